@@ -1,0 +1,112 @@
+//! How far the training has come, and what it said about itself.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::process::ProcessIndex;
+use crate::units::{Bytes, Seconds, Step};
+
+/// The training's progress as last heard of. Every field is unknown until something tells it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Progress {
+    /// The current step.
+    pub step: Option<Step>,
+    /// The current epoch; 2.5 is half-way through the third.
+    pub epoch: Option<f64>,
+    /// What is going on now.
+    pub phase: Option<Phase>,
+    /// How many steps the run is going to take.
+    pub planned_steps: Option<Step>,
+    /// How many steps an epoch has.
+    pub epoch_steps: Option<Step>,
+    /// Live tensors.
+    pub tensors: Option<u64>,
+    /// Bytes in them.
+    pub tensor_bytes: Option<Bytes>,
+    /// Bytes that the CUDA allocator holds.
+    pub cuda_bytes: Option<Bytes>,
+    /// Who told.
+    pub source: Option<ProgressSource>,
+}
+
+/// Where progress was learned, best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProgressSource {
+    /// Marks that the training wrote for us.
+    Marks,
+    /// The child's output under `run`.
+    Output,
+    /// A log file.
+    Log,
+}
+
+/// What a training does at a moment.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", from = "String", into = "String")]
+pub enum Phase {
+    /// Training steps.
+    Train,
+    /// Evaluation or validation.
+    Eval,
+    /// Saving a checkpoint.
+    Checkpoint,
+    /// Anything else, in the training's own word.
+    Other(String),
+}
+
+/// Something the training said at a moment: a phase began, a checkpoint was written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mark {
+    /// When, on the recording's clock.
+    pub t: Seconds,
+    /// Which trainer said it, if that is known.
+    pub process: Option<ProcessIndex>,
+    /// The step at that time.
+    pub step: Option<Step>,
+    /// What happened.
+    pub kind: MarkKind,
+    /// Other numbers that came with it, by name.
+    pub facts: BTreeMap<String, f64>,
+}
+
+/// What a mark tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MarkKind {
+    /// A phase began.
+    Phase(Phase),
+    /// An epoch began.
+    Epoch(u64),
+    /// A named event, such as `checkpoint`.
+    Event(String),
+}
+
+impl Phase {
+    /// Its word.
+    pub fn name(&self) -> &str {
+        match self {
+            Phase::Train => "train",
+            Phase::Eval => "eval",
+            Phase::Checkpoint => "checkpoint",
+            Phase::Other(word) => word,
+        }
+    }
+}
+
+impl From<String> for Phase {
+    fn from(word: String) -> Phase {
+        match word.as_str() {
+            "train" | "training" => Phase::Train,
+            "eval" | "evaluation" | "validation" | "val" => Phase::Eval,
+            "checkpoint" | "save" => Phase::Checkpoint,
+            _ => Phase::Other(word),
+        }
+    }
+}
+
+impl From<Phase> for String {
+    fn from(phase: Phase) -> String {
+        phase.name().to_owned()
+    }
+}

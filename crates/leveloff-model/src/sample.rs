@@ -1,0 +1,459 @@
+//! What one look at the run saw.
+//!
+//! A [`Tick`] is what flows through the whole program: the sampler makes it from /proc, the
+//! recording's reader makes the same from a file, and everything downstream cannot tell which.
+
+use crate::process::{ProcessIndex, ProcessInfo};
+use crate::progress::{Mark, Progress};
+use crate::units::{Bytes, CpuMillis, Seconds};
+
+/// One look: what happened since the last one, then the state now.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tick {
+    /// What happened since the last tick, in order.
+    pub events: Vec<Event>,
+    /// The state now.
+    pub sample: Sample,
+}
+
+/// Something that happened between two samples.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// A process joined the tree, or was there at the start.
+    Appeared(ProcessInfo),
+    /// A process's role, name, parent or command line is now known to be another.
+    Changed(ProcessInfo),
+    /// A process is gone.
+    Exited(ProcessIndex),
+    /// The training said something: a phase began, a checkpoint was written.
+    Mark(Mark),
+    /// Something could not be measured. Said once for each cause.
+    Gap(Gap),
+}
+
+/// Something that could not be measured, and why. Unreadable is not zero.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Gap {
+    /// What is missing.
+    pub subject: Subject,
+    /// The process concerned, if one is.
+    pub process: Option<ProcessIndex>,
+    /// What happened and what to do about it.
+    pub text: String,
+}
+
+/// What a [`Gap`] is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Subject {
+    /// A process's cheap counters.
+    Process,
+    /// A process's PSS.
+    Pss,
+    /// A process's open descriptors.
+    Fds,
+    /// A process's mappings.
+    Mappings,
+    /// Host memory.
+    Machine,
+    /// The control group.
+    Cgroup,
+    /// GPU memory.
+    Gpu,
+    /// Steps, epochs, phases.
+    Progress,
+    /// Time itself: a suspend, a late tick.
+    Clock,
+    /// Damaged lines in a recording.
+    Recording,
+}
+
+/// The state at one moment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sample {
+    /// When, on the recording's clock.
+    pub t: Seconds,
+    /// How far the training has come.
+    pub progress: Progress,
+    /// Every living process of the tree.
+    pub processes: Vec<ProcessReading>,
+    /// The biggest process's memory by kind, at a slow pace.
+    pub mappings: Option<MappingReading>,
+    /// The machine.
+    pub machine: MachineReading,
+    /// The target's control group, where there is one.
+    pub cgroup: Option<CgroupReading>,
+    /// The nearest limit.
+    pub ceiling: Option<Ceiling>,
+    /// What measuring cost.
+    pub cost: OwnCost,
+}
+
+/// One process's counters.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProcessReading {
+    /// Which process.
+    pub process: ProcessIndex,
+    /// Scheduler state letter; `Z` has no memory, `T` is stopped.
+    pub state: char,
+    /// Resident anonymous memory, shared pages counted in full.
+    pub anon: Bytes,
+    /// Resident file pages.
+    pub file: Bytes,
+    /// Resident shared memory.
+    pub shmem: Bytes,
+    /// Swapped-out anonymous memory.
+    pub swap: Bytes,
+    /// Anonymous memory that it had from its parent when first seen: a fork's copy, still shared.
+    /// Zero for a process that executed a program of its own.
+    pub inherited: Bytes,
+    /// Threads.
+    pub threads: u32,
+    /// Open descriptors; `None` when they may not be counted.
+    pub fds: Option<u32>,
+    /// Faults served without I/O.
+    pub minor_faults: u64,
+    /// Faults that read a disk.
+    pub major_faults: u64,
+    /// CPU time it has used, user and system.
+    pub cpu: CpuMillis,
+    /// The last PSS reading; `None` until there is one.
+    pub pss: Option<PssReading>,
+    /// GPU memory; `None` when nothing can tell.
+    pub gpu: Option<Bytes>,
+}
+
+/// A reading of `smaps_rollup`: the only honest account of shared pages, and a costly one, so it
+/// is taken seldom and carries its time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PssReading {
+    /// When it was read.
+    pub at: Seconds,
+    /// Proportional set size.
+    pub pss: Bytes,
+    /// Its anonymous part.
+    pub anon: Bytes,
+    /// Its file part.
+    pub file: Bytes,
+    /// Its shared-memory part.
+    pub shmem: Bytes,
+    /// Pages nobody else maps.
+    pub private: Bytes,
+    /// Proportional swap.
+    pub swap: Bytes,
+    /// Pages given back with MADV_FREE: still resident, the kernel's to take.
+    pub lazy_free: Bytes,
+    /// The fast counters (anon, shmem, swap) at the same moment, from which later deltas carry.
+    pub base: FastCounters,
+}
+
+/// The counters that carry a PSS reading forward.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct FastCounters {
+    /// Resident anonymous memory.
+    pub anon: Bytes,
+    /// Resident shared memory.
+    pub shmem: Bytes,
+    /// Swap.
+    pub swap: Bytes,
+}
+
+/// The tree's memory, and what a sum of RSS would have said.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct TreeMemory {
+    /// Memory the tree really holds: anonymous + shared memory + swap − lazily freed, shared
+    /// pages counted once.
+    pub total: Bytes,
+    /// Sum of RSS, which counts a shared page once for each process.
+    pub rss: Bytes,
+    /// Sum of PSS as last read, where it was.
+    pub pss: Bytes,
+    /// Living processes.
+    pub processes: u32,
+    /// Of those, the ones whose share is an estimate because PSS was never read.
+    pub unread: u32,
+    /// Age of the oldest PSS reading in the total.
+    pub oldest_pss: Option<Seconds>,
+}
+
+/// One process's memory by kind of mapping; the kinds add up to [`MappingReading::total`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct MappingReading {
+    /// Which process.
+    pub process: ProcessIndex,
+    /// When.
+    pub at: Seconds,
+    /// By kind.
+    pub kinds: Kinds,
+}
+
+/// Proportional memory by kind of mapping.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Kinds {
+    /// The main heap (brk).
+    pub heap: Bytes,
+    /// Other private anonymous mappings: malloc arenas, large blocks, tensors.
+    pub anonymous: Bytes,
+    /// Thread stacks that the kernel names; other threads' are anonymous.
+    pub stacks: Bytes,
+    /// Files: libraries, mapped data sets.
+    pub file: Bytes,
+    /// Files in /dev/shm.
+    pub devshm: Bytes,
+    /// memfd, System V and anonymous shared memory.
+    pub memfd: Bytes,
+    /// Device mappings: pinned host memory of a GPU driver.
+    pub device: Bytes,
+    /// Swapped out.
+    pub swap: Bytes,
+}
+
+/// The whole machine.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct MachineReading {
+    /// RAM.
+    pub total: Option<Bytes>,
+    /// What the kernel thinks could still be had without swapping.
+    pub available: Option<Bytes>,
+    /// Shared memory, tmpfs included: also what no process maps.
+    pub shmem: Option<Bytes>,
+    /// Bytes in files in /dev/shm.
+    pub devshm_used: Option<Bytes>,
+    /// Its size.
+    pub devshm_size: Option<Bytes>,
+    /// Swap in use.
+    pub swap_used: Option<Bytes>,
+    /// Swap there is.
+    pub swap_total: Option<Bytes>,
+    /// Share of the last 10 s in which some task waited for memory, in percent.
+    pub pressure_some: Option<f32>,
+    /// Share in which all did.
+    pub pressure_full: Option<f32>,
+    /// OOM kills since boot.
+    pub oom_kills: Option<u64>,
+}
+
+/// The memory control group of the target.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct CgroupReading {
+    /// 1 or 2.
+    pub version: u8,
+    /// Its path below the hierarchy's root.
+    pub path: String,
+    /// The tightest hard limit of it and its ancestors.
+    pub limit: Option<Bytes>,
+    /// The level from which the kernel throttles (version 2).
+    pub high: Option<Bytes>,
+    /// Everything charged to it, cache included.
+    pub current: Option<Bytes>,
+    /// Anonymous memory.
+    pub anon: Option<Bytes>,
+    /// Page cache, shared memory included.
+    pub file: Option<Bytes>,
+    /// Shared memory and tmpfs.
+    pub shmem: Option<Bytes>,
+    /// Cache that would be given up before anything is killed.
+    pub reclaimable: Option<Bytes>,
+    /// Times the limit was hit.
+    pub limit_hits: Option<u64>,
+    /// Processes that the kernel killed here.
+    pub oom_kills: Option<u64>,
+}
+
+/// The limit that growth meets first.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ceiling {
+    /// What limits.
+    pub kind: CeilingKind,
+    /// At which amount.
+    pub limit: Bytes,
+    /// How much of it is in use and cannot be reclaimed.
+    pub used: Bytes,
+}
+
+/// What limits memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CeilingKind {
+    /// A control group's hard limit.
+    Cgroup,
+    /// The trainer's own RLIMIT_AS or RLIMIT_DATA.
+    Rlimit,
+    /// The host's memory and swap.
+    Host,
+    /// A limit that the user stated.
+    Stated,
+}
+
+/// What measuring cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct OwnCost {
+    /// CPU time of the whole recorder since it started.
+    pub cpu: CpuMillis,
+    /// Its resident memory.
+    pub rss: Bytes,
+    /// CPU time of this tick, in microseconds.
+    pub tick_us: u32,
+}
+
+impl ProcessReading {
+    /// Resident set size: every page it maps, shared or not.
+    pub fn rss(&self) -> Bytes {
+        self.anon + self.file + self.shmem
+    }
+
+    /// The counters that carry PSS.
+    pub fn fast(&self) -> FastCounters {
+        FastCounters {
+            anon: self.anon,
+            shmem: self.shmem,
+            swap: self.swap,
+        }
+    }
+
+    /// This process's share of the tree's memory: the last PSS reading carried forward by what the
+    /// fast counters did since. Before the first reading: what it holds beyond what it inherited.
+    pub fn memory(&self) -> Bytes {
+        match &self.pss {
+            Some(reading) => reading.carried_to(self.fast()),
+            None => self.anon.saturating_sub(self.inherited) + self.shmem + self.swap,
+        }
+    }
+}
+
+impl PssReading {
+    /// Anonymous + shared memory + swap − lazily freed, at the time of reading.
+    pub fn memory(&self) -> Bytes {
+        (self.anon + self.shmem + self.swap).saturating_sub(self.lazy_free)
+    }
+
+    /// The same, moved by what the fast counters did since.
+    pub fn carried_to(&self, now: FastCounters) -> Bytes {
+        let moved = now.anon.since(self.base.anon)
+            + now.shmem.since(self.base.shmem)
+            + now.swap.since(self.base.swap);
+        self.memory().moved_by(moved)
+    }
+}
+
+impl TreeMemory {
+    /// The tree's memory at `t`.
+    pub fn of(processes: &[ProcessReading], t: Seconds) -> TreeMemory {
+        let mut tree = TreeMemory::default();
+        for reading in processes {
+            tree.total += reading.memory();
+            tree.rss += reading.rss();
+            tree.processes += 1;
+            match &reading.pss {
+                Some(pss) => {
+                    tree.pss += pss.pss;
+                    let age = t - pss.at;
+                    if tree.oldest_pss.is_none_or(|oldest| age > oldest) {
+                        tree.oldest_pss = Some(age);
+                    }
+                }
+                // A zombie has nothing left to read: its zero is exact.
+                None if reading.state == 'Z' => {}
+                None => tree.unread += 1,
+            }
+        }
+        tree
+    }
+}
+
+impl Sample {
+    /// The tree's memory.
+    pub fn tree(&self) -> TreeMemory {
+        TreeMemory::of(&self.processes, self.t)
+    }
+}
+
+impl Kinds {
+    /// All kinds together: PSS plus swap.
+    pub fn total(&self) -> Bytes {
+        self.named().into_iter().map(|(_, amount)| amount).sum()
+    }
+
+    /// Each kind with its name, in the order of reading.
+    pub fn named(&self) -> [(&'static str, Bytes); 8] {
+        [
+            ("heap", self.heap),
+            ("anonymous", self.anonymous),
+            ("stacks", self.stacks),
+            ("file", self.file),
+            ("devshm", self.devshm),
+            ("memfd", self.memfd),
+            ("device", self.device),
+            ("swap", self.swap),
+        ]
+    }
+}
+
+impl Ceiling {
+    /// How much can still be had before it is met.
+    pub fn headroom(&self) -> Bytes {
+        self.limit.saturating_sub(self.used)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reading(anon: u64, pss: Option<PssReading>) -> ProcessReading {
+        ProcessReading {
+            process: ProcessIndex(0),
+            state: 'S',
+            anon: Bytes(anon),
+            file: Bytes(300),
+            shmem: Bytes(0),
+            swap: Bytes(0),
+            inherited: Bytes(80),
+            threads: 1,
+            fds: None,
+            minor_faults: 0,
+            major_faults: 0,
+            cpu: CpuMillis(0),
+            pss,
+            gpu: None,
+        }
+    }
+
+    fn pss(anon: u64, base_anon: u64) -> PssReading {
+        PssReading {
+            at: Seconds(1.0),
+            pss: Bytes(anon + 10),
+            anon: Bytes(anon),
+            file: Bytes(10),
+            shmem: Bytes(0),
+            private: Bytes(anon),
+            swap: Bytes(0),
+            lazy_free: Bytes(0),
+            base: FastCounters {
+                anon: Bytes(base_anon),
+                ..FastCounters::default()
+            },
+        }
+    }
+
+    #[test]
+    fn a_pss_reading_is_carried_by_fast_deltas() {
+        assert_eq!(reading(150, Some(pss(20, 100))).memory(), Bytes(70));
+        assert_eq!(reading(70, Some(pss(20, 100))).memory(), Bytes::ZERO);
+    }
+
+    #[test]
+    fn an_unread_fork_counts_only_what_it_added() {
+        assert_eq!(reading(100, None).memory(), Bytes(20));
+    }
+
+    #[test]
+    fn the_tree_counts_shared_pages_once_and_says_what_is_estimated() {
+        let processes = [reading(100, Some(pss(20, 100))), reading(100, None)];
+        let tree = TreeMemory::of(&processes, Seconds(4.0));
+        assert_eq!(tree.total, Bytes(40));
+        assert_eq!(tree.rss, Bytes(800));
+        assert_eq!((tree.processes, tree.unread), (2, 1));
+        assert_eq!(tree.oldest_pss, Some(Seconds(3.0)));
+    }
+}

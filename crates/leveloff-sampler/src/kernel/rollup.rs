@@ -1,0 +1,89 @@
+//! `/proc/PID/smaps_rollup`: proportional memory, at the price of a page-table walk.
+
+use leveloff_model::units::Bytes;
+
+use super::keyed::each_number;
+
+/// What a rollup tells. Linux before 5.9 lacks the split of PSS; see [`parse`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Rollup {
+    /// Pss.
+    pub pss: Bytes,
+    /// Pss_Anon.
+    pub anon: Bytes,
+    /// Pss_File.
+    pub file: Bytes,
+    /// Pss_Shmem.
+    pub shmem: Bytes,
+    /// Private_Clean + Private_Dirty.
+    pub private: Bytes,
+    /// SwapPss.
+    pub swap: Bytes,
+    /// LazyFree.
+    pub lazy_free: Bytes,
+}
+
+/// Reads a rollup; `None` when there is no Pss in it.
+///
+/// Linux before 5.9 has no Pss_Anon and its kin. The whole of PSS then stands in for the
+/// anonymous part, so that nothing is missing from the total; the file share is over-counted.
+pub fn parse(text: &[u8]) -> Option<Rollup> {
+    let mut rollup = Rollup::default();
+    let (mut has_pss, mut has_split) = (false, false);
+    each_number(text, |key, kib| {
+        let amount = Bytes::from_kib(kib);
+        match key {
+            b"Pss" => (rollup.pss, has_pss) = (amount, true),
+            b"Pss_Anon" => (rollup.anon, has_split) = (amount, true),
+            b"Pss_File" => rollup.file = amount,
+            b"Pss_Shmem" => rollup.shmem = amount,
+            b"Private_Clean" | b"Private_Dirty" => rollup.private += amount,
+            b"SwapPss" => rollup.swap = amount,
+            b"LazyFree" => rollup.lazy_free = amount,
+            _ => {}
+        }
+    });
+    if !has_split {
+        rollup.anon = rollup.pss;
+    }
+    has_pss.then_some(rollup)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const ROLLUP: &[u8] = b"55d2c5ca7000-7ffe557f1000 ---p 00000000 00:00 0    [rollup]\nRss: 1688 kB\nPss: 831 kB\nPss_Dirty: 116 kB\nPss_Anon: 116 kB\nPss_File: 700 kB\nPss_Shmem: 15 kB\nPrivate_Clean: 220 kB\nPrivate_Dirty: 116 kB\nLazyFree: 8 kB\nSwap: 12 kB\nSwapPss: 6 kB\n";
+
+    #[test]
+    fn the_parts_are_read() {
+        let rollup = parse(ROLLUP).unwrap();
+        assert_eq!(rollup.pss, Bytes(831 << 10));
+        assert_eq!(rollup.anon + rollup.file + rollup.shmem, rollup.pss);
+        assert_eq!(rollup.private, Bytes(336 << 10));
+        assert_eq!(
+            (rollup.swap, rollup.lazy_free),
+            (Bytes(6 << 10), Bytes(8 << 10))
+        );
+    }
+
+    #[test]
+    fn an_old_kernel_without_the_split_loses_nothing() {
+        let rollup = parse(b"0-1 ---p 0 0:0 0 [rollup]\nRss: 20 kB\nPss: 10 kB\n").unwrap();
+        assert_eq!(rollup.anon, Bytes(10 << 10));
+    }
+
+    #[test]
+    fn an_empty_rollup_is_not_a_zero() {
+        assert_eq!(parse(b""), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic(text in proptest::collection::vec(any::<u8>(), 0..400)) {
+            let _ = parse(&text);
+        }
+    }
+}

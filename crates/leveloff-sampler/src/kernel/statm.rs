@@ -1,0 +1,57 @@
+//! `/proc/PID/statm`: the cheapest honest numbers about a process, in pages.
+
+use leveloff_model::units::Bytes;
+
+use super::keyed::leading_number;
+
+/// Resident memory, split as far as `statm` splits it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Statm {
+    /// Anonymous pages.
+    pub anon: Bytes,
+    /// File and shared-memory pages together.
+    pub shared: Bytes,
+}
+
+/// Reads `statm`; `None` when the bytes are not one.
+pub fn parse(text: &[u8], page_size: u64) -> Option<Statm> {
+    let (_virtual_size, rest) = leading_number(text)?;
+    let (resident, rest) = leading_number(rest.strip_prefix(b" ")?)?;
+    let (shared, _) = leading_number(rest.strip_prefix(b" ")?)?;
+    Some(Statm {
+        // The counters are read one after the other, so shared may briefly exceed resident.
+        anon: Bytes(resident.saturating_sub(shared).checked_mul(page_size)?),
+        shared: Bytes(shared.checked_mul(page_size)?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn pages_become_bytes_and_anonymous_is_what_is_not_shared() {
+        let statm = parse(b"2000 500 200 3 0 900 0\n", 4096).unwrap();
+        assert_eq!(
+            statm,
+            Statm {
+                anon: Bytes(300 * 4096),
+                shared: Bytes(200 * 4096)
+            }
+        );
+    }
+
+    #[test]
+    fn a_zombie_has_zeros() {
+        assert_eq!(parse(b"0 0 0 0 0 0 0\n", 4096), Some(Statm::default()));
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic(text in proptest::collection::vec(any::<u8>(), 0..80)) {
+            let _ = parse(&text, 4096);
+        }
+    }
+}

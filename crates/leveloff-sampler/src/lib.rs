@@ -1,0 +1,6 @@
+//! Reads the machine: the only crate of leveloff that knows Linux.
+//!
+//! [`kernel`] turns the kernel's files into values; [`proc_root`] says where they are.
+
+pub mod kernel;
+pub mod proc_root;
