@@ -9,5 +9,6 @@
 
 pub mod process;
 pub mod progress;
+pub mod recording;
 pub mod sample;
 pub mod units;

@@ -1,0 +1,121 @@
+//! A run on disk: JSON Lines, append-only, a header first.
+//!
+//! A recorder that is killed at any byte loses at most the tick it was writing: a torn last line
+//! never existed. What did not change costs no bytes. `docs/RECORDING_FORMAT.md` describes the
+//! lines; [`v1`] holds them as types of their own, so that renaming a field of the program cannot
+//! break an old recording.
+
+mod reader;
+mod v1;
+mod writer;
+
+pub use reader::RecordingReader;
+pub use writer::RecordingWriter;
+
+use crate::units::{Bytes, Limit, Seconds, Step};
+
+/// The newest format version that this program writes and reads.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// What a recording says of itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Header {
+    /// Version of leveloff that wrote it.
+    pub tool: String,
+    /// Start in seconds since 1970, for people; nothing is computed from it.
+    pub started_unix: f64,
+    /// Host name.
+    pub host: Option<String>,
+    /// Kernel release.
+    pub kernel: Option<String>,
+    /// What is watched.
+    pub target: Target,
+    /// Time between samples.
+    pub interval: Seconds,
+    /// CPU that PSS may cost, in percent of one core.
+    pub pss_budget_percent: f64,
+    /// What the user knows and stated.
+    pub stated: StatedFacts,
+}
+
+/// What a recording watches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// A command that leveloff started.
+    Command(Vec<String>),
+    /// A run that was there already.
+    Attached(crate::process::Pid),
+    /// The whole machine.
+    System,
+}
+
+/// What the user stated about the run; a verdict may use it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct StatedFacts {
+    /// Memory must have levelled off by this step.
+    pub level_by: Option<Step>,
+    /// A limit nearer than the machine's own.
+    pub limit: Option<Limit>,
+    /// Steps the run is going to take.
+    pub planned_steps: Option<Step>,
+    /// Steps in an epoch.
+    pub epoch_steps: Option<Step>,
+}
+
+/// How a recording ended; absent when the recorder was killed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct End {
+    /// When.
+    pub t: Seconds,
+    /// Why.
+    pub reason: EndReason,
+}
+
+/// Why a recording ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EndReason {
+    /// The command ended with this code.
+    Exited(i32),
+    /// The command was ended by this signal.
+    Signalled(i32),
+    /// The watched processes are all gone.
+    TargetGone,
+    /// The asked-for duration is over.
+    Duration,
+    /// The recorder was asked to stop; the run went on.
+    Stopped,
+}
+
+/// Why a recording cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordingError {
+    /// The file system said no.
+    #[error("cannot read the recording: {0}")]
+    Io(#[from] std::io::Error),
+    /// Nothing in it.
+    #[error("the recording is empty: the recorder had not written anything yet")]
+    Empty,
+    /// Some other file.
+    #[error(
+        "this is not a leveloff recording: its first line is not a header; \
+         `leveloff record -o FILE` makes one"
+    )]
+    NotARecording,
+    /// Written by a later version.
+    #[error(
+        "the recording has format version {found}, this leveloff reads up to {FORMAT_VERSION}; \
+         upgrade leveloff to read it"
+    )]
+    Newer {
+        /// The version in the file.
+        found: u32,
+    },
+}
+
+/// Amounts in bytes of a stated limit, for files: the share stays a share.
+fn limit_to_text(limit: Limit) -> String {
+    match limit {
+        Limit::Size(Bytes(bytes)) => format!("{bytes}B"),
+        Limit::Share(share) => format!("{}%", share * 100.0),
+    }
+}

@@ -1,0 +1,295 @@
+//! Format version 1, line by line. These types are the file, not the program.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::process::Role;
+use crate::progress::{Phase, ProgressSource};
+use crate::sample::{CeilingKind, Kinds, Subject};
+
+/// One line.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Row {
+    /// First line of the file.
+    Header(HeaderRow),
+    /// A process joined.
+    Process(ProcessRow),
+    /// A process turned out to be something else.
+    Changed(ProcessRow),
+    /// A process is gone.
+    Exit(ExitRow),
+    /// The training said something.
+    Mark(MarkRow),
+    /// Something could not be measured.
+    Gap(GapRow),
+    /// A PSS reading.
+    Pss(PssRow),
+    /// The biggest process by kind.
+    Maps(MapsRow),
+    /// A sample: what changed since the last one. Ends a tick.
+    S(SampleRow),
+    /// The recorder ended in good order.
+    End(EndRow),
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct HeaderRow {
+    pub format: String,
+    pub version: u32,
+    pub tool: String,
+    pub started_unix: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pid: Option<i32>,
+    pub interval_s: f64,
+    pub pss_budget_percent: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub level_by: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub planned_steps: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub epoch_steps: Option<u64>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct ProcessRow {
+    pub n: u32,
+    pub pid: i32,
+    pub start: u64,
+    pub ppid: i32,
+    pub role: Role,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rank: Option<u32>,
+    pub comm: String,
+    pub cmd: Vec<String>,
+    pub why: String,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct ExitRow {
+    pub n: u32,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct MarkRow {
+    pub t: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub n: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phase: Option<Phase>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub epoch: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event: Option<String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub facts: BTreeMap<String, f64>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct GapRow {
+    pub of: Subject,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub n: Option<u32>,
+    pub text: String,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PssRow {
+    pub n: u32,
+    pub t: f64,
+    pub pss: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub anon: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub file: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub shmem: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub private: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub swap: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub lazy: u64,
+    /// Fast counters at the same moment: anon, shmem, swap.
+    pub base: [u64; 3],
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct MapsRow {
+    pub n: u32,
+    pub t: f64,
+    #[serde(flatten)]
+    pub kinds: Kinds,
+}
+
+/// A field that is written only when it changed, and as `null` when it stopped being known.
+pub type Change<T> = Option<Option<T>>;
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SampleRow {
+    pub t: f64,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub step: Change<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub epoch: Change<f64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub phase: Change<Phase>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub planned_steps: Change<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub epoch_steps: Change<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub tensors: Change<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub tensor_bytes: Change<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub cuda_bytes: Change<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub source: Change<ProgressSource>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub p: Vec<ProcessChange>,
+    /// Who lives; written only after a failed write, when an exit may have been lost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alive: Option<Vec<u32>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub m: Option<MachineChange>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub g: Change<CgroupChange>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub ceiling: Change<CeilingRow>,
+    /// Own cost: CPU ms so far, RSS in bytes, CPU µs of this tick.
+    pub c: [u64; 3],
+}
+
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ProcessChange {
+    pub n: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<char>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub anon: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shmem: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub swap: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inherited: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threads: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub fds: Change<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub minflt: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub majflt: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub gpu: Change<u64>,
+}
+
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MachineChange {
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub total: Change<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub available: Change<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub shmem: Change<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub devshm: Change<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub devshm_size: Change<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub swap: Change<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub swap_size: Change<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub psi_some: Change<f32>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub psi_full: Change<f32>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub oom_kills: Change<u64>,
+}
+
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CgroupChange {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub limit: Change<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub high: Change<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub current: Change<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub anon: Change<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub file: Change<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub shmem: Change<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub reclaimable: Change<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub limit_hits: Change<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub oom_kills: Change<u64>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct CeilingRow {
+    pub kind: CeilingKind,
+    pub limit: u64,
+    pub used: u64,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct EndRow {
+    pub t: f64,
+    pub reason: EndReasonRow,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<i32>,
+}
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EndReasonRow {
+    Exited,
+    Signalled,
+    TargetGone,
+    Duration,
+    Stopped,
+}
+
+/// Tells a written `null` (no longer known) from an absent field (unchanged).
+fn known<'de, T, D>(deserializer: D) -> Result<Change<T>, D::Error>
+where
+    T: Deserialize<'de>,
+    D: Deserializer<'de>,
+{
+    Option::<T>::deserialize(deserializer).map(Some)
+}
+
+fn is_zero(amount: &u64) -> bool {
+    *amount == 0
+}

@@ -1,0 +1,402 @@
+//! Ticks to lines: only what changed, one write for each tick.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use super::v1::{
+    CeilingRow, CgroupChange, Change, EndReasonRow, EndRow, ExitRow, GapRow, HeaderRow,
+    MachineChange, MapsRow, MarkRow, ProcessChange, ProcessRow, PssRow, Row, SampleRow,
+};
+use super::{End, EndReason, FORMAT_VERSION, Header, Target, limit_to_text};
+use crate::process::{ProcessIndex, ProcessInfo};
+use crate::progress::{Mark, MarkKind, Progress};
+use crate::sample::{
+    Ceiling, CgroupReading, Event, Gap, MachineReading, MappingReading, ProcessReading, PssReading,
+    Sample, Tick,
+};
+use crate::units::{Bytes, Seconds, Step};
+
+/// Writes a recording. Every tick is handed to the output in a single write, so that a reader
+/// sees whole ticks and a kill tears at most one.
+#[derive(Debug)]
+pub struct RecordingWriter<W> {
+    output: W,
+    buffer: Vec<u8>,
+    /// Event lines of ticks whose write failed; they are not lost while there is room.
+    unwritten: Vec<u8>,
+    /// A failed write may have left half a line behind.
+    torn: bool,
+    written: Written,
+}
+
+/// What the file says so far, to tell changes from repetition.
+#[derive(Debug, Default)]
+struct Written {
+    progress: Progress,
+    processes: HashMap<ProcessIndex, ProcessReading>,
+    mappings_at: Option<Seconds>,
+    machine: MachineReading,
+    cgroup: Option<CgroupReading>,
+    ceiling: Option<Ceiling>,
+}
+
+/// Event lines kept while the disk is full: room for thousands of process starts, far below the
+/// recorder's memory bound.
+const UNWRITTEN_LIMIT: usize = 1 << 20;
+
+impl<W: Write> RecordingWriter<W> {
+    /// Starts a recording with its header.
+    pub fn new(output: W, header: &Header) -> io::Result<RecordingWriter<W>> {
+        let mut writer = RecordingWriter {
+            output,
+            buffer: Vec::with_capacity(4096),
+            unwritten: Vec::new(),
+            torn: false,
+            written: Written::default(),
+        };
+        push(&mut writer.buffer, &Row::Header(header_row(header)));
+        writer.flush_buffer()?;
+        Ok(writer)
+    }
+
+    /// Appends a tick. After an error the caller may go on: the next tick that can be written
+    /// carries the whole state and the events that were missed.
+    pub fn write_tick(&mut self, tick: &Tick) -> io::Result<()> {
+        self.buffer.clear();
+        if self.torn {
+            self.buffer.push(b'\n');
+        }
+        self.buffer.extend_from_slice(&self.unwritten);
+        let events_from = self.buffer.len();
+        for event in &tick.events {
+            push(&mut self.buffer, &event_row(event));
+        }
+        let events_to = self.buffer.len();
+        self.push_sample(&tick.sample);
+        let result = self.flush_buffer();
+        match &result {
+            Ok(()) => {
+                self.unwritten.clear();
+                for event in &tick.events {
+                    if let Event::Exited(index) = event {
+                        self.written.processes.remove(index);
+                    }
+                }
+            }
+            Err(_) => {
+                // Nothing is known about how much arrived: say everything again next time.
+                self.written = Written::default();
+                if self.unwritten.len() + (events_to - events_from) <= UNWRITTEN_LIMIT {
+                    self.unwritten
+                        .extend_from_slice(&self.buffer[events_from..events_to]);
+                }
+            }
+        }
+        result
+    }
+
+    /// Ends the recording in good order.
+    pub fn finish(mut self, end: &End) -> io::Result<W> {
+        self.buffer.clear();
+        if self.torn {
+            self.buffer.push(b'\n');
+        }
+        push(&mut self.buffer, &Row::End(end_row(end)));
+        self.flush_buffer()?;
+        self.output.flush()?;
+        Ok(self.output)
+    }
+
+    fn flush_buffer(&mut self) -> io::Result<()> {
+        let result = self.output.write_all(&self.buffer);
+        self.torn = result.is_err();
+        result
+    }
+
+    fn push_sample(&mut self, sample: &Sample) {
+        for reading in &sample.processes {
+            let before = self.written.processes.get(&reading.process);
+            if let Some(pss) = reading.pss
+                && before.and_then(|b| b.pss).is_none_or(|b| b != pss)
+            {
+                push(&mut self.buffer, &Row::Pss(pss_row(reading.process, &pss)));
+            }
+        }
+        if let Some(mappings) = &sample.mappings
+            && self.written.mappings_at != Some(mappings.at)
+        {
+            push(&mut self.buffer, &Row::Maps(maps_row(mappings)));
+            self.written.mappings_at = Some(mappings.at);
+        }
+        let mut row = self.written.changes_to(sample);
+        if self.torn {
+            row.alive = Some(
+                sample
+                    .processes
+                    .iter()
+                    .map(|reading| reading.process.0)
+                    .collect(),
+            );
+        }
+        push(&mut self.buffer, &Row::S(row));
+    }
+}
+
+impl Written {
+    /// The sample as changes; afterwards this is the sample.
+    fn changes_to(&mut self, sample: &Sample) -> SampleRow {
+        let (was, is) = (&self.progress, &sample.progress);
+        let steps = |step: Option<Step>| step.map(|s| s.0);
+        let mut row = SampleRow {
+            t: sample.t.0,
+            step: change(steps(was.step), steps(is.step)),
+            epoch: change(was.epoch, is.epoch),
+            phase: change(was.phase.clone(), is.phase.clone()),
+            planned_steps: change(steps(was.planned_steps), steps(is.planned_steps)),
+            epoch_steps: change(steps(was.epoch_steps), steps(is.epoch_steps)),
+            tensors: change(was.tensors, is.tensors),
+            tensor_bytes: amount_change(was.tensor_bytes, is.tensor_bytes),
+            cuda_bytes: amount_change(was.cuda_bytes, is.cuda_bytes),
+            source: change(was.source, is.source),
+            c: [
+                sample.cost.cpu.0,
+                sample.cost.rss.0,
+                u64::from(sample.cost.tick_us),
+            ],
+            ..SampleRow::default()
+        };
+        if was != is {
+            self.progress = is.clone();
+        }
+        for reading in &sample.processes {
+            let before = self.processes.get(&reading.process);
+            if before == Some(reading) {
+                continue;
+            }
+            let changes = process_change(before, reading);
+            if changes
+                != (ProcessChange {
+                    n: reading.process.0,
+                    ..ProcessChange::default()
+                })
+                || before.is_none()
+            {
+                row.p.push(changes);
+            }
+            self.processes.insert(reading.process, reading.clone());
+        }
+        let machine = machine_change(&self.machine, &sample.machine);
+        self.machine = sample.machine;
+        row.m = (machine != MachineChange::default()).then_some(machine);
+        row.g = self.cgroup_change(sample.cgroup.as_ref());
+        row.ceiling = self.ceiling_change(sample.ceiling);
+        row
+    }
+
+    fn cgroup_change(&mut self, now: Option<&CgroupReading>) -> Change<CgroupChange> {
+        if self.cgroup.as_ref() == now {
+            return None;
+        }
+        let changes = now.map(|now| cgroup_change(self.cgroup.as_ref(), now));
+        self.cgroup = now.cloned();
+        Some(changes)
+    }
+
+    fn ceiling_change(&mut self, now: Option<Ceiling>) -> Change<CeilingRow> {
+        if self.ceiling == now {
+            return None;
+        }
+        self.ceiling = now;
+        Some(now.map(|c| CeilingRow {
+            kind: c.kind,
+            limit: c.limit.0,
+            used: c.used.0,
+        }))
+    }
+}
+
+/// A row as a line. Rows hold only numbers, text and maps with text keys, which always serialise.
+fn push(buffer: &mut Vec<u8>, row: &Row) {
+    serde_json::to_writer(&mut *buffer, row).expect("rows serialise to memory");
+    buffer.push(b'\n');
+}
+
+fn change<T: PartialEq>(was: Option<T>, is: Option<T>) -> Change<T> {
+    (was != is).then_some(is)
+}
+
+fn amount_change(was: Option<Bytes>, is: Option<Bytes>) -> Change<u64> {
+    change(was, is).map(|is| is.map(|amount| amount.0))
+}
+
+fn header_row(header: &Header) -> HeaderRow {
+    let (command, pid) = match &header.target {
+        Target::Command(command) => (Some(command.clone()), None),
+        Target::Attached(pid) => (None, Some(pid.0)),
+        Target::System => (None, None),
+    };
+    HeaderRow {
+        format: "leveloff-recording".to_owned(),
+        version: FORMAT_VERSION,
+        tool: header.tool.clone(),
+        started_unix: header.started_unix,
+        host: header.host.clone(),
+        kernel: header.kernel.clone(),
+        command,
+        pid,
+        interval_s: header.interval.0,
+        pss_budget_percent: header.pss_budget_percent,
+        level_by: header.stated.level_by.map(|s| s.0),
+        limit: header.stated.limit.map(limit_to_text),
+        planned_steps: header.stated.planned_steps.map(|s| s.0),
+        epoch_steps: header.stated.epoch_steps.map(|s| s.0),
+    }
+}
+
+fn event_row(event: &Event) -> Row {
+    match event {
+        Event::Appeared(info) => Row::Process(process_row(info)),
+        Event::Changed(info) => Row::Changed(process_row(info)),
+        Event::Exited(index) => Row::Exit(ExitRow { n: index.0 }),
+        Event::Mark(mark) => Row::Mark(mark_row(mark)),
+        Event::Gap(gap) => Row::Gap(gap_row(gap)),
+    }
+}
+
+fn process_row(info: &ProcessInfo) -> ProcessRow {
+    ProcessRow {
+        n: info.index.0,
+        pid: info.key.pid.0,
+        start: info.key.start.0,
+        ppid: info.parent.0,
+        role: info.role,
+        rank: info.rank.map(|rank| rank.0),
+        comm: info.comm.clone(),
+        cmd: info.command.clone(),
+        why: info.why.clone(),
+    }
+}
+
+fn mark_row(mark: &Mark) -> MarkRow {
+    let mut row = MarkRow {
+        t: mark.t.0,
+        n: mark.process.map(|index| index.0),
+        step: mark.step.map(|s| s.0),
+        phase: None,
+        epoch: None,
+        event: None,
+        facts: mark.facts.clone(),
+    };
+    match &mark.kind {
+        MarkKind::Phase(phase) => row.phase = Some(phase.clone()),
+        MarkKind::Epoch(epoch) => row.epoch = Some(*epoch),
+        MarkKind::Event(name) => row.event = Some(name.clone()),
+    }
+    row
+}
+
+fn gap_row(gap: &Gap) -> GapRow {
+    GapRow {
+        of: gap.subject,
+        n: gap.process.map(|index| index.0),
+        text: gap.text.clone(),
+    }
+}
+
+fn pss_row(process: ProcessIndex, pss: &PssReading) -> PssRow {
+    PssRow {
+        n: process.0,
+        t: pss.at.0,
+        pss: pss.pss.0,
+        anon: pss.anon.0,
+        file: pss.file.0,
+        shmem: pss.shmem.0,
+        private: pss.private.0,
+        swap: pss.swap.0,
+        lazy: pss.lazy_free.0,
+        base: [pss.base.anon.0, pss.base.shmem.0, pss.base.swap.0],
+    }
+}
+
+fn maps_row(mappings: &MappingReading) -> MapsRow {
+    MapsRow {
+        n: mappings.process.0,
+        t: mappings.at.0,
+        kinds: mappings.kinds,
+    }
+}
+
+fn process_change(before: Option<&ProcessReading>, now: &ProcessReading) -> ProcessChange {
+    fn if_changed<T: PartialEq + Copy>(was: Option<T>, is: T) -> Option<T> {
+        (was != Some(is)).then_some(is)
+    }
+    fn amount(was: Option<Bytes>, is: Bytes) -> Option<u64> {
+        if_changed(was.or(Some(Bytes::ZERO)), is).map(|amount| amount.0)
+    }
+    ProcessChange {
+        n: now.process.0,
+        state: if_changed(before.map(|b| b.state), now.state),
+        anon: amount(before.map(|b| b.anon), now.anon),
+        file: amount(before.map(|b| b.file), now.file),
+        shmem: amount(before.map(|b| b.shmem), now.shmem),
+        swap: amount(before.map(|b| b.swap), now.swap),
+        inherited: amount(before.map(|b| b.inherited), now.inherited),
+        threads: if_changed(before.map(|b| b.threads), now.threads),
+        fds: change(before.and_then(|b| b.fds), now.fds),
+        minflt: if_changed(before.map(|b| b.minor_faults), now.minor_faults),
+        majflt: if_changed(
+            before.map_or(Some(0), |b| Some(b.major_faults)),
+            now.major_faults,
+        ),
+        cpu: if_changed(before.map(|b| b.cpu), now.cpu).map(|cpu| cpu.0),
+        gpu: amount_change(before.and_then(|b| b.gpu), now.gpu),
+    }
+}
+
+fn machine_change(was: &MachineReading, is: &MachineReading) -> MachineChange {
+    MachineChange {
+        total: amount_change(was.total, is.total),
+        available: amount_change(was.available, is.available),
+        shmem: amount_change(was.shmem, is.shmem),
+        devshm: amount_change(was.devshm_used, is.devshm_used),
+        devshm_size: amount_change(was.devshm_size, is.devshm_size),
+        swap: amount_change(was.swap_used, is.swap_used),
+        swap_size: amount_change(was.swap_total, is.swap_total),
+        psi_some: change(was.pressure_some, is.pressure_some),
+        psi_full: change(was.pressure_full, is.pressure_full),
+        oom_kills: change(was.oom_kills, is.oom_kills),
+    }
+}
+
+fn cgroup_change(was: Option<&CgroupReading>, is: &CgroupReading) -> CgroupChange {
+    let nothing = CgroupReading::default();
+    let was = was.unwrap_or(&nothing);
+    CgroupChange {
+        version: (was.version != is.version).then_some(is.version),
+        path: (was.path != is.path).then(|| is.path.clone()),
+        limit: amount_change(was.limit, is.limit),
+        high: amount_change(was.high, is.high),
+        current: amount_change(was.current, is.current),
+        anon: amount_change(was.anon, is.anon),
+        file: amount_change(was.file, is.file),
+        shmem: amount_change(was.shmem, is.shmem),
+        reclaimable: amount_change(was.reclaimable, is.reclaimable),
+        limit_hits: change(was.limit_hits, is.limit_hits),
+        oom_kills: change(was.oom_kills, is.oom_kills),
+    }
+}
+
+fn end_row(end: &End) -> EndRow {
+    let (reason, code) = match end.reason {
+        EndReason::Exited(code) => (EndReasonRow::Exited, Some(code)),
+        EndReason::Signalled(signal) => (EndReasonRow::Signalled, Some(signal)),
+        EndReason::TargetGone => (EndReasonRow::TargetGone, None),
+        EndReason::Duration => (EndReasonRow::Duration, None),
+        EndReason::Stopped => (EndReasonRow::Stopped, None),
+    };
+    EndRow {
+        t: end.t.0,
+        reason,
+        code,
+    }
+}
