@@ -268,7 +268,7 @@ fn apply_process(reading: &mut ProcessReading, changes: &ProcessChange) {
     set(&mut reading.inherited, changes.inherited, Bytes);
     set(&mut reading.threads, changes.threads, |threads| threads);
     set_with(&mut reading.fds, changes.fds, |fds| fds);
-    set(&mut reading.minor_faults, changes.minflt, |faults| faults);
+    set(&mut reading.minor_faults, changes.flt, |faults| faults);
     set(&mut reading.major_faults, changes.majflt, |faults| faults);
     set(&mut reading.cpu, changes.cpu, CpuMillis);
     set_with(&mut reading.gpu, changes.gpu, Bytes);
@@ -276,7 +276,7 @@ fn apply_process(reading: &mut ProcessReading, changes: &ProcessChange) {
 
 fn apply_machine(machine: &mut MachineReading, changes: &MachineChange) {
     set_with(&mut machine.total, changes.total, Bytes);
-    set_with(&mut machine.available, changes.available, Bytes);
+    set_with(&mut machine.available, changes.avail, Bytes);
     set_with(&mut machine.shmem, changes.shmem, Bytes);
     set_with(&mut machine.devshm_used, changes.devshm, Bytes);
     set_with(&mut machine.devshm_size, changes.devshm_size, Bytes);
@@ -298,7 +298,7 @@ fn apply_cgroup(cgroup: &mut CgroupReading, changes: &CgroupChange) {
     }
     set_with(&mut cgroup.limit, changes.limit, Bytes);
     set_with(&mut cgroup.high, changes.high, Bytes);
-    set_with(&mut cgroup.current, changes.current, Bytes);
+    set_with(&mut cgroup.current, changes.cur, Bytes);
     set_with(&mut cgroup.anon, changes.anon, Bytes);
     set_with(&mut cgroup.file, changes.file, Bytes);
     set_with(&mut cgroup.shmem, changes.shmem, Bytes);

@@ -195,7 +195,7 @@ pub struct ProcessChange {
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
     pub fds: Change<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub minflt: Option<u64>,
+    pub flt: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub majflt: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -210,7 +210,7 @@ pub struct MachineChange {
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
     pub total: Change<u64>,
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
-    pub available: Change<u64>,
+    pub avail: Change<u64>,
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
     pub shmem: Change<u64>,
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
@@ -241,7 +241,7 @@ pub struct CgroupChange {
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
     pub high: Change<u64>,
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
-    pub current: Change<u64>,
+    pub cur: Change<u64>,
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
     pub anon: Change<u64>,
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]

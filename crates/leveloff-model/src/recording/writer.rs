@@ -343,7 +343,7 @@ fn process_change(before: Option<&ProcessReading>, now: &ProcessReading) -> Proc
         inherited: amount(before.map(|b| b.inherited), now.inherited),
         threads: if_changed(before.map(|b| b.threads), now.threads),
         fds: change(before.and_then(|b| b.fds), now.fds),
-        minflt: if_changed(before.map(|b| b.minor_faults), now.minor_faults),
+        flt: if_changed(before.map(|b| b.minor_faults), now.minor_faults),
         majflt: if_changed(
             before.map_or(Some(0), |b| Some(b.major_faults)),
             now.major_faults,
@@ -356,7 +356,7 @@ fn process_change(before: Option<&ProcessReading>, now: &ProcessReading) -> Proc
 fn machine_change(was: &MachineReading, is: &MachineReading) -> MachineChange {
     MachineChange {
         total: amount_change(was.total, is.total),
-        available: amount_change(was.available, is.available),
+        avail: amount_change(was.available, is.available),
         shmem: amount_change(was.shmem, is.shmem),
         devshm: amount_change(was.devshm_used, is.devshm_used),
         devshm_size: amount_change(was.devshm_size, is.devshm_size),
@@ -376,7 +376,7 @@ fn cgroup_change(was: Option<&CgroupReading>, is: &CgroupReading) -> CgroupChang
         path: (was.path != is.path).then(|| is.path.clone()),
         limit: amount_change(was.limit, is.limit),
         high: amount_change(was.high, is.high),
-        current: amount_change(was.current, is.current),
+        cur: amount_change(was.current, is.current),
         anon: amount_change(was.anon, is.anon),
         file: amount_change(was.file, is.file),
         shmem: amount_change(was.shmem, is.shmem),
