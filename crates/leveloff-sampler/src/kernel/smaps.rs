@@ -1,54 +1,95 @@
 //! `/proc/PID/smaps`: proportional memory by mapping, folded into kinds.
 //!
-//! Also the fallback for kernels without `smaps_rollup`: the kinds' sum is its PSS.
+//! One walk gives both the kinds and what `smaps_rollup` would have said, so it also serves
+//! kernels that have no rollup. Folded line by line: a process may have 65,000 mappings, and
+//! their text must not be held.
 
 use leveloff_model::sample::Kinds;
 use leveloff_model::units::Bytes;
 
 use super::keyed::{first_number, leading_number};
-use super::rollup::{self, Rollup};
+use super::rollup::Rollup;
 
-/// Folds a whole `smaps` into kinds. Mappings whose lines are damaged are passed over.
-pub fn kinds(text: &[u8]) -> Kinds {
-    let mut kinds = Kinds::default();
-    let mut kind = Kind::Anonymous;
-    for line in text.split(|&b| b == b'\n') {
-        if let Some(number) = line.strip_prefix(b"Pss:").and_then(first_number) {
-            *kind.amount_in(&mut kinds) += Bytes::from_kib(number);
-        } else if let Some(number) = line.strip_prefix(b"SwapPss:").and_then(first_number) {
-            kinds.swap += Bytes::from_kib(number);
-        } else if let Some(path) = mapping_path(line) {
-            kind = Kind::of(path);
-        }
-    }
-    kinds
+/// Adds a `smaps` up, line by line.
+#[derive(Debug, Default)]
+pub struct SmapsFold {
+    kinds: Kinds,
+    rollup: Rollup,
+    mapping: Option<Mapping>,
 }
 
-/// Adds a whole `smaps` up to what `smaps_rollup` would have said.
-pub fn rolled_up(text: &[u8]) -> Option<Rollup> {
-    let mut sum = Rollup::default();
-    let mut any = false;
-    let mut start = 0;
-    let mut add = |mapping: &[u8]| {
-        if let Some(one) = rollup::parse(mapping) {
-            any = true;
-            sum.pss += one.pss;
-            sum.anon += one.anon;
-            sum.file += one.file;
-            sum.shmem += one.shmem;
-            sum.private += one.private;
-            sum.swap += one.swap;
-            sum.lazy_free += one.lazy_free;
+/// The mapping whose lines are being read.
+#[derive(Debug)]
+struct Mapping {
+    kind: Kind,
+    pss: Bytes,
+    anonymous: Bytes,
+}
+
+impl SmapsFold {
+    /// Takes the next line.
+    pub fn line(&mut self, line: &[u8]) {
+        if let Some(path) = mapping_path(line) {
+            self.close_mapping();
+            self.mapping = Some(Mapping {
+                kind: Kind::of(path),
+                pss: Bytes::ZERO,
+                anonymous: Bytes::ZERO,
+            });
+            return;
         }
-    };
-    for (offset, line) in lines_with_offsets(text) {
-        if offset > start && mapping_path(line).is_some() {
-            add(&text[start..offset]);
-            start = offset;
+        let Some(mapping) = &mut self.mapping else {
+            return;
+        };
+        let Some(colon) = line.iter().position(|&b| b == b':') else {
+            return;
+        };
+        let Some(amount) = first_number(&line[colon + 1..]).map(Bytes::from_kib) else {
+            return;
+        };
+        match &line[..colon] {
+            b"Pss" => mapping.pss = amount,
+            b"Anonymous" => mapping.anonymous = amount,
+            b"Private_Clean" | b"Private_Dirty" => self.rollup.private += amount,
+            b"SwapPss" => {
+                self.kinds.swap += amount;
+                self.rollup.swap += amount;
+            }
+            b"LazyFree" => self.rollup.lazy_free += amount,
+            _ => {}
         }
     }
-    add(&text[start..]);
-    any.then_some(sum)
+
+    /// The sums; `None` when there was no mapping at all, as for a process that is gone.
+    pub fn finish(mut self) -> Option<(Kinds, Rollup)> {
+        let any = self.mapping.is_some();
+        self.close_mapping();
+        any.then_some((self.kinds, self.rollup))
+    }
+
+    fn close_mapping(&mut self) {
+        let Some(Mapping {
+            kind,
+            pss,
+            anonymous,
+        }) = self.mapping.take()
+        else {
+            return;
+        };
+        *kind.amount_in(&mut self.kinds) += pss;
+        self.rollup.pss += pss;
+        match kind {
+            Kind::Heap | Kind::Anonymous | Kind::Stacks => self.rollup.anon += pss,
+            Kind::DevShm | Kind::Memfd => self.rollup.shmem += pss,
+            // A file's private pages that were written to are anonymous. Their share is not
+            // told apart here, so they count in full, as far as the mapping's PSS goes.
+            Kind::File | Kind::Device => {
+                let written = anonymous.min(pss);
+                self.rollup.anon += written;
+                self.rollup.file += pss.saturating_sub(written);
+            }
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,7 +124,6 @@ impl Kind {
                 Kind::Memfd
             }
             _ if path.starts_with(b"[stack") => Kind::Stacks,
-            _ if path.starts_with(b"[anon") => Kind::Anonymous,
             _ if path.starts_with(b"[") => Kind::Anonymous,
             _ => Kind::File,
         }
@@ -119,25 +159,18 @@ pub fn mapping_path(line: &[u8]) -> Option<&[u8]> {
     Some(&path[start..])
 }
 
-fn lines_with_offsets(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
-    let mut offset = 0;
-    text.split(|&b| b == b'\n').map(move |line| {
-        let here = offset;
-        offset += line.len() + 1;
-        (here, line)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::rollup;
     use super::*;
 
     const SMAPS: &[u8] = b"55d2c5ca7000-55d2c5cb0000 r-xp 00000000 fe:00 1234                       /usr/bin/python3.11
 Rss:                 100 kB
 Pss:                  50 kB
 Pss_Dirty:             0 kB
+Anonymous:             8 kB
 SwapPss:               0 kB
 55d2c6000000-55d2c7000000 rw-p 00000000 00:00 0                          [heap]
 Pss:                 400 kB
@@ -154,9 +187,15 @@ Pss:                  10 kB
 Pss:                  12 kB
 ";
 
+    fn fold(text: &[u8]) -> Option<(Kinds, Rollup)> {
+        let mut fold = SmapsFold::default();
+        text.split(|&b| b == b'\n').for_each(|line| fold.line(line));
+        fold.finish()
+    }
+
     #[test]
     fn kinds_add_up_to_pss_and_swap() {
-        let kinds = kinds(SMAPS);
+        let (kinds, rollup) = fold(SMAPS).unwrap();
         let kib = |n: u64| Bytes(n << 10);
         assert_eq!(kinds.heap, kib(400));
         assert_eq!(kinds.anonymous, kib(1000));
@@ -167,25 +206,40 @@ Pss:                  12 kB
         );
         assert_eq!((kinds.stacks, kinds.swap), (kib(12), kib(7)));
         assert_eq!(kinds.total(), kib(1529));
+        assert_eq!(kinds.total(), rollup.pss + rollup.swap);
+        assert_eq!(rollup.anon + rollup.file + rollup.shmem, rollup.pss);
+        assert_eq!(rollup.anon, kib(400 + 1000 + 12 + 8));
     }
 
     #[test]
     fn our_own_mappings_roll_up_to_what_the_kernel_says() {
         let smaps = std::fs::read("/proc/self/smaps").unwrap();
-        let rollup = rollup::parse(&std::fs::read("/proc/self/smaps_rollup").unwrap()).unwrap();
-        let sum = kinds(&smaps).total();
-        let kernel = rollup.pss + rollup.swap;
+        let kernel = rollup::parse(&std::fs::read("/proc/self/smaps_rollup").unwrap()).unwrap();
+        let (kinds, ours) = fold(&smaps).unwrap();
         // Reading the first file allocates, so the two moments differ by some pages; each mapping
         // is also rounded to a kB.
-        let off = sum.0.abs_diff(kernel.0);
-        assert!(off < 2 << 20, "{sum} against {kernel}");
-        assert!(rolled_up(&smaps).unwrap().pss.0.abs_diff(rollup.pss.0) < 2 << 20);
+        for (ours, kernel) in [
+            (kinds.total(), kernel.pss + kernel.swap),
+            (ours.pss, kernel.pss),
+            (ours.anon, kernel.anon),
+            (ours.private, kernel.private),
+        ] {
+            assert!(
+                ours.0.abs_diff(kernel.0) < 2 << 20,
+                "{ours} against {kernel}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_process_without_mappings_is_not_a_zero() {
+        assert_eq!(fold(b""), None);
     }
 
     proptest! {
         #[test]
         fn no_bytes_make_it_panic(text in proptest::collection::vec(any::<u8>(), 0..400)) {
-            let _ = (kinds(&text), rolled_up(&text), mapping_path(&text));
+            let _ = (fold(&text), mapping_path(&text));
         }
 
         #[test]
@@ -193,7 +247,7 @@ Pss:                  12 kB
             let mut text = SMAPS.to_vec();
             let at = at.min(text.len() - 1);
             text[at] = byte;
-            let _ = (kinds(&text), rolled_up(&text[at..]));
+            let _ = fold(&text);
         }
     }
 }

@@ -1,0 +1,58 @@
+//! Time, passed in. The recording's clock counts from its start and never steps back, whatever
+//! happens to the wall clock; time asleep is counted and known.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rustix::time::{ClockId, clock_gettime};
+
+/// Where time comes from.
+pub trait Clock {
+    /// Now.
+    fn now(&self) -> Moment;
+}
+
+/// One moment on the clocks that matter.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Moment {
+    /// Since boot, time asleep included.
+    pub boot: Duration,
+    /// Since boot, without the time asleep. The difference grows exactly by each suspend.
+    pub awake: Duration,
+    /// Seconds since 1970. May step; used for nothing but labels and marks.
+    pub unix: f64,
+}
+
+/// This machine's clocks.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Moment {
+        let unix = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        Moment {
+            boot: duration(ClockId::Boottime),
+            awake: duration(ClockId::Monotonic),
+            unix: unix.as_secs_f64(),
+        }
+    }
+}
+
+/// CPU time that this thread has used.
+pub fn thread_cpu() -> Duration {
+    duration(ClockId::ThreadCPUTime)
+}
+
+/// CPU time that this whole process has used.
+pub fn process_cpu() -> Duration {
+    duration(ClockId::ProcessCPUTime)
+}
+
+fn duration(clock: ClockId) -> Duration {
+    let time = clock_gettime(clock);
+    Duration::new(
+        u64::try_from(time.tv_sec).unwrap_or_default(),
+        u32::try_from(time.tv_nsec).unwrap_or_default(),
+    )
+}

@@ -1,0 +1,345 @@
+//! Who belongs: the processes of a run, found as they come and kept until they are gone.
+//!
+//! A child is found by its parent's number. That fails for a child whose parent died first: it is
+//! adopted by an ancestor of the run or by init, and nothing but the process group, the session or
+//! (under `run`, where we are the adopter) the adopter tells where it came from. A process that
+//! was once seen in the tree stays in it, whoever adopts it.
+//!
+//! Looking through all of /proc at every tick would cost more than reading the tree. The kernel
+//! counts pids upwards, and `/proc/loadavg` ends with the newest: as long as it stands still,
+//! nobody was born.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::io::pread;
+
+use leveloff_model::process::{Pid, ProcessIndex, ProcessKey, StartTicks};
+
+use crate::handle::{ProcessHandle, Scratch};
+use crate::kernel::keyed::leading_number;
+use crate::kernel::stat;
+use crate::proc_root::ProcRoot;
+
+/// Which processes to gather.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Scope {
+    /// These and everything that comes from them.
+    Descendants(Vec<ProcessKey>),
+    /// Every process of the machine that has memory of its own.
+    Everyone,
+}
+
+/// The processes of a run.
+#[derive(Debug)]
+pub struct Tree {
+    root: ProcRoot,
+    scope: Scope,
+    members: HashMap<Pid, ProcessKey>,
+    /// Group and session leaders that are or were of the tree: their groups are ours alone.
+    leaders: HashSet<Pid>,
+    /// Groups of the roots, which they may share with a script's other jobs.
+    root_groups: HashSet<Pid>,
+    root_parents: HashSet<Pid>,
+    /// Numbers seen and found not to belong. Trusted until the kernel's counter wraps.
+    strangers: HashSet<Pid>,
+    /// Ancestors of the roots, and init: whoever may adopt an orphan of the tree.
+    adopters: HashSet<Pid>,
+    /// Under `run`: us. Whatever comes to us as an orphan is the run's.
+    sure_adopter: Option<Pid>,
+    /// Never looked at: ourselves and our relay.
+    excluded: HashSet<Pid>,
+    earliest: StartTicks,
+    newest_pid: NewestPid,
+    next_index: u32,
+    ticks_since_full_look: u32,
+}
+
+/// A process that has just been found.
+#[derive(Debug)]
+pub struct Joined {
+    /// Its number in the recording.
+    pub index: ProcessIndex,
+    /// Its descriptors.
+    pub handle: ProcessHandle,
+    /// Its parent now.
+    pub parent: Pid,
+    /// Whether its parent died before it was seen.
+    pub orphan: bool,
+}
+
+/// What is known of a process before it is decided whether it belongs.
+#[derive(Debug, Clone, Copy)]
+struct Candidate {
+    pid: Pid,
+    parent: Pid,
+    group: Pid,
+    session: Pid,
+    start: StartTicks,
+}
+
+impl Candidate {
+    fn key(&self) -> ProcessKey {
+        ProcessKey {
+            pid: self.pid,
+            start: self.start,
+        }
+    }
+}
+
+/// All of /proc is looked through at least this often, in ticks, in case a stranger's number was
+/// reused unnoticed.
+const FULL_LOOK_EVERY: u32 = 64;
+
+impl Tree {
+    /// A tree to be filled by the first [`Tree::refresh`].
+    pub fn new(root: ProcRoot, scope: Scope) -> Tree {
+        let newest_pid = NewestPid::open(&root);
+        Tree {
+            root,
+            scope,
+            members: HashMap::new(),
+            leaders: HashSet::new(),
+            root_groups: HashSet::new(),
+            root_parents: HashSet::new(),
+            strangers: HashSet::new(),
+            adopters: HashSet::from([Pid(1)]),
+            sure_adopter: None,
+            excluded: HashSet::new(),
+            earliest: StartTicks(u64::MAX),
+            newest_pid,
+            next_index: 0,
+            ticks_since_full_look: 0,
+        }
+    }
+
+    /// Orphans of the run are adopted by `adopter`, which adopts nothing else.
+    pub fn with_sure_adopter(mut self, adopter: Pid) -> Tree {
+        self.sure_adopter = Some(adopter);
+        self
+    }
+
+    /// Never counts these as part of the run.
+    pub fn excluding(mut self, pids: impl IntoIterator<Item = Pid>) -> Tree {
+        self.excluded.extend(pids);
+        self
+    }
+
+    /// Whether nobody is left.
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    /// A member is gone.
+    pub fn remove(&mut self, key: ProcessKey) {
+        if self.members.get(&key.pid) == Some(&key) {
+            self.members.remove(&key.pid);
+        }
+    }
+
+    /// Looks for processes that joined since the last call. Cheap when nobody was born.
+    pub fn refresh(&mut self, scratch: &mut Scratch) -> io::Result<Vec<Joined>> {
+        let birth = self.newest_pid.look(scratch);
+        self.ticks_since_full_look += 1;
+        if birth == Birth::Wrapped || self.ticks_since_full_look >= FULL_LOOK_EVERY {
+            self.strangers.clear();
+            self.ticks_since_full_look = 0;
+        } else if birth == Birth::Nobody && !self.strangers.is_empty() {
+            return Ok(Vec::new());
+        }
+        let listed = self.root.pids()?;
+        let unknown: Vec<Candidate> = listed
+            .iter()
+            .filter(|pid| !self.is_known(**pid))
+            .filter_map(|&pid| self.candidate(pid, scratch))
+            .collect();
+        if self.members.is_empty() {
+            self.find_adopters(scratch);
+        }
+        let joined = self.adopt_all(unknown, scratch);
+        self.strangers = listed
+            .into_iter()
+            .filter(|pid| !self.members.contains_key(pid))
+            .collect();
+        Ok(joined)
+    }
+
+    fn is_known(&self, pid: Pid) -> bool {
+        self.members.contains_key(&pid)
+            || self.strangers.contains(&pid)
+            || self.excluded.contains(&pid)
+    }
+
+    fn candidate(&self, pid: Pid, scratch: &mut Scratch) -> Option<Candidate> {
+        let text = read_stat(&self.root, pid, scratch)?;
+        let stat = stat::parse(text)?;
+        Some(Candidate {
+            pid,
+            parent: stat.parent,
+            group: stat.group,
+            session: stat.session,
+            start: stat.start,
+        })
+    }
+
+    /// Takes in candidates until nobody new belongs: a grandchild may be listed before its parent.
+    fn adopt_all(&mut self, mut unknown: Vec<Candidate>, scratch: &mut Scratch) -> Vec<Joined> {
+        // Parents are older than their children, so one pass usually suffices.
+        unknown.sort_by_key(|candidate| candidate.start);
+        let mut joined = Vec::new();
+        loop {
+            let before = unknown.len();
+            unknown.retain(|candidate| match self.belongs(candidate) {
+                None => true,
+                Some(orphan) => {
+                    joined.extend(self.admit(candidate, orphan, scratch));
+                    false
+                }
+            });
+            if unknown.len() == before {
+                return joined;
+            }
+        }
+    }
+
+    /// Whether it belongs, and if so whether as an orphan.
+    fn belongs(&self, candidate: &Candidate) -> Option<bool> {
+        let Scope::Descendants(roots) = &self.scope else {
+            return (!is_kernel_thread(candidate)).then_some(false);
+        };
+        if roots.contains(&candidate.key()) || self.members.contains_key(&candidate.parent) {
+            return Some(false);
+        }
+        self.is_orphan_of_ours(candidate).then_some(true)
+    }
+
+    fn is_orphan_of_ours(&self, candidate: &Candidate) -> bool {
+        if Some(candidate.parent) == self.sure_adopter {
+            return true;
+        }
+        if !self.adopters.contains(&candidate.parent) || candidate.start < self.earliest {
+            return false;
+        }
+        self.leaders.contains(&candidate.group)
+            || self.leaders.contains(&candidate.session)
+            // In a group that is not the run's own, a script's other jobs are its direct
+            // children, which an adopted orphan is not.
+            || self.root_groups.contains(&candidate.group)
+                && !self.root_parents.contains(&candidate.parent)
+    }
+
+    fn admit(
+        &mut self,
+        candidate: &Candidate,
+        orphan: bool,
+        scratch: &mut Scratch,
+    ) -> Option<Joined> {
+        let handle = ProcessHandle::open(&self.root, candidate.pid, scratch).ok()?;
+        if handle.key() != candidate.key() {
+            return None;
+        }
+        self.earliest = self.earliest.min(candidate.start);
+        if candidate.group == candidate.pid || candidate.session == candidate.pid {
+            self.leaders.insert(candidate.pid);
+        }
+        if let Scope::Descendants(roots) = &self.scope
+            && roots.contains(&candidate.key())
+        {
+            self.root_groups.insert(candidate.group);
+            self.root_parents.insert(candidate.parent);
+        }
+        self.members.insert(candidate.pid, candidate.key());
+        let index = ProcessIndex(self.next_index);
+        self.next_index += 1;
+        Some(Joined {
+            index,
+            handle,
+            parent: candidate.parent,
+            orphan,
+        })
+    }
+
+    /// The roots' ancestors may be adopters (a shell that is a subreaper, systemd --user, a
+    /// container's init).
+    fn find_adopters(&mut self, scratch: &mut Scratch) {
+        let Scope::Descendants(roots) = &self.scope else {
+            return;
+        };
+        for root in roots {
+            let mut pid = root.pid;
+            while let Some(candidate) = self.candidate(pid, scratch) {
+                pid = candidate.parent;
+                if pid.0 <= 0 || !self.adopters.insert(pid) && pid != Pid(1) {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// Kernel threads have no memory; they are kthreadd (2) and its children.
+fn is_kernel_thread(candidate: &Candidate) -> bool {
+    candidate.pid == Pid(2) || candidate.parent == Pid(2)
+}
+
+fn read_stat<'a>(root: &ProcRoot, pid: Pid, scratch: &'a mut Scratch) -> Option<&'a [u8]> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    let file = rustix::fs::open(root.process(pid).join("stat"), flags, Mode::empty()).ok()?;
+    let length = pread(&file, &mut scratch[..], 0).ok()?;
+    Some(&scratch[..length])
+}
+
+/// What the kernel's pid counter did since it was last looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Birth {
+    Nobody,
+    Somebody,
+    Wrapped,
+}
+
+/// The newest pid, from the last field of `loadavg`.
+#[derive(Debug)]
+struct NewestPid {
+    file: Option<OwnedFd>,
+    last: Option<u64>,
+}
+
+impl NewestPid {
+    fn open(root: &ProcRoot) -> NewestPid {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        let file = rustix::fs::open(root.path().join("loadavg"), flags, Mode::empty()).ok();
+        NewestPid { file, last: None }
+    }
+
+    fn look(&mut self, scratch: &mut Scratch) -> Birth {
+        let newest = self.file.as_ref().and_then(|file| {
+            let length = pread(file, &mut scratch[..], 0).ok()?;
+            newest_pid(&scratch[..length])
+        });
+        let birth = match (self.last, newest) {
+            (Some(before), Some(now)) if now == before => Birth::Nobody,
+            (Some(before), Some(now)) if now < before => Birth::Wrapped,
+            _ => Birth::Somebody,
+        };
+        self.last = newest;
+        birth
+    }
+}
+
+fn newest_pid(loadavg: &[u8]) -> Option<u64> {
+    let field = loadavg.trim_ascii_end().rsplit(|&b| b == b' ').next()?;
+    leading_number(field).map(|(pid, _)| pid)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_pid_is_the_last_field() {
+        assert_eq!(newest_pid(b"0.00 0.01 0.00 2/79 2024\n"), Some(2024));
+        assert_eq!(newest_pid(b""), None);
+    }
+}
