@@ -297,6 +297,26 @@ pub struct OwnCost {
 }
 
 impl ProcessReading {
+    /// A process of which nothing has been read yet.
+    pub fn unread(process: ProcessIndex) -> ProcessReading {
+        ProcessReading {
+            process,
+            state: 'S',
+            anon: Bytes::ZERO,
+            file: Bytes::ZERO,
+            shmem: Bytes::ZERO,
+            swap: Bytes::ZERO,
+            inherited: Bytes::ZERO,
+            threads: 0,
+            fds: None,
+            minor_faults: 0,
+            major_faults: 0,
+            cpu: CpuMillis(0),
+            pss: None,
+            gpu: None,
+        }
+    }
+
     /// Resident set size: every page it maps, shared or not.
     pub fn rss(&self) -> Bytes {
         self.anon + self.file + self.shmem

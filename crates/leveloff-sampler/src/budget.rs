@@ -27,8 +27,8 @@ impl CpuBudget {
 
     /// Adds the income of `elapsed` wall time.
     pub fn earn(&mut self, elapsed: Duration) {
-        let income = self.share * elapsed.as_secs_f64();
-        self.credit = (self.credit + income).min(self.capacity());
+        let income = self.income(elapsed);
+        self.credit = (self.credit + income.as_secs_f64()).min(self.capacity());
     }
 
     /// Whether a read that is expected to cost `cost` may start now. One that could never be
@@ -40,6 +40,11 @@ impl CpuBudget {
     /// Takes what a read has cost.
     pub fn spend(&mut self, cost: Duration) {
         self.credit -= cost.as_secs_f64();
+    }
+
+    /// What `elapsed` wall time brings in.
+    pub fn income(&self, elapsed: Duration) -> Duration {
+        elapsed.mul_f64(self.share)
     }
 
     /// Whether anything may be read at all.

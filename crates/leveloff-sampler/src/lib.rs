@@ -10,3 +10,4 @@ pub mod handle;
 pub mod kernel;
 pub mod proc_root;
 pub mod tree;
+pub mod watched;

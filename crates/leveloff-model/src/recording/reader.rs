@@ -176,22 +176,7 @@ impl State {
         let index = ProcessIndex(n);
         self.processes
             .entry(index)
-            .or_insert_with(|| ProcessReading {
-                process: index,
-                state: '?',
-                anon: Bytes::ZERO,
-                file: Bytes::ZERO,
-                shmem: Bytes::ZERO,
-                swap: Bytes::ZERO,
-                inherited: Bytes::ZERO,
-                threads: 0,
-                fds: None,
-                minor_faults: 0,
-                major_faults: 0,
-                cpu: CpuMillis(0),
-                pss: None,
-                gpu: None,
-            })
+            .or_insert_with(|| ProcessReading::unread(index))
     }
 
     fn apply(&mut self, row: &SampleRow) {

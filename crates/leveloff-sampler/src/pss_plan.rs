@@ -1,0 +1,112 @@
+//! Which processes to read PSS of now: the most doubt for the least CPU first, within the budget.
+
+use std::time::Duration;
+
+use leveloff_model::units::{Bytes, Seconds};
+
+use crate::budget::CpuBudget;
+use crate::doubt::{doubt, expected_cost, tolerable};
+use crate::watched::Watched;
+
+/// A process worth reading.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Candidate {
+    /// Its place in the list of watched processes.
+    pub place: usize,
+    /// What reading it should cost.
+    pub cost: Duration,
+    /// How far off its share may be.
+    pub doubt: Bytes,
+    /// Whether its mappings are due to be told apart as well.
+    pub by_kind: bool,
+}
+
+/// The biggest process's mappings are told apart this often, together with its PSS.
+const KINDS_EVERY: Seconds = Seconds(60.0);
+
+/// Processes whose doubt is worth a reading, best first.
+pub fn candidates(watched: &[Watched], now: Seconds, page_size: Bytes) -> Vec<Candidate> {
+    let total: Bytes = watched.iter().map(|process| process.reading().memory()).sum();
+    let tolerable = tolerable(total);
+    let biggest = (0..watched.len()).max_by_key(|&place| watched[place].reading().memory());
+    let mut candidates: Vec<Candidate> = watched
+        .iter()
+        .enumerate()
+        .filter_map(|(place, process)| {
+            let doubt = doubt(&process.since_reading(now)?, tolerable, page_size);
+            let kinds_due = process.kinds_at().is_none_or(|at| (now - at).0 >= KINDS_EVERY.0);
+            let by_kind = biggest == Some(place) && kinds_due;
+            let cost = expected_cost(process.last_pss_cost(), process.reading().rss());
+            (doubt > tolerable || by_kind).then_some(Candidate { place, cost, doubt, by_kind })
+        })
+        .collect();
+    candidates.sort_by(|a, b| value(b).total_cmp(&value(a)));
+    candidates
+}
+
+/// Of these, the ones that may be read now. A reading that must be saved up for is not starved by
+/// cheaper ones: while it waits, they may use half of the income.
+pub fn affordable(
+    candidates: &[Candidate],
+    budget: &CpuBudget,
+    income: Duration,
+) -> Vec<Candidate> {
+    let mut left = budget.clone();
+    let mut chosen = Vec::new();
+    let mut waiting = false;
+    let mut small_change = income / 2;
+    for candidate in candidates {
+        let allowed = left.affords(candidate.cost) && (!waiting || candidate.cost <= small_change);
+        if allowed {
+            left.spend(candidate.cost);
+            small_change = if waiting { small_change - candidate.cost } else { small_change };
+            chosen.push(*candidate);
+        } else {
+            waiting = true;
+        }
+    }
+    chosen
+}
+
+/// Bytes of doubt removed for a second of CPU.
+fn value(candidate: &Candidate) -> f64 {
+    candidate.doubt.0 as f64 / candidate.cost.as_secs_f64().max(1e-6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn candidate(place: usize, cost_ms: u64) -> Candidate {
+        Candidate {
+            place,
+            cost: Duration::from_millis(cost_ms),
+            doubt: Bytes(1 << 20),
+            by_kind: false,
+        }
+    }
+
+    fn places(chosen: &[Candidate]) -> Vec<usize> {
+        chosen.iter().map(|candidate| candidate.place).collect()
+    }
+
+    #[test]
+    fn as_many_as_the_budget_pays_for() {
+        let budget = CpuBudget::percent(0.5);
+        let all: Vec<Candidate> = (0..21).map(|place| candidate(place, 5)).collect();
+        assert_eq!(affordable(&all, &budget, Duration::ZERO).len(), 21);
+        let dear: Vec<Candidate> = (0..21).map(|place| candidate(place, 100)).collect();
+        assert_eq!(affordable(&dear, &budget, Duration::ZERO).len(), 3);
+    }
+
+    #[test]
+    fn a_dear_reading_is_saved_up_for_while_cheap_ones_go_on() {
+        let mut budget = CpuBudget::percent(0.5);
+        budget.spend(Duration::from_millis(200));
+        let all = [candidate(0, 240), candidate(1, 1), candidate(2, 1), candidate(3, 4)];
+        let chosen = affordable(&all, &budget, Duration::from_millis(5));
+        assert_eq!(places(&chosen), [1, 2]);
+        budget.earn(Duration::from_secs(60));
+        assert_eq!(places(&affordable(&all, &budget, Duration::from_millis(5)))[0], 0);
+    }
+}

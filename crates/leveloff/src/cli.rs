@@ -1,0 +1,323 @@
+//! The command line: what can be asked for, and what the manual page says about it.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use leveloff_model::recording::StatedFacts;
+use leveloff_model::units::{Limit, Step};
+
+/// Does the memory of this training run level off, or does it leak?
+#[derive(Debug, Parser)]
+#[command(
+    name = "leveloff",
+    version,
+    about = "Does the memory of this training run level off, or does it leak?",
+    long_about = "Does the memory of this training run level off, or does it leak?\n\n\
+        leveloff finds a training run, samples its whole process tree (launcher, ranks, compile \
+        workers, data loaders) and records what each process really holds: shared pages counted \
+        once, not once for each process as a sum of RSS does. It needs no change to the training \
+        code and no restart, and it never touches the run.",
+    after_help = "Examples:\n  \
+        leveloff find                               what is training on this machine, and why we think so\n  \
+        leveloff run -- python train.py             start a run and record it\n  \
+        leveloff record --pid 22180 -o run.jsonl    record a run that is there already\n  \
+        leveloff export run.jsonl -o run.csv        a table for pandas or a spreadsheet\n  \
+        leveloff doctor                             what can be measured here, and what is missing\n\n\
+        Exit codes: 0 fine, 1 leak or regression, 2 usage or tool error, 3 undecided; `run` returns \
+        the command's own code.",
+    arg_required_else_help = true,
+    subcommand_required = true
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// List training processes, their roles and memory, and why each was picked
+    #[command(after_help = "Examples:\n  \
+        leveloff find                        torch, JAX, TensorFlow, candle, GPU users\n  \
+        leveloff find --match 'train\\.py'    any process with this command line\n  \
+        leveloff find --pid 22180            the run that this process belongs to\n  \
+        leveloff find --format json | jq '.[].trainers[].pid'")]
+    Find(FindArgs),
+    /// Start a command, watch its process tree, record it
+    #[command(
+        long_about = "Start a command, watch its process tree, record it.\n\n\
+            The command behaves as without leveloff: same terminal, same exit code, same signals, \
+            stdin, stdout and stderr passed through unchanged. Should leveloff be killed, the \
+            command goes on and keeps its terminal or its pipes.",
+        after_help = "Examples:\n  \
+            leveloff run -- python train.py --epochs 3\n  \
+            leveloff run -o before.jsonl -- torchrun --nproc-per-node 2 train.py\n  \
+            leveloff run --interval 200ms -- ./train.sh | tee train.log"
+    )]
+    Run(RunArgs),
+    /// Record a run that is there already, without a screen
+    #[command(after_help = "Examples:\n  \
+        leveloff record -o run.jsonl                       finds the run\n  \
+        leveloff record --pid 22180 -o run.jsonl           this one\n  \
+        leveloff record --match train.py --duration 10m    for ten minutes\n  \
+        leveloff record --system --duration 1h             the whole machine and its top growers")]
+    Record(RecordArgs),
+    /// Turn a recording into CSV
+    #[command(after_help = "Examples:\n  \
+        leveloff export run.jsonl -o run.csv              a row for each process and sample\n  \
+        leveloff export run.jsonl --scope role -o -       by role, to stdout\n  \
+        leveloff export run.jsonl --scope tree -o - | head\n\n\
+        Columns carry their unit (pss_bytes, t_s); an empty field is a number that could not be \
+        measured, never a zero.")]
+    Export(ExportArgs),
+    /// Say what can be measured on this machine, what is missing, and how to get it
+    #[command(after_help = "Examples:\n  \
+        leveloff doctor\n  \
+        leveloff doctor --format json")]
+    Doctor(DoctorArgs),
+    /// Print a completion script for a shell
+    #[command(after_help = "Examples:\n  \
+        leveloff completions bash > ~/.local/share/bash-completion/completions/leveloff\n  \
+        leveloff completions zsh > ~/.zfunc/_leveloff")]
+    Completions {
+        /// Which shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page
+    #[command(after_help = "Examples:\n  \
+        leveloff man | man -l -\n  \
+        leveloff man run > leveloff-run.1")]
+    Man {
+        /// The page of this subcommand instead of the whole command's.
+        subcommand: Option<String>,
+    },
+}
+
+/// How output is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+}
+
+/// `find`
+#[derive(Debug, Args)]
+pub struct FindArgs {
+    /// Processes whose command line matches this regular expression
+    #[arg(long = "match", value_name = "REGEX")]
+    pub pattern: Option<String>,
+    /// The run that this process belongs to
+    #[arg(long, conflicts_with = "pattern", value_parser = parse_pid)]
+    pub pid: Option<i32>,
+    /// Output for people or for programs
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: Format,
+}
+
+/// `run`
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// Where to record [default: leveloff-DATE-TIME-COMMAND.jsonl here]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub watch: WatchArgs,
+    /// The command to run, after `--`
+    #[arg(last = true, required = true, value_name = "CMD")]
+    pub command: Vec<OsString>,
+}
+
+/// `record`
+#[derive(Debug, Args)]
+pub struct RecordArgs {
+    /// Record the run that this process belongs to
+    #[arg(long, conflicts_with_all = ["pattern", "system"], value_parser = parse_pid)]
+    pub pid: Option<i32>,
+    /// Record the run whose command line matches this regular expression
+    #[arg(long = "match", value_name = "REGEX", conflicts_with = "system")]
+    pub pattern: Option<String>,
+    /// Record every process of the machine, no particular run
+    #[arg(long)]
+    pub system: bool,
+    /// Where to record [default: leveloff-DATE-TIME-COMMAND.jsonl here]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Stop after this long, such as 90s, 10m, 2h [default: when the run ends]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub duration: Option<Duration>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub watch: WatchArgs,
+}
+
+/// What everything that watches a run takes.
+#[derive(Debug, Clone, Args)]
+pub struct WatchArgs {
+    /// Time between samples, such as 1s, 500ms
+    #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = parse_interval)]
+    pub interval: Duration,
+    /// CPU that reading shared memory may cost, in percent of one core; 0 reads none
+    #[arg(long, value_name = "%", default_value = "0.5", value_parser = parse_percent)]
+    pub pss_budget: f64,
+    /// Read the training's steps from this log file
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<PathBuf>,
+    /// A memory limit nearer than the machine's own: 28GiB, 28GB, or 90% of it
+    #[arg(long, value_name = "SIZE|%")]
+    pub limit: Option<Limit>,
+    /// Memory must have levelled off by this step; kept in the recording for the verdict
+    #[arg(long, value_name = "STEPS")]
+    pub level_by: Option<u64>,
+    /// Steps the run is going to take; kept in the recording for the verdict
+    #[arg(long, value_name = "N")]
+    pub planned_steps: Option<u64>,
+    /// Steps in an epoch; kept in the recording for the verdict
+    #[arg(long, value_name = "N")]
+    pub epoch_steps: Option<u64>,
+}
+
+/// `export`
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// The recording
+    pub file: PathBuf,
+    /// Where to write the CSV; `-` is stdout
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// What a row is about
+    #[arg(long, value_enum, default_value = "process")]
+    pub scope: ExportScope,
+}
+
+/// What a row of the CSV is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExportScope {
+    /// One process at one moment
+    Process,
+    /// All processes of one role at one moment
+    Role,
+    /// The whole tree at one moment
+    Tree,
+}
+
+/// `doctor`
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// Output for people or for programs
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: Format,
+}
+
+impl WatchArgs {
+    /// What the user knows about the run.
+    pub fn stated(&self) -> StatedFacts {
+        StatedFacts {
+            level_by: self.level_by.map(Step),
+            limit: self.limit,
+            planned_steps: self.planned_steps.map(Step),
+            epoch_steps: self.epoch_steps.map(Step),
+        }
+    }
+}
+
+/// Faster than this the tick would cost more than it tells, and the target would notice.
+const SHORTEST_INTERVAL: Duration = Duration::from_millis(10);
+
+/// Slower than this a run would be over before it was looked at twice.
+const LONGEST_INTERVAL: Duration = Duration::from_secs(3600);
+
+fn parse_interval(text: &str) -> Result<Duration, String> {
+    let interval = parse_duration(text)?;
+    if interval < SHORTEST_INTERVAL || interval > LONGEST_INTERVAL {
+        return Err("an interval lies between 10ms and 1h; 1s is usual".to_owned());
+    }
+    Ok(interval)
+}
+
+/// `90s`, `500ms`, `10m`, `1.5h`, `2d`. A bare number is refused: seconds or minutes?
+fn parse_duration(text: &str) -> Result<Duration, String> {
+    let expected = "write a time with its unit, such as 500ms, 1s, 10m or 2h";
+    let text = text.trim();
+    let split = text
+        .find(|c: char| c.is_ascii_alphabetic())
+        .unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let number: f64 = number.trim().parse().map_err(|_| expected.to_owned())?;
+    let seconds = match unit {
+        "ms" => number / 1e3,
+        "s" | "sec" => number,
+        "m" | "min" => number * 60.0,
+        "h" => number * 3600.0,
+        "d" => number * 86_400.0,
+        "" => return Err(format!("{text} of what? {expected}")),
+        _ => return Err(format!("'{unit}' is not a unit of time; {expected}")),
+    };
+    if seconds <= 0.0 || !seconds.is_finite() {
+        return Err(format!("a time must be more than zero; {expected}"));
+    }
+    Duration::try_from_secs_f64(seconds).map_err(|_| format!("{text} is too long; {expected}"))
+}
+
+fn parse_percent(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches('%').trim_end();
+    match number.parse::<f64>() {
+        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
+        _ => Err("a share of one core lies between 0 and 100 percent; 0.5 is usual".to_owned()),
+    }
+}
+
+fn parse_pid(text: &str) -> Result<i32, String> {
+    match text.parse::<i32>() {
+        Ok(pid) if pid > 0 => Ok(pid),
+        _ => Err(
+            "a process number is a whole number above zero; `leveloff find` lists them".to_owned(),
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn times_need_a_unit_and_must_be_positive() {
+        assert_eq!(parse_duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(parse_duration("1.5h"), Ok(Duration::from_secs(5400)));
+        for wrong in [
+            "0s",
+            "-1s",
+            "1",
+            "",
+            "s",
+            "1 fortnight",
+            "nan",
+            "infs",
+            "1e400s",
+        ] {
+            assert!(parse_duration(wrong).is_err(), "{wrong}");
+        }
+        for wrong in ["0s", "-1s", "1ms", "2h"] {
+            assert!(parse_interval(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_percentage_may_carry_its_sign() {
+        assert_eq!(parse_percent("0.5%"), Ok(0.5));
+        assert!(parse_percent("-1").is_err());
+        assert!(parse_percent("101").is_err());
+    }
+}

@@ -1,0 +1,343 @@
+//! `leveloff export`: a recording as CSV.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::{Display, Write as _};
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufReader, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use leveloff_model::process::{ProcessIndex, ProcessInfo, Role};
+use leveloff_model::recording::RecordingReader;
+use leveloff_model::sample::{Event, ProcessReading, Sample, Subject, Tick};
+use leveloff_model::units::{Bytes, Seconds};
+
+use crate::cli::{ExportArgs, ExportScope};
+
+/// Columns of the process scope. The first 25 are a contract: others read them by name and place;
+/// new ones go to the right.
+pub const PROCESS_COLUMNS: [&str; 33] = [
+    "t_s",
+    "step",
+    "pid",
+    "ppid",
+    "role",
+    "comm",
+    "rss_bytes",
+    "anon_bytes",
+    "file_bytes",
+    "shmem_bytes",
+    "swap_bytes",
+    "pss_bytes",
+    "pss_anon_bytes",
+    "pss_file_bytes",
+    "pss_shmem_bytes",
+    "private_bytes",
+    "threads",
+    "fds",
+    "minor_faults",
+    "major_faults",
+    "cpu_ms",
+    "tensors",
+    "tensor_bytes",
+    "devshm_bytes",
+    "available_bytes",
+    "memory_bytes",
+    "pss_age_s",
+    "lazyfree_bytes",
+    "swap_pss_bytes",
+    "gpu_bytes",
+    "rank",
+    "state",
+    "start_ticks",
+];
+
+/// Columns of the role scope.
+pub const ROLE_COLUMNS: [&str; 8] = [
+    "t_s",
+    "step",
+    "role",
+    "processes",
+    "memory_bytes",
+    "rss_bytes",
+    "pss_bytes",
+    "cpu_ms",
+];
+
+/// Columns of the tree scope.
+pub const TREE_COLUMNS: [&str; 25] = [
+    "t_s",
+    "step",
+    "epoch",
+    "phase",
+    "processes",
+    "memory_bytes",
+    "rss_bytes",
+    "pss_bytes",
+    "overcount_bytes",
+    "estimated_processes",
+    "oldest_pss_age_s",
+    "tensors",
+    "tensor_bytes",
+    "cuda_bytes",
+    "devshm_bytes",
+    "shmem_bytes",
+    "available_bytes",
+    "swap_used_bytes",
+    "cgroup_current_bytes",
+    "cgroup_limit_bytes",
+    "ceiling_bytes",
+    "ceiling_used_bytes",
+    "own_cpu_ms",
+    "own_rss_bytes",
+    "own_tick_us",
+];
+
+/// Writes the CSV.
+pub fn run(args: &ExportArgs) -> Result<ExitCode> {
+    let file = File::open(&args.file)
+        .with_context(|| format!("cannot open the recording {}", args.file.display()))?;
+    let reader = RecordingReader::new(BufReader::with_capacity(1 << 16, file))
+        .with_context(|| args.file.display().to_string())?;
+    if args.output == Path::new("-") {
+        match write_csv(reader, args.scope, io::stdout().lock()) {
+            // The reader of the pipe has seen enough.
+            Err(error) if is_broken_pipe(&error) => Ok(ExitCode::SUCCESS),
+            result => result.map(|_| ExitCode::SUCCESS),
+        }
+    } else {
+        let rows = write_csv(reader, args.scope, create(&args.output)?)
+            .with_context(|| format!("cannot write {}", args.output.display()))?;
+        eprintln!("leveloff: {rows} rows in {}", args.output.display());
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn create(path: &Path) -> Result<File> {
+    match OpenOptions::new().write(true).create_new(true).open(path) {
+        Ok(file) => Ok(file),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => bail!(
+            "{} exists and is not overwritten; choose another name with -o, or remove it",
+            path.display()
+        ),
+        Err(error) => Err(error).with_context(|| format!("cannot create {}", path.display())),
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause
+            .downcast_ref::<io::Error>()
+            .is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
+    })
+}
+
+fn write_csv(
+    mut reader: RecordingReader<BufReader<File>>,
+    scope: ExportScope,
+    output: impl Write,
+) -> Result<u64> {
+    let mut table = Table::new(output);
+    let mut infos: HashMap<ProcessIndex, ProcessInfo> = HashMap::new();
+    table.header(match scope {
+        ExportScope::Process => &PROCESS_COLUMNS,
+        ExportScope::Role => &ROLE_COLUMNS,
+        ExportScope::Tree => &TREE_COLUMNS,
+    })?;
+    while let Some(Tick { events, sample }) = reader.next_tick()? {
+        for event in events {
+            match event {
+                Event::Appeared(info) | Event::Changed(info) => {
+                    infos.insert(info.index, info);
+                }
+                Event::Exited(index) => {
+                    infos.remove(&index);
+                }
+                Event::Gap(gap) if gap.subject == Subject::Recording => {
+                    eprintln!("leveloff: {}", gap.text);
+                }
+                Event::Mark(_) | Event::Gap(_) => {}
+            }
+        }
+        match scope {
+            ExportScope::Process => table.processes(&sample, &infos)?,
+            ExportScope::Role => table.roles(&sample, &infos)?,
+            ExportScope::Tree => table.tree(&sample)?,
+        }
+    }
+    table.finish()
+}
+
+/// Rows on their way out. An unknown number is an empty field, never a zero.
+struct Table<W: Write> {
+    csv: csv::Writer<W>,
+    field: String,
+    rows: u64,
+}
+
+impl<W: Write> Table<W> {
+    fn new(output: W) -> Table<W> {
+        Table {
+            csv: csv::Writer::from_writer(output),
+            field: String::new(),
+            rows: 0,
+        }
+    }
+
+    fn header(&mut self, columns: &[&str]) -> Result<()> {
+        Ok(self.csv.write_record(columns)?)
+    }
+
+    fn finish(mut self) -> Result<u64> {
+        self.csv.flush()?;
+        Ok(self.rows)
+    }
+
+    fn processes(
+        &mut self,
+        sample: &Sample,
+        infos: &HashMap<ProcessIndex, ProcessInfo>,
+    ) -> Result<()> {
+        for reading in &sample.processes {
+            if let Some(info) = infos.get(&reading.process) {
+                self.process(sample, reading, info)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn process(
+        &mut self,
+        sample: &Sample,
+        reading: &ProcessReading,
+        info: &ProcessInfo,
+    ) -> Result<()> {
+        let pss = reading.pss.as_ref();
+        // Tensors live in the trainer; the other processes' rows leave them open.
+        let progress = (info.role == Role::Trainer).then_some(&sample.progress);
+        self.moment(sample)?;
+        self.put(info.key.pid)?;
+        self.put(info.parent)?;
+        self.put(info.role)?;
+        self.put(&info.comm)?;
+        for amount in [
+            reading.rss(),
+            reading.anon,
+            reading.file,
+            reading.shmem,
+            reading.swap,
+        ] {
+            self.put(amount.0)?;
+        }
+        self.amount(pss.map(|pss| pss.pss))?;
+        self.amount(pss.map(|pss| pss.anon))?;
+        self.amount(pss.map(|pss| pss.file))?;
+        self.amount(pss.map(|pss| pss.shmem))?;
+        self.amount(pss.map(|pss| pss.private))?;
+        self.put(reading.threads)?;
+        self.known(reading.fds)?;
+        self.put(reading.minor_faults)?;
+        self.put(reading.major_faults)?;
+        self.put(reading.cpu.0)?;
+        self.known(progress.and_then(|p| p.tensors))?;
+        self.amount(progress.and_then(|p| p.tensor_bytes))?;
+        self.amount(sample.machine.devshm_used)?;
+        self.amount(sample.machine.available)?;
+        self.put(reading.memory().0)?;
+        self.seconds(pss.map(|pss| sample.t - pss.at))?;
+        self.amount(pss.map(|pss| pss.lazy_free))?;
+        self.amount(pss.map(|pss| pss.swap))?;
+        self.amount(reading.gpu)?;
+        self.known(info.rank)?;
+        self.put(reading.state)?;
+        self.put(info.key.start.0)?;
+        self.end_row()
+    }
+
+    fn roles(&mut self, sample: &Sample, infos: &HashMap<ProcessIndex, ProcessInfo>) -> Result<()> {
+        let mut by_role: BTreeMap<Role, Vec<&ProcessReading>> = BTreeMap::new();
+        for reading in &sample.processes {
+            if let Some(info) = infos.get(&reading.process) {
+                by_role.entry(info.role).or_default().push(reading);
+            }
+        }
+        for (role, readings) in by_role {
+            self.moment(sample)?;
+            self.put(role)?;
+            self.put(readings.len())?;
+            self.put(readings.iter().map(|r| r.memory()).sum::<Bytes>().0)?;
+            self.put(readings.iter().map(|r| r.rss()).sum::<Bytes>().0)?;
+            // A sum in which one number is missing is missing.
+            let pss: Option<Bytes> = readings.iter().map(|r| r.pss.map(|pss| pss.pss)).sum();
+            self.amount(pss)?;
+            self.put(readings.iter().map(|r| r.cpu.0).sum::<u64>())?;
+            self.end_row()?;
+        }
+        Ok(())
+    }
+
+    fn tree(&mut self, sample: &Sample) -> Result<()> {
+        let tree = sample.tree();
+        let (progress, machine) = (&sample.progress, &sample.machine);
+        let cgroup = sample.cgroup.as_ref();
+        let pss = (tree.unread == 0).then_some(tree.pss);
+        self.moment(sample)?;
+        self.known(progress.epoch)?;
+        self.known(progress.phase.as_ref().map(|phase| phase.name()))?;
+        self.put(tree.processes)?;
+        self.put(tree.total.0)?;
+        self.put(tree.rss.0)?;
+        self.amount(pss)?;
+        self.amount(pss.map(|pss| tree.rss.saturating_sub(pss)))?;
+        self.put(tree.unread)?;
+        self.seconds(tree.oldest_pss)?;
+        self.known(progress.tensors)?;
+        self.amount(progress.tensor_bytes)?;
+        self.amount(progress.cuda_bytes)?;
+        self.amount(machine.devshm_used)?;
+        self.amount(machine.shmem)?;
+        self.amount(machine.available)?;
+        self.amount(machine.swap_used)?;
+        self.amount(cgroup.and_then(|cgroup| cgroup.current))?;
+        self.amount(cgroup.and_then(|cgroup| cgroup.limit))?;
+        self.amount(sample.ceiling.map(|ceiling| ceiling.limit))?;
+        self.amount(sample.ceiling.map(|ceiling| ceiling.used))?;
+        self.put(sample.cost.cpu.0)?;
+        self.put(sample.cost.rss.0)?;
+        self.put(sample.cost.tick_us)?;
+        self.end_row()
+    }
+
+    /// The two columns that every scope begins with.
+    fn moment(&mut self, sample: &Sample) -> Result<()> {
+        self.seconds(Some(sample.t))?;
+        self.known(sample.progress.step)
+    }
+
+    fn seconds(&mut self, time: Option<Seconds>) -> Result<()> {
+        self.known(time.map(|time| format!("{:.3}", time.0)))
+    }
+
+    fn amount(&mut self, amount: Option<Bytes>) -> Result<()> {
+        self.known(amount.map(|amount| amount.0))
+    }
+
+    fn known(&mut self, value: Option<impl Display>) -> Result<()> {
+        match value {
+            Some(value) => self.put(value),
+            None => Ok(self.csv.write_field("")?),
+        }
+    }
+
+    fn put(&mut self, value: impl Display) -> Result<()> {
+        self.field.clear();
+        write!(self.field, "{value}").expect("writing to a string");
+        Ok(self.csv.write_field(&self.field)?)
+    }
+
+    fn end_row(&mut self) -> Result<()> {
+        self.rows += 1;
+        Ok(self.csv.write_record(None::<&[u8]>)?)
+    }
+}

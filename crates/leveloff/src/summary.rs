@@ -1,0 +1,270 @@
+//! What a run did to memory, in a few lines: kept up tick by tick, in bounded memory.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
+
+use leveloff_model::process::{ProcessIndex, ProcessInfo, Role};
+use leveloff_model::sample::{Event, Gap, OwnCost, Sample, Tick};
+use leveloff_model::units::{Bytes, Seconds, Step};
+
+/// Follows a run and can tell about it at any time.
+#[derive(Debug, Default)]
+pub struct Summary {
+    infos: HashMap<ProcessIndex, ProcessInfo>,
+    baseline: Option<Point>,
+    peak: Option<Point>,
+    last: Option<Point>,
+    /// Growth that is told per process under `--system`.
+    growers: HashMap<ProcessIndex, Grower>,
+    gaps: Vec<String>,
+    gap_count: usize,
+    cost: OwnCost,
+    largest_tick_us: u32,
+    samples: u64,
+}
+
+/// The tree at one moment.
+#[derive(Debug, Clone)]
+struct Point {
+    t: Seconds,
+    step: Option<Step>,
+    total: Bytes,
+    rss: Bytes,
+    unread: u32,
+    roles: BTreeMap<Role, RoleMemory>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct RoleMemory {
+    processes: u32,
+    memory: Bytes,
+    rss: Bytes,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Grower {
+    first: Bytes,
+    last: Bytes,
+}
+
+/// Gaps that are told at the end; the recording has them all.
+const GAPS_TOLD: usize = 3;
+
+impl Summary {
+    /// Takes a tick.
+    pub fn take(&mut self, tick: &Tick) {
+        for event in &tick.events {
+            match event {
+                Event::Appeared(info) | Event::Changed(info) => {
+                    self.infos.insert(info.index, info.clone());
+                }
+                Event::Exited(index) => {
+                    self.infos.remove(index);
+                    self.growers.remove(index);
+                }
+                Event::Gap(gap) => self.take_gap(gap),
+                Event::Mark(_) => {}
+            }
+        }
+        self.take_sample(&tick.sample);
+    }
+
+    fn take_gap(&mut self, gap: &Gap) {
+        self.gap_count += 1;
+        if self.gaps.len() < GAPS_TOLD {
+            self.gaps.push(gap.text.clone());
+        }
+    }
+
+    fn take_sample(&mut self, sample: &Sample) {
+        self.samples += 1;
+        self.cost = sample.cost;
+        self.largest_tick_us = self.largest_tick_us.max(sample.cost.tick_us);
+        for reading in &sample.processes {
+            let now = reading.memory();
+            let grower = self.growers.entry(reading.process).or_insert(Grower {
+                first: now,
+                last: now,
+            });
+            grower.last = now;
+        }
+        let point = self.point(sample);
+        // While it shuts down, a run gives its memory back; that is not what it used.
+        let shutting_down = self
+            .last
+            .as_ref()
+            .is_some_and(|last| last.trainers() > point.trainers() || point.roles.is_empty());
+        if shutting_down {
+            return;
+        }
+        // The model is loaded when the first step is done: memory before it says little.
+        let first_step =
+            self.baseline.as_ref().is_some_and(|b| b.step.is_none()) && point.step.is_some();
+        if self.baseline.is_none() || first_step {
+            self.baseline = Some(point.clone());
+        }
+        if self
+            .peak
+            .as_ref()
+            .is_none_or(|peak| point.total > peak.total)
+        {
+            self.peak = Some(point.clone());
+        }
+        self.last = Some(point);
+    }
+
+    fn point(&self, sample: &Sample) -> Point {
+        let tree = sample.tree();
+        let mut roles: BTreeMap<Role, RoleMemory> = BTreeMap::new();
+        for reading in &sample.processes {
+            let role = self
+                .infos
+                .get(&reading.process)
+                .map_or(Role::Other, |info| info.role);
+            let sum = roles.entry(role).or_default();
+            sum.processes += 1;
+            sum.memory += reading.memory();
+            sum.rss += reading.rss();
+        }
+        Point {
+            t: sample.t,
+            step: sample.progress.step,
+            total: tree.total,
+            rss: tree.rss,
+            unread: tree.unread,
+            roles,
+        }
+    }
+
+    /// The lines for people, without the recording's name. `ended` begins the first.
+    pub fn lines(&self, ended: &str) -> Vec<String> {
+        let (Some(baseline), Some(peak), Some(last)) = (&self.baseline, &self.peak, &self.last)
+        else {
+            return vec![format!("{ended} before the first sample")];
+        };
+        let mut lines = vec![
+            format!("{ended} after {}{}", last.t, steps(last.step)),
+            memory_line(baseline, peak, last),
+            growth_line(baseline, last),
+            self.cost_line(last.t),
+        ];
+        if self.gap_count > 0 {
+            lines.push(self.gap_line());
+        }
+        lines
+    }
+
+    /// The processes that grew most, for a watch over the whole machine.
+    pub fn top_growers(&self, count: usize) -> Vec<String> {
+        let mut growers: Vec<(&ProcessIndex, &Grower)> = self
+            .growers
+            .iter()
+            .filter(|(_, grower)| grower.last > grower.first)
+            .collect();
+        growers.sort_by_key(|(index, grower)| {
+            (std::cmp::Reverse(grower.last.0 - grower.first.0), **index)
+        });
+        growers
+            .into_iter()
+            .take(count)
+            .map(|(index, grower)| {
+                let (pid, command) = self.infos.get(index).map_or_else(
+                    || ("?".to_owned(), String::new()),
+                    |info| (info.key.pid.to_string(), shown_command(info)),
+                );
+                format!(
+                    "{:>10} now {:>9}  {pid:>7}  {command}",
+                    grower.last.since(grower.first).to_string(),
+                    grower.last.to_string()
+                )
+            })
+            .collect()
+    }
+
+    fn cost_line(&self, t: Seconds) -> String {
+        let share = self.cost.cpu.0 as f64 / 10.0 / t.0.max(1.0);
+        format!(
+            "cost {share:.2} % of one core, {} memory · {} samples, {} µs at most each",
+            self.cost.rss, self.samples, self.largest_tick_us
+        )
+    }
+
+    fn gap_line(&self) -> String {
+        let more = self.gap_count - self.gaps.len();
+        let rest = if more > 0 {
+            format!(" (and {more} more)")
+        } else {
+            String::new()
+        };
+        format!("not measured: {}{rest}", self.gaps.join("; "))
+    }
+}
+
+impl Point {
+    fn trainers(&self) -> u32 {
+        self.roles
+            .get(&Role::Trainer)
+            .map_or(0, |role| role.processes)
+    }
+}
+
+fn steps(step: Option<Step>) -> String {
+    step.map_or_else(String::new, |step| format!(" · step {step}"))
+}
+
+fn memory_line(baseline: &Point, peak: &Point, last: &Point) -> String {
+    let at = |point: &Point| match point.step {
+        Some(step) => format!("step {step}"),
+        None => format!("{}", point.t),
+    };
+    let mut line = format!(
+        "memory {} at {} → {} at {}, peak {} at {}",
+        baseline.total,
+        at(baseline),
+        last.total,
+        at(last),
+        peak.total,
+        at(peak)
+    );
+    if last.rss.0 > last.total.0.saturating_mul(3) / 2 {
+        let _ = write!(line, " (a sum of RSS would say {})", last.rss);
+    }
+    if last.unread > 0 {
+        let _ = write!(line, "; {} processes estimated", last.unread);
+    }
+    line
+}
+
+fn growth_line(baseline: &Point, last: &Point) -> String {
+    let parts: Vec<String> = last
+        .roles
+        .iter()
+        .map(|(role, now)| {
+            let before = baseline.roles.get(role).copied().unwrap_or_default();
+            let count = if now.processes > 1 {
+                format!(" ×{}", now.processes)
+            } else {
+                String::new()
+            };
+            format!(
+                "{role}{count} {} to {}",
+                now.memory.since(before.memory),
+                now.memory
+            )
+        })
+        .collect();
+    format!("growth {}", parts.join(" · "))
+}
+
+/// A command line for one line of a terminal.
+pub fn shown_command(info: &ProcessInfo) -> String {
+    let text = if info.command.is_empty() {
+        info.comm.clone()
+    } else {
+        info.command.join(" ")
+    };
+    match text.char_indices().nth(100) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
