@@ -4,6 +4,8 @@
 //! processes: [`machine`] is the host's memory, [`cgroup`] the target's control group, [`ceiling`]
 //! which limit is nearest, [`gpu`] the memory on the cards.
 
+pub mod ceiling;
+pub mod cgroup;
 pub mod kernel;
 pub mod machine;
 pub mod proc_root;

@@ -90,7 +90,8 @@ impl MachineReader {
             }
         };
         if reading.available.is_none() {
-            let text = "meminfo has no MemAvailable (Linux before 3.14); the host's headroom is not known";
+            let text =
+                "meminfo has no MemAvailable (Linux before 3.14); the host's headroom is not known";
             self.gaps.say(text.into());
         }
         reading
@@ -130,8 +131,9 @@ impl MachineReader {
             ),
             Err(error) => {
                 // A kernel that has the file but was booted without PSI says so only here.
-                self.gaps
-                    .say(format!("cannot read memory pressure: {error}; {NO_PRESSURE}"));
+                self.gaps.say(format!(
+                    "cannot read memory pressure: {error}; {NO_PRESSURE}"
+                ));
                 (None, None)
             }
         }
@@ -141,8 +143,9 @@ impl MachineReader {
         let text = self.vmstat.as_ref()?.whole(&mut self.buffer);
         let kills = text.ok().and_then(|text| number_of(text, b"oom_kill"));
         if kills.is_none() {
-            self.gaps
-                .say("vmstat has no oom_kill (Linux before 4.13); OOM kills are not counted".into());
+            self.gaps.say(
+                "vmstat has no oom_kill (Linux before 4.13); OOM kills are not counted".into(),
+            );
         }
         kills
     }

@@ -24,7 +24,10 @@ fn texts(reader: &mut MachineReader) -> Vec<String> {
 fn a_saved_tree_is_read_and_slow_files_only_when_asked() {
     let tree = saved_tree(&[
         ("meminfo", MEMINFO),
-        ("pressure/memory", "some avg10=1.25 avg60=0.00 avg300=0.00 total=9\nfull avg10=0.50 avg60=0.00 avg300=0.00 total=3\n"),
+        (
+            "pressure/memory",
+            "some avg10=1.25 avg60=0.00 avg300=0.00 total=9\nfull avg10=0.50 avg60=0.00 avg300=0.00 total=3\n",
+        ),
         ("vmstat", "nr_free_pages 12\noom_kill 2\n"),
     ]);
     let mut reader = MachineReader::new(&ProcRoot::at(tree.path()), "/dev/shm");
@@ -45,7 +48,10 @@ fn a_saved_tree_is_read_and_slow_files_only_when_asked() {
     assert_eq!((fast.available, fast.swap_used), (None, None));
     assert_eq!(reader.read(true).oom_kills, Some(3));
     let gaps = texts(&mut reader);
-    assert!(gaps.len() == 1 && gaps[0].contains("MemAvailable"), "{gaps:?}");
+    assert!(
+        gaps.len() == 1 && gaps[0].contains("MemAvailable"),
+        "{gaps:?}"
+    );
 }
 
 #[test]
@@ -106,8 +112,15 @@ fn a_file_in_dev_shm_shows_in_its_use_and_in_shmem() {
     // Others use /dev/shm as well while tests run, so this is a lower bound with slack.
     let grown = after.devshm_used.unwrap().0.saturating_sub(used_before.0);
     assert!(grown >= SIZE / 2, "grew by {grown} of {SIZE}");
-    let shmem_grown = after.shmem.unwrap().0.saturating_sub(before.shmem.unwrap().0);
-    assert!(shmem_grown >= SIZE / 2, "Shmem grew by {shmem_grown} of {SIZE}");
+    let shmem_grown = after
+        .shmem
+        .unwrap()
+        .0
+        .saturating_sub(before.shmem.unwrap().0);
+    assert!(
+        shmem_grown >= SIZE / 2,
+        "Shmem grew by {shmem_grown} of {SIZE}"
+    );
 }
 
 #[test]
