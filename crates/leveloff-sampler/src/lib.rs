@@ -6,6 +6,7 @@
 
 pub mod ceiling;
 pub mod cgroup;
+pub mod gpu;
 pub mod kernel;
 pub mod machine;
 pub mod proc_root;

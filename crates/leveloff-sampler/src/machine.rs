@@ -7,7 +7,7 @@ use leveloff_model::sample::{Gap, MachineReading, Subject};
 use leveloff_model::units::Bytes;
 use rustix::fs::{StatFs, statfs};
 
-use crate::kernel::keyed::{each_number, number_of};
+use crate::kernel::keyed::{first_number, number_of};
 use crate::proc_root::ProcRoot;
 use gap_log::GapLog;
 use kept_file::KeptFile;
@@ -157,25 +157,39 @@ fn unreadable(path: &Path, error: &io::Error, without: &str) -> String {
     format!("cannot read {}: {error}; {without}", path.display())
 }
 
+/// Reads the five lines that are used, and stops once it has them: they are in the first half,
+/// and looking at all of meminfo took twice as long as the kernel takes to write it.
 fn parse_meminfo(text: &[u8]) -> MachineReading {
-    let mut reading = MachineReading::default();
-    let mut swap_free = None;
-    each_number(text, |key, kib| {
-        let amount = Some(Bytes::from_kib(kib));
-        match key {
-            b"MemTotal" => reading.total = amount,
-            b"MemAvailable" => reading.available = amount,
-            b"Shmem" => reading.shmem = amount,
-            b"SwapTotal" => reading.swap_total = amount,
-            b"SwapFree" => swap_free = amount,
-            _ => {}
+    const KEYS: [&[u8]; 5] = [
+        b"MemTotal:",
+        b"MemAvailable:",
+        b"Shmem:",
+        b"SwapTotal:",
+        b"SwapFree:",
+    ];
+    let mut found = [None; KEYS.len()];
+    let mut start = 0;
+    for end in memchr::memchr_iter(b'\n', text) {
+        let line = &text[start..end];
+        start = end + 1;
+        if let Some(at) = KEYS.iter().position(|key| line.starts_with(key)) {
+            found[at] = first_number(&line[KEYS[at].len()..]).map(Bytes::from_kib);
+            if found.iter().all(Option::is_some) {
+                break;
+            }
         }
-    });
-    reading.swap_used = reading
-        .swap_total
-        .zip(swap_free)
-        .map(|(total, free)| total.saturating_sub(free));
-    reading
+    }
+    let [total, available, shmem, swap_total, swap_free] = found;
+    MachineReading {
+        total,
+        available,
+        shmem,
+        swap_total,
+        swap_used: swap_total
+            .zip(swap_free)
+            .map(|(total, free)| total.saturating_sub(free)),
+        ..MachineReading::default()
+    }
 }
 
 /// The ten-second average of a line such as `some avg10=0.12 avg60=…`.
