@@ -1,13 +1,28 @@
 //! Reads the machine: the only crate of leveloff that knows Linux.
 //!
-//! [`kernel`] turns the kernel's files into values; [`proc_root`] says where they are.
+//! [`sampler`] is the whole of one look, in order. It stands on these, from the bottom up:
+//!
+//! - [`kernel`] turns the kernel's files into values; [`proc_root`] says where they are and
+//!   [`clock`] what time it is; [`handle`] holds a process by descriptors.
+//! - [`tree`] finds who belongs to a run; [`watched`] reads one process's cheap counters.
+//! - [`doubt`], [`budget`] and [`pss_plan`] decide whose PSS is worth reading now; [`detail`] reads
+//!   it on a thread of its own.
+//! - Around the processes: [`machine`] is the host's memory, [`cgroup`] the target's control group,
+//!   [`ceiling`] which limit is nearest, [`gpu`] the memory on the cards, [`surroundings`] all of
+//!   them at their pace.
 
 pub mod budget;
+pub mod ceiling;
+pub mod cgroup;
 pub mod clock;
 pub mod detail;
 pub mod doubt;
+pub mod gpu;
 pub mod handle;
 pub mod kernel;
+pub mod machine;
 pub mod proc_root;
+pub mod pss_plan;
+pub mod surroundings;
 pub mod tree;
 pub mod watched;

@@ -26,7 +26,10 @@ const KINDS_EVERY: Seconds = Seconds(60.0);
 
 /// Processes whose doubt is worth a reading, best first.
 pub fn candidates(watched: &[Watched], now: Seconds, page_size: Bytes) -> Vec<Candidate> {
-    let total: Bytes = watched.iter().map(|process| process.reading().memory()).sum();
+    let total: Bytes = watched
+        .iter()
+        .map(|process| process.reading().memory())
+        .sum();
     let tolerable = tolerable(total);
     let biggest = (0..watched.len()).max_by_key(|&place| watched[place].reading().memory());
     let mut candidates: Vec<Candidate> = watched
@@ -34,10 +37,17 @@ pub fn candidates(watched: &[Watched], now: Seconds, page_size: Bytes) -> Vec<Ca
         .enumerate()
         .filter_map(|(place, process)| {
             let doubt = doubt(&process.since_reading(now)?, tolerable, page_size);
-            let kinds_due = process.kinds_at().is_none_or(|at| (now - at).0 >= KINDS_EVERY.0);
+            let kinds_due = process
+                .kinds_at()
+                .is_none_or(|at| (now - at).0 >= KINDS_EVERY.0);
             let by_kind = biggest == Some(place) && kinds_due;
             let cost = expected_cost(process.last_pss_cost(), process.reading().rss());
-            (doubt > tolerable || by_kind).then_some(Candidate { place, cost, doubt, by_kind })
+            (doubt > tolerable || by_kind).then_some(Candidate {
+                place,
+                cost,
+                doubt,
+                by_kind,
+            })
         })
         .collect();
     candidates.sort_by(|a, b| value(b).total_cmp(&value(a)));
@@ -59,7 +69,11 @@ pub fn affordable(
         let allowed = left.affords(candidate.cost) && (!waiting || candidate.cost <= small_change);
         if allowed {
             left.spend(candidate.cost);
-            small_change = if waiting { small_change - candidate.cost } else { small_change };
+            small_change = if waiting {
+                small_change - candidate.cost
+            } else {
+                small_change
+            };
             chosen.push(*candidate);
         } else {
             waiting = true;
@@ -103,10 +117,18 @@ mod tests {
     fn a_dear_reading_is_saved_up_for_while_cheap_ones_go_on() {
         let mut budget = CpuBudget::percent(0.5);
         budget.spend(Duration::from_millis(200));
-        let all = [candidate(0, 240), candidate(1, 1), candidate(2, 1), candidate(3, 4)];
+        let all = [
+            candidate(0, 240),
+            candidate(1, 1),
+            candidate(2, 1),
+            candidate(3, 4),
+        ];
         let chosen = affordable(&all, &budget, Duration::from_millis(5));
         assert_eq!(places(&chosen), [1, 2]);
         budget.earn(Duration::from_secs(60));
-        assert_eq!(places(&affordable(&all, &budget, Duration::from_millis(5)))[0], 0);
+        assert_eq!(
+            places(&affordable(&all, &budget, Duration::from_millis(5)))[0],
+            0
+        );
     }
 }

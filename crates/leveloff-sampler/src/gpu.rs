@@ -1,0 +1,137 @@
+//! GPU memory, per process and per card.
+//!
+//! NVIDIA's through NVML, a library that comes with the driver and is loaded at run time; AMD's and
+//! Intel's through what the kernel's DRM drivers tell about each open device file. A machine
+//! without either has a gap, not an error.
+//!
+//! **Not exercised on hardware.** leveloff is built and tested on machines without a GPU: there
+//! NVML's absence, the fold of its process lists and the DRM files (as the kernel documents them)
+//! are tested, and the calls into a real driver are not.
+
+use std::path::PathBuf;
+
+use leveloff_model::process::Pid;
+use leveloff_model::sample::{Gap, Subject};
+use leveloff_model::units::Bytes;
+
+use crate::machine::gap_log::GapLog;
+use crate::proc_root::ProcRoot;
+
+mod drm;
+mod nvml;
+
+/// GPU memory at one moment.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct GpuReading {
+    /// What each of the processes asked about holds. A process that is not listed holds none, or
+    /// is subject of a gap.
+    pub per_process: Vec<(Pid, Bytes)>,
+    /// The cards, or the slices of a card that is shared out (MIG).
+    pub devices: Vec<GpuDevice>,
+}
+
+/// A card.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GpuDevice {
+    /// Its name, as the driver has it.
+    pub name: String,
+    /// Memory in use on it, by anyone.
+    pub used: Option<Bytes>,
+    /// Memory on it.
+    pub total: Option<Bytes>,
+}
+
+/// Reads GPU memory. Costs nothing where there is no GPU: that is found out once, and looked at
+/// again only every [`READS_BETWEEN_CHECKS`] readings.
+///
+/// With a GPU, a reading costs some driver calls for each card (NVML) or a look at every open
+/// descriptor of every process (DRM): a slow tick's work, not a fast one's.
+#[derive(Debug)]
+pub struct GpuReader {
+    proc: ProcRoot,
+    dev: PathBuf,
+    sys: PathBuf,
+    source: Source,
+    reads_until_check: u32,
+    gaps: GapLog,
+}
+
+/// Readings between two looks for a driver that was loaded late; at one a second, a quarter of an
+/// hour.
+pub const READS_BETWEEN_CHECKS: u32 = 900;
+
+#[derive(Debug)]
+enum Source {
+    Nvml(nvml::Nvml),
+    Drm,
+    Nothing,
+}
+
+impl GpuReader {
+    /// A reader for this machine's GPUs and the processes of `proc`.
+    pub fn new(proc: &ProcRoot) -> GpuReader {
+        GpuReader::on(proc, "/dev", "/sys")
+    }
+
+    /// The same with /dev and /sys elsewhere, for a saved tree. NVML is this machine's always.
+    pub fn on(proc: &ProcRoot, dev: impl Into<PathBuf>, sys: impl Into<PathBuf>) -> GpuReader {
+        let mut reader = GpuReader {
+            proc: proc.clone(),
+            dev: dev.into(),
+            sys: sys.into(),
+            source: Source::Nothing,
+            reads_until_check: READS_BETWEEN_CHECKS,
+            gaps: GapLog::about(Subject::Gpu),
+        };
+        reader.look_for_gpus();
+        reader
+    }
+
+    /// What `pids` hold, and the cards.
+    pub fn read(&mut self, pids: &[Pid]) -> GpuReading {
+        if matches!(self.source, Source::Nothing) {
+            self.reads_until_check -= 1;
+            if self.reads_until_check > 0 {
+                return GpuReading::default();
+            }
+            self.reads_until_check = READS_BETWEEN_CHECKS;
+            self.look_for_gpus();
+        }
+        match &self.source {
+            Source::Nvml(nvml) => nvml::read(nvml, &self.proc, pids, &mut self.gaps),
+            Source::Drm => drm::read(&self.proc, &self.sys, pids, &mut self.gaps),
+            Source::Nothing => GpuReading::default(),
+        }
+    }
+
+    /// Where the numbers come from: `NVML`, `DRM`, or nowhere.
+    pub fn source(&self) -> Option<&'static str> {
+        match self.source {
+            Source::Nvml(_) => Some("NVML"),
+            Source::Drm => Some("DRM"),
+            Source::Nothing => None,
+        }
+    }
+
+    /// What could not be read since the last call, each cause once.
+    pub fn take_gaps(&mut self) -> Vec<Gap> {
+        self.gaps.take()
+    }
+
+    fn look_for_gpus(&mut self) {
+        self.source = match nvml::load() {
+            Ok(nvml) => Source::Nvml(nvml),
+            Err(_) if drm::present(&self.dev) => Source::Drm,
+            Err(why) => {
+                self.gaps.say(format!(
+                    "no GPU memory: {why}, and no render node in {}/dri",
+                    self.dev.display()
+                ));
+                Source::Nothing
+            }
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,190 @@
+//! Everything around the processes, each at the pace that it is worth.
+
+use std::os::fd::OwnedFd;
+
+use leveloff_model::process::Pid;
+use leveloff_model::sample::{Ceiling, CgroupReading, Gap, MachineReading};
+use leveloff_model::units::{Bytes, Limit, Seconds};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::pread;
+
+use crate::ceiling::{Limits, nearest, rlimit};
+use crate::cgroup::CgroupReader;
+use crate::gpu::GpuReader;
+use crate::handle::{Scratch, page_size};
+use crate::kernel::statm;
+use crate::machine::MachineReader;
+use crate::proc_root::ProcRoot;
+use crate::watched::Watched;
+
+/// Readers of the machine around a run.
+#[derive(Debug)]
+pub struct Surroundings {
+    proc_root: ProcRoot,
+    machine: MachineReader,
+    cgroup: Option<CgroupReader>,
+    gpu: GpuReader,
+    stated: Option<Limit>,
+    rlimit: Option<Ceiling>,
+    trainer: Option<Pid>,
+    own_statm: Option<OwnedFd>,
+    quick_at: Option<Seconds>,
+    thorough_at: Option<Seconds>,
+    gpu_at: Option<Seconds>,
+    last: Around,
+}
+
+/// What was read.
+#[derive(Debug, Clone, Default)]
+pub struct Around {
+    /// The host.
+    pub machine: MachineReading,
+    /// The control group.
+    pub cgroup: Option<CgroupReading>,
+    /// The nearest limit.
+    pub ceiling: Option<Ceiling>,
+}
+
+/// The host's memory is read at most this often, however fast the ticks.
+const QUICK_EVERY: Seconds = Seconds(0.9);
+
+/// Pressure, events, limits and `memory.stat` make the kernel collect per-CPU counters.
+const THOROUGH_EVERY: Seconds = Seconds(5.0);
+
+/// A driver call for each card.
+const GPU_EVERY: Seconds = Seconds(2.0);
+
+/// What is used of a ceiling is told to this part of it. It moves with every breath of the
+/// machine, and nobody plans by more than a thousandth.
+const CEILING_STEPS: u64 = 1024;
+
+impl Surroundings {
+    /// Readers for the machine around `root`, which may not be known.
+    pub fn new(proc_root: &ProcRoot, root: Option<Pid>, stated: Option<Limit>) -> Surroundings {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        Surroundings {
+            proc_root: proc_root.clone(),
+            machine: MachineReader::new(proc_root, devshm_of(proc_root, root)),
+            cgroup: root.map(|pid| CgroupReader::new(proc_root, "/", pid)),
+            gpu: GpuReader::new(proc_root),
+            stated,
+            rlimit: None,
+            trainer: None,
+            own_statm: rustix::fs::open("/proc/self/statm", flags, Mode::empty()).ok(),
+            quick_at: None,
+            thorough_at: None,
+            gpu_at: None,
+            last: Around::default(),
+        }
+    }
+
+    /// The trainer is known by now: its limits and its group count, not its launcher's. With
+    /// several ranks, the first one's.
+    pub fn follow_trainer(&mut self, pid: Pid) {
+        if self.trainer.is_none() {
+            self.trainer = Some(pid);
+            self.cgroup = Some(CgroupReader::new(&self.proc_root, "/", pid));
+            self.thorough_at = None;
+        }
+    }
+
+    /// The trainer is gone; another may be followed.
+    pub fn forget_trainer(&mut self, pid: Pid) {
+        if self.trainer == Some(pid) {
+            self.trainer = None;
+            self.rlimit = None;
+        }
+    }
+
+    /// The machine now, as far as it is due.
+    pub fn read(&mut self, now: Seconds, tree: Bytes) -> Around {
+        let is_due =
+            |at: Option<Seconds>, every: Seconds| at.is_none_or(|at| (now - at).0 >= every.0);
+        if is_due(self.quick_at, QUICK_EVERY) {
+            let thorough = is_due(self.thorough_at, THOROUGH_EVERY);
+            self.last.machine = self.machine.read(thorough);
+            self.last.cgroup = self
+                .cgroup
+                .as_mut()
+                .and_then(|cgroup| cgroup.read(thorough));
+            if thorough {
+                self.thorough_at = Some(now);
+                // A trainer that is just gone has no limits; its exit is told elsewhere.
+                self.rlimit = self
+                    .trainer
+                    .and_then(|pid| rlimit(&self.proc_root, pid).ok().flatten());
+            }
+            self.quick_at = Some(now);
+        }
+        self.last.ceiling = nearest(&Limits {
+            stated: self.stated,
+            cgroup: self.cgroup.as_ref().and_then(CgroupReader::ceiling),
+            rlimit: self.rlimit,
+            machine: &self.last.machine,
+            tree,
+        })
+        .map(in_steps);
+        self.last.clone()
+    }
+
+    /// GPU memory of the watched processes, when due.
+    pub fn read_gpu(&mut self, now: Seconds, watched: &mut [Watched]) {
+        if self.gpu_at.is_some_and(|at| (now - at).0 < GPU_EVERY.0) {
+            return;
+        }
+        self.gpu_at = Some(now);
+        if self.gpu.source().is_none() {
+            self.gpu.read(&[]);
+            return;
+        }
+        let pids: Vec<Pid> = watched
+            .iter()
+            .map(|process| process.handle().key().pid)
+            .collect();
+        let reading = self.gpu.read(&pids);
+        for process in watched {
+            let pid = process.handle().key().pid;
+            let held = reading
+                .per_process
+                .iter()
+                .find(|(holder, _)| *holder == pid);
+            process.set_gpu(held.map(|(_, amount)| *amount));
+        }
+    }
+
+    /// Our own resident memory.
+    pub fn own_rss(&self, scratch: &mut Scratch) -> Bytes {
+        let read = self.own_statm.as_ref().and_then(|file| {
+            let length = pread(file, &mut scratch[..], 0).ok()?;
+            statm::parse(&scratch[..length], page_size().0)
+        });
+        read.map_or(Bytes::ZERO, |statm| statm.anon + statm.shared)
+    }
+
+    /// What could not be read since the last call.
+    pub fn take_gaps(&mut self) -> Vec<Gap> {
+        let mut gaps = self.machine.take_gaps();
+        gaps.extend(self.cgroup.iter_mut().flat_map(CgroupReader::take_gaps));
+        gaps.extend(self.gpu.take_gaps());
+        gaps
+    }
+}
+
+fn in_steps(ceiling: Ceiling) -> Ceiling {
+    let step = (ceiling.limit.0 / CEILING_STEPS).max(1);
+    Ceiling {
+        used: Bytes(ceiling.used.0 / step * step),
+        ..ceiling
+    }
+}
+
+/// The target's own /dev/shm: in a container it is another than ours.
+fn devshm_of(proc_root: &ProcRoot, root: Option<Pid>) -> std::path::PathBuf {
+    let host = std::path::PathBuf::from("/dev/shm");
+    let Some(pid) = root else { return host };
+    let inside = proc_root.process(pid).join("root/dev/shm");
+    match (rustix::fs::stat(&inside), rustix::fs::stat(&host)) {
+        (Ok(theirs), Ok(ours)) if theirs.st_dev != ours.st_dev => inside,
+        _ => host,
+    }
+}
