@@ -192,7 +192,7 @@ impl Sampler {
         self.notice_late(now, elapsed, &mut events);
         self.budget.earn(elapsed);
         self.take_details(&mut events);
-        self.take_in(t)?;
+        self.take_in(t, &mut events)?;
         self.look_at_all(&mut events);
         self.review_cast(t, &mut events);
         self.plan_pss(t, elapsed);
@@ -267,7 +267,7 @@ impl Sampler {
     }
 
     /// New processes, unless nobody was born.
-    fn take_in(&mut self, t: Seconds) -> Result<(), SamplerError> {
+    fn take_in(&mut self, t: Seconds, events: &mut Vec<Event>) -> Result<(), SamplerError> {
         let joined = self.tree.refresh(&mut self.scratch).map_err(|source| {
             SamplerError::NoProc { path: self.proc_root.path().to_owned(), source }
         })?;
@@ -277,6 +277,13 @@ impl Sampler {
         for process in joined {
             self.cast.joined(process.index, process.handle.key(), t);
             self.watched.push(Watched::new(process.index, process.handle, process.parent, t));
+        }
+        for (pid, error) in self.tree.take_refused() {
+            let text = format!(
+                "cannot watch process {pid}, which belongs to the run: {error}; it is missing from \
+                 the totals. Out of descriptors? Raise the limit with `ulimit -n`"
+            );
+            self.say(Gap { subject: Subject::Process, process: None, text }, events);
         }
         Ok(())
     }
@@ -309,6 +316,7 @@ impl Sampler {
             return;
         };
         let process = self.watched.remove(place);
+        self.surroundings.forget_trainer(process.handle().key().pid);
         self.tree.remove(process.handle().key());
         self.progress.forget_process(index);
         if process.reading().inherited > Bytes::ZERO {
@@ -391,7 +399,7 @@ impl Sampler {
         }
         self.surroundings.read_gpu(t, &mut self.watched);
         let processes: Vec<_> =
-            self.watched.iter().map(|process| process.reading().clone()).collect();
+            self.announced().map(|process| process.reading().clone()).collect();
         let total = TreeMemory::of(&processes, t).total;
         let around = self.surroundings.read(t, total);
         for gap in self.surroundings.take_gaps() {
@@ -413,6 +421,11 @@ impl Sampler {
                     .unwrap_or(u32::MAX),
             },
         }
+    }
+
+    /// Processes of which the recording knows who they are.
+    fn announced(&self) -> impl Iterator<Item = &Watched> {
+        self.watched.iter().filter(|process| self.cast.info(process.index()).is_some())
     }
 
     /// Each gap is told once.

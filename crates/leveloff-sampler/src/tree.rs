@@ -55,6 +55,7 @@ pub struct Tree {
     newest_pid: NewestPid,
     next_index: u32,
     ticks_since_full_look: u32,
+    refused: Vec<(Pid, io::Error)>,
 }
 
 /// A process that has just been found.
@@ -112,6 +113,7 @@ impl Tree {
             newest_pid,
             next_index: 0,
             ticks_since_full_look: 0,
+            refused: Vec::new(),
         }
     }
 
@@ -137,6 +139,11 @@ impl Tree {
         if self.members.get(&key.pid) == Some(&key) {
             self.members.remove(&key.pid);
         }
+    }
+
+    /// Processes that belong and could not be opened since the last call; they are tried again.
+    pub fn take_refused(&mut self) -> Vec<(Pid, io::Error)> {
+        std::mem::take(&mut self.refused)
     }
 
     /// Looks for processes that joined since the last call. Cheap when nobody was born.
@@ -236,7 +243,18 @@ impl Tree {
         orphan: bool,
         scratch: &mut Scratch,
     ) -> Option<Joined> {
-        let handle = ProcessHandle::open(&self.root, candidate.pid, scratch).ok()?;
+        let handle = match ProcessHandle::open(&self.root, candidate.pid, scratch) {
+            Ok(handle) => handle,
+            Err(error) => {
+                // One that has just ended is no loss.
+                let ended = error.kind() == io::ErrorKind::NotFound
+                    || error.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error());
+                if !ended {
+                    self.refused.push((candidate.pid, error));
+                }
+                return None;
+            }
+        };
         if handle.key() != candidate.key() {
             return None;
         }
@@ -277,6 +295,17 @@ impl Tree {
             }
         }
     }
+}
+
+/// Who has this number now.
+pub fn key_of(root: &ProcRoot, pid: Pid) -> io::Result<ProcessKey> {
+    let text = std::fs::read(root.process(pid).join("stat"))?;
+    let stat = stat::parse(&text)
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "its stat cannot be read"))?;
+    Ok(ProcessKey {
+        pid,
+        start: stat.start,
+    })
 }
 
 /// Kernel threads have no memory; they are kthreadd (2) and its children.

@@ -14,6 +14,7 @@ use leveloff_model::sample::{Event, ProcessReading, Sample, Subject, Tick};
 use leveloff_model::units::{Bytes, Seconds};
 
 use crate::cli::{ExportArgs, ExportScope};
+use crate::notice::notice;
 
 /// Columns of the process scope. The first 25 are a contract: others read them by name and place;
 /// new ones go to the right.
@@ -109,7 +110,7 @@ pub fn run(args: &ExportArgs) -> Result<ExitCode> {
     } else {
         let rows = write_csv(reader, args.scope, create(&args.output)?)
             .with_context(|| format!("cannot write {}", args.output.display()))?;
-        eprintln!("leveloff: {rows} rows in {}", args.output.display());
+        notice(&format!("{rows} rows in {}", args.output.display()));
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -155,7 +156,7 @@ fn write_csv(
                     infos.remove(&index);
                 }
                 Event::Gap(gap) if gap.subject == Subject::Recording => {
-                    eprintln!("leveloff: {}", gap.text);
+                    notice(&gap.text);
                 }
                 Event::Mark(_) | Event::Gap(_) => {}
             }

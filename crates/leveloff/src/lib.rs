@@ -1,6 +1,17 @@
 //! The leveloff command: arguments in [`cli`], then one module for each thing it does.
+//!
+//! [`find`], [`run`], [`record`], [`export`] and [`doctor`] are the subcommands. [`run`] starts its
+//! command through [`launch`]; it and [`record`] drive a [`session`]: sampler in, [`recorder`] and
+//! [`summary`] out.
 
 pub mod cli;
+pub mod doctor;
 pub mod export;
+pub mod find;
+pub mod launch;
+pub mod notice;
+pub mod record;
 pub mod recorder;
+pub mod run;
+pub mod session;
 pub mod summary;

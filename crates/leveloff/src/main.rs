@@ -1,3 +1,58 @@
 //! Does the memory of this training run level off, or does it leak?
 
-fn main() {}
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::{CommandFactory, Parser};
+use leveloff::cli::{Cli, Command};
+use leveloff::notice::notice;
+use leveloff::{doctor, export, find, launch, record, run};
+
+/// A usage or tool error.
+const TROUBLE: u8 = 2;
+
+fn main() -> ExitCode {
+    // The relay is this same program, started by `run`.
+    if let Some(code) = launch::relay_entry() {
+        return code;
+    }
+    match obey(&Cli::parse().command) {
+        Ok(code) => code,
+        Err(error) => {
+            notice(&format!("{error:#}"));
+            ExitCode::from(TROUBLE)
+        }
+    }
+}
+
+fn obey(command: &Command) -> Result<ExitCode> {
+    match command {
+        Command::Find(args) => find::run(args),
+        Command::Run(args) => launch::pass_on(run::run(args)?),
+        Command::Record(args) => record::run(args),
+        Command::Export(args) => export::run(args),
+        Command::Doctor(args) => doctor::run(args.format),
+        Command::Completions { shell } => {
+            clap_complete::generate(*shell, &mut Cli::command(), "leveloff", &mut std::io::stdout());
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Man { subcommand } => manual(subcommand.as_deref()),
+    }
+}
+
+fn manual(subcommand: Option<&str>) -> Result<ExitCode> {
+    let mut command = Cli::command();
+    command.build();
+    let page = match subcommand {
+        None => command,
+        Some(name) => command
+            .find_subcommand(name)
+            .with_context(|| format!("there is no subcommand '{name}'; `leveloff --help` lists them"))?
+            .clone(),
+    };
+    let mut text = Vec::new();
+    clap_mangen::Man::new(page).render(&mut text).context("cannot make the manual page")?;
+    std::io::stdout().write_all(&text).context("cannot write the manual page")?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -8,6 +8,8 @@ use anyhow::{Context, Result, bail};
 use leveloff_model::recording::{End, Header, RecordingWriter};
 use leveloff_model::sample::Tick;
 
+use crate::notice::notice;
+
 /// Writes ticks to a file that did not exist before.
 #[derive(Debug)]
 pub struct Recorder {
@@ -60,16 +62,16 @@ impl Recorder {
         match self.writer.write_tick(tick) {
             Ok(()) if self.lost > 0 => {
                 let lost = std::mem::take(&mut self.lost);
-                eprintln!("leveloff: recording again; {lost} samples could not be written");
+                notice(&format!("recording again; {lost} samples could not be written"));
             }
             Ok(()) => {}
             Err(error) => {
                 if self.lost == 0 {
-                    eprintln!(
-                        "leveloff: cannot write {}: {error}; the run goes on, recording continues \
-                         when there is room",
+                    notice(&format!(
+                        "cannot write {}: {error}; the run goes on, recording continues when \
+                         there is room",
                         self.path.display()
-                    );
+                    ));
                 }
                 self.lost += 1;
             }
@@ -79,7 +81,7 @@ impl Recorder {
     /// Ends the recording.
     pub fn finish(self, end: &End) {
         if let Err(error) = self.writer.finish(end) {
-            eprintln!("leveloff: cannot finish {}: {error}", self.path.display());
+            notice(&format!("cannot finish {}: {error}", self.path.display()));
         }
     }
 }

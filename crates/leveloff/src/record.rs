@@ -1,0 +1,192 @@
+//! `leveloff record`: watch a run that is there already, without a screen.
+
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use leveloff_model::process::{Pid, ProcessKey};
+use leveloff_model::recording::{EndReason, Target};
+use leveloff_sampler::find::{self, FindOptions, Run};
+use leveloff_sampler::proc_root::ProcRoot;
+use leveloff_sampler::sampler::SamplerOptions;
+use leveloff_sampler::tree::{Scope, key_of};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use crate::cli::RecordArgs;
+use crate::find::{nothing_found, pattern};
+use crate::notice::notice;
+use crate::session::{Plan, Session};
+
+/// How many growers are named after a watch over the whole machine.
+const TOP_GROWERS: usize = 10;
+
+/// Records until the run ends, the time is over, or a signal asks to stop.
+pub fn run(args: &RecordArgs) -> Result<ExitCode> {
+    let subject = Subject::choose(args)?;
+    let plan = Plan {
+        target: subject.target.clone(),
+        command: &subject.command,
+        output: args.output.clone(),
+        watch: &args.watch,
+    };
+    let recorder = plan.create_recording()?;
+    notice(&format!("{} · recording {}", subject.picked, recorder.path().display()));
+    let options = SamplerOptions {
+        scope: subject.scope,
+        interval: args.watch.interval,
+        pss_budget_percent: args.watch.pss_budget,
+        limit: args.watch.limit,
+        log: args.watch.log.clone(),
+        adopter: None,
+        ours: vec![Pid(rustix::process::getpid().as_raw_pid())],
+    };
+    let stop = StopRequests::listen()?;
+    let mut session = Session::start(recorder, options)?;
+    let until = args.duration.map(|duration| Instant::now() + duration);
+    let (reason, ended) = watch(&mut session, &stop, until)?;
+    session.finish(reason, ended, if args.system { TOP_GROWERS } else { 0 });
+    Ok(ExitCode::SUCCESS)
+}
+
+fn watch(
+    session: &mut Session,
+    stop: &StopRequests,
+    until: Option<Instant>,
+) -> Result<(EndReason, &'static str)> {
+    loop {
+        session.tick()?;
+        if session.is_over() {
+            return Ok((EndReason::TargetGone, "the run ended"));
+        }
+        let next = session.next_tick_at();
+        if let Some(until) = until.filter(|&until| until <= next) {
+            return Ok(if stop.wait_until(until)? {
+                (EndReason::Stopped, "stopped; the run goes on")
+            } else {
+                (EndReason::Duration, "time is over; the run goes on")
+            });
+        }
+        if stop.wait_until(next)? {
+            return Ok((EndReason::Stopped, "stopped; the run goes on"));
+        }
+    }
+}
+
+/// What is going to be recorded.
+struct Subject {
+    scope: Scope,
+    target: Target,
+    command: Vec<String>,
+    picked: String,
+}
+
+impl Subject {
+    fn choose(args: &RecordArgs) -> Result<Subject> {
+        let proc_root = ProcRoot::live();
+        if args.system {
+            return Ok(Subject {
+                scope: Scope::Everyone,
+                target: Target::System,
+                command: vec!["system".to_owned()],
+                picked: "watching every process".to_owned(),
+            });
+        }
+        if let Some(pid) = args.pid {
+            return Subject::of_pid(&proc_root, Pid(pid));
+        }
+        let options = FindOptions { pattern: pattern(args.pattern.as_deref())?, pid: None };
+        let found = find::find(&proc_root, &options).context("cannot look through /proc")?;
+        match found.runs.as_slice() {
+            [] => bail!("{}", nothing_found(&found)),
+            [run] => Ok(Subject::of_run(run)),
+            runs => bail!("{}", several(runs)),
+        }
+    }
+
+    /// Exactly this process and what comes from it: a number is a plain wish.
+    fn of_pid(proc_root: &ProcRoot, pid: Pid) -> Result<Subject> {
+        let key = key_of(proc_root, pid).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => anyhow::anyhow!(
+                "there is no process {pid}; `leveloff find` lists what is there to watch"
+            ),
+            _ => anyhow::anyhow!(
+                "cannot look at process {pid}: {error}; run leveloff as its owner or as root"
+            ),
+        })?;
+        Ok(Subject {
+            scope: Scope::Descendants(vec![key]),
+            target: Target::Attached(pid),
+            command: command_of(proc_root, pid),
+            picked: format!("watching {pid} and what comes from it"),
+        })
+    }
+
+    fn of_run(run: &Run) -> Subject {
+        let roots: Vec<ProcessKey> = run.roots();
+        let first = roots.first().map_or(Pid(0), |key| key.pid);
+        Subject {
+            target: Target::Attached(first),
+            command: run.command(),
+            picked: format!("picked {first}: {}", run.why()),
+            scope: Scope::Descendants(roots),
+        }
+    }
+}
+
+fn several(runs: &[Run]) -> String {
+    let mut text = format!("there are {} runs; choose one with --pid:", runs.len());
+    for run in runs {
+        let pid = run.roots().first().map_or(Pid(0), |key| key.pid);
+        text.push_str(&format!("\n  --pid {pid}  {}", run.command().join(" ")));
+    }
+    text
+}
+
+fn command_of(proc_root: &ProcRoot, pid: Pid) -> Vec<String> {
+    let raw = std::fs::read(proc_root.process(pid).join("cmdline")).unwrap_or_default();
+    raw.split(|&b| b == 0)
+        .filter(|argument| !argument.is_empty())
+        .map(leveloff_model::process::printable)
+        .collect()
+}
+
+/// Signals that ask us to stop; the run is not touched by them.
+struct StopRequests {
+    pipe: UnixStream,
+}
+
+impl StopRequests {
+    fn listen() -> Result<StopRequests> {
+        let (pipe, signalled) = UnixStream::pair().context("cannot make a pipe for signals")?;
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            signal_hook::low_level::pipe::register(signal, signalled.try_clone()?)
+                .context("cannot listen to signals")?;
+        }
+        Ok(StopRequests { pipe })
+    }
+
+    /// Waits until `deadline`; whether a stop was asked for before.
+    fn wait_until(&self, deadline: Instant) -> Result<bool> {
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let timeout = timespec(left);
+            let mut fds = [PollFd::new(&self.pipe, PollFlags::IN)];
+            match poll(&mut fds, Some(&timeout)) {
+                Ok(0) => return Ok(false),
+                Ok(_) => return Ok(true),
+                Err(rustix::io::Errno::INTR) => {}
+                Err(errno) => return Err(errno).context("cannot wait"),
+            }
+        }
+    }
+}
+
+fn timespec(duration: Duration) -> Timespec {
+    Timespec {
+        tv_sec: i64::try_from(duration.as_secs()).unwrap_or(i64::MAX),
+        tv_nsec: i64::from(duration.subsec_nanos()),
+    }
+}

@@ -1,0 +1,181 @@
+//! A run under watch: sampler, recording and summary, moved on tick by tick.
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use leveloff_model::recording::{End, EndReason, Header, Target};
+use leveloff_model::sample::Tick;
+use leveloff_model::units::Seconds;
+use leveloff_sampler::clock::{Clock, SystemClock};
+use leveloff_sampler::sampler::{Sampler, SamplerOptions};
+
+use crate::cli::WatchArgs;
+use crate::notice::notice;
+use crate::recorder::{self, Recorder};
+use crate::summary::Summary;
+
+/// What a session is about.
+pub struct Plan<'a> {
+    /// What is watched.
+    pub target: Target,
+    /// The command, for the recording's name.
+    pub command: &'a [String],
+    /// Where to record, if the user said.
+    pub output: Option<PathBuf>,
+    /// How to watch.
+    pub watch: &'a WatchArgs,
+}
+
+/// A run under watch.
+pub struct Session {
+    sampler: Sampler,
+    recorder: Recorder,
+    summary: Summary,
+    status: StatusLine,
+    next: Instant,
+    interval: Duration,
+    last_t: Seconds,
+}
+
+impl Plan<'_> {
+    /// Creates the recording. Done before anything is started, so that a place that cannot be
+    /// written to costs nobody a run.
+    pub fn create_recording(&self) -> Result<Recorder> {
+        let path =
+            self.output.clone().unwrap_or_else(|| recorder::default_path(self.command));
+        Recorder::create(&path, &self.header())
+    }
+
+    fn header(&self) -> Header {
+        let name = rustix::system::uname();
+        Header {
+            tool: env!("CARGO_PKG_VERSION").to_owned(),
+            started_unix: (SystemClock.now().unix * 1000.0).round() / 1000.0,
+            host: Some(name.nodename().to_string_lossy().into_owned()),
+            kernel: Some(name.release().to_string_lossy().into_owned()),
+            target: self.target.clone(),
+            interval: Seconds(self.watch.interval.as_secs_f64()),
+            pss_budget_percent: self.watch.pss_budget,
+            stated: self.watch.stated(),
+        }
+    }
+}
+
+impl Session {
+    /// Starts watching; the first tick is due at once.
+    pub fn start(recorder: Recorder, options: SamplerOptions) -> Result<Session> {
+        raise_descriptor_limit();
+        let interval = options.interval;
+        Ok(Session {
+            sampler: Sampler::new(options)?,
+            recorder,
+            summary: Summary::default(),
+            status: StatusLine::new(),
+            next: Instant::now(),
+            interval,
+            last_t: Seconds(0.0),
+        })
+    }
+
+    /// When the next tick is due.
+    pub fn next_tick_at(&self) -> Instant {
+        self.next
+    }
+
+    /// The sampler.
+    pub fn sampler(&mut self) -> &mut Sampler {
+        &mut self.sampler
+    }
+
+    /// Takes a tick and sets the time of the next. A tick that is missed is not made up for.
+    pub fn tick(&mut self) -> Result<()> {
+        let tick = self.sampler.tick()?;
+        self.recorder.write(&tick);
+        self.summary.take(&tick);
+        self.last_t = tick.sample.t;
+        self.status.show(&tick);
+        self.next += self.interval;
+        let now = Instant::now();
+        if self.next < now {
+            self.next = now + self.interval;
+        }
+        Ok(())
+    }
+
+    /// Turns the line that shows progress off, for a run that prints on the same terminal.
+    pub fn without_status_line(mut self) -> Session {
+        self.status.shown = false;
+        self
+    }
+
+    /// Whether nobody is left to watch.
+    pub fn is_over(&self) -> bool {
+        self.sampler.is_over()
+    }
+
+    /// Ends the recording and tells what was seen, on stderr.
+    pub fn finish(mut self, reason: EndReason, ended: &str, top_growers: usize) {
+        self.status.clear();
+        let path = self.recorder.path().to_owned();
+        self.recorder.finish(&End { t: self.last_t, reason });
+        for line in self.summary.lines(ended) {
+            notice(&line);
+        }
+        for line in self.summary.top_growers(top_growers) {
+            notice(&line);
+        }
+        let path = path.display();
+        notice(&format!("recording {path} · leveloff export {path} -o run.csv"));
+    }
+}
+
+/// One line on a terminal that says that something happens.
+struct StatusLine {
+    shown: bool,
+    drawn: bool,
+    due: Instant,
+}
+
+impl StatusLine {
+    fn new() -> StatusLine {
+        StatusLine { shown: std::io::stderr().is_terminal(), drawn: false, due: Instant::now() }
+    }
+
+    /// At most once a second, so that fast sampling does not make a slow link busy.
+    fn show(&mut self, tick: &Tick) {
+        let now = Instant::now();
+        if !self.shown || now < self.due {
+            return;
+        }
+        self.due = now + Duration::from_millis(900);
+        let tree = tick.sample.tree();
+        let step = tick
+            .sample
+            .progress
+            .step
+            .map_or_else(String::new, |step| format!(" · step {step}"));
+        eprint!(
+            "\r\x1b[Kleveloff: {}{step} · memory {} (RSS {}) · {} processes",
+            tick.sample.t, tree.total, tree.rss, tree.processes
+        );
+        self.drawn = true;
+    }
+
+    fn clear(&mut self) {
+        if std::mem::take(&mut self.drawn) {
+            eprint!("\r\x1b[K");
+        }
+    }
+}
+
+/// Two or three descriptors are kept for each process. A hard limit may be far above the soft one;
+/// whatever we may have, we take. The command under `run` is started before this.
+fn raise_descriptor_limit() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    // Not allowed means that we stay with what we have; running out is said when it happens.
+    let _ = setrlimit(Resource::Nofile, limit);
+}
