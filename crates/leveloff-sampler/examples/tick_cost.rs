@@ -1,0 +1,85 @@
+//! Measures what a tick costs on a tree that is there already, and the floor below it: one read of
+//! `statm` for each process on a descriptor that is kept open, nothing parsed.
+//!
+//! `tick_cost PID TICKS [INTERVAL_MS]` prints one line of JSON; CPU times in microseconds a tick,
+//! the median over the ticks.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::time::Duration;
+
+use leveloff_model::process::Pid;
+use leveloff_sampler::clock::thread_cpu;
+use leveloff_sampler::proc_root::ProcRoot;
+use leveloff_sampler::sampler::{Sampler, SamplerOptions};
+use leveloff_sampler::tree::{Scope, key_of};
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let mut number = |what: &str| -> u64 {
+        arguments.next().and_then(|text| text.parse().ok()).unwrap_or_else(|| {
+            eprintln!("usage: tick_cost PID TICKS [INTERVAL_MS] ({what} is missing)");
+            std::process::exit(2)
+        })
+    };
+    let pid = Pid(i32::try_from(number("PID")).expect("a pid"));
+    let ticks = number("TICKS");
+    let interval = Duration::from_millis(arguments.next().map_or(0, |text| text.parse().expect("milliseconds")));
+
+    let root = key_of(&ProcRoot::live(), pid).expect("the process is there");
+    let mut sampler = Sampler::new(SamplerOptions {
+        scope: Scope::Descendants(vec![root]),
+        interval: Duration::from_secs(1),
+        // The slow readings run on a thread of their own and have a budget of their own; this is
+        // about the tick.
+        pss_budget_percent: 0.0,
+        limit: None,
+        log: None,
+        adopter: None,
+        ours: Vec::new(),
+    })
+    .expect("a sampler");
+    // The first ticks examine the processes; they are part of attaching, not of watching.
+    for _ in 0..3 {
+        sampler.tick().expect("a tick");
+    }
+    std::thread::sleep(Duration::from_millis(2100));
+    sampler.tick().expect("a tick");
+    let pids: Vec<Pid> = sampler.infos().map(|info| info.key.pid).collect();
+
+    let mut tick_costs = Vec::new();
+    let mut floor_costs = Vec::new();
+    let files: Vec<File> = pids
+        .iter()
+        .filter_map(|pid| File::open(format!("/proc/{pid}/statm")).ok())
+        .collect();
+    let mut buffer = [0; 256];
+    for _ in 0..ticks {
+        std::thread::sleep(interval);
+        tick_costs.push(cost(|| {
+            sampler.tick().expect("a tick");
+        }));
+        floor_costs.push(cost(|| {
+            for file in &files {
+                file.read_at(&mut buffer, 0).expect("statm");
+            }
+        }));
+    }
+    println!(
+        "{{\"processes\":{},\"tick_us\":{:.2},\"floor_us\":{:.2}}}",
+        pids.len(),
+        median(&mut tick_costs),
+        median(&mut floor_costs)
+    );
+}
+
+fn cost(work: impl FnOnce()) -> f64 {
+    let before = thread_cpu();
+    work();
+    thread_cpu().saturating_sub(before).as_nanos() as f64 / 1000.0
+}
+
+fn median(costs: &mut [f64]) -> f64 {
+    costs.sort_by(f64::total_cmp);
+    costs[costs.len() / 2]
+}
