@@ -1,0 +1,3 @@
+//! The commands of leveloff, one module each.
+
+pub mod doctor;
