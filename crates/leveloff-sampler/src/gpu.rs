@@ -62,7 +62,8 @@ pub const READS_BETWEEN_CHECKS: u32 = 900;
 
 #[derive(Debug)]
 enum Source {
-    Nvml(nvml::Nvml),
+    // Boxed: the table of its functions takes 12 kB.
+    Nvml(Box<nvml::Nvml>),
     Drm,
     Nothing,
 }
@@ -120,7 +121,7 @@ impl GpuReader {
 
     fn look_for_gpus(&mut self) {
         self.source = match nvml::load() {
-            Ok(nvml) => Source::Nvml(nvml),
+            Ok(nvml) => Source::Nvml(Box::new(nvml)),
             Err(_) if drm::present(&self.dev) => Source::Drm,
             Err(why) => {
                 self.gaps.say(format!(

@@ -1,0 +1,111 @@
+//! Where marks come from and where results go.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::{Check, World};
+
+pub(super) fn checks(world: &World) -> Vec<Check> {
+    vec![marks(world), terminal(world), encoding(world), clock(world)]
+}
+
+fn marks(world: &World) -> Check {
+    let name = "marks";
+    if let Some(place) = world.variable("LEVELOFF_MARKS") {
+        return Check::ok(name, format!("LEVELOFF_MARKS points at {place}"));
+    }
+    let directory = marks_directory(world);
+    let shown = directory.display();
+    match unsafe_because(&directory, world.uid) {
+        Ok(None) => Check::ok(name, format!("read from {shown}")),
+        Ok(Some(why)) => Check::gap(
+            name,
+            format!("{shown} {why}; marks in it are not believed"),
+            format!("chmod 700 {shown}, or move it away if it is not yours"),
+        ),
+        Err(_) => Check::ok(name, format!("none yet; they will be in {shown}")),
+    }
+}
+
+/// `$XDG_RUNTIME_DIR/leveloff`, else `/tmp/leveloff-<uid>`.
+fn marks_directory(world: &World) -> PathBuf {
+    match world.variable("XDG_RUNTIME_DIR") {
+        Some(runtime) => Path::new(runtime).join("leveloff"),
+        None => world.root.join(format!("tmp/leveloff-{}", world.uid)),
+    }
+}
+
+/// Why others could write marks there. A link is not followed: in /tmp, anybody can place one.
+fn unsafe_because(directory: &Path, uid: u32) -> std::io::Result<Option<&'static str>> {
+    let found = fs::symlink_metadata(directory)?;
+    Ok(if !found.is_dir() {
+        Some("is not a directory")
+    } else if found.uid() != uid {
+        Some("belongs to another user")
+    } else if found.mode() & 0o077 != 0 {
+        Some("is open to other users")
+    } else {
+        None
+    })
+}
+
+/// The smallest screen that the dashboard is laid out for.
+const SMALLEST_SCREEN: (u16, u16) = (80, 24);
+
+fn terminal(world: &World) -> Check {
+    let name = "terminal";
+    match world.terminal {
+        None => Check::gap(
+            name,
+            "the output is not a terminal; the dashboard needs one, everything else does not",
+            "use leveloff record, judge and report",
+        ),
+        Some((columns, rows)) if columns < SMALLEST_SCREEN.0 || rows < SMALLEST_SCREEN.1 => {
+            Check::gap(
+                name,
+                format!("{columns}×{rows} is small; parts of the dashboard are left out"),
+                "80×24 shows all of it",
+            )
+        }
+        Some((columns, rows)) => Check::ok(name, format!("{columns}×{rows}")),
+    }
+}
+
+fn encoding(world: &World) -> Check {
+    let name = "encoding";
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .into_iter()
+        .find_map(|variable| world.variable(variable));
+    let utf8 = |locale: &str| {
+        let locale = locale.to_ascii_lowercase();
+        locale.contains("utf-8") || locale.contains("utf8")
+    };
+    match locale {
+        Some(locale) if utf8(locale) => Check::ok(name, locale),
+        other => Check::gap(
+            name,
+            format!(
+                "locale {} is not UTF-8; curves and names may not print right",
+                other.unwrap_or("unset")
+            ),
+            "export LANG=C.UTF-8",
+        ),
+    }
+}
+
+/// A clock coarser than this would blur a tick.
+const COARSE_CLOCK_NS: u64 = 1_000_000;
+
+fn clock(world: &World) -> Check {
+    let text = format!(
+        "steady clock to {} ns; CPU time in steps of {} ms",
+        world.clock_ns,
+        1000 / world.ticks_per_second.max(1)
+    );
+    if world.clock_ns > COARSE_CLOCK_NS {
+        Check::gap("clock", text, "a kernel with high-resolution timers")
+    } else {
+        Check::ok("clock", text)
+    }
+}
