@@ -29,6 +29,9 @@ pub struct Stat<'a> {
     pub threads: u32,
     /// Start, in clock ticks since boot.
     pub start: StartTicks,
+    /// Where its stack began when it executed its program: a fork has its parent's, any other
+    /// program a random one. `None` where the kernel hides it.
+    pub stack_start: Option<u64>,
 }
 
 /// Reads `stat`; `None` when the bytes are not one.
@@ -55,6 +58,8 @@ pub fn parse(text: &[u8]) -> Option<Stat<'_>> {
     let threads = number()?;
     let _interval_timer = number()?;
     let start = number()?;
+    let _sizes_and_code = (number()?, number()?, number()?, number()?, number()?);
+    let stack_start = number().and_then(|address| u64::try_from(address).ok());
     Some(Stat {
         pid: Pid(i32::try_from(pid).ok()?),
         comm,
@@ -69,6 +74,8 @@ pub fn parse(text: &[u8]) -> Option<Stat<'_>> {
             .checked_add(u64::try_from(system).ok()?)?,
         threads: u32::try_from(threads).ok()?,
         start: StartTicks(u64::try_from(start).ok()?),
+        // Without the right to trace the process the kernel says 0, and 1 for one without memory.
+        stack_start: stack_start.filter(|&address| address > 1),
     })
 }
 
@@ -93,7 +100,7 @@ mod tests {
     use super::*;
 
     const TAIL: &[u8] =
-        b" S 10 11 12 34816 77 4194304 501 2 3 4 150 50 1 1 20 0 20 0 987654 8589934592 1000 18446744073709551615 1 1";
+        b" S 10 11 12 34816 77 4194304 501 2 3 4 150 50 1 1 20 0 20 0 987654 8589934592 1000 18446744073709551615 1 1 140721007610416";
 
     fn with_comm(comm: &[u8]) -> Vec<u8> {
         [b"42 (", comm, b")", TAIL].concat()
@@ -112,6 +119,7 @@ mod tests {
         assert_eq!((stat.minor_faults, stat.major_faults), (501, 3));
         assert_eq!((stat.cpu_ticks, stat.threads), (200, 20));
         assert_eq!(stat.start, StartTicks(987_654));
+        assert_eq!(stat.stack_start, Some(140_721_007_610_416));
     }
 
     #[test]
@@ -144,6 +152,7 @@ mod tests {
         assert_eq!(ours.cpu_ticks, theirs.utime + theirs.stime);
         assert_eq!(i64::from(ours.threads), theirs.num_threads);
         assert_eq!(ours.start, StartTicks(theirs.starttime));
+        assert_eq!(ours.stack_start, Some(theirs.startstack));
     }
 
     proptest! {

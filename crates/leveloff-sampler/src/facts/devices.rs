@@ -1,0 +1,80 @@
+//! GPU devices that a process holds open, from the links in its `fd`.
+
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// GPU device nodes, each once, in order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct GpuDevices(pub Vec<String>);
+
+/// A process with more descriptors than this is looked at no further: a leak of descriptors must
+/// not become ours of time. Far above what a training process holds.
+const MOST_DESCRIPTORS: usize = 16_384;
+
+/// Reads the links in a `fd` directory.
+pub fn read(directory: &Path) -> io::Result<GpuDevices> {
+    let mut devices = Vec::new();
+    for entry in std::fs::read_dir(directory)?.take(MOST_DESCRIPTORS) {
+        // A descriptor that was closed since it was listed is no error.
+        if let Ok(target) = entry.and_then(|entry| std::fs::read_link(entry.path()))
+            && is_gpu(target.as_os_str().as_bytes())
+        {
+            devices.push(target.to_string_lossy().into_owned());
+        }
+    }
+    devices.sort();
+    devices.dedup();
+    Ok(GpuDevices(devices))
+}
+
+impl GpuDevices {
+    /// The device by which it computes: CUDA opens nvidia-uvm and ROCm kfd, while monitors and
+    /// screens need neither. A render node may be either.
+    pub fn compute(&self) -> Option<&str> {
+        let computes = |name: &&String| {
+            name.starts_with("/dev/nvidia-uvm")
+                || name.starts_with("/dev/kfd")
+                || name.starts_with("/dev/dri/render")
+        };
+        self.0.iter().find(computes).map(String::as_str)
+    }
+}
+
+fn is_gpu(target: &[u8]) -> bool {
+    [&b"/dev/nvidia"[..], b"/dev/dri/render", b"/dev/kfd"]
+        .iter()
+        .any(|prefix| target.starts_with(prefix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn devices(targets: &[&str]) -> GpuDevices {
+        let directory = tempfile::tempdir().unwrap();
+        for (number, target) in targets.iter().enumerate() {
+            std::os::unix::fs::symlink(target, directory.path().join(number.to_string())).unwrap();
+        }
+        read(directory.path()).unwrap()
+    }
+
+    #[test]
+    fn a_computing_process_is_told_from_a_monitor() {
+        let cuda = devices(&[
+            "/dev/nvidia0",
+            "/dev/nvidia-uvm",
+            "/dev/nvidia0",
+            "pipe:[1]",
+            "/dev/null",
+        ]);
+        assert_eq!(cuda.0, ["/dev/nvidia-uvm", "/dev/nvidia0"]);
+        assert_eq!(cuda.compute(), Some("/dev/nvidia-uvm"));
+        assert_eq!(devices(&["/dev/nvidiactl", "/dev/nvidia0"]).compute(), None);
+        assert_eq!(
+            devices(&["/dev/dri/renderD128"]).compute(),
+            Some("/dev/dri/renderD128")
+        );
+        assert_eq!(devices(&["/dev/dri/card0"]), GpuDevices::default());
+    }
+}

@@ -1,0 +1,86 @@
+//! A look into a program's own file, for frameworks that are linked into it.
+//!
+//! candle leaves no library behind. Its panic messages name their source files, and those names
+//! stay in a stripped executable, near its beginning where the read-only data is.
+
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use leveloff_model::units::Bytes;
+use memchr::memmem;
+
+/// Programs with less in memory are not looked into: the smallest candle trainer that was
+/// measured, two layers of 64, held 14 MB.
+pub const SMALLEST_TRAINER: Bytes = Bytes(8 << 20);
+
+/// How much of a file is searched. Read-only data precedes code, so more would find no more.
+const SEARCHED: usize = 32 << 20;
+const CHUNK: usize = 1 << 20;
+
+/// Packaged programs are not candle trainers, and there are many of them.
+const PACKAGED: [&[u8]; 6] = [
+    b"/usr/", b"/bin/", b"/sbin/", b"/lib/", b"/lib64/", b"/snap/",
+];
+
+/// The program that `exe` links to has candle in it. A file that may not be read has not, as far as
+/// anyone can tell.
+pub fn names_candle(exe: &Path) -> bool {
+    match std::fs::read_link(exe) {
+        Ok(target) if !is_packaged(target.as_os_str().as_bytes()) => {
+            File::open(exe).is_ok_and(contains_candle)
+        }
+        _ => false,
+    }
+}
+
+fn is_packaged(path: &[u8]) -> bool {
+    // /usr/local is where people put their own.
+    !path.starts_with(b"/usr/local/") && PACKAGED.iter().any(|prefix| path.starts_with(prefix))
+}
+
+fn contains_candle(mut file: impl Read) -> bool {
+    // Put together at run time: otherwise leveloff's own executable would have it, too.
+    let needle = ["candle", "core"].join("-");
+    let overlap = needle.len() - 1;
+    let mut window = Vec::with_capacity(CHUNK + overlap);
+    for _ in 0..SEARCHED / CHUNK {
+        match file.by_ref().take(CHUNK as u64).read_to_end(&mut window) {
+            Ok(0) | Err(_) => return false,
+            Ok(_) if memmem::find(&window, needle.as_bytes()).is_some() => return true,
+            Ok(_) => drop(window.drain(..window.len().saturating_sub(overlap))),
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file_with(prefix: usize) -> Vec<u8> {
+        let mut bytes = vec![0u8; prefix];
+        bytes.extend_from_slice(b"/registry/candle-core-0.9.1/src/tensor.rs");
+        bytes
+    }
+
+    #[test]
+    fn a_source_path_is_found_wherever_chunks_are_cut() {
+        for prefix in [0, 10, CHUNK - 20, CHUNK - 12, CHUNK, 3 * CHUNK + 7] {
+            assert!(contains_candle(&file_with(prefix)[..]), "{prefix}");
+        }
+        assert!(
+            !contains_candle(&file_with(SEARCHED)[..]),
+            "the search is bounded"
+        );
+        assert!(!contains_candle(&vec![b'c'; CHUNK * 2][..]));
+    }
+
+    #[test]
+    fn packaged_programs_are_passed_over() {
+        assert!(is_packaged(b"/usr/bin/python3.11"));
+        assert!(!is_packaged(b"/usr/local/bin/trainer"));
+        assert!(!is_packaged(b"/home/user/target/release/trainer"));
+    }
+}

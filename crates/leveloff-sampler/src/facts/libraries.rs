@@ -1,0 +1,165 @@
+//! Which framework a process maps, from the paths in its `maps`.
+
+use memchr::memmem;
+
+use super::base_name;
+use crate::kernel::smaps::mapping_path;
+
+/// What does the training in a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Framework {
+    /// PyTorch from Python.
+    Torch,
+    /// libtorch from another language.
+    TorchNative,
+    /// JAX.
+    Jax,
+    /// TensorFlow.
+    TensorFlow,
+    /// candle, which is linked into the program.
+    Candle,
+}
+
+/// What a process's mappings tell.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Libraries {
+    /// The framework; the first of [`Framework`] when there are several, since programs that train
+    /// with torch often import TensorFlow for its logging.
+    pub framework: Option<Framework>,
+    /// What it was recognised by: the library's file name.
+    pub evidence: String,
+    /// It draws windows, so a GPU that it holds open need not compute.
+    pub displays: bool,
+}
+
+/// File names that give a framework away, by how they begin.
+const NAMES: [(&str, Framework); 8] = [
+    ("libtorch_python.so", Framework::Torch),
+    ("libtorch_cpu.so", Framework::TorchNative),
+    // jaxlib until 0.5, 0.6, and from 0.7.
+    ("xla_extension.", Framework::Jax),
+    ("libjax_common.so", Framework::Jax),
+    ("_jax.", Framework::Jax),
+    ("libtensorflow_framework.so", Framework::TensorFlow),
+    ("libtensorflow_cc.so", Framework::TensorFlow),
+    ("_pywrap_tensorflow_internal", Framework::TensorFlow),
+];
+
+const DISPLAY_NAMES: [&str; 3] = ["libX11.so", "libwayland-client.so", "libwayland-server.so"];
+
+/// Reads a `maps`. Only the names are searched for, never line by line: a training process has
+/// thousands of mappings.
+pub fn parse(maps: &[u8]) -> Libraries {
+    let found = NAMES
+        .iter()
+        .filter_map(|&(name, framework)| Some((framework, mapped_file(maps, name)?)))
+        .min_by_key(|(framework, _)| *framework);
+    let displays = DISPLAY_NAMES
+        .iter()
+        .any(|name| mapped_file(maps, name).is_some());
+    match found {
+        Some((framework, file)) => Libraries {
+            framework: Some(framework),
+            evidence: leveloff_model::process::printable(file),
+            displays,
+        },
+        None => Libraries {
+            displays,
+            ..Libraries::default()
+        },
+    }
+}
+
+impl Framework {
+    /// Its name on screens.
+    pub fn name(self) -> &'static str {
+        match self {
+            Framework::Torch => "torch",
+            Framework::TorchNative => "libtorch",
+            Framework::Jax => "JAX",
+            Framework::TensorFlow => "TensorFlow",
+            Framework::Candle => "candle",
+        }
+    }
+}
+
+/// The mapped file whose name begins with `name`, if there is one.
+fn mapped_file<'a>(maps: &'a [u8], name: &str) -> Option<&'a [u8]> {
+    memmem::find_iter(maps, name).find_map(|at| {
+        let start = memchr::memrchr(b'\n', &maps[..at]).map_or(0, |newline| newline + 1);
+        let end = memchr::memchr(b'\n', &maps[at..]).map_or(maps.len(), |length| at + length);
+        let file = base_name(mapping_path(&maps[start..end])?);
+        file.starts_with(name.as_bytes()).then_some(file)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn maps(paths: &[&str]) -> Vec<u8> {
+        let line = |path| format!("7f00-7f01 r-xp 00000000 fe:00 12    {path}\n");
+        paths
+            .iter()
+            .map(|path| line(path))
+            .collect::<String>()
+            .into()
+    }
+
+    #[test]
+    fn each_framework_is_known_by_its_library() {
+        for (path, framework) in [
+            ("/v/torch/lib/libtorch_python.so", Framework::Torch),
+            ("/opt/lib/libtorch_cpu.so", Framework::TorchNative),
+            ("/v/jaxlib/xla_extension.so", Framework::Jax),
+            ("/v/jaxlib/libjax_common.so", Framework::Jax),
+            ("/v/jaxlib/_jax.so", Framework::Jax),
+            (
+                "/v/tensorflow/libtensorflow_framework.so.2",
+                Framework::TensorFlow,
+            ),
+            (
+                "/v/t/python/_pywrap_tensorflow_internal.so",
+                Framework::TensorFlow,
+            ),
+        ] {
+            assert_eq!(
+                parse(&maps(&["/bin/python3", path])).framework,
+                Some(framework),
+                "{path}"
+            );
+        }
+    }
+
+    #[test]
+    fn torch_wins_over_what_it_brings_along() {
+        let both = parse(&maps(&[
+            "/v/libtensorflow_cc.so.2",
+            "/v/libtorch_cpu.so",
+            "/v/libtorch_python.so",
+        ]));
+        assert_eq!(both.framework, Some(Framework::Torch));
+        assert_eq!(both.evidence, "libtorch_python.so");
+    }
+
+    #[test]
+    fn a_directory_or_a_longer_name_is_not_the_library() {
+        let none = parse(&maps(&[
+            "/home/libtorch_python.so.d/notes",
+            "/home/my-libtorch_cpu.so",
+            "[heap]",
+        ]));
+        assert_eq!(none, Libraries::default());
+        assert!(parse(&maps(&["/usr/lib/libX11.so.6.4"])).displays);
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic(text in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let _ = parse(&text);
+            let _ = parse(&[&text[..], b"libtorch_cpu.so", &text[..]].concat());
+        }
+    }
+}

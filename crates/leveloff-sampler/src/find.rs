@@ -1,0 +1,208 @@
+//! Training runs on this machine: looks at every process, decides who trains, and gathers what
+//! belongs to each of them.
+
+mod jobs;
+mod machine;
+mod memory;
+
+use std::io;
+
+use leveloff_model::process::{Pid, Role, printable};
+use regex::bytes::Regex;
+
+use crate::facts::ProcessFacts;
+use crate::proc_root::ProcRoot;
+use crate::roles::{self, Assignment};
+use jobs::Job;
+use machine::Machine;
+
+pub use memory::MemberMemory;
+
+/// What to look for. Nothing set: whatever trains.
+#[derive(Debug, Clone, Default)]
+pub struct FindOptions {
+    /// Processes whose command line matches, whatever they map.
+    pub pattern: Option<Regex>,
+    /// The run that this process belongs to, or is.
+    pub pid: Option<Pid>,
+    /// Read the shared memory of big processes, too, which holds them up for a moment.
+    pub exact: bool,
+}
+
+/// What was found, and how far one could look.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// The runs, biggest first.
+    pub runs: Vec<Run>,
+    /// What was looked for, in words.
+    pub looked_for: Vec<String>,
+    /// How many processes were looked at.
+    pub looked_at: usize,
+    /// How many of them are others' and could not be looked into.
+    pub hidden: usize,
+    /// /proc is mounted so that it does not even list others' processes.
+    pub unlisted: bool,
+}
+
+/// One job: its trainers and all that belongs to them.
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// What its ranks share: a rendezvous, a Slurm job; `None` when nothing says.
+    pub job: Option<String>,
+    /// The topmost process: a launcher if there is one, else the trainer.
+    pub root: Pid,
+    /// Everyone in it, parents before children.
+    pub members: Vec<Member>,
+    /// Why it was picked.
+    pub why: String,
+}
+
+/// One process of a run.
+#[derive(Debug, Clone)]
+pub struct Member {
+    /// What was seen of it.
+    pub facts: ProcessFacts,
+    /// The part it plays.
+    pub assignment: Assignment,
+    /// The trainer it is, or belongs to.
+    pub trainer: Option<Pid>,
+    /// Its memory.
+    pub memory: MemberMemory,
+}
+
+/// Looks for training runs. An error names what was asked for and is not there.
+pub fn find(proc_root: &ProcRoot, options: &FindOptions) -> io::Result<Found> {
+    let machine = Machine::look(proc_root)?;
+    let jobs = match (options.pid, &options.pattern) {
+        (Some(pid), _) => jobs::around(&machine, asked_for(&machine, pid)?),
+        (None, Some(pattern)) => jobs::matching(&machine, &machine.matches(pattern)),
+        (None, None) => jobs::all(&machine),
+    };
+    let mut runs: Vec<Run> = jobs
+        .into_iter()
+        .map(|job| gather(proc_root, &machine, job, options.exact))
+        .collect();
+    runs.sort_by_key(|run| {
+        std::cmp::Reverse(run.members.iter().map(|m| m.memory.rss).sum::<Option<_>>())
+    });
+    Ok(Found {
+        runs,
+        looked_for: looked_for(options),
+        looked_at: machine.looked_at,
+        hidden: machine.hidden,
+        unlisted: machine.unlisted,
+    })
+}
+
+impl Run {
+    /// Its trainers, lowest rank first.
+    pub fn trainers(&self) -> Vec<&Member> {
+        let mut trainers: Vec<&Member> = self
+            .members
+            .iter()
+            .filter(|member| member.assignment.role == Role::Trainer)
+            .collect();
+        trainers.sort_by_key(|member| {
+            (
+                member.assignment.rank,
+                member.facts.key.start,
+                member.facts.pid(),
+            )
+        });
+        trainers
+    }
+}
+
+fn asked_for(machine: &Machine, pid: Pid) -> io::Result<usize> {
+    if let Some(index) = machine.index(pid) {
+        return Ok(index);
+    }
+    let (kind, text) = if machine.is_hidden(pid) {
+        let next = "run leveloff as the same user, or with sudo";
+        (
+            io::ErrorKind::PermissionDenied,
+            format!("process {pid} belongs to somebody else and is hidden; {next}"),
+        )
+    } else {
+        let next = "`leveloff find` lists what trains on this machine";
+        (
+            io::ErrorKind::NotFound,
+            format!("there is no process {pid}; {next}"),
+        )
+    };
+    Err(io::Error::new(kind, text))
+}
+
+fn gather(proc_root: &ProcRoot, machine: &Machine, job: Job, exact: bool) -> Run {
+    let facts: Vec<ProcessFacts> = job
+        .members
+        .iter()
+        .map(|&index| machine.processes[index].clone())
+        .collect();
+    let assignments = roles::assign(&facts, Some(job.root));
+    let trainers = roles::trainers_of(&facts, &assignments);
+    let members: Vec<Member> = facts
+        .into_iter()
+        .zip(assignments)
+        .zip(trainers)
+        .map(|((facts, assignment), trainer)| Member {
+            memory: memory::read(proc_root, &facts, exact),
+            facts,
+            assignment,
+            trainer,
+        })
+        .collect();
+    let mut run = Run {
+        job: job.name,
+        root: job.root,
+        members,
+        why: String::new(),
+    };
+    run.why = reason(&run, job.asked);
+    run
+}
+
+/// Why this run: its first trainer's evidence, how its ranks were brought together, and what the
+/// process that was asked for is in it.
+fn reason(run: &Run, asked: Option<Pid>) -> String {
+    let trainers = run.trainers();
+    let Some(first) = trainers.first() else {
+        return "nothing in it trains".to_owned();
+    };
+    let mut why = first.assignment.why.clone();
+    if trainers.len() > 1 {
+        let shared = run
+            .job
+            .clone()
+            .unwrap_or_else(|| format!("process {} above them", run.root));
+        why += &format!("; {} trainers of one job ({shared})", trainers.len());
+    }
+    let asked = run
+        .members
+        .iter()
+        .find(|member| Some(member.facts.pid()) == asked);
+    if let Some(asked) = asked.filter(|asked| asked.assignment.role != Role::Trainer) {
+        why += &format!("; {} is its {}", asked.facts.pid(), asked.assignment.role);
+    }
+    why
+}
+
+fn looked_for(options: &FindOptions) -> Vec<String> {
+    match (options.pid, &options.pattern) {
+        (Some(pid), _) => vec![format!("process {pid}")],
+        (None, Some(pattern)) => {
+            vec![format!(
+                "command lines that match {}",
+                printable(pattern.as_str().as_bytes())
+            )]
+        }
+        (None, None) => vec![
+            "processes that map torch, JAX or TensorFlow".to_owned(),
+            "programs with candle in them".to_owned(),
+            "processes that compute on a GPU (nvidia-uvm, kfd or a render node open)".to_owned(),
+        ],
+    }
+}
+
+#[cfg(test)]
+mod tests;

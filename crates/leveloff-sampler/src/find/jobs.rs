@@ -1,0 +1,209 @@
+//! What belongs together: the ranks of a job, and the tree below it with its orphans.
+
+use std::collections::{BTreeMap, HashSet};
+
+use leveloff_model::process::{Pid, Role};
+
+use super::machine::Machine;
+use crate::roles::{self, is_job_launcher, is_ours, is_wrapper, named_parent};
+
+/// A job in terms of the machine's processes.
+pub(super) struct Job {
+    pub(super) name: Option<String>,
+    pub(super) root: Pid,
+    pub(super) members: Vec<usize>,
+    /// The process that the user asked for.
+    pub(super) asked: Option<Pid>,
+}
+
+/// Every job that has a trainer.
+pub(super) fn all(machine: &Machine) -> Vec<Job> {
+    let assignments = roles::assign(&machine.processes, None);
+    let trains: HashSet<usize> = (0..assignments.len())
+        .filter(|&index| assignments[index].role == Role::Trainer)
+        .collect();
+    let mut groups: Vec<Group> = Vec::new();
+    for index in 0..assignments.len() {
+        if trains.contains(&index) {
+            groups.push(Group::around(machine, index, &trains));
+        }
+    }
+    merged(groups)
+        .into_iter()
+        .map(|group| group.into_job(machine))
+        .collect()
+}
+
+/// The job that a process is in; all jobs below it; else the tree below it, whatever that is.
+pub(super) fn around(machine: &Machine, asked: usize) -> Vec<Job> {
+    let pid = machine.processes[asked].pid();
+    let (mut within, others): (Vec<Job>, Vec<Job>) = all(machine)
+        .into_iter()
+        .partition(|job| job.members.contains(&asked));
+    if within.is_empty() {
+        let is_below = |job: &Job| {
+            machine
+                .index(job.root)
+                .is_some_and(|root| machine.ancestors(root).any(|above| above == asked))
+        };
+        within = others.into_iter().filter(is_below).collect();
+        // One job below a process that the user named is that process's job.
+        if within.len() < 2 {
+            within = vec![tree_of(machine, asked)];
+        }
+    }
+    for job in &mut within {
+        job.asked = Some(pid);
+    }
+    within
+}
+
+/// The jobs that matching processes are in; for those in none, the tree below the topmost.
+pub(super) fn matching(machine: &Machine, matches: &[usize]) -> Vec<Job> {
+    let (mut jobs, _): (Vec<Job>, Vec<Job>) = all(machine)
+        .into_iter()
+        .partition(|job| matches.iter().any(|found| job.members.contains(found)));
+    for &found in matches {
+        let is_topmost = !machine
+            .ancestors(found)
+            .any(|above| matches.contains(&above));
+        if is_topmost && !jobs.iter().any(|job| job.members.contains(&found)) {
+            let tree = tree_of(machine, found);
+            // A wrapper above a job that matched by itself is that job, with its wrapper.
+            jobs.retain(|job| {
+                !job.members
+                    .iter()
+                    .any(|member| tree.members.contains(member))
+            });
+            jobs.push(tree);
+        }
+    }
+    jobs
+}
+
+fn tree_of(machine: &Machine, root: usize) -> Job {
+    Group {
+        names: Vec::new(),
+        roots: vec![root],
+    }
+    .into_job(machine)
+}
+
+/// Trainers that were found to belong together, by the tops of their trees.
+struct Group {
+    names: Vec<String>,
+    roots: Vec<usize>,
+}
+
+impl Group {
+    fn around(machine: &Machine, trainer: usize, trains: &HashSet<usize>) -> Group {
+        let environment = machine.processes[trainer].environment.as_ref();
+        Group {
+            names: environment
+                .and_then(|environment| environment.job())
+                .into_iter()
+                .collect(),
+            roots: vec![root_of(machine, trainer, trains)],
+        }
+    }
+
+    fn into_job(self, machine: &Machine) -> Job {
+        let (mut members, mut seen) = (Vec::new(), HashSet::new());
+        for &root in &self.roots {
+            machine.add_tree(root, &mut members, &mut seen);
+        }
+        add_orphans(machine, &mut members, &mut seen);
+        Job {
+            name: self.names.into_iter().next(),
+            root: machine.processes[self.roots[0]].pid(),
+            members,
+            asked: None,
+        }
+    }
+}
+
+/// The top of a trainer's job: launchers, other trainers, and wrappers of one command. A shell that
+/// somebody types into, a terminal, a service manager are none of it.
+fn root_of(machine: &Machine, trainer: usize, trains: &HashSet<usize>) -> usize {
+    let mut root = trainer;
+    for above in machine.ancestors(trainer) {
+        let facts = &machine.processes[above];
+        // Process 1 collects everybody's orphans, so its tree is not a job.
+        let belongs = facts.pid() != Pid(1)
+            && !is_ours(facts)
+            && (trains.contains(&above)
+                || is_job_launcher(facts)
+                || (is_wrapper(facts) && machine.living_children(above).count() == 1));
+        if !belongs {
+            break;
+        }
+        root = above;
+    }
+    root
+}
+
+/// Joins groups that share a root or a name.
+fn merged(groups: Vec<Group>) -> Vec<Group> {
+    let mut joined: Vec<Group> = Vec::new();
+    let (mut by_root, mut by_name) = (BTreeMap::new(), BTreeMap::new());
+    for group in groups {
+        let known = group
+            .roots
+            .iter()
+            .find_map(|root| by_root.get(root).copied());
+        let known = known.or_else(|| {
+            group
+                .names
+                .iter()
+                .find_map(|name| by_name.get(name).copied())
+        });
+        let at = known.unwrap_or_else(|| {
+            joined.push(Group {
+                names: Vec::new(),
+                roots: Vec::new(),
+            });
+            joined.len() - 1
+        });
+        for root in group.roots {
+            by_root.insert(root, at);
+            if !joined[at].roots.contains(&root) {
+                joined[at].roots.push(root);
+            }
+        }
+        for name in group.names {
+            by_name.insert(name.clone(), at);
+            if !joined[at].names.contains(&name) {
+                joined[at].names.push(name);
+            }
+        }
+    }
+    joined
+}
+
+/// Members whose parent died: compile workers that name their trainer, forks of a member, and what
+/// is left in a member's process group.
+fn add_orphans(machine: &Machine, members: &mut Vec<usize>, seen: &mut HashSet<usize>) {
+    let own_pids: HashSet<Pid> = members
+        .iter()
+        .map(|&at| machine.processes[at].own_pid)
+        .collect();
+    let pids: HashSet<Pid> = members
+        .iter()
+        .map(|&at| machine.processes[at].pid())
+        .collect();
+    let stacks: HashSet<u64> = members
+        .iter()
+        .filter_map(|&at| machine.processes[at].stack_start)
+        .collect();
+    for index in 0..machine.processes.len() {
+        let facts = &machine.processes[index];
+        let belongs = named_parent(facts).is_some_and(|pid| own_pids.contains(&pid))
+            || facts
+                .stack_start
+                .is_some_and(|stack| stacks.contains(&stack))
+            || pids.contains(&facts.group);
+        if belongs && machine.is_orphan(index) && !seen.contains(&index) {
+            machine.add_tree(index, members, seen);
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! What command lines and names say. Whole phrases are matched: a bare "forkserver" may well be
+//! somebody's argument.
+
+use leveloff_model::process::{Pid, Role};
+
+use super::Judged;
+use super::tree::Tree;
+use crate::facts::ProcessFacts;
+use crate::kernel::keyed::leading_number;
+
+/// The script of torch's compile workers, pool parent included (2.4 and later).
+const COMPILE_SCRIPT: &[u8] = b"torch/_inductor/compile_worker/__main__.py";
+/// The script of torch's autotuning subprocess.
+const AUTOTUNE_SCRIPT: &[u8] = b"torch/_inductor/__autotune_main__.py";
+/// What a program that replaces the script is still told.
+const COMPILE_OPTIONS: [&[u8]; 3] = [b"--pickler=", b"--workers=", b"--parent="];
+/// A title that compile workers carry in some installations.
+const COMPILE_TITLE: &[u8] = b"torch compile_worker";
+
+/// leveloff and the relay that it leaves behind are never part of a run.
+pub(crate) fn is_ours(facts: &ProcessFacts) -> bool {
+    matches!(&facts.comm[..], b"leveloff" | b"output-relay")
+}
+
+/// The trainer that a compile process names in `--parent=`, by the trainer's own number.
+pub(crate) fn named_parent(facts: &ProcessFacts) -> Option<Pid> {
+    if !is_compile_command(facts) {
+        return None;
+    }
+    let value = facts
+        .command
+        .iter()
+        .find_map(|argument| argument.strip_prefix(b"--parent="))?;
+    let (number, _) = leading_number(value)?;
+    i32::try_from(number).ok().map(Pid)
+}
+
+/// Compile pool, compile worker or autotuner, by command line or title.
+pub(super) fn compile_process(tree: &Tree<'_>, index: usize) -> Option<Judged> {
+    let facts = &tree[index];
+    if has_script(facts, AUTOTUNE_SCRIPT) {
+        return Some(Judged::new(
+            Role::CompileWorker,
+            "runs torch's autotuning script",
+        ));
+    }
+    if !is_compile(facts) {
+        return None;
+    }
+    let parent = tree.parent(index);
+    if let Some(parent) = parent.filter(|&parent| is_compile(&tree[parent])) {
+        let why = format!("was forked by the compile pool {}", tree[parent].pid());
+        return Some(Judged::new(Role::CompileWorker, why));
+    }
+    let owner = named_parent(facts);
+    let said = owner.map_or(String::new(), |pid| format!(" (--parent={pid})"));
+    let has_workers = tree
+        .children(index)
+        .iter()
+        .any(|&child| is_compile(&tree[child]));
+    let is_child_of_owner = parent.is_some_and(|parent| Some(tree[parent].own_pid) == owner);
+    Some(if has_workers || is_child_of_owner {
+        Judged::new(
+            Role::CompilePool,
+            format!("runs torch's compile_worker script{said}"),
+        )
+    } else {
+        let what = "runs torch's compile_worker script and its pool is gone";
+        Judged::new(
+            Role::CompileWorker,
+            if owner.is_some() {
+                format!("{what}{said}")
+            } else {
+                titled()
+            },
+        )
+    })
+}
+
+/// A dataloader worker that has named itself (torch 2.5 and later).
+pub(super) fn named_loader(facts: &ProcessFacts) -> Option<Judged> {
+    (facts.comm == b"pt_data_worker")
+        .then(|| Judged::new(Role::DataloaderWorker, "calls itself pt_data_worker"))
+}
+
+/// Resource tracker, fork server, shared-memory manager.
+pub(super) fn helper(facts: &ProcessFacts) -> Option<Judged> {
+    let what = if is_fork_server(facts) {
+        "is multiprocessing's fork server"
+    } else if python_code(facts).is_some_and(is_tracker) {
+        "is multiprocessing's resource tracker"
+    } else if facts.comm.starts_with(b"torch_shm_manag") || facts.program() == b"torch_shm_manager"
+    {
+        "is torch's shared-memory manager"
+    } else {
+        return None;
+    };
+    Some(Judged::new(Role::Helper, what))
+}
+
+/// Runs the fork server's code; so do its forks, until they name themselves.
+pub(super) fn is_fork_server(facts: &ProcessFacts) -> bool {
+    python_code(facts)
+        .is_some_and(|code| code.starts_with(b"from multiprocessing.forkserver import main;"))
+}
+
+/// Was started by multiprocessing's spawn.
+pub(super) fn is_spawned(facts: &ProcessFacts) -> bool {
+    python_code(facts)
+        .is_some_and(|code| code.starts_with(b"from multiprocessing.spawn import spawn_main;"))
+}
+
+/// The argument of `python -c`.
+fn python_code(facts: &ProcessFacts) -> Option<&[u8]> {
+    let flag = facts
+        .command
+        .iter()
+        .take(MOST_PYTHON_FLAGS)
+        .position(|argument| argument == b"-c")?;
+    // `sh -c` takes the same flag, and its code could quote anything.
+    if !facts.program().starts_with(b"python") && !facts.program().starts_with(b"pypy") {
+        return None;
+    }
+    facts.command.get(flag + 1).map(Vec::as_slice)
+}
+
+/// Interpreter flags are few; what comes later belongs to the script.
+const MOST_PYTHON_FLAGS: usize = 12;
+
+fn is_tracker(code: &[u8]) -> bool {
+    // multiprocessing's own, its name until Python 3.7, and the copy in loky.
+    let trackers: [&[u8]; 2] = [
+        b".resource_tracker import main",
+        b".semaphore_tracker import main",
+    ];
+    code.starts_with(b"from ")
+        && trackers.iter().any(|name| {
+            let line = code.split(|&b| b == b';').next().unwrap_or_default();
+            line.ends_with(name)
+        })
+}
+
+fn is_compile(facts: &ProcessFacts) -> bool {
+    is_compile_command(facts) || is_compile_title(facts)
+}
+
+fn is_compile_command(facts: &ProcessFacts) -> bool {
+    let has_option = |option: &&[u8]| {
+        facts
+            .command
+            .iter()
+            .any(|argument| argument.starts_with(option))
+    };
+    has_script(facts, COMPILE_SCRIPT) || COMPILE_OPTIONS.iter().all(has_option)
+}
+
+fn is_compile_title(facts: &ProcessFacts) -> bool {
+    facts
+        .command
+        .first()
+        .is_some_and(|title| title.starts_with(COMPILE_TITLE))
+}
+
+/// The script is what Python was given to run, not an argument further on.
+fn has_script(facts: &ProcessFacts, script: &[u8]) -> bool {
+    let mut arguments = facts.command.iter().skip(1).take(MOST_PYTHON_FLAGS);
+    arguments
+        .find(|argument| !argument.starts_with(b"-"))
+        .is_some_and(|argument| argument.ends_with(script))
+}
+
+fn titled() -> String {
+    "is titled 'torch compile_worker'".to_owned()
+}

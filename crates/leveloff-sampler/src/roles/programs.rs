@@ -1,0 +1,189 @@
+//! Programs known by name: compilers, launchers, and the wrappers that stand before a command.
+
+use leveloff_model::process::{Role, printable};
+
+use super::Judged;
+use crate::facts::{ProcessFacts, base_name};
+
+/// Compilers and linkers that torch.compile and Triton start, without prefix and version.
+const COMPILERS: [&str; 24] = [
+    "g++",
+    "gcc",
+    "c++",
+    "cc",
+    "clang",
+    "clang++",
+    "cc1",
+    "cc1plus",
+    "as",
+    "collect2",
+    "ld",
+    "ld.bfd",
+    "ld.gold",
+    "ld.lld",
+    "lto-wrapper",
+    "lto1",
+    "nvcc",
+    "ptxas",
+    "ptxas-blackwell",
+    "cicc",
+    "cudafe++",
+    "fatbinary",
+    "nvlink",
+    "hipcc",
+];
+
+/// Programs whose children are the ranks of one job.
+const LAUNCHERS: [&str; 14] = [
+    "torchrun",
+    "accelerate",
+    "deepspeed",
+    "mpirun",
+    "mpiexec",
+    "mpiexec.hydra",
+    "orterun",
+    "prterun",
+    "prun",
+    "srun",
+    "horovodrun",
+    "hydra_pmi_proxy",
+    "orted",
+    "prted",
+];
+
+/// The same, as modules: `python -m torch.distributed.run`.
+const LAUNCHER_MODULES: [&str; 7] = [
+    "torch.distributed.run",
+    "torch.distributed.launch",
+    "accelerate.commands.launch",
+    "accelerate.commands.accelerate_cli",
+    "deepspeed.launcher.runner",
+    "deepspeed.launcher.launch",
+    "horovod.runner.launch",
+];
+
+/// Programs that run one command given to them.
+const WRAPPERS: [&str; 34] = [
+    "uv",
+    "uvx",
+    "poetry",
+    "pipenv",
+    "conda",
+    "mamba",
+    "micromamba",
+    "pixi",
+    "hatch",
+    "pdm",
+    "rye",
+    "pyenv",
+    "timeout",
+    "env",
+    "nohup",
+    "time",
+    "nice",
+    "ionice",
+    "numactl",
+    "taskset",
+    "stdbuf",
+    "setsid",
+    "sudo",
+    "doas",
+    "unbuffer",
+    "script",
+    "xvfb-run",
+    "tini",
+    "dumb-init",
+    "catatonit",
+    "make",
+    "chrt",
+    "prlimit",
+    "systemd-run",
+];
+
+const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "busybox"];
+
+/// A compiler by its program's name: `x86_64-linux-gnu-g++-12` is `g++`.
+pub(super) fn compiler(facts: &ProcessFacts) -> Option<Judged> {
+    let name = std::str::from_utf8(facts.program()).ok()?;
+    let plain = without_version(name);
+    let known = |name: &str| COMPILERS.contains(&name);
+    let prefixed = plain
+        .rsplit_once("-gnu-")
+        .is_some_and(|(_, rest)| known(rest));
+    (known(plain) || prefixed).then(|| {
+        Judged::new(
+            Role::Compiler,
+            format!("runs {}", printable(name.as_bytes())),
+        )
+    })
+}
+
+/// A program that starts ranks.
+pub(super) fn job_launcher(facts: &ProcessFacts) -> Option<Judged> {
+    let why = if facts.comm == b"pt_elastic" {
+        "calls itself pt_elastic, as torchrun does".to_owned()
+    } else {
+        format!("runs {}", launcher_name(facts)?)
+    };
+    Some(Judged::new(Role::Launcher, why))
+}
+
+/// Its children are the ranks of one job.
+pub(crate) fn is_job_launcher(facts: &ProcessFacts) -> bool {
+    job_launcher(facts).is_some()
+}
+
+/// Runs one command that was given to it: `sh -c`, a script, `uv run`, `timeout`. A shell that
+/// somebody types into is none.
+pub(crate) fn is_wrapper(facts: &ProcessFacts) -> bool {
+    let program = without_version(std::str::from_utf8(facts.program()).unwrap_or_default());
+    WRAPPERS.contains(&program) || (SHELLS.contains(&program) && has_command(&facts.command))
+}
+
+/// A shell, typed into or not.
+pub(super) fn is_shell(facts: &ProcessFacts) -> bool {
+    let program = std::str::from_utf8(facts.program()).unwrap_or_default();
+    SHELLS.contains(&program.trim_start_matches('-'))
+}
+
+fn has_command(arguments: &[Vec<u8>]) -> bool {
+    let is_command = |argument: &Vec<u8>| argument == b"-c" || !argument.starts_with(b"-");
+    arguments.iter().skip(1).any(is_command)
+}
+
+/// The launcher that a process is: the program itself, the script that Python runs, or a module.
+fn launcher_name(facts: &ProcessFacts) -> Option<String> {
+    let known = |path: &[u8]| {
+        LAUNCHERS
+            .iter()
+            .any(|name| name.as_bytes() == base_name(path))
+    };
+    if facts.comm == b"accelerate" || known(facts.program()) {
+        return Some(printable(facts.program()));
+    }
+    if !facts.program().starts_with(b"python") {
+        return None;
+    }
+    let mut arguments = facts
+        .command
+        .iter()
+        .skip(1)
+        .skip_while(|argument| argument.starts_with(b"-") && *argument != b"-m");
+    match arguments.next()? {
+        flag if flag == b"-m" => {
+            let module = printable(arguments.next()?);
+            LAUNCHER_MODULES
+                .contains(&module.as_str())
+                .then_some(module)
+        }
+        script => known(script).then(|| printable(base_name(script))),
+    }
+}
+
+/// `g++-12` without its `-12`, `python3.11` without nothing: only a trailing `-<digits>` goes.
+fn without_version(name: &str) -> &str {
+    match name.rsplit_once('-') {
+        Some((plain, version)) if version.chars().all(|c| c.is_ascii_digit() || c == '.') => plain,
+        _ => name,
+    }
+}

@@ -1,0 +1,268 @@
+//! Who trains, by its own evidence and by the tree's.
+
+use leveloff_model::process::{Pid, Rank, Role};
+
+use super::children::is_undecided;
+use super::owners::Owners;
+use super::phrases::{is_spawned, named_parent};
+use super::programs::{is_shell, is_wrapper};
+use super::tree::Tree;
+use super::{Judged, has_role};
+use crate::facts::{Framework, ProcessFacts};
+
+type Roles = [Option<Judged>];
+
+/// Maps a framework, or computes on a GPU, and is nobody's copy.
+pub(super) fn by_own_evidence(facts: &ProcessFacts) -> Option<Judged> {
+    let why = match facts.framework() {
+        Some(Framework::TensorFlow) if facts.program() == b"tensorboard" => return None,
+        Some(Framework::Candle) => format!("has {}", facts.libraries.as_ref()?.evidence),
+        Some(_) => format!(
+            "maps {}, is nobody's copy",
+            facts.libraries.as_ref()?.evidence
+        ),
+        None => format!(
+            "holds {} open and draws no windows",
+            computing_device(facts)?
+        ),
+    };
+    Some(Judged::new(Role::Trainer, why))
+}
+
+/// What a process does that only a training one does; a mapped framework is not enough for one
+/// that multiprocessing made.
+pub(super) fn sign_of_training(facts: &ProcessFacts) -> Option<String> {
+    let thread = facts
+        .training_threads
+        .as_ref()
+        .and_then(|threads| threads.0.first());
+    match thread {
+        Some(thread) => Some(format!("has a thread {thread}")),
+        None => computing_device(facts).map(|device| format!("holds {device} open")),
+    }
+}
+
+/// Owners of workers train, whatever made them; so do those that work while their maker waits, and
+/// siblings of the same making.
+pub(super) fn promote(tree: &Tree<'_>, roles: &mut Roles, owners: &Owners) {
+    for index in tree.indices() {
+        if let Some(sign) = owners.sign(index) {
+            match &mut roles[index] {
+                Some(judged) if judged.role == Role::Trainer => judged.why += &format!(", {sign}"),
+                Some(judged) if is_undecided(judged) => *judged = Judged::new(Role::Trainer, sign),
+                _ => {}
+            }
+        }
+    }
+    promote_undecided(tree, roles, |roles, index| {
+        works_for_its_maker(tree, roles, owners, index)
+    });
+    promote_undecided(tree, roles, |roles, index| {
+        like_a_sibling(tree, roles, index)
+    });
+}
+
+/// A process that only started the trainers with multiprocessing, or set their ranks, does not
+/// train itself, though it maps the framework.
+pub(super) fn demote_starters(tree: &Tree<'_>, roles: &mut Roles, owners: &Owners) {
+    for index in tree.indices() {
+        if !has_role(roles, index, Role::Trainer)
+            || shows_training(tree, owners, index)
+            || is_first_of_copies(tree, roles, index)
+        {
+            continue;
+        }
+        let is_started = |&child: &usize| {
+            is_spawned(&tree[child])
+                || tree.is_copy_of(child, index)
+                || is_ranked_by(tree, child, index)
+        };
+        let started: Vec<usize> = trainer_children(tree, roles, index)
+            .filter(is_started)
+            .collect();
+        if let [first, ..] = started[..] {
+            let (count, first) = (started.len(), tree[first].pid());
+            let why = format!(
+                "started {count} of the trainers ({first} first), shows no training of its own"
+            );
+            roles[index] = Some(Judged::new(Role::Launcher, why));
+        }
+    }
+}
+
+/// Somebody in the tree of a process that the user named must be the trainer: that process, or the
+/// biggest below it when it only launches.
+pub(super) fn ensure_one(tree: &Tree<'_>, roles: &mut Roles, root: usize) {
+    let mut below = tree.descendants(root);
+    if has_role(roles, root, Role::Trainer)
+        || below
+            .iter()
+            .any(|&index| has_role(roles, index, Role::Trainer))
+    {
+        return;
+    }
+    below.retain(|&index| roles[index].as_ref().is_none_or(is_undecided));
+    let launches =
+        has_role(roles, root, Role::Launcher) || is_shell(&tree[root]) || is_wrapper(&tree[root]);
+    let biggest = below
+        .into_iter()
+        .max_by_key(|&index| tree[index].memory.map(|memory| memory.anon));
+    let (chosen, why) = match biggest {
+        Some(biggest) if launches => (
+            biggest,
+            "maps no framework; is the biggest below the process that was named",
+        ),
+        _ => (root, "maps no framework; is the process that was named"),
+    };
+    roles[chosen] = Some(Judged::new(Role::Trainer, why));
+}
+
+/// Whoever stands above a trainer and is nothing else launched it: all of them up to `root`; when
+/// there is none, only known wrappers, or half the machine would be launchers.
+pub(super) fn name_launchers(tree: &Tree<'_>, roles: &mut Roles, root: Option<Pid>) {
+    for index in tree.indices() {
+        if !has_role(roles, index, Role::Trainer) {
+            continue;
+        }
+        let started = tree[index].pid();
+        for above in tree.ancestors(index) {
+            let known = is_wrapper(&tree[above]);
+            if roles[above].is_none() && (root.is_some() || known) {
+                roles[above] = Some(Judged::new(
+                    Role::Launcher,
+                    format!("started the trainer {started}"),
+                ));
+            } else if root.is_none() && roles[above].is_none() {
+                break;
+            }
+            if root == Some(tree[above].pid()) {
+                break;
+            }
+        }
+    }
+}
+
+/// Each process's rank: a trainer's own, and for the others that of the trainer they belong to.
+pub(super) fn ranks(tree: &Tree<'_>, roles: &Roles) -> Vec<Option<Rank>> {
+    let own: Vec<Option<Rank>> = tree
+        .indices()
+        .map(|index| trainer_rank(tree, roles, index))
+        .collect();
+    tree.indices()
+        .map(|index| {
+            if has_role(roles, index, Role::Launcher) {
+                None
+            } else {
+                own[trainer_of(tree, roles, index)?]
+            }
+        })
+        .collect()
+}
+
+fn trainer_rank(tree: &Tree<'_>, roles: &Roles, index: usize) -> Option<Rank> {
+    if !has_role(roles, index, Role::Trainer) {
+        return None;
+    }
+    match &tree[index].environment {
+        Some(environment) if environment.any_rank().is_some() => environment.any_rank(),
+        _ => is_first_of_copies(tree, roles, index).then_some(Rank(0)),
+    }
+}
+
+/// Itself, the nearest trainer above, or the one that an orphaned compile worker names.
+pub(super) fn trainer_of(tree: &Tree<'_>, roles: &Roles, index: usize) -> Option<usize> {
+    let trains = |&at: &usize| has_role(roles, at, Role::Trainer);
+    std::iter::once(index)
+        .chain(tree.ancestors(index))
+        .find(trains)
+        .or_else(|| {
+            tree.by_own_pid(index, named_parent(&tree[index])?)
+                .filter(trains)
+        })
+}
+
+fn computing_device(facts: &ProcessFacts) -> Option<&str> {
+    let draws = facts
+        .libraries
+        .as_ref()
+        .is_none_or(|libraries| libraries.displays);
+    facts.gpu.as_ref()?.compute().filter(|_| !draws)
+}
+
+fn shows_training(tree: &Tree<'_>, owners: &Owners, index: usize) -> bool {
+    sign_of_training(&tree[index]).is_some() || owners.sign(index).is_some()
+}
+
+fn promote_undecided(
+    tree: &Tree<'_>,
+    roles: &mut Roles,
+    why: impl Fn(&Roles, usize) -> Option<String>,
+) {
+    for index in tree.indices() {
+        if roles[index].as_ref().is_some_and(is_undecided)
+            && tree[index].framework().is_some()
+            && let Some(why) = why(roles, index)
+        {
+            roles[index] = Some(Judged::new(Role::Trainer, why));
+        }
+    }
+}
+
+/// A child that has worked for long while its maker, which shows no training, waits for it.
+fn works_for_its_maker(
+    tree: &Tree<'_>,
+    roles: &Roles,
+    owners: &Owners,
+    index: usize,
+) -> Option<String> {
+    let maker = tree.maker(index)?;
+    let (mine, makers) = (tree[index].cpu_ticks, tree[maker].cpu_ticks);
+    let works = mine >= LONG_WORK_TICKS && mine / WORKS_TIMES_MORE >= makers;
+    let waits = has_role(roles, maker, Role::Trainer) && !shows_training(tree, owners, maker);
+    (works && waits).then(|| {
+        let maker = tree[maker].pid();
+        format!("was made by {maker}, works while that one waits, and shows no sign of a worker")
+    })
+}
+
+/// Half a minute: ten times what the import of torch takes, in clock ticks.
+const LONG_WORK_TICKS: u64 = 3000;
+const WORKS_TIMES_MORE: u64 = 4;
+
+fn like_a_sibling(tree: &Tree<'_>, roles: &Roles, index: usize) -> Option<String> {
+    let siblings = tree.children(tree.parent(index)?);
+    let trains = |sibling: usize| {
+        has_role(roles, sibling, Role::Trainer)
+            && is_spawned(&tree[sibling]) == is_spawned(&tree[index])
+    };
+    let sibling = siblings.iter().copied().find(|&sibling| trains(sibling))?;
+    Some(format!(
+        "was made like its sibling {}, which trains",
+        tree[sibling].pid()
+    ))
+}
+
+fn trainer_children(tree: &Tree<'_>, roles: &Roles, index: usize) -> impl Iterator<Item = usize> {
+    tree.children(index)
+        .iter()
+        .copied()
+        .filter(|&child| has_role(roles, child, Role::Trainer))
+}
+
+fn rank_in_environment(facts: &ProcessFacts) -> Option<Rank> {
+    facts.environment.as_ref()?.any_rank()
+}
+
+fn is_ranked_by(tree: &Tree<'_>, child: usize, parent: usize) -> bool {
+    rank_in_environment(&tree[child]).is_some() && rank_in_environment(&tree[parent]).is_none()
+}
+
+/// It runs the same command as its children, which were told ranks from 1 on: it is rank 0, and
+/// started the others as Lightning does.
+fn is_first_of_copies(tree: &Tree<'_>, roles: &Roles, index: usize) -> bool {
+    trainer_children(tree, roles, index).any(|child| {
+        tree[child].command == tree[index].command
+            && is_ranked_by(tree, child, index)
+            && rank_in_environment(&tree[child]) != Some(Rank(0))
+    })
+}

@@ -1,0 +1,125 @@
+//! The processes by number, with parents and children.
+
+use std::collections::HashMap;
+use std::ops::Index;
+
+use leveloff_model::process::Pid;
+
+use super::phrases::is_fork_server;
+use crate::facts::ProcessFacts;
+
+/// Borrowed processes, indexed by their position.
+pub(super) struct Tree<'a> {
+    processes: &'a [ProcessFacts],
+    by_pid: HashMap<Pid, usize>,
+    children: Vec<Vec<usize>>,
+}
+
+impl<'a> Tree<'a> {
+    pub(super) fn new(processes: &'a [ProcessFacts]) -> Tree<'a> {
+        let by_pid: HashMap<Pid, usize> = processes
+            .iter()
+            .enumerate()
+            .map(|(index, facts)| (facts.pid(), index))
+            .collect();
+        let mut children = vec![Vec::new(); processes.len()];
+        for (index, facts) in processes.iter().enumerate() {
+            if let Some(&parent) = by_pid.get(&facts.parent)
+                && parent != index
+            {
+                children[parent].push(index);
+            }
+        }
+        Tree {
+            processes,
+            by_pid,
+            children,
+        }
+    }
+
+    pub(super) fn index(&self, pid: Pid) -> Option<usize> {
+        self.by_pid.get(&pid).copied()
+    }
+
+    pub(super) fn parent(&self, index: usize) -> Option<usize> {
+        self.index(self[index].parent)
+            .filter(|&parent| parent != index)
+    }
+
+    pub(super) fn children(&self, index: usize) -> &[usize] {
+        &self.children[index]
+    }
+
+    /// Its parent, that one's parent, and so on. A saved tree may be damaged into a ring, so the
+    /// walk is no longer than there are processes.
+    pub(super) fn ancestors(&self, index: usize) -> impl Iterator<Item = usize> {
+        std::iter::successors(self.parent(index), |&above| self.parent(above))
+            .take(self.processes.len())
+    }
+
+    /// All below it, nearest first.
+    pub(super) fn descendants(&self, index: usize) -> Vec<usize> {
+        let mut seen = vec![false; self.processes.len()];
+        seen[index] = true;
+        let mut found = vec![index];
+        let mut next = 0;
+        while let Some(&at) = found.get(next) {
+            next += 1;
+            for &child in &self.children[at] {
+                if !std::mem::replace(&mut seen[child], true) {
+                    found.push(child);
+                }
+            }
+        }
+        found.remove(0);
+        found
+    }
+
+    /// Every process once, none before its parent (rings aside).
+    pub(super) fn parents_first(&self) -> Vec<usize> {
+        let depths: Vec<usize> = self
+            .indices()
+            .map(|index| self.ancestors(index).count())
+            .collect();
+        let mut order: Vec<usize> = self.indices().collect();
+        order.sort_by_key(|&index| depths[index]);
+        order
+    }
+
+    pub(super) fn indices(&self) -> std::ops::Range<usize> {
+        0..self.processes.len()
+    }
+
+    /// Was forked from that process and has executed nothing since. The stack's address is random
+    /// for each executed program and the same in a fork; where it is hidden, the same command line
+    /// has to do.
+    pub(super) fn is_copy_of(&self, index: usize, original: usize) -> bool {
+        let (copy, original) = (&self[index], &self[original]);
+        match (copy.stack_start, original.stack_start) {
+            (Some(here), Some(there)) => here == there,
+            _ => !copy.command.is_empty() && copy.command == original.command,
+        }
+    }
+
+    /// The process that had it made: its parent, or the one behind a fork server.
+    pub(super) fn maker(&self, index: usize) -> Option<usize> {
+        self.ancestors(index)
+            .find(|&above| !is_fork_server(&self[above]))
+    }
+
+    /// The process whose own number is `own_pid` and that lives above, or anywhere: a compile
+    /// worker names its trainer by the number that the trainer knows itself by.
+    pub(super) fn by_own_pid(&self, index: usize, own_pid: Pid) -> Option<usize> {
+        self.ancestors(index)
+            .find(|&above| self[above].own_pid == own_pid)
+            .or_else(|| self.indices().find(|&any| self[any].own_pid == own_pid))
+    }
+}
+
+impl Index<usize> for Tree<'_> {
+    type Output = ProcessFacts;
+
+    fn index(&self, index: usize) -> &ProcessFacts {
+        &self.processes[index]
+    }
+}
