@@ -1,0 +1,3 @@
+//! The command `leveloff`: its parts that are more than arguments and wiring.
+
+pub mod launch;
