@@ -1,0 +1,232 @@
+//! One stream of the command's output on its way through the relay: from a pipe or terminal, to
+//! the user, with a copy for the front that may be lost but never holds anything up.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+
+/// As much as a pipe holds by default: one read empties it.
+const BUFFER: usize = 64 << 10;
+
+/// What a pipe that polls as writable takes without blocking: one page.
+const SURE_TO_FIT: usize = 4096;
+
+/// How many buffers are moved before the other stream and the front get their turn.
+const ROUNDS: usize = 16;
+
+/// How long a terminal that others still hold has to be silent before it counts as drained.
+const TERMINAL_SILENCE: Duration = Duration::from_millis(50);
+
+/// One stream.
+#[derive(Debug)]
+pub struct Channel {
+    source: Option<OwnedFd>,
+    from_terminal: bool,
+    sink: Sink,
+    tap: Option<OwnedFd>,
+    buffer: Box<[u8]>,
+    filled: std::ops::Range<usize>,
+    empty_since: Option<Instant>,
+    dropped: u64,
+    tap_is_full: bool,
+}
+
+/// Where the user gets it.
+#[derive(Debug)]
+pub struct Sink {
+    descriptor: OwnedFd,
+    blocks: bool,
+    is_pipe: bool,
+    gone: bool,
+}
+
+impl Sink {
+    /// Opens the user's stream anew where that is possible, because making the shared one
+    /// non-blocking would change it for every other program that has it.
+    pub fn to_user(descriptor: BorrowedFd<'_>) -> rustix::io::Result<Sink> {
+        use rustix::fd::AsRawFd;
+        let path = format!("/proc/self/fd/{}", descriptor.as_raw_fd());
+        let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let is_pipe = rustix::fs::fstat(descriptor).is_ok_and(|stat| {
+            rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::Fifo
+        });
+        let (descriptor, blocks) = match rustix::fs::open(path, flags, Mode::empty()) {
+            Ok(anew) => (anew, false),
+            Err(_) => (rustix::io::fcntl_dupfd_cloexec(descriptor, 3)?, true),
+        };
+        Ok(Sink {
+            descriptor,
+            blocks,
+            is_pipe,
+            gone: false,
+        })
+    }
+}
+
+impl Channel {
+    /// From a pipe: when the user's reader goes away, so does the pipe, and the command gets the
+    /// SIGPIPE that it would have got.
+    pub fn from_pipe(source: OwnedFd, sink: Sink, tap: Option<OwnedFd>) -> Channel {
+        Channel::new(source, false, sink, tap)
+    }
+
+    /// From the inner terminal: when the outer one goes away, output is discarded. Whether that
+    /// ends the command is for the hang-up signal to decide.
+    pub fn from_terminal(master: OwnedFd, sink: Sink, tap: Option<OwnedFd>) -> Channel {
+        Channel::new(master, true, sink, tap)
+    }
+
+    /// What to wait for: data or an end at the source; room or a lost reader at the sink.
+    pub fn interests(&self) -> [Option<PollFd<'_>>; 2] {
+        let source = self.source.as_ref().filter(|_| self.filled.is_empty());
+        let source = source.map(|fd| PollFd::new(fd, PollFlags::IN));
+        let sink = match (self.filled.is_empty(), self.sink.is_pipe) {
+            (false, _) => Some(PollFlags::OUT),
+            (true, true) if self.source.is_some() => Some(PollFlags::empty()),
+            (true, _) => None,
+        };
+        let sink = sink
+            .filter(|_| !self.sink.gone)
+            .map(|flags| PollFd::new(&self.sink.descriptor, flags));
+        [source, sink]
+    }
+
+    /// Moves what can be moved now. `sink_events` is what waiting found at the sink.
+    pub fn pump(&mut self, sink_events: PollFlags) {
+        if self.filled.is_empty() && sink_events.contains(PollFlags::ERR) {
+            self.lose_sink();
+        }
+        // A sink that blocks is written to once for each time that it was seen to have room.
+        let mut may_write = !self.sink.blocks || !sink_events.is_empty();
+        for _ in 0..ROUNDS {
+            if self.filled.is_empty() && !self.fill() {
+                return;
+            }
+            if !may_write || !self.drain() {
+                return;
+            }
+            may_write = !self.sink.blocks;
+        }
+    }
+
+    /// Whether nothing more can come or is left.
+    pub fn is_finished(&self) -> bool {
+        self.source.is_none() && self.filled.is_empty()
+    }
+
+    /// Whether all that was written until now has been passed on, as far as one can know.
+    pub fn is_drained(&self, now: Instant) -> bool {
+        let silence = if self.from_terminal {
+            TERMINAL_SILENCE
+        } else {
+            Duration::ZERO
+        };
+        let silent = self
+            .empty_since
+            .is_some_and(|since| now.duration_since(since) >= silence);
+        self.is_finished() || (self.filled.is_empty() && silent)
+    }
+
+    /// Forgets that it was seen empty, so that only a new look counts as drained.
+    pub fn look_again(&mut self) {
+        self.empty_since = None;
+    }
+
+    /// Bytes of the copy that found no room.
+    pub fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// Whether the last copy found no room: the front is not reading.
+    pub fn tap_is_full(&self) -> bool {
+        self.tap_is_full
+    }
+
+    /// No more copies: the front is gone.
+    pub fn forget_tap(&mut self) {
+        self.tap = None;
+    }
+
+    /// The terminal that the user looks at, if this stream goes to one.
+    pub fn outer_terminal(&self) -> Option<BorrowedFd<'_>> {
+        self.from_terminal.then(|| self.sink.descriptor.as_fd())
+    }
+
+    fn new(source: OwnedFd, from_terminal: bool, sink: Sink, tap: Option<OwnedFd>) -> Channel {
+        Channel {
+            source: Some(source),
+            from_terminal,
+            sink,
+            tap,
+            buffer: vec![0; BUFFER].into_boxed_slice(),
+            filled: 0..0,
+            empty_since: None,
+            dropped: 0,
+            tap_is_full: false,
+        }
+    }
+
+    fn fill(&mut self) -> bool {
+        let Some(source) = &self.source else {
+            return false;
+        };
+        match rustix::io::read(source, &mut self.buffer[..]) {
+            Ok(0) => self.source = None,
+            Ok(count) => {
+                self.filled = 0..count;
+                self.empty_since = None;
+                self.copy_to_tap();
+            }
+            Err(Errno::AGAIN) => {
+                self.empty_since.get_or_insert_with(Instant::now);
+            }
+            Err(Errno::INTR) => {}
+            // EIO is how a terminal says that nobody has it open any more.
+            Err(_) => self.source = None,
+        }
+        !self.filled.is_empty()
+    }
+
+    fn drain(&mut self) -> bool {
+        let limit = if self.sink.blocks {
+            SURE_TO_FIT
+        } else {
+            BUFFER
+        };
+        let end = self.filled.end.min(self.filled.start + limit);
+        if self.sink.gone {
+            self.filled = 0..0;
+            return true;
+        }
+        match rustix::io::write(&self.sink.descriptor, &self.buffer[self.filled.start..end]) {
+            Ok(count) => self.filled.start += count,
+            Err(Errno::AGAIN) => return false,
+            Err(Errno::INTR) => {}
+            Err(_) => self.lose_sink(),
+        }
+        true
+    }
+
+    fn lose_sink(&mut self) {
+        self.sink.gone = true;
+        self.filled = 0..0;
+        if !self.from_terminal {
+            self.source = None;
+        }
+    }
+
+    fn copy_to_tap(&mut self) {
+        let Some(tap) = &self.tap else { return };
+        let chunk = &self.buffer[self.filled.clone()];
+        let copied = match rustix::io::write(tap, chunk) {
+            Ok(count) => count,
+            Err(Errno::AGAIN | Errno::INTR) => 0,
+            Err(_) => return self.tap = None,
+        };
+        self.tap_is_full = copied < chunk.len();
+        self.dropped += (chunk.len() - copied) as u64;
+    }
+}

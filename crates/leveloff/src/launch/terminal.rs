@@ -1,0 +1,214 @@
+//! Terminals: the outer one, which the user looks at, and the inner one, which the command gets.
+
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::fs::OFlags;
+use rustix::io::Result;
+use rustix::pty::OpenptFlags;
+use rustix::termios::{
+    ControlModes, InputModes, LocalModes, OptionalActions, OutputModes, SpecialCodeIndex, Termios,
+    Winsize, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr, tcsetwinsize,
+};
+
+/// What a terminal that does not know its size gets: progress bars print nothing on 0×0.
+const FALLBACK_SIZE: Winsize = Winsize {
+    ws_row: 24,
+    ws_col: 80,
+    ws_xpixel: 0,
+    ws_ypixel: 0,
+};
+
+/// The part of a terminal's settings that raw mode changes: small enough to send, and enough to
+/// tell whether a terminal is still as we left it, and to undo it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TerminalModes {
+    /// c_iflag
+    pub input: u32,
+    /// c_oflag
+    pub output: u32,
+    /// c_cflag
+    pub control: u32,
+    /// c_lflag
+    pub local: u32,
+    /// VMIN
+    pub min: u8,
+    /// VTIME
+    pub time: u8,
+}
+
+impl TerminalModes {
+    /// Length on the wire.
+    pub const BYTES: usize = 18;
+
+    /// Of these settings.
+    pub fn of(termios: &Termios) -> TerminalModes {
+        TerminalModes {
+            input: termios.input_modes.bits(),
+            output: termios.output_modes.bits(),
+            control: termios.control_modes.bits(),
+            local: termios.local_modes.bits(),
+            min: termios.special_codes[SpecialCodeIndex::VMIN],
+            time: termios.special_codes[SpecialCodeIndex::VTIME],
+        }
+    }
+
+    /// Puts them into settings whose other parts stay.
+    pub fn put_into(self, termios: &mut Termios) {
+        termios.input_modes = InputModes::from_bits_retain(self.input);
+        termios.output_modes = OutputModes::from_bits_retain(self.output);
+        termios.control_modes = ControlModes::from_bits_retain(self.control);
+        termios.local_modes = LocalModes::from_bits_retain(self.local);
+        termios.special_codes[SpecialCodeIndex::VMIN] = self.min;
+        termios.special_codes[SpecialCodeIndex::VTIME] = self.time;
+    }
+
+    /// For the wire.
+    pub fn to_bytes(self) -> [u8; Self::BYTES] {
+        let mut bytes = [0; Self::BYTES];
+        let words = [self.input, self.output, self.control, self.local];
+        for (chunk, word) in bytes.chunks_exact_mut(4).zip(words) {
+            chunk.copy_from_slice(&word.to_le_bytes());
+        }
+        bytes[16] = self.min;
+        bytes[17] = self.time;
+        bytes
+    }
+
+    /// From the wire.
+    pub fn from_bytes(bytes: &[u8; Self::BYTES]) -> TerminalModes {
+        let word =
+            |i: usize| u32::from_le_bytes([bytes[i], bytes[i + 1], bytes[i + 2], bytes[i + 3]]);
+        TerminalModes {
+            input: word(0),
+            output: word(4),
+            control: word(8),
+            local: word(12),
+            min: bytes[16],
+            time: bytes[17],
+        }
+    }
+}
+
+/// The master side of a new terminal. It does not block, and no child inherits it.
+pub fn new_terminal() -> Result<OwnedFd> {
+    let master =
+        rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
+    rustix::pty::grantpt(&master)?;
+    rustix::pty::unlockpt(&master)?;
+    let flags = rustix::fs::fcntl_getfl(&master)?;
+    rustix::fs::fcntl_setfl(&master, flags | OFlags::NONBLOCK)?;
+    Ok(master)
+}
+
+/// The side of a terminal that a program runs on.
+pub fn slave_of(master: impl AsFd) -> Result<OwnedFd> {
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+    rustix::pty::ioctl_tiocgptpeer(&master, flags).or_else(|_| {
+        // Before Linux 4.13 only its name leads there.
+        let name = rustix::pty::ptsname(&master, Vec::new())?;
+        let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+        rustix::fs::open(name, flags, rustix::fs::Mode::empty())
+    })
+}
+
+/// Gives the inner terminal the outer one's size; whoever runs there is told by the kernel.
+pub fn copy_size(outer: impl AsFd, inner: impl AsFd) -> Result<()> {
+    let size = match tcgetwinsize(outer) {
+        Ok(size) if size.ws_col > 0 && size.ws_row > 0 => size,
+        _ => FALLBACK_SIZE,
+    };
+    tcsetwinsize(inner, size)
+}
+
+/// Whether our process group is the one that may read and change this terminal.
+pub fn in_foreground(terminal: impl AsFd) -> bool {
+    tcgetpgrp(terminal).is_ok_and(|group| group == rustix::process::getpgrp())
+}
+
+/// What raw mode makes of these settings: every key arrives as it is, nothing is echoed or
+/// translated, because the inner terminal does all that.
+pub fn raw(before: &Termios) -> Termios {
+    let mut raw = before.clone();
+    raw.make_raw();
+    raw
+}
+
+/// Switches the translation of line ends (`\n` to `\r\n`) of a terminal's output. Says whether
+/// that changed anything.
+pub fn translate_output(terminal: impl AsFd, yes: bool) -> Result<bool> {
+    let mut termios = tcgetattr(&terminal)?;
+    if termios.output_modes.contains(OutputModes::OPOST) == yes {
+        return Ok(false);
+    }
+    termios.output_modes.set(OutputModes::OPOST, yes);
+    tcsetattr(terminal, OptionalActions::Now, &termios)?;
+    Ok(true)
+}
+
+/// Makes a terminal that only shows: bytes pass unchanged, and nothing is echoed.
+pub fn only_show(terminal: impl AsFd) -> Result<()> {
+    let termios = tcgetattr(&terminal)?;
+    tcsetattr(terminal, OptionalActions::Now, &raw(&termios))
+}
+
+/// Undoes raw mode if the terminal is still exactly as we made it. If a shell has taken it back
+/// and set its own modes, it is left alone.
+pub fn undo_raw(terminal: impl AsFd, before: TerminalModes) -> Result<bool> {
+    let mut now = tcgetattr(&terminal)?;
+    let mut as_before = now.clone();
+    before.put_into(&mut as_before);
+    if TerminalModes::of(&now) != TerminalModes::of(&raw(&as_before)) {
+        return Ok(false);
+    }
+    before.put_into(&mut now);
+    tcsetattr(terminal, OptionalActions::Now, &now)?;
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn raw_is_undone_only_while_it_is_ours() {
+        let master = new_terminal().unwrap();
+        let terminal = slave_of(&master).unwrap();
+        let before = tcgetattr(&terminal).unwrap();
+        let modes = TerminalModes::of(&before);
+        tcsetattr(&terminal, OptionalActions::Now, &raw(&before)).unwrap();
+        assert!(undo_raw(&terminal, modes).unwrap());
+        assert_eq!(TerminalModes::of(&tcgetattr(&terminal).unwrap()), modes);
+        assert!(!undo_raw(&terminal, modes).unwrap());
+        let bytes = modes.to_bytes();
+        assert_eq!(TerminalModes::from_bytes(&bytes), modes);
+    }
+
+    #[test]
+    fn a_terminal_without_a_size_gets_one_and_a_known_size_is_copied() {
+        let outer = new_terminal().unwrap();
+        let inner = new_terminal().unwrap();
+        copy_size(&outer, &inner).unwrap();
+        let size = tcgetwinsize(&inner).unwrap();
+        assert_eq!((size.ws_col, size.ws_row), (80, 24));
+        let wide = Winsize {
+            ws_col: 132,
+            ws_row: 43,
+            ..FALLBACK_SIZE
+        };
+        tcsetwinsize(&outer, wide).unwrap();
+        copy_size(&outer, &inner).unwrap();
+        assert_eq!(tcgetwinsize(&inner).unwrap().ws_col, 132);
+    }
+
+    #[test]
+    fn translation_can_be_switched_through_the_master() {
+        let master = new_terminal().unwrap();
+        let terminal = slave_of(&master).unwrap();
+        assert!(translate_output(&master, false).unwrap());
+        assert!(!translate_output(&master, false).unwrap());
+        rustix::io::write(&terminal, b"a\n").unwrap();
+        let mut seen = [0; 8];
+        assert_eq!(rustix::io::read(&master, &mut seen).unwrap(), 2);
+        assert!(!in_foreground(&terminal));
+    }
+}
