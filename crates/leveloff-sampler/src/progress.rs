@@ -1,0 +1,26 @@
+//! How far the training has come, from whoever tells it.
+//!
+//! Three sources, best first: marks that the training writes for us, its output under `run`, and
+//! the log that its output goes to.
+//!
+//! - Output: [`output`] reads bytes; `pieces` cuts them, `bar`, `metrics` and `phrase` understand
+//!   a piece, `bar_book` and `counter` decide what is a training step.
+
+mod ansi;
+mod bar;
+mod bar_book;
+mod counter;
+mod hint;
+mod metrics;
+mod number;
+mod other_bars;
+pub mod output;
+mod phrase;
+mod pieces;
+mod purpose;
+mod told;
+pub mod update;
+mod words;
+
+pub use output::OutputParser;
+pub use update::{Plan, ProgressUpdate, UnixSeconds};
