@@ -17,14 +17,21 @@ use leveloff_sampler::tree::{Scope, key_of};
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let mut number = |what: &str| -> u64 {
-        arguments.next().and_then(|text| text.parse().ok()).unwrap_or_else(|| {
-            eprintln!("usage: tick_cost PID TICKS [INTERVAL_MS] ({what} is missing)");
-            std::process::exit(2)
-        })
+        arguments
+            .next()
+            .and_then(|text| text.parse().ok())
+            .unwrap_or_else(|| {
+                eprintln!("usage: tick_cost PID TICKS [INTERVAL_MS] ({what} is missing)");
+                std::process::exit(2)
+            })
     };
     let pid = Pid(i32::try_from(number("PID")).expect("a pid"));
     let ticks = number("TICKS");
-    let interval = Duration::from_millis(arguments.next().map_or(0, |text| text.parse().expect("milliseconds")));
+    let interval = Duration::from_millis(
+        arguments
+            .next()
+            .map_or(0, |text| text.parse().expect("milliseconds")),
+    );
 
     let root = key_of(&ProcRoot::live(), pid).expect("the process is there");
     let mut sampler = Sampler::new(SamplerOptions {

@@ -52,10 +52,16 @@ const EXAMINE_AT: [Seconds; 6] = [
     Seconds(120.0),
 ];
 
+/// A look takes a third of a millisecond; a tree of a thousand must not hold a tick up.
+const SECOND_LOOKS_PER_TICK: usize = 32;
+
 impl Cast {
     /// An empty cast for a run whose root the user named, if so.
     pub fn new(root: Option<Pid>) -> Cast {
-        Cast { root, players: BTreeMap::new() }
+        Cast {
+            root,
+            players: BTreeMap::new(),
+        }
     }
 
     /// A process joined.
@@ -80,7 +86,9 @@ impl Cast {
 
     /// A process is gone. Returns whether anything was ever said of it.
     pub fn left(&mut self, index: ProcessIndex) -> bool {
-        self.players.remove(&index).is_some_and(|player| player.said.is_some())
+        self.players
+            .remove(&index)
+            .is_some_and(|player| player.said.is_some())
     }
 
     /// Its part, if it has one.
@@ -90,17 +98,22 @@ impl Cast {
 
     /// All parts.
     pub fn infos(&self) -> impl Iterator<Item = &ProcessInfo> {
-        self.players.values().filter_map(|player| player.said.as_ref())
+        self.players
+            .values()
+            .filter_map(|player| player.said.as_ref())
     }
 
     /// Examines whoever is due and says what is new.
     pub fn review(&mut self, proc_root: &ProcRoot, now: Seconds) -> Vec<Part> {
         let mut looked = false;
+        let mut second_looks = 0;
         for player in self.players.values_mut() {
-            let age_due = EXAMINE_AT
-                .get(player.examinations.wrapping_sub(1))
-                .is_some_and(|age| (now - player.first_seen).0 >= age.0);
+            let age_due = second_looks < SECOND_LOOKS_PER_TICK
+                && EXAMINE_AT
+                    .get(player.examinations.wrapping_sub(1))
+                    .is_some_and(|age| (now - player.first_seen).0 >= age.0);
             if player.due || age_due {
+                second_looks += usize::from(age_due);
                 looked |= player.examine(proc_root, age_due);
             }
         }
@@ -108,15 +121,22 @@ impl Cast {
     }
 
     fn assign(&mut self) -> Vec<Part> {
-        let facts: Vec<ProcessFacts> =
-            self.players.values().filter_map(|player| player.facts.clone()).collect();
+        let facts: Vec<ProcessFacts> = self
+            .players
+            .values()
+            .filter_map(|player| player.facts.clone())
+            .collect();
         let mut assignments = roles::assign(&facts, self.root).into_iter();
-        let stacks: BTreeMap<Pid, Option<u64>> =
-            facts.iter().map(|facts| (facts.key.pid, facts.stack_start)).collect();
+        let stacks: BTreeMap<Pid, Option<u64>> = facts
+            .iter()
+            .map(|facts| (facts.key.pid, facts.stack_start))
+            .collect();
         let mut news = Vec::new();
         for (&index, player) in &mut self.players {
             let Some(facts) = &player.facts else { continue };
-            let Some(assignment) = assignments.next() else { break };
+            let Some(assignment) = assignments.next() else {
+                break;
+            };
             let info = process_info(index, facts, assignment);
             if player.said.as_ref() == Some(&info) {
                 continue;
@@ -126,7 +146,11 @@ impl Cast {
             let fork_copy = facts.stack_start.is_some() && facts.stack_start == parents_stack;
             let first = player.said.is_none();
             player.said = Some(info.clone());
-            news.push(Part { info, first, fork_copy });
+            news.push(Part {
+                info,
+                first,
+                fork_copy,
+            });
         }
         news
     }
@@ -159,7 +183,11 @@ fn process_info(index: ProcessIndex, facts: &ProcessFacts, assignment: Assignmen
         role: assignment.role,
         rank: assignment.rank,
         comm: printable(&facts.comm),
-        command: facts.command.iter().map(|argument| printable(argument)).collect(),
+        command: facts
+            .command
+            .iter()
+            .map(|argument| printable(argument))
+            .collect(),
         why: assignment.why,
     }
 }

@@ -175,7 +175,8 @@ fn fast_counters(
     )
 }
 
-fn rollup(directory: &OwnedFd, scratch: &mut Scratch) -> Result<Option<Rollup>, Errno> {
+/// PSS of the process whose directory this is; `None` when it has no memory any more.
+pub fn rollup(directory: &OwnedFd, scratch: &mut Scratch) -> Result<Option<Rollup>, Errno> {
     match open(directory, "smaps_rollup") {
         Ok(file) => {
             let length = pread(&file, &mut scratch[..], 0)?;

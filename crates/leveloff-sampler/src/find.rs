@@ -8,6 +8,7 @@ mod memory;
 use std::io;
 
 use leveloff_model::process::{Pid, Role, printable};
+use leveloff_model::units::Bytes;
 use regex::bytes::Regex;
 
 use crate::facts::ProcessFacts;
@@ -83,7 +84,12 @@ pub fn find(proc_root: &ProcRoot, options: &FindOptions) -> io::Result<Found> {
         .map(|job| gather(proc_root, &machine, job, options.exact))
         .collect();
     runs.sort_by_key(|run| {
-        std::cmp::Reverse(run.members.iter().map(|m| m.memory.rss).sum::<Option<_>>())
+        std::cmp::Reverse(
+            run.members
+                .iter()
+                .map(|m| m.memory.rss)
+                .sum::<Option<Bytes>>(),
+        )
     });
     Ok(Found {
         runs,

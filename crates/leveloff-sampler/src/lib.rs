@@ -5,24 +5,33 @@
 //! - [`kernel`] turns the kernel's files into values; [`proc_root`] says where they are and
 //!   [`clock`] what time it is; [`handle`] holds a process by descriptors.
 //! - [`tree`] finds who belongs to a run; [`watched`] reads one process's cheap counters.
+//! - [`facts`] gathers what is seen of one process, [`roles`] decides who is who in a tree, [`cast`]
+//!   keeps that up to date; [`find`] looks for training runs on the whole machine.
 //! - [`doubt`], [`budget`] and [`pss_plan`] decide whose PSS is worth reading now; [`detail`] reads
 //!   it on a thread of its own.
 //! - Around the processes: [`machine`] is the host's memory, [`cgroup`] the target's control group,
 //!   [`ceiling`] which limit is nearest, [`gpu`] the memory on the cards, [`surroundings`] all of
 //!   them at their pace.
+//! - [`progress`] learns the training's steps.
 
 pub mod budget;
+pub mod cast;
 pub mod ceiling;
 pub mod cgroup;
 pub mod clock;
 pub mod detail;
 pub mod doubt;
+pub mod facts;
+pub mod find;
 pub mod gpu;
 pub mod handle;
 pub mod kernel;
 pub mod machine;
 pub mod proc_root;
+pub mod progress;
 pub mod pss_plan;
+pub mod roles;
+pub mod sampler;
 pub mod surroundings;
 pub mod tree;
 pub mod watched;

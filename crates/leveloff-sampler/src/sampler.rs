@@ -78,6 +78,8 @@ pub struct Sampler {
     watched: Vec<Watched>,
     cast: Cast,
     detail: DetailReader,
+    /// Readings that were waited for, to be taken in by the next tick.
+    arrived: Vec<Detail>,
     budget: CpuBudget,
     kin: KinFlux,
     mappings: Option<MappingReading>,
@@ -141,6 +143,7 @@ impl Sampler {
             watched: Vec::new(),
             cast: Cast::new(root_pid),
             detail: DetailReader::start(Arc::clone(&clock)).map_err(SamplerError::Thread)?,
+            arrived: Vec::new(),
             budget: CpuBudget::percent(options.pss_budget_percent),
             kin: KinFlux::default(),
             mappings: None,
@@ -161,9 +164,10 @@ impl Sampler {
         })
     }
 
-    /// The child's output under `run`, from which progress is read.
-    pub fn feed_output(&mut self, bytes: &[u8]) {
-        self.progress.feed_output(bytes);
+    /// The command's output under `run`, from which progress is read. Each stream has lines of its
+    /// own.
+    pub fn feed_output(&mut self, stream: usize, bytes: &[u8]) {
+        self.progress.feed_output(stream, bytes);
     }
 
     /// Whether there is nobody left to watch: the roots are gone and no other process trains.
@@ -187,7 +191,9 @@ impl Sampler {
         let cpu_before = thread_cpu();
         let now = self.clock.now();
         let t = self.recording_time(now);
-        let elapsed = self.last.map_or(Duration::ZERO, |last| now.boot.saturating_sub(last.boot));
+        let elapsed = self
+            .last
+            .map_or(Duration::ZERO, |last| now.boot.saturating_sub(last.boot));
         let mut events = Vec::new();
         self.notice_late(now, elapsed, &mut events);
         self.budget.earn(elapsed);
@@ -201,6 +207,11 @@ impl Sampler {
         self.context.tick += 1;
         self.last_tick_cost = thread_cpu().saturating_sub(cpu_before);
         Ok(Tick { events, sample })
+    }
+
+    /// Waits for the slow readings that are under way; the next tick has them.
+    pub fn wait_for_details(&mut self) {
+        self.arrived.extend(self.detail.wait());
     }
 
     /// CPU time of the last whole tick.
@@ -229,11 +240,17 @@ impl Sampler {
         } else {
             return;
         };
-        events.push(Event::Gap(Gap { subject: Subject::Clock, process: None, text }));
+        events.push(Event::Gap(Gap {
+            subject: Subject::Clock,
+            process: None,
+            text,
+        }));
     }
 
     fn take_details(&mut self, events: &mut Vec<Event>) {
-        for detail in self.detail.finished() {
+        let mut details = std::mem::take(&mut self.arrived);
+        details.extend(self.detail.finished());
+        for detail in details {
             self.budget.spend(detail.cost);
             self.take_detail(&detail, events);
         }
@@ -241,11 +258,12 @@ impl Sampler {
 
     fn take_detail(&mut self, detail: &Detail, events: &mut Vec<Event>) {
         let at = self.started.boot;
-        let at = Seconds(
-            (detail.at.boot.saturating_sub(at).as_secs_f64() * 1000.0).round() / 1000.0,
-        );
-        let Some(process) =
-            self.watched.iter_mut().find(|process| process.index() == detail.process)
+        let at =
+            Seconds((detail.at.boot.saturating_sub(at).as_secs_f64() * 1000.0).round() / 1000.0);
+        let Some(process) = self
+            .watched
+            .iter_mut()
+            .find(|process| process.index() == detail.process)
         else {
             return;
         };
@@ -253,8 +271,11 @@ impl Sampler {
             Outcome::Read(rollup, base, kinds) => {
                 process.take_pss(at, detail.cost, rollup, *base, kinds.as_ref());
                 if let Some(kinds) = kinds {
-                    self.mappings =
-                        Some(MappingReading { process: detail.process, at, kinds: *kinds });
+                    self.mappings = Some(MappingReading {
+                        process: detail.process,
+                        at,
+                        kinds: *kinds,
+                    });
                 }
             }
             Outcome::Gone => process.pss_failed(false),
@@ -268,22 +289,38 @@ impl Sampler {
 
     /// New processes, unless nobody was born.
     fn take_in(&mut self, t: Seconds, events: &mut Vec<Event>) -> Result<(), SamplerError> {
-        let joined = self.tree.refresh(&mut self.scratch).map_err(|source| {
-            SamplerError::NoProc { path: self.proc_root.path().to_owned(), source }
-        })?;
+        let joined =
+            self.tree
+                .refresh(&mut self.scratch)
+                .map_err(|source| SamplerError::NoProc {
+                    path: self.proc_root.path().to_owned(),
+                    source,
+                })?;
         if self.context.tick == 0 && joined.is_empty() && !self.roots.is_empty() {
             return Err(SamplerError::Gone(self.roots[0].pid));
         }
         for process in joined {
             self.cast.joined(process.index, process.handle.key(), t);
-            self.watched.push(Watched::new(process.index, process.handle, process.parent, t));
+            self.watched.push(Watched::new(
+                process.index,
+                process.handle,
+                process.parent,
+                t,
+            ));
         }
         for (pid, error) in self.tree.take_refused() {
             let text = format!(
                 "cannot watch process {pid}, which belongs to the run: {error}; it is missing from \
                  the totals. Out of descriptors? Raise the limit with `ulimit -n`"
             );
-            self.say(Gap { subject: Subject::Process, process: None, text }, events);
+            self.say(
+                Gap {
+                    subject: Subject::Process,
+                    process: None,
+                    text,
+                },
+                events,
+            );
         }
         Ok(())
     }
@@ -299,7 +336,10 @@ impl Sampler {
                 Look::Unreadable(errno) => gaps.push(Gap {
                     subject: Subject::Process,
                     process: Some(process.index()),
-                    text: format!("cannot read process {}: {errno}", process.handle().key().pid),
+                    text: format!(
+                        "cannot read process {}: {errno}",
+                        process.handle().key().pid
+                    ),
                 }),
             }
         }
@@ -312,7 +352,11 @@ impl Sampler {
     }
 
     fn let_go(&mut self, index: ProcessIndex, events: &mut Vec<Event>) {
-        let Some(place) = self.watched.iter().position(|process| process.index() == index) else {
+        let Some(place) = self
+            .watched
+            .iter()
+            .position(|process| process.index() == index)
+        else {
             return;
         };
         let process = self.watched.remove(place);
@@ -329,22 +373,33 @@ impl Sampler {
 
     fn review_cast(&mut self, t: Seconds, events: &mut Vec<Event>) {
         for part in self.cast.review(&self.proc_root, t) {
-            let Part { info, first, fork_copy } = part;
+            let Part {
+                info,
+                first,
+                fork_copy,
+            } = part;
             if first && fork_copy {
                 self.kin_changed();
             }
-            if let Some(process) =
-                self.watched.iter_mut().find(|process| process.index() == info.index)
+            if let Some(process) = self
+                .watched
+                .iter_mut()
+                .find(|process| process.index() == info.index)
                 && (first || !fork_copy)
             {
                 process.set_fork_copy(fork_copy);
             }
             if info.role == Role::Trainer {
                 let (index, pid) = (info.index, info.key.pid);
-                self.progress.watch_process(&self.proc_root, index, pid, info.rank);
+                self.progress
+                    .watch_process(&self.proc_root, index, pid, info.rank);
                 self.surroundings.follow_trainer(pid);
             }
-            events.push(if first { Event::Appeared(info) } else { Event::Changed(info) });
+            events.push(if first {
+                Event::Appeared(info)
+            } else {
+                Event::Changed(info)
+            });
         }
     }
 
@@ -398,8 +453,10 @@ impl Sampler {
             self.say(gap, events);
         }
         self.surroundings.read_gpu(t, &mut self.watched);
-        let processes: Vec<_> =
-            self.announced().map(|process| process.reading().clone()).collect();
+        let processes: Vec<_> = self
+            .announced()
+            .map(|process| process.reading().clone())
+            .collect();
         let total = TreeMemory::of(&processes, t).total;
         let around = self.surroundings.read(t, total);
         for gap in self.surroundings.take_gaps() {
@@ -425,7 +482,9 @@ impl Sampler {
 
     /// Processes of which the recording knows who they are.
     fn announced(&self) -> impl Iterator<Item = &Watched> {
-        self.watched.iter().filter(|process| self.cast.info(process.index()).is_some())
+        self.watched
+            .iter()
+            .filter(|process| self.cast.info(process.index()).is_some())
     }
 
     /// Each gap is told once.
@@ -443,8 +502,12 @@ impl KinFlux {
     }
 
     fn is_settled(&mut self, t: Seconds) -> bool {
-        let quiet = self.last_change.is_none_or(|at| (t - at).0 >= KIN_SETTLED.0);
-        let patient = self.unsettled_since.is_some_and(|since| (t - since).0 < KIN_PATIENCE.0);
+        let quiet = self
+            .last_change
+            .is_none_or(|at| (t - at).0 >= KIN_SETTLED.0);
+        let patient = self
+            .unsettled_since
+            .is_some_and(|since| (t - since).0 < KIN_PATIENCE.0);
         if quiet || !patient {
             self.unsettled_since = None;
         }

@@ -3,6 +3,8 @@
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
+use crate::cli::Format;
+
 use anyhow::Context;
 use serde::Serialize;
 
@@ -13,15 +15,6 @@ mod processes;
 mod render;
 mod surroundings;
 mod world;
-
-/// How to print.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// A line for each check.
-    Text,
-    /// An array of objects.
-    Json,
-}
 
 /// One thing that leveloff needs, and whether it is here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

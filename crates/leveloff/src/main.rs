@@ -34,7 +34,12 @@ fn obey(command: &Command) -> Result<ExitCode> {
         Command::Export(args) => export::run(args),
         Command::Doctor(args) => doctor::run(args.format),
         Command::Completions { shell } => {
-            clap_complete::generate(*shell, &mut Cli::command(), "leveloff", &mut std::io::stdout());
+            clap_complete::generate(
+                *shell,
+                &mut Cli::command(),
+                "leveloff",
+                &mut std::io::stdout(),
+            );
             Ok(ExitCode::SUCCESS)
         }
         Command::Man { subcommand } => manual(subcommand.as_deref()),
@@ -48,11 +53,17 @@ fn manual(subcommand: Option<&str>) -> Result<ExitCode> {
         None => command,
         Some(name) => command
             .find_subcommand(name)
-            .with_context(|| format!("there is no subcommand '{name}'; `leveloff --help` lists them"))?
+            .with_context(|| {
+                format!("there is no subcommand '{name}'; `leveloff --help` lists them")
+            })?
             .clone(),
     };
     let mut text = Vec::new();
-    clap_mangen::Man::new(page).render(&mut text).context("cannot make the manual page")?;
-    std::io::stdout().write_all(&text).context("cannot write the manual page")?;
+    clap_mangen::Man::new(page)
+        .render(&mut text)
+        .context("cannot make the manual page")?;
+    std::io::stdout()
+        .write_all(&text)
+        .context("cannot write the manual page")?;
     Ok(ExitCode::SUCCESS)
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use leveloff_model::process::{Pid, ProcessKey};
+use leveloff_model::process::{Pid, ProcessKey, printable};
 use leveloff_model::recording::{EndReason, Target};
 use leveloff_sampler::find::{self, FindOptions, Run};
 use leveloff_sampler::proc_root::ProcRoot;
@@ -33,7 +33,11 @@ pub fn run(args: &RecordArgs) -> Result<ExitCode> {
         watch: &args.watch,
     };
     let recorder = plan.create_recording()?;
-    notice(&format!("{} · recording {}", subject.picked, recorder.path().display()));
+    notice(&format!(
+        "{} · recording {}",
+        subject.picked,
+        recorder.path().display()
+    ));
     let options = SamplerOptions {
         scope: subject.scope,
         interval: args.watch.interval,
@@ -97,7 +101,10 @@ impl Subject {
         if let Some(pid) = args.pid {
             return Subject::of_pid(&proc_root, Pid(pid));
         }
-        let options = FindOptions { pattern: pattern(args.pattern.as_deref())?, pid: None };
+        let options = FindOptions {
+            pattern: pattern(args.pattern.as_deref())?,
+            ..FindOptions::default()
+        };
         let found = find::find(&proc_root, &options).context("cannot look through /proc")?;
         match found.runs.as_slice() {
             [] => bail!("{}", nothing_found(&found)),
@@ -125,13 +132,11 @@ impl Subject {
     }
 
     fn of_run(run: &Run) -> Subject {
-        let roots: Vec<ProcessKey> = run.roots();
-        let first = roots.first().map_or(Pid(0), |key| key.pid);
         Subject {
-            target: Target::Attached(first),
-            command: run.command(),
-            picked: format!("picked {first}: {}", run.why()),
-            scope: Scope::Descendants(roots),
+            scope: Scope::Descendants(roots(run)),
+            target: Target::Attached(run.root),
+            command: command(run),
+            picked: format!("picked {}: {}", run.root, run.why),
         }
     }
 }
@@ -139,17 +144,44 @@ impl Subject {
 fn several(runs: &[Run]) -> String {
     let mut text = format!("there are {} runs; choose one with --pid:", runs.len());
     for run in runs {
-        let pid = run.roots().first().map_or(Pid(0), |key| key.pid);
-        text.push_str(&format!("\n  --pid {pid}  {}", run.command().join(" ")));
+        text.push_str(&format!(
+            "\n  --pid {}  {}",
+            run.root,
+            command(run).join(" ")
+        ));
     }
     text
+}
+
+/// Members whose parent is none: one, or the ranks of a job without a common launcher.
+fn roots(run: &Run) -> Vec<ProcessKey> {
+    let is_member = |pid: Pid| run.members.iter().any(|member| member.facts.key.pid == pid);
+    run.members
+        .iter()
+        .filter(|member| !is_member(member.facts.parent))
+        .map(|member| member.facts.key)
+        .collect()
+}
+
+fn command(run: &Run) -> Vec<String> {
+    let root = run
+        .members
+        .iter()
+        .find(|member| member.facts.key.pid == run.root);
+    root.map_or_else(Vec::new, |root| {
+        root.facts
+            .command
+            .iter()
+            .map(|word| printable(word))
+            .collect()
+    })
 }
 
 fn command_of(proc_root: &ProcRoot, pid: Pid) -> Vec<String> {
     let raw = std::fs::read(proc_root.process(pid).join("cmdline")).unwrap_or_default();
     raw.split(|&b| b == 0)
         .filter(|argument| !argument.is_empty())
-        .map(leveloff_model::process::printable)
+        .map(printable)
         .collect()
 }
 

@@ -62,7 +62,9 @@ impl Recorder {
         match self.writer.write_tick(tick) {
             Ok(()) if self.lost > 0 => {
                 let lost = std::mem::take(&mut self.lost);
-                notice(&format!("recording again; {lost} samples could not be written"));
+                notice(&format!(
+                    "recording again; {lost} samples could not be written"
+                ));
             }
             Ok(()) => {}
             Err(error) => {

@@ -22,7 +22,11 @@ const SERVE_WITHOUT_SAMPLING: Duration = Duration::from_secs(60);
 /// Runs the command to its end. Whatever goes wrong with watching it is said, and the command goes
 /// on.
 pub fn run(args: &RunArgs) -> Result<Outcome> {
-    let command: Vec<String> = args.command.iter().map(|word| printable(word.as_encoded_bytes())).collect();
+    let command: Vec<String> = args
+        .command
+        .iter()
+        .map(|word| printable(word.as_encoded_bytes()))
+        .collect();
     let plan = Plan {
         target: Target::Command(command.clone()),
         command: &command,
@@ -54,7 +58,11 @@ fn options(args: &RunArgs, launch: &Launch) -> SamplerOptions {
         interval: args.watch.interval,
         pss_budget_percent: args.watch.pss_budget,
         limit: args.watch.limit,
-        log: args.watch.log.clone().or_else(|| launch.output_files().into_iter().next()),
+        log: args
+            .watch
+            .log
+            .clone()
+            .or_else(|| launch.output_files().into_iter().next()),
         adopter: Some(front),
         ours: vec![front, launch.relay()],
     }
@@ -88,7 +96,9 @@ impl Watching {
         match Session::start(recorder, options) {
             Ok(session) => Watching::Going(Box::new(session.without_status_line())),
             Err(error) => {
-                notice(&format!("cannot watch the command, which goes on: {error:#}"));
+                notice(&format!(
+                    "cannot watch the command, which goes on: {error:#}"
+                ));
                 Watching::Given
             }
         }
@@ -111,7 +121,9 @@ impl Watching {
 
     /// A tick that fails, or even panics, ends the watch and not the command.
     fn tick(&mut self) {
-        let Watching::Going(session) = self else { return };
+        let Watching::Going(session) = self else {
+            return;
+        };
         match catch_unwind(AssertUnwindSafe(|| session.tick())) {
             Ok(Ok(())) => {}
             Ok(Err(error)) => self.give_up(&format!("{error:#}")),
@@ -120,20 +132,26 @@ impl Watching {
     }
 
     fn give_up(&mut self, why: &str) {
-        notice(&format!("no longer watching the command, which goes on: {why}"));
+        notice(&format!(
+            "no longer watching the command, which goes on: {why}"
+        ));
         *self = Watching::Given;
     }
 
     fn finish(self, command: &[String], outcome: Outcome) {
-        let Watching::Going(session) = self else { return };
+        let Watching::Going(session) = self else {
+            return;
+        };
         let name = command.first().map_or("the command", String::as_str);
         let (reason, ended) = match outcome {
-            Outcome::Code(code) => {
-                (EndReason::Exited(code), format!("{name} ended with code {code}"))
-            }
-            Outcome::Signal(signal) => {
-                (EndReason::Signalled(signal), format!("{name} was ended by signal {signal}"))
-            }
+            Outcome::Code(code) => (
+                EndReason::Exited(code),
+                format!("{name} ended with code {code}"),
+            ),
+            Outcome::Signal(signal) => (
+                EndReason::Signalled(signal),
+                format!("{name} was ended by signal {signal}"),
+            ),
         };
         session.finish(reason, &ended, 0);
     }

@@ -43,8 +43,10 @@ impl Plan<'_> {
     /// Creates the recording. Done before anything is started, so that a place that cannot be
     /// written to costs nobody a run.
     pub fn create_recording(&self) -> Result<Recorder> {
-        let path =
-            self.output.clone().unwrap_or_else(|| recorder::default_path(self.command));
+        let path = self
+            .output
+            .clone()
+            .unwrap_or_else(|| recorder::default_path(self.command));
         Recorder::create(&path, &self.header())
     }
 
@@ -119,7 +121,10 @@ impl Session {
     pub fn finish(mut self, reason: EndReason, ended: &str, top_growers: usize) {
         self.status.clear();
         let path = self.recorder.path().to_owned();
-        self.recorder.finish(&End { t: self.last_t, reason });
+        self.recorder.finish(&End {
+            t: self.last_t,
+            reason,
+        });
         for line in self.summary.lines(ended) {
             notice(&line);
         }
@@ -127,7 +132,9 @@ impl Session {
             notice(&line);
         }
         let path = path.display();
-        notice(&format!("recording {path} · leveloff export {path} -o run.csv"));
+        notice(&format!(
+            "recording {path} · leveloff export {path} -o run.csv"
+        ));
     }
 }
 
@@ -140,7 +147,11 @@ struct StatusLine {
 
 impl StatusLine {
     fn new() -> StatusLine {
-        StatusLine { shown: std::io::stderr().is_terminal(), drawn: false, due: Instant::now() }
+        StatusLine {
+            shown: std::io::stderr().is_terminal(),
+            drawn: false,
+            due: Instant::now(),
+        }
     }
 
     /// At most once a second, so that fast sampling does not make a slow link busy.

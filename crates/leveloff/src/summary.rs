@@ -50,6 +50,9 @@ struct Grower {
 /// Gaps that are told at the end; the recording has them all.
 const GAPS_TOLD: usize = 3;
 
+/// How long the first readings may take.
+const BASELINE_SETTLES: Seconds = Seconds(10.0);
+
 impl Summary {
     /// Takes a tick.
     pub fn take(&mut self, tick: &Tick) {
@@ -97,10 +100,15 @@ impl Summary {
         if shutting_down {
             return;
         }
-        // The model is loaded when the first step is done: memory before it says little.
+        // The first samples estimate what was not read yet, and until the first step is done the
+        // model is not loaded: memory then says little.
+        let estimated = self
+            .baseline
+            .as_ref()
+            .is_some_and(|b| b.unread > 0 && (point.t - b.t).0 < BASELINE_SETTLES.0);
         let first_step =
             self.baseline.as_ref().is_some_and(|b| b.step.is_none()) && point.step.is_some();
-        if self.baseline.is_none() || first_step {
+        if self.baseline.is_none() || first_step || estimated {
             self.baseline = Some(point.clone());
         }
         if self

@@ -8,8 +8,14 @@ const ALLOWED: [(&str, &[&str]); 7] = [
     ("leveloff-model", &[]),
     ("leveloff-sampler", &["leveloff-model"]),
     ("leveloff-classifier", &["leveloff-model"]),
-    ("leveloff-report", &["leveloff-classifier", "leveloff-model"]),
-    ("leveloff-dashboard", &["leveloff-classifier", "leveloff-model"]),
+    (
+        "leveloff-report",
+        &["leveloff-classifier", "leveloff-model"],
+    ),
+    (
+        "leveloff-dashboard",
+        &["leveloff-classifier", "leveloff-model"],
+    ),
     (
         "leveloff",
         &[
@@ -28,7 +34,11 @@ fn forbidden(arrows: &[(String, String)]) -> Vec<String> {
     let allowed = BTreeMap::from(ALLOWED);
     arrows
         .iter()
-        .filter(|(from, to)| !allowed.get(from.as_str()).is_some_and(|to_these| to_these.contains(&to.as_str())))
+        .filter(|(from, to)| {
+            !allowed
+                .get(from.as_str())
+                .is_some_and(|to_these| to_these.contains(&to.as_str()))
+        })
         .map(|(from, to)| format!("{from} → {to}"))
         .collect()
 }
@@ -36,15 +46,29 @@ fn forbidden(arrows: &[(String, String)]) -> Vec<String> {
 /// Every crate of the workspace, and every arrow between them, tests and build scripts included.
 fn workspace() -> (Vec<String>, Vec<(String, String)>) {
     let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--no-deps", "--offline", "--format-version", "1", "--manifest-path"])
+        .args([
+            "metadata",
+            "--no-deps",
+            "--offline",
+            "--format-version",
+            "1",
+            "--manifest-path",
+        ])
         .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.toml"))
         .output()
         .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
     let packages = metadata["packages"].as_array().unwrap();
-    let names = packages.iter().map(|package| text(&package["name"])).collect();
+    let names = packages
+        .iter()
+        .map(|package| text(&package["name"]))
+        .collect();
     let mut arrows = Vec::new();
     for package in packages {
         for dependency in package["dependencies"].as_array().unwrap() {
@@ -69,7 +93,10 @@ fn no_crate_depends_on_one_above_it() {
 fn every_crate_has_its_place_in_the_picture() {
     let known: Vec<&str> = ALLOWED.iter().map(|(name, _)| *name).collect();
     for name in workspace().0 {
-        assert!(known.contains(&name.as_str()), "{name} is not in the table of allowed arrows");
+        assert!(
+            known.contains(&name.as_str()),
+            "{name} is not in the table of allowed arrows"
+        );
     }
 }
 

@@ -1,12 +1,11 @@
 //! A member's memory for the listing: one reading, taken now.
 
-use std::io;
-
 use leveloff_model::units::Bytes;
 
+use crate::detail;
 use crate::facts::ProcessFacts;
-use crate::kernel::rollup::{self, Rollup};
-use crate::kernel::smaps;
+use crate::handle::{ProcessHandle, SCRATCH_SIZE, Scratch};
+use crate::kernel::rollup::Rollup;
 use crate::proc_root::ProcRoot;
 
 /// What a process holds.
@@ -52,13 +51,10 @@ pub(super) fn read(proc_root: &ProcRoot, facts: &ProcessFacts, exact: bool) -> M
 }
 
 fn read_rollup(proc_root: &ProcRoot, facts: &ProcessFacts) -> Option<Rollup> {
-    let directory = proc_root.process(facts.pid());
-    match std::fs::read(directory.join("smaps_rollup")) {
-        Ok(text) => rollup::parse(&text),
-        // Before Linux 4.14 there is only the long form.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            smaps::rolled_up(&std::fs::read(directory.join("smaps")).ok()?)
-        }
-        Err(_) => None,
+    let mut scratch: Box<Scratch> = Box::new([0; SCRATCH_SIZE]);
+    let handle = ProcessHandle::open(proc_root, facts.pid(), &mut scratch).ok()?;
+    if handle.key() != facts.key {
+        return None;
     }
+    detail::rollup(&handle.directory().ok()?, &mut scratch).ok()?
 }

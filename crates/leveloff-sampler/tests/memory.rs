@@ -1,0 +1,277 @@
+//! What a tree holds, against an independent sum over the kernel's own files.
+
+mod patient;
+
+use std::os::unix::fs::PermissionsExt;
+
+use leveloff_model::process::Pid;
+use leveloff_model::sample::{Event, Sample, Subject};
+use leveloff_model::units::Bytes;
+use leveloff_sampler::proc_root::ProcRoot;
+use leveloff_sampler::sampler::Sampler;
+use leveloff_sampler::tree::{Scope, key_of};
+use patient::{HandClock, Patient, sampler_of, sampler_on};
+
+const MIB: u64 = 1 << 20;
+
+/// Ticks until every reading that is worth it has been taken.
+fn settled(sampler: &mut Sampler, clock: &HandClock) -> Sample {
+    for _ in 0..3 {
+        sampler.tick().unwrap();
+        sampler.wait_for_details();
+        clock.pass(1.0);
+    }
+    sampler.tick().unwrap().sample
+}
+
+/// Σ(Pss_Anon + Pss_Shmem + SwapPss − LazyFree), read and parsed without our code.
+fn independent_sum(pids: impl IntoIterator<Item = Pid>) -> u64 {
+    pids.into_iter()
+        .map(|pid| {
+            let text = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap();
+            let kib = |key: &str| -> u64 {
+                let line = text.lines().find(|line| line.starts_with(key)).unwrap();
+                line.split_whitespace().nth(1).unwrap().parse().unwrap()
+            };
+            (kib("Pss_Anon:") + kib("Pss_Shmem:") + kib("SwapPss:") - kib("LazyFree:")) * 1024
+        })
+        .sum()
+}
+
+fn within(a: u64, b: u64, percent: f64) -> bool {
+    a.abs_diff(b) as f64 <= b as f64 * percent / 100.0
+}
+
+#[test]
+fn twenty_forks_that_share_200_mb_are_counted_once() {
+    let mut patient = Patient::start(
+        r#"
+shared = touched(200)
+reader, writer = os.pipe()
+for _ in range(20):
+    if os.fork() == 0:
+        own = touched(5)
+        os.write(writer, b"."); signal.pause()
+for _ in range(20): os.read(reader, 1)
+say("ready"); wait()
+"#,
+    );
+    patient.hear();
+    let clock = HandClock::new();
+    let mut sampler = sampler_of(patient.pid(), &clock);
+    let sample = settled(&mut sampler, &clock);
+    let tree = sample.tree();
+    let truth = independent_sum(sampler.infos().map(|info| info.key.pid));
+    assert_eq!((tree.processes, tree.unread), (21, 0));
+    assert!(
+        within(tree.total.0, truth, 1.0),
+        "{} against {}",
+        tree.total,
+        Bytes(truth)
+    );
+    assert!(
+        (300 * MIB..360 * MIB).contains(&tree.total.0),
+        "{}",
+        tree.total
+    );
+    assert!(
+        tree.rss.0 > 4000 * MIB,
+        "a sum of RSS counts it 21 times: {}",
+        tree.rss
+    );
+}
+
+#[test]
+fn growth_between_readings_is_carried_and_copies_are_noticed() {
+    let mut patient = Patient::start(
+        r#"
+shared = touched(100)
+child = os.fork()
+if child == 0: signal.pause()
+say("ready"); wait()
+grown = touched(50)
+say("grown"); wait()
+shared[::4096] = bytes(100 * 256)
+say("copied"); wait()
+os.kill(child, 9)
+"#,
+    );
+    patient.hear();
+    let clock = HandClock::new();
+    let mut sampler = sampler_of(patient.pid(), &clock);
+    let before = settled(&mut sampler, &clock);
+    patient.go();
+    patient.hear();
+    clock.pass(0.1);
+    let grown = sampler.tick().unwrap().sample;
+    let growth = grown.tree().total.0 - before.tree().total.0;
+    assert!(
+        within(growth, 50 * MIB, 2.0),
+        "carried without a new reading: {}",
+        Bytes(growth)
+    );
+    let read_at = |sample: &Sample| sample.processes[0].pss.unwrap().at;
+    assert_eq!(read_at(&grown), read_at(&before));
+
+    // Writing to shared pages moves no counter but the faults: RSS says nothing happened.
+    patient.go();
+    patient.hear();
+    let rss_before = grown.tree().rss;
+    let copied = settled(&mut sampler, &clock);
+    assert!(within(copied.tree().rss.0, rss_before.0, 1.0));
+    let growth = copied.tree().total.0 - grown.tree().total.0;
+    assert!(
+        within(growth, 100 * MIB, 2.0),
+        "copies are memory: {}",
+        Bytes(growth)
+    );
+    patient.go();
+}
+
+#[test]
+fn shared_memory_and_descriptors_are_counted() {
+    let mut patient = Patient::start(
+        r#"
+wait()
+fd = os.memfd_create("batch")
+os.ftruncate(fd, 30 * MIB)
+batch = mmap.mmap(fd, 30 * MIB)
+batch[::4096] = bytes(30 * 256)
+say("mapped"); wait()
+"#,
+    );
+    let clock = HandClock::new();
+    // Interpreter start-up is over when it waits; the first look is a handshake away.
+    patient.go();
+    patient.hear();
+    let mut sampler = sampler_of(patient.pid(), &clock);
+    let sample = settled(&mut sampler, &clock);
+    let reading = &sample.processes[0];
+    assert!(within(reading.shmem.0, 30 * MIB, 1.0), "{}", reading.shmem);
+    assert!(within(reading.pss.unwrap().shmem.0, 30 * MIB, 1.0));
+    let fds = std::fs::read_dir(format!("/proc/{}/fd", patient.pid()))
+        .unwrap()
+        .count();
+    assert_eq!(reading.fds, Some(u32::try_from(fds).unwrap()));
+    let kinds = sample
+        .mappings
+        .expect("the biggest process is told apart")
+        .kinds;
+    assert!(within(kinds.memfd.0, 30 * MIB, 1.0), "{}", kinds.memfd);
+    assert!(kinds.heap.0 > 0 && kinds.file.0 > 0 && kinds.stacks.0 > 0);
+    assert!(sample.cost.rss.0 > 0 && sample.machine.available.is_some());
+}
+
+/// A /proc of files, as an older kernel or a stricter machine would show it.
+fn saved_copy(pid: Pid, names: &[&str]) -> (tempfile::TempDir, ProcRoot) {
+    let directory = tempfile::tempdir().unwrap();
+    let target = directory.path().join(pid.to_string());
+    std::fs::create_dir(&target).unwrap();
+    for name in names {
+        let text = std::fs::read(format!("/proc/{pid}/{name}")).unwrap();
+        std::fs::write(target.join(name), text).unwrap();
+    }
+    let root = ProcRoot::at(directory.path());
+    (directory, root)
+}
+
+const LONG_FORM: [&str; 6] = ["stat", "statm", "status", "cmdline", "comm", "smaps"];
+
+#[test]
+fn a_kernel_without_smaps_rollup_is_read_by_the_long_form() {
+    let mut patient = Patient::start("kept = touched(40); say('ready'); wait()");
+    patient.hear();
+    let (_directory, root) = saved_copy(patient.pid(), &LONG_FORM);
+    let clock = HandClock::new();
+    let key = key_of(&root, patient.pid()).unwrap();
+    let mut sampler = sampler_on(root, Scope::Descendants(vec![key]), &clock);
+    let total = settled(&mut sampler, &clock).tree().total;
+    let truth = independent_sum([patient.pid()]);
+    assert!(
+        within(total.0, truth, 2.0),
+        "{total} against {}",
+        Bytes(truth)
+    );
+}
+
+#[test]
+fn memory_detail_that_may_not_be_read_is_a_gap_and_an_estimate() {
+    let mut patient = Patient::start("kept = touched(40); say('ready'); wait()");
+    patient.hear();
+    let (directory, root) = saved_copy(patient.pid(), &LONG_FORM);
+    // Root may read anything, except what is no file.
+    let rollup = directory
+        .path()
+        .join(patient.pid().to_string())
+        .join("smaps_rollup");
+    std::fs::create_dir(&rollup).unwrap();
+    std::fs::set_permissions(&rollup, std::fs::Permissions::from_mode(0o000)).unwrap();
+    std::fs::remove_file(
+        directory
+            .path()
+            .join(patient.pid().to_string())
+            .join("smaps"),
+    )
+    .unwrap();
+    std::fs::create_dir(
+        directory
+            .path()
+            .join(patient.pid().to_string())
+            .join("smaps"),
+    )
+    .unwrap();
+    let clock = HandClock::new();
+    let key = key_of(&root, patient.pid()).unwrap();
+    let mut sampler = sampler_on(root, Scope::Descendants(vec![key]), &clock);
+    let mut gaps = Vec::new();
+    let mut last = None;
+    for _ in 0..4 {
+        let tick = sampler.tick().unwrap();
+        gaps.extend(tick.events.into_iter().filter_map(|event| match event {
+            Event::Gap(gap) if gap.subject == Subject::Pss => Some(gap),
+            _ => None,
+        }));
+        last = Some(tick.sample);
+        sampler.wait_for_details();
+        clock.pass(1.0);
+    }
+    let tree = last.unwrap().tree();
+    assert_eq!(gaps.len(), 1, "{gaps:?}");
+    assert!(gaps[0].text.contains(&patient.pid().to_string()));
+    assert_eq!(tree.unread, 1);
+    assert!(
+        tree.total.0 > 40 * MIB,
+        "an estimate, not a zero: {}",
+        tree.total
+    );
+}
+
+#[test]
+fn time_never_steps_back_and_a_suspend_is_told() {
+    let mut patient = Patient::start("say('ready'); wait()");
+    patient.hear();
+    let clock = HandClock::new();
+    let mut sampler = sampler_of(patient.pid(), &clock);
+    let clock_gaps = |events: &[Event]| -> Vec<String> {
+        events
+            .iter()
+            .filter_map(|event| match event {
+                Event::Gap(gap) if gap.subject == Subject::Clock => Some(gap.text.clone()),
+                _ => None,
+            })
+            .collect()
+    };
+    let first = sampler.tick().unwrap();
+    clock.pass(1.0);
+    clock.step_wall_clock(-7200.0);
+    let second = sampler.tick().unwrap();
+    assert_eq!(second.sample.t.0 - first.sample.t.0, 1.0);
+    assert!(clock_gaps(&second.events).is_empty());
+    clock.sleep(300.0);
+    clock.pass(1.0);
+    let third = sampler.tick().unwrap();
+    assert!(clock_gaps(&third.events)[0].contains("suspended for 5 min"));
+    clock.pass(40.0);
+    let fourth = sampler.tick().unwrap();
+    assert!(clock_gaps(&fourth.events)[0].contains("no sample for 40 s"));
+}

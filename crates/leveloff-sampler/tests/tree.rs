@@ -1,0 +1,334 @@
+//! Who belongs to a run: real processes that come, go, lose their parents and change their names.
+
+mod patient;
+
+use std::collections::BTreeSet;
+
+use leveloff_model::process::{Pid, ProcessInfo};
+use leveloff_model::sample::{Event, Tick};
+use leveloff_sampler::handle::{ProcessHandle, Reading, SCRATCH_SIZE};
+use leveloff_sampler::proc_root::ProcRoot;
+use patient::{HandClock, Patient, sampler_of};
+
+fn appeared(tick: &Tick) -> Vec<&ProcessInfo> {
+    tick.events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Appeared(info) => Some(info),
+            _ => None,
+        })
+        .collect()
+}
+
+fn pids<'a>(infos: impl IntoIterator<Item = &'a ProcessInfo>) -> BTreeSet<i32> {
+    infos.into_iter().map(|info| info.key.pid.0).collect()
+}
+
+fn number(word: &str) -> i32 {
+    word.parse().unwrap()
+}
+
+#[test]
+fn children_that_come_are_found_and_those_that_go_are_told() {
+    let mut patient = Patient::start(
+        r#"
+say("alone"); wait()
+child = os.fork()
+if child == 0: signal.pause()
+say(child); wait()
+os.kill(child, 9); os.waitpid(child, 0)
+say("done"); wait()
+"#,
+    );
+    let clock = HandClock::new();
+    assert_eq!(patient.hear(), "alone");
+    let mut sampler = sampler_of(patient.pid(), &clock);
+    assert_eq!(
+        pids(appeared(&sampler.tick().unwrap())),
+        BTreeSet::from([patient.pid().0])
+    );
+    patient.go();
+    let child = number(&patient.hear());
+    clock.pass(1.0);
+    let tick = sampler.tick().unwrap();
+    assert_eq!(pids(appeared(&tick)), BTreeSet::from([child]));
+    assert_eq!(tick.sample.processes.len(), 2);
+    patient.go();
+    patient.hear();
+    clock.pass(1.0);
+    let tick = sampler.tick().unwrap();
+    assert!(
+        tick.events
+            .iter()
+            .any(|event| matches!(event, Event::Exited(index) if index.0 == 1))
+    );
+    assert_eq!(tick.sample.processes.len(), 1);
+}
+
+#[test]
+fn a_member_whose_parent_dies_stays_a_member() {
+    let mut patient = Patient::start(
+        r#"
+reader, writer = os.pipe()
+middle = os.fork()
+if middle == 0:
+    inner = os.fork()
+    if inner == 0: signal.pause()
+    os.write(writer, b"%d\n" % inner)
+    signal.pause()
+inner = os.read(reader, 20).decode().strip()
+say(inner); wait()
+os.kill(middle, 9); os.waitpid(middle, 0)
+say("orphaned"); wait()
+os.kill(int(inner), 9)
+"#,
+    );
+    let inner = number(&patient.hear());
+    let clock = HandClock::new();
+    let mut sampler = sampler_of(patient.pid(), &clock);
+    assert_eq!(sampler.tick().unwrap().sample.processes.len(), 3);
+    patient.go();
+    patient.hear();
+    for _ in 0..10 {
+        clock.pass(1.0);
+        sampler.tick().unwrap();
+    }
+    let orphan = sampler
+        .infos()
+        .find(|info| info.key.pid == Pid(inner))
+        .expect("still watched");
+    assert_ne!(orphan.parent, patient.pid());
+    patient.go();
+}
+
+#[test]
+fn a_double_fork_between_two_ticks_is_found_by_its_group() {
+    let mut patient = Patient::start(
+        r#"
+os.setpgid(0, 0)
+say("alone"); wait()
+reader, writer = os.pipe()
+middle = os.fork()
+if middle == 0:
+    inner = os.fork()
+    if inner == 0: signal.pause()
+    os.write(writer, b"%d\n" % inner)
+    os._exit(0)
+os.waitpid(middle, 0)
+inner = os.read(reader, 20).decode().strip()
+say(inner); wait()
+os.kill(int(inner), 9)
+"#,
+    );
+    patient.hear();
+    let clock = HandClock::new();
+    let mut sampler = sampler_of(patient.pid(), &clock);
+    sampler.tick().unwrap();
+    patient.go();
+    let inner = number(&patient.hear());
+    clock.pass(1.0);
+    let tick = sampler.tick().unwrap();
+    assert_eq!(pids(appeared(&tick)), BTreeSet::from([inner]));
+    patient.go();
+}
+
+#[test]
+fn a_rank_in_its_own_session_belongs_to_its_launcher() {
+    let mut patient = Patient::start(
+        r#"
+reader, writer = os.pipe()
+rank = os.fork()
+if rank == 0:
+    os.setsid()
+    worker = os.fork()
+    if worker == 0:
+        os.setsid(); os.write(writer, b"."); signal.pause()
+    signal.pause()
+os.read(reader, 1)
+say(rank); wait()
+"#,
+    );
+    patient.hear();
+    let clock = HandClock::new();
+    let mut sampler = sampler_of(patient.pid(), &clock);
+    assert_eq!(sampler.tick().unwrap().sample.processes.len(), 3);
+}
+
+#[test]
+fn a_stranger_in_the_same_group_is_not_taken_for_an_orphan() {
+    // Two jobs of one script, in one group, both children of the script.
+    let mut script = Patient::start(
+        r#"
+reader, writer = os.pipe()
+def job():
+    pid = os.fork()
+    if pid == 0:
+        os.write(writer, b"."); signal.pause()
+    os.read(reader, 1)
+    return pid
+ours = job()
+say(ours); wait()
+say(job()); wait()
+"#,
+    );
+    let ours = Pid(number(&script.hear()));
+    let clock = HandClock::new();
+    let mut sampler = sampler_of(ours, &clock);
+    sampler.tick().unwrap();
+    script.go();
+    script.hear();
+    clock.pass(1.0);
+    let tick = sampler.tick().unwrap();
+    assert_eq!(tick.sample.processes.len(), 1, "{:?}", tick.events);
+}
+
+#[test]
+fn two_thousand_short_lived_children_do_no_harm() {
+    let mut patient = Patient::start(
+        r#"
+say("alone"); wait()
+for _ in range(2000):
+    child = os.fork()
+    if child == 0: os._exit(0)
+    os.waitpid(child, 0)
+say("done"); wait()
+"#,
+    );
+    patient.hear();
+    let clock = HandClock::new();
+    let mut sampler = sampler_of(patient.pid(), &clock);
+    sampler.tick().unwrap();
+    patient.go();
+    let (mut joined, mut left) = (0, 0);
+    let mut take = |tick: &Tick| {
+        for event in &tick.events {
+            match event {
+                Event::Appeared(_) => joined += 1,
+                Event::Exited(_) => left += 1,
+                _ => {}
+            }
+        }
+        tick.sample.processes.len()
+    };
+    std::thread::scope(|scope| {
+        let done = scope.spawn(|| patient.hear());
+        while !done.is_finished() {
+            clock.pass(0.01);
+            take(&sampler.tick().unwrap());
+        }
+    });
+    clock.pass(1.0);
+    take(&sampler.tick().unwrap());
+    clock.pass(1.0);
+    let living = take(&sampler.tick().unwrap());
+    assert_eq!(living, 1);
+    assert_eq!(joined, left, "who was announced was also let go");
+}
+
+#[test]
+fn names_and_command_lines_may_hold_any_bytes() {
+    let mut patient = Patient::start(
+        r#"
+reader, writer = os.pipe()
+child = os.fork()
+if child == 0:
+    os.execv(sys.executable, [b"tr\xffin\n", b"-c", b"""
+import ctypes, os, signal
+ctypes.CDLL(None).prctl(15, b"a) S (\\n\xff b", 0, 0, 0)
+os.write(%d, b".")
+signal.pause()""" % writer]) if not os.set_inheritable(writer, True) else None
+os.read(reader, 1)
+say(child); wait()
+"#,
+    );
+    let child = number(&patient.hear());
+    let clock = HandClock::new();
+    let mut sampler = sampler_of(patient.pid(), &clock);
+    sampler.tick().unwrap();
+    let info = sampler
+        .infos()
+        .find(|info| info.key.pid == Pid(child))
+        .unwrap();
+    assert_eq!(info.comm, "a) S (\\n\\xff b");
+    assert_eq!(info.command[0], "tr\\xffin\\n");
+    assert_eq!(info.parent, patient.pid());
+}
+
+#[test]
+fn zombies_and_stopped_processes_are_told_apart() {
+    let mut patient = Patient::start(
+        r#"
+zombie = os.fork()
+if zombie == 0: os._exit(0)
+stopped = os.fork()
+if stopped == 0: signal.pause()
+os.waitid(os.P_PID, zombie, os.WEXITED | os.WNOWAIT)
+os.kill(stopped, signal.SIGSTOP)
+os.waitid(os.P_PID, stopped, os.WSTOPPED | os.WNOWAIT)
+say("ready"); wait()
+os.kill(stopped, 9)
+"#,
+    );
+    patient.hear();
+    let clock = HandClock::new();
+    let mut sampler = sampler_of(patient.pid(), &clock);
+    let tick = sampler.tick().unwrap();
+    let states: String = tick
+        .sample
+        .processes
+        .iter()
+        .map(|reading| reading.state)
+        .collect();
+    assert_eq!(states, "SZT");
+    let zombie = &tick.sample.processes[1];
+    assert_eq!((zombie.rss().0, zombie.memory().0), (0, 0));
+    assert_eq!(
+        tick.sample.tree().unread,
+        2,
+        "a zombie has nothing to be read"
+    );
+    patient.go();
+}
+
+#[test]
+fn descriptors_of_a_dead_process_never_speak_for_its_successor() {
+    let mut patient = Patient::start("say('here'); wait()");
+    patient.hear();
+    let root = ProcRoot::live();
+    let mut scratch = [0; SCRATCH_SIZE];
+    let handle = ProcessHandle::open(&root, patient.pid(), &mut scratch).unwrap();
+    assert!(matches!(
+        handle.statm(&mut scratch, 4096),
+        Reading::Value(_)
+    ));
+    patient.end();
+    assert_eq!(handle.statm(&mut scratch, 4096), Reading::Gone);
+    // Ask the kernel to give the number out again.
+    let before = (patient.pid().0 - 1).to_string();
+    if std::fs::write("/proc/sys/kernel/ns_last_pid", before).is_err() {
+        println!("CANNOT RUN HERE: reusing a pid needs root and checkpoint support");
+        return;
+    }
+    let successor = Patient::start("say('me'); wait()");
+    if successor.pid() != patient.pid() {
+        println!("CANNOT RUN HERE: another process took the number");
+        return;
+    }
+    assert_eq!(handle.statm(&mut scratch, 4096), Reading::Gone);
+    let new = ProcessHandle::open(&root, successor.pid(), &mut scratch).unwrap();
+    assert!(matches!(new.statm(&mut scratch, 4096), Reading::Value(_)));
+}
+
+#[test]
+fn the_watch_is_over_when_the_root_is_gone() {
+    let mut patient = Patient::start("say('here'); wait()");
+    patient.hear();
+    let clock = HandClock::new();
+    let mut sampler = sampler_of(patient.pid(), &clock);
+    sampler.tick().unwrap();
+    assert!(!sampler.is_over());
+    patient.end();
+    clock.pass(1.0);
+    sampler.tick().unwrap();
+    assert!(sampler.is_over());
+}
