@@ -12,6 +12,7 @@ mod children;
 mod owners;
 mod phrases;
 mod programs;
+mod python;
 mod trainers;
 mod tree;
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use leveloff_model::process::{Pid, Role};
 
 use super::machine::Machine;
+use crate::facts::Environment;
 use crate::roles::{self, is_job_launcher, is_ours, is_wrapper, named_parent};
 
 /// A job in terms of the machine's processes.
@@ -99,10 +100,7 @@ impl Group {
     fn around(machine: &Machine, trainer: usize, trains: &HashSet<usize>) -> Group {
         let environment = machine.processes[trainer].environment.as_ref();
         Group {
-            names: environment
-                .and_then(|environment| environment.job())
-                .into_iter()
-                .collect(),
+            names: environment.and_then(Environment::job).into_iter().collect(),
             roots: vec![root_of(machine, trainer, trains)],
         }
     }
