@@ -13,6 +13,7 @@ mod owners;
 mod phrases;
 mod programs;
 mod python;
+mod ranks;
 mod trainers;
 mod tree;
 
@@ -55,7 +56,7 @@ pub fn assign(processes: &[ProcessFacts], root: Option<Pid>) -> Vec<Assignment> 
         trainers::ensure_one(&tree, &mut roles, root);
     }
     trainers::name_launchers(&tree, &mut roles, root);
-    let ranks = trainers::ranks(&tree, &roles);
+    let ranks = ranks::of_all(&tree, &roles);
     roles
         .into_iter()
         .zip(ranks)
@@ -75,7 +76,7 @@ pub fn trainers_of(processes: &[ProcessFacts], assignments: &[Assignment]) -> Ve
     let roles: Vec<Option<Judged>> = assignments.iter().map(judged).collect();
     tree.indices()
         .map(|index| {
-            trainers::trainer_of(&tree, &roles, index).map(|trainer| processes[trainer].pid())
+            ranks::trainer_of(&tree, &roles, index).map(|trainer| processes[trainer].pid())
         })
         .collect()
 }

@@ -1,0 +1,3 @@
+//! The `leveloff` command, one module for each subcommand.
+
+pub mod find;
