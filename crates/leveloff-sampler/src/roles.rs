@@ -24,7 +24,7 @@ use owners::Owners;
 use tree::Tree;
 
 pub(crate) use phrases::{is_ours, named_parent};
-pub(crate) use programs::{is_job_launcher, is_wrapper};
+pub(crate) use programs::is_wrapper;
 
 /// The part that a process plays, and why it is thought to.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -63,7 +63,8 @@ fn run_on(proc_root: &ProcRoot, args: &FindArgs) -> anyhow::Result<ExitCode> {
         FindFormat::Text => screen::runs(&found, terminal_width()),
     })?;
     if found.runs.is_empty() {
-        eprint!("{}", screen::nothing_found(&found));
+        let is_root = rustix::process::geteuid().is_root();
+        eprint!("{}", screen::nothing_found(&found, is_root));
         return Ok(ExitCode::from(NOTHING_FOUND));
     }
     Ok(ExitCode::SUCCESS)

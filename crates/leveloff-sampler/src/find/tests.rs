@@ -121,6 +121,14 @@ fn the_ranks_of_a_launcher_are_one_run() {
 }
 
 #[test]
+fn a_program_that_spawns_its_ranks_is_one_run_with_them() {
+    let runs = find_in("spawned-ranks", &FindOptions::default());
+    let [run] = &runs[..] else { panic!("{runs:?}") };
+    let counts = [Role::Launcher, Role::Trainer, Role::Helper].map(|role| count(run, role));
+    assert_eq!(counts, [1, 2, 1]);
+}
+
+#[test]
 fn ranks_whose_launcher_is_gone_still_meet_at_their_port() {
     let tree = Copy::of(&["torchrun"]);
     let launcher = find(&tree.root(), &FindOptions::default()).unwrap().runs[0].root;

@@ -129,11 +129,6 @@ pub(super) fn job_launcher(facts: &ProcessFacts) -> Option<Judged> {
     Some(Judged::new(Role::Launcher, why))
 }
 
-/// Its children are the ranks of one job.
-pub(crate) fn is_job_launcher(facts: &ProcessFacts) -> bool {
-    job_launcher(facts).is_some()
-}
-
 /// Runs one command that was given to it: `sh -c`, a script, `uv run`, `timeout`. A shell that
 /// somebody types into is none.
 pub(crate) fn is_wrapper(facts: &ProcessFacts) -> bool {

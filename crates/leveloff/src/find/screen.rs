@@ -25,8 +25,8 @@ pub(super) fn runs(found: &Found, width: Option<usize>) -> String {
     lines.into_iter().map(|line| line + "\n").collect()
 }
 
-/// What to say when there is nothing to list.
-pub(super) fn nothing_found(found: &Found) -> String {
+/// What to say when there is nothing to list. Root may look anywhere, so sudo would show it no more.
+pub(super) fn nothing_found(found: &Found, may_look_anywhere: bool) -> String {
     let mut text = "leveloff: no training run found\n".to_owned();
     let mut label = "looked for";
     for what in &found.looked_for {
@@ -37,24 +37,24 @@ pub(super) fn nothing_found(found: &Found) -> String {
     if let Some(limits) = limits_of_sight(found) {
         text += &format!("  {:<12}{limits}\n", "not seen");
     }
-    text + &format!("  {:<12}{}\n", "next", next_step(found))
+    text + &format!("  {:<12}{}\n", "next", next_step(found, may_look_anywhere))
 }
 
-fn next_step(found: &Found) -> &'static str {
-    if found.hidden > 0 || found.unlisted {
+fn next_step(found: &Found, may_look_anywhere: bool) -> &'static str {
+    if (found.hidden > 0 || found.unlisted) && !may_look_anywhere {
         "sudo leveloff find; or --match REGEX, --pid PID; or leveloff run -- CMD"
     } else {
         "--match REGEX on the command line, --pid PID, or leveloff run -- CMD"
     }
 }
 
+const CLOSED: &str = "could not be looked into (other users' or protected)";
+
 fn limits_of_sight(found: &Found) -> Option<String> {
     let hidden = match found.hidden {
         0 => None,
-        1 => Some("1 process is another user's and could not be looked into".to_owned()),
-        n => Some(format!(
-            "{n} processes are other users' and could not be looked into"
-        )),
+        1 => Some(format!("1 process {CLOSED}")),
+        n => Some(format!("{n} processes {CLOSED}")),
     };
     match (hidden, found.unlisted) {
         (hidden, false) => hidden,
@@ -287,7 +287,7 @@ mod tests {
         let mut found = saved("plain");
         found.runs.clear();
         found.looked_at = 212;
-        let text = nothing_found(&found);
+        let text = nothing_found(&found, false);
         assert!(
             text.contains("torch, JAX or TensorFlow") && text.contains("212 processes"),
             "{text}"
@@ -297,11 +297,12 @@ mod tests {
             "{text}"
         );
         found.hidden = 31;
-        let text = nothing_found(&found);
+        let text = nothing_found(&found, false);
         assert!(
-            text.contains("31 processes are other users'") && text.contains("sudo"),
+            text.contains("31 processes could not be looked into") && text.contains("sudo"),
             "{text}"
         );
+        assert!(!nothing_found(&found, true).contains("sudo"));
     }
 
     #[test]
