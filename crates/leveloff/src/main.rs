@@ -37,7 +37,14 @@ enum Format {
     Json,
 }
 
-fn main() -> anyhow::Result<ExitCode> {
+fn main() -> ExitCode {
+    run().unwrap_or_else(|error| {
+        eprintln!("leveloff: {error:#}");
+        ExitCode::from(2)
+    })
+}
+
+fn run() -> anyhow::Result<ExitCode> {
     let Command::Find {
         pattern,
         pid,

@@ -65,19 +65,22 @@ fn limits_of_sight(found: &Found) -> Option<String> {
 
 fn add_run(run: &Run, width: Option<usize>, lines: &mut Vec<String>) {
     let mut add = |line: String| lines.push(cut(line, width));
-    add(format!(
-        "{:>7}  {:<24}{:>10}{:>10}{:>12}  {}",
-        "PID", "ROLE", "MEMORY", "RSS SUM", "AGE", "COMMAND"
+    add(columns(
+        "PID",
+        "ROLE",
+        "MEMORY",
+        "RSS SUM",
+        &format!("{:>10}  COMMAND", "AGE"),
     ));
     for launcher in run
         .members
         .iter()
         .filter(|member| member.assignment.role == Role::Launcher)
     {
-        add(process_row(launcher));
+        add(process_row(launcher, width));
     }
     for trainer in run.trainers() {
-        add(process_row(trainer));
+        add(process_row(trainer, width));
         for row in worker_rows(run, Some(trainer.facts.pid())) {
             add(row);
         }
@@ -91,7 +94,6 @@ fn add_run(run: &Run, width: Option<usize>, lines: &mut Vec<String>) {
             "",
             &format!("all {}", all.len()),
             &all,
-            "",
             &over_count(&all),
         ));
     }
@@ -109,7 +111,7 @@ fn add_run(run: &Run, width: Option<usize>, lines: &mut Vec<String>) {
     lines.extend(wrapped(&format!("picked {picked}: {}", run.why), width));
 }
 
-fn process_row(member: &Member) -> String {
+fn process_row(member: &Member, width: Option<usize>) -> String {
     let facts = &member.facts;
     let role = match member.assignment.rank {
         Some(rank) => format!("{} (rank {rank})", member.assignment.role),
@@ -118,9 +120,29 @@ fn process_row(member: &Member) -> String {
     let age = facts.age.map_or(String::new(), |age| age.to_string());
     let command = match facts.command.is_empty() {
         true => format!("[{}]", printable(&facts.comm)),
-        false => printable(&facts.command_line()),
+        false => command(&facts.command, width.is_some()),
     };
-    row(&facts.pid().to_string(), &role, &[member], &age, &command)
+    let last = format!("{age:>10}  {command}");
+    row(&facts.pid().to_string(), &role, &[member], &last)
+}
+
+/// The command in one line. On a terminal, where it is going to be cut, the directories of the
+/// program and its script give way to what is worth more.
+fn command(arguments: &[Vec<u8>], brief: bool) -> String {
+    let mut words: Vec<String> = arguments
+        .iter()
+        .map(|argument| printable(argument))
+        .collect();
+    if brief {
+        for word in words
+            .iter_mut()
+            .take(2)
+            .filter(|word| word.starts_with('/'))
+        {
+            *word = word.rsplit('/').next().unwrap_or_default().to_owned();
+        }
+    }
+    words.join(" ")
 }
 
 /// The others that belong to a trainer, or to none, by role.
@@ -133,31 +155,37 @@ fn worker_rows(run: &Run, trainer: Option<Pid>) -> Vec<String> {
         let members: Vec<&Member> = run.members.iter().filter(belongs).collect();
         match members[..] {
             [] => {}
-            [one] => rows.push(row("", &format!("  {role}"), &[one], "", "")),
+            [one] => rows.push(row("", &format!(" {role}"), &[one], "")),
             _ => {
-                let name = format!("  {role} ×{}", members.len());
-                rows.push(row("", &name, &members, "", &over_count(&members)));
+                let name = format!(" {role} ×{}", members.len());
+                rows.push(row("", &name, &members, &over_count(&members)));
             }
         }
     }
     rows
 }
 
-fn row(pid: &str, role: &str, members: &[&Member], age: &str, last: &str) -> String {
+fn row(pid: &str, role: &str, members: &[&Member], last: &str) -> String {
     let memory: Bytes = members
         .iter()
         .filter_map(|member| member.memory.memory)
         .sum();
     let rss: Bytes = members.iter().filter_map(|member| member.memory.rss).sum();
-    let mark = if members.iter().any(|member| member.memory.is_estimate) {
-        "~"
-    } else {
-        ""
-    };
-    let memory = format!("{mark}{memory}");
-    format!("{pid:>7}  {role:<24}{memory:>10}{rss:>10}{age:>12}  {last}")
-        .trim_end()
-        .to_owned()
+    let is_estimate = members.iter().any(|member| member.memory.is_estimate);
+    let mark = if is_estimate { "~" } else { "" };
+    columns(
+        pid,
+        role,
+        &format!("{mark}{memory}"),
+        &rss.to_string(),
+        last,
+    )
+}
+
+/// Wide enough for `dataloader-worker ×99`, and narrow enough to leave 80 columns room for a command.
+fn columns(pid: &str, role: &str, memory: &str, rss: &str, last: &str) -> String {
+    let line = format!("{pid:>7}  {role:<23}{memory:>9}{rss:>9}  {last}");
+    line.trim_end().to_owned()
 }
 
 /// How many times over a sum of RSS counts these processes' pages, when that is worth saying.
@@ -173,7 +201,7 @@ fn over_count(members: &[&Member]) -> String {
     if times < WORTH_SAYING {
         return String::new();
     }
-    format!("shared pages: RSS counts them {times:.0} times over")
+    format!("RSS counts it {times:.0} times over")
 }
 
 /// Below this the over-count would round to nothing.
@@ -221,7 +249,7 @@ mod tests {
             lines[1].contains("trainer") && lines[1].contains("train.py"),
             "{text}"
         );
-        assert!(lines[2].contains("  compile-pool"), "{text}");
+        assert!(lines[2].contains(" compile-pool"), "{text}");
         assert!(
             lines[3].contains("compile-worker ×4") && lines[3].contains("times over"),
             "{text}"
@@ -240,7 +268,7 @@ mod tests {
         let role = |line: &str| {
             line.chars()
                 .skip(9)
-                .take(24)
+                .take(23)
                 .collect::<String>()
                 .trim()
                 .to_owned()
@@ -266,6 +294,7 @@ mod tests {
             let text = runs(&saved(case), Some(80));
             let longest = text.lines().map(|line| line.chars().count()).max().unwrap();
             assert!(longest <= 80, "{longest} in {case}:\n{text}");
+            assert!(!text.contains("over…"), "the over-count is cut:\n{text}");
             assert!(
                 text.contains("nobody's") || text.contains("copy"),
                 "the evidence is not cut:\n{text}"
