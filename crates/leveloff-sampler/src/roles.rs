@@ -1,8 +1,8 @@
 //! Who is who in a training tree: a pure function over what was seen of its processes.
 //!
-//! A process is asked in this order. What does its command or name say of it ([`phrases`],
-//! [`programs`])? If it was made by Python's multiprocessing or is a copy of its parent, what did
-//! it set up for itself ([`children`])? Does it map a framework, or compute on a GPU? Then the tree
+//! A process is asked in this order. What does its command or name say of it (`phrases`,
+//! `programs`)? If it was made by Python's multiprocessing or is a copy of its parent, what did
+//! it set up for itself (`children`)? Does it map a framework, or compute on a GPU? Then the tree
 //! is asked: who owns workers, who started trainers, who belongs to which rank.
 //!
 //! Where evidence is missing the answer is `other` and says so. A spawned worker shows what it is
