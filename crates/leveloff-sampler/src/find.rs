@@ -83,14 +83,7 @@ pub fn find(proc_root: &ProcRoot, options: &FindOptions) -> io::Result<Found> {
         .into_iter()
         .map(|job| gather(proc_root, &machine, job, options.exact))
         .collect();
-    runs.sort_by_key(|run| {
-        std::cmp::Reverse(
-            run.members
-                .iter()
-                .map(|m| m.memory.rss)
-                .sum::<Option<Bytes>>(),
-        )
-    });
+    runs.sort_by_key(|run| std::cmp::Reverse(run.rss()));
     Ok(Found {
         runs,
         looked_for: looked_for(options),
@@ -101,6 +94,14 @@ pub fn find(proc_root: &ProcRoot, options: &FindOptions) -> io::Result<Found> {
 }
 
 impl Run {
+    /// Sum of RSS, which counts a shared page once for each process.
+    pub fn rss(&self) -> Bytes {
+        self.members
+            .iter()
+            .filter_map(|member| member.memory.rss)
+            .sum()
+    }
+
     /// Its trainers, lowest rank first.
     pub fn trainers(&self) -> Vec<&Member> {
         let mut trainers: Vec<&Member> = self

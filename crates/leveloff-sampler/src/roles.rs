@@ -1,8 +1,8 @@
 //! Who is who in a training tree: a pure function over what was seen of its processes.
 //!
-//! A process is asked in this order. What does its command or name say of it ([`phrases`],
-//! [`programs`])? If it was made by Python's multiprocessing or is a copy of its parent, what did
-//! it set up for itself ([`children`])? Does it map a framework, or compute on a GPU? Then the tree
+//! A process is asked in this order. What does its command or name say of it (`phrases`,
+//! `programs`)? If it was made by Python's multiprocessing or is a copy of its parent, what did
+//! it set up for itself (`children`)? Does it map a framework, or compute on a GPU? Then the tree
 //! is asked: who owns workers, who started trainers, who belongs to which rank.
 //!
 //! Where evidence is missing the answer is `other` and says so. A spawned worker shows what it is
@@ -12,6 +12,8 @@ mod children;
 mod owners;
 mod phrases;
 mod programs;
+mod python;
+mod ranks;
 mod trainers;
 mod tree;
 
@@ -22,7 +24,7 @@ use owners::Owners;
 use tree::Tree;
 
 pub(crate) use phrases::{is_ours, named_parent};
-pub(crate) use programs::{is_job_launcher, is_wrapper};
+pub(crate) use programs::is_wrapper;
 
 /// The part that a process plays, and why it is thought to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +56,7 @@ pub fn assign(processes: &[ProcessFacts], root: Option<Pid>) -> Vec<Assignment> 
         trainers::ensure_one(&tree, &mut roles, root);
     }
     trainers::name_launchers(&tree, &mut roles, root);
-    let ranks = trainers::ranks(&tree, &roles);
+    let ranks = ranks::of_all(&tree, &roles);
     roles
         .into_iter()
         .zip(ranks)
@@ -74,7 +76,7 @@ pub fn trainers_of(processes: &[ProcessFacts], assignments: &[Assignment]) -> Ve
     let roles: Vec<Option<Judged>> = assignments.iter().map(judged).collect();
     tree.indices()
         .map(|index| {
-            trainers::trainer_of(&tree, &roles, index).map(|trainer| processes[trainer].pid())
+            ranks::trainer_of(&tree, &roles, index).map(|trainer| processes[trainer].pid())
         })
         .collect()
 }

@@ -41,19 +41,36 @@ fn is_packaged(path: &[u8]) -> bool {
 }
 
 fn contains_candle(mut file: impl Read) -> bool {
-    // Put together at run time: otherwise leveloff's own executable would have it, too.
-    let needle = ["candle", "core"].join("-");
-    let overlap = needle.len() - 1;
-    let mut window = Vec::with_capacity(CHUNK + overlap);
+    let mut window = Vec::with_capacity(CHUNK + LONGEST_PATH);
     for _ in 0..SEARCHED / CHUNK {
         match file.by_ref().take(CHUNK as u64).read_to_end(&mut window) {
             Ok(0) | Err(_) => return false,
-            Ok(_) if memmem::find(&window, needle.as_bytes()).is_some() => return true,
-            Ok(_) => drop(window.drain(..window.len().saturating_sub(overlap))),
+            Ok(_) if names_a_source(&window) => return true,
+            // What is kept is longer than a path, so that none is lost at a cut.
+            Ok(_) => drop(window.drain(..window.len().saturating_sub(LONGEST_PATH))),
         }
     }
     false
 }
+
+/// `candle-core-0.9.1/src/` from a registry or `candle-core/src/` from a checkout; the bare name
+/// may be in any program that talks about candle.
+fn names_a_source(window: &[u8]) -> bool {
+    // Put together at run time: as a constant beside the next one, it would be in our own file.
+    let name = ["candle", "core"].join("-");
+    memmem::find_iter(window, &name).any(|at| {
+        let rest = &window[at + name.len()..];
+        let is_version = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'+');
+        let version = match rest {
+            [b'-', b'0'..=b'9', ..] => rest.iter().take_while(|&b| is_version(b)).count(),
+            _ => 0,
+        };
+        rest[version..].starts_with(b"/src/")
+    })
+}
+
+/// Longer than the part of a path that is matched.
+const LONGEST_PATH: usize = 128;
 
 #[cfg(test)]
 mod tests {
@@ -61,7 +78,12 @@ mod tests {
 
     fn file_with(prefix: usize) -> Vec<u8> {
         let mut bytes = vec![0u8; prefix];
-        bytes.extend_from_slice(b"/registry/candle-core-0.9.1/src/tensor.rs");
+        // Put together here: otherwise this test's own executable would be a candle trainer.
+        bytes.extend_from_slice(
+            ["/registry/candle-core", "0.9.1/src/tensor.rs"]
+                .join("-")
+                .as_bytes(),
+        );
         bytes
     }
 
@@ -75,6 +97,13 @@ mod tests {
             "the search is bounded"
         );
         assert!(!contains_candle(&vec![b'c'; CHUNK * 2][..]));
+    }
+
+    #[test]
+    fn talking_about_candle_is_not_having_it() {
+        assert!(!contains_candle(&b"see candle-core for details /src/"[..]));
+        let checkout = ["/home/user/candle/candle-core", "src/lib.rs"].join("/");
+        assert!(contains_candle(checkout.as_bytes()));
     }
 
     #[test]

@@ -101,11 +101,7 @@ mod tests {
 
     fn maps(paths: &[&str]) -> Vec<u8> {
         let line = |path| format!("7f00-7f01 r-xp 00000000 fe:00 12    {path}\n");
-        paths
-            .iter()
-            .map(|path| line(path))
-            .collect::<String>()
-            .into()
+        paths.iter().map(line).collect::<String>().into()
     }
 
     #[test]

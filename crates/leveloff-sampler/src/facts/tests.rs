@@ -1,14 +1,29 @@
+use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
 use super::*;
 
-/// A real child that waits for its stdin to close, and is gone when this is dropped.
+/// A real `cat`, gone when this is dropped.
 struct Waiting(Child);
 
 impl Waiting {
+    /// Returns once it has echoed: between `exec` and that moment a process has no arguments.
     fn start(command: &mut Command) -> Waiting {
-        Waiting(command.stdin(Stdio::piped()).spawn().unwrap())
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.as_mut().unwrap().write_all(b"up\n").unwrap();
+        let mut echo = [0; 3];
+        child
+            .stdout
+            .as_mut()
+            .unwrap()
+            .read_exact(&mut echo)
+            .unwrap();
+        Waiting(child)
     }
 
     fn pid(&self) -> Pid {
@@ -22,7 +37,6 @@ impl Drop for Waiting {
     }
 }
 
-/// `exec` has happened once the arguments are the new program's.
 fn read_full(pid: Pid) -> ProcessFacts {
     read(&ProcRoot::live(), pid, Depth::Full).unwrap()
 }

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, HashSet};
 use leveloff_model::process::{Pid, Role};
 
 use super::machine::Machine;
-use crate::roles::{self, is_job_launcher, is_ours, is_wrapper, named_parent};
+use crate::facts::Environment;
+use crate::roles::{self, is_ours, is_wrapper, named_parent};
 
 /// A job in terms of the machine's processes.
 pub(super) struct Job {
@@ -19,15 +20,11 @@ pub(super) struct Job {
 /// Every job that has a trainer.
 pub(super) fn all(machine: &Machine) -> Vec<Job> {
     let assignments = roles::assign(&machine.processes, None);
-    let trains: HashSet<usize> = (0..assignments.len())
-        .filter(|&index| assignments[index].role == Role::Trainer)
+    let part: Vec<Role> = assignments.iter().map(|one| one.role).collect();
+    let trainers = (0..part.len()).filter(|&index| part[index] == Role::Trainer);
+    let groups = trainers
+        .map(|index| Group::around(machine, index, &part))
         .collect();
-    let mut groups: Vec<Group> = Vec::new();
-    for index in 0..assignments.len() {
-        if trains.contains(&index) {
-            groups.push(Group::around(machine, index, &trains));
-        }
-    }
     merged(groups)
         .into_iter()
         .map(|group| group.into_job(machine))
@@ -96,14 +93,11 @@ struct Group {
 }
 
 impl Group {
-    fn around(machine: &Machine, trainer: usize, trains: &HashSet<usize>) -> Group {
+    fn around(machine: &Machine, trainer: usize, part: &[Role]) -> Group {
         let environment = machine.processes[trainer].environment.as_ref();
         Group {
-            names: environment
-                .and_then(|environment| environment.job())
-                .into_iter()
-                .collect(),
-            roots: vec![root_of(machine, trainer, trains)],
+            names: environment.and_then(Environment::job).into_iter().collect(),
+            roots: vec![root_of(machine, trainer, part)],
         }
     }
 
@@ -124,22 +118,17 @@ impl Group {
 
 /// The top of a trainer's job: launchers, other trainers, and wrappers of one command. A shell that
 /// somebody types into, a terminal, a service manager are none of it.
-fn root_of(machine: &Machine, trainer: usize, trains: &HashSet<usize>) -> usize {
-    let mut root = trainer;
-    for above in machine.ancestors(trainer) {
+fn root_of(machine: &Machine, trainer: usize, part: &[Role]) -> usize {
+    let belongs = |&above: &usize| {
         let facts = &machine.processes[above];
+        let wraps_others = is_wrapper(facts) && machine.living_children(above).count() != 1;
         // Process 1 collects everybody's orphans, so its tree is not a job.
-        let belongs = facts.pid() != Pid(1)
+        facts.pid() != Pid(1)
             && !is_ours(facts)
-            && (trains.contains(&above)
-                || is_job_launcher(facts)
-                || (is_wrapper(facts) && machine.living_children(above).count() == 1));
-        if !belongs {
-            break;
-        }
-        root = above;
-    }
-    root
+            && (part[above] == Role::Trainer || part[above] == Role::Launcher && !wraps_others)
+    };
+    let above = machine.ancestors(trainer).take_while(belongs);
+    above.last().unwrap_or(trainer)
 }
 
 /// Joins groups that share a root or a name.

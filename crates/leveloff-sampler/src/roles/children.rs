@@ -7,7 +7,7 @@ use leveloff_model::units::Seconds;
 use super::phrases::{is_fork_server, is_spawned};
 use super::tree::Tree;
 use super::{Judged, has_role, trainers};
-use crate::facts::ProcessFacts;
+use crate::facts::{ProcessFacts, Signals};
 
 /// By this age a spawned dataloader worker has long imported torch and named itself; measured: 2 to
 /// 5 s on two busy cores.
@@ -85,11 +85,7 @@ impl Made<'_> {
 
     /// It handles the loaders' signals, and did not merely inherit that.
     fn is_loader(&self) -> bool {
-        let catches = |facts: &ProcessFacts| {
-            facts
-                .signals
-                .is_some_and(|signals| signals.catches_as_loader())
-        };
+        let catches = |facts: &ProcessFacts| facts.signals.is_some_and(Signals::catches_as_loader);
         catches(self.facts) && !catches(self.maker)
     }
 

@@ -4,6 +4,7 @@
 use leveloff_model::process::{Pid, Role};
 
 use super::Judged;
+use super::python::{Told, told};
 use super::tree::Tree;
 use crate::facts::ProcessFacts;
 use crate::kernel::keyed::leading_number;
@@ -110,22 +111,12 @@ pub(super) fn is_spawned(facts: &ProcessFacts) -> bool {
         .is_some_and(|code| code.starts_with(b"from multiprocessing.spawn import spawn_main;"))
 }
 
-/// The argument of `python -c`.
 fn python_code(facts: &ProcessFacts) -> Option<&[u8]> {
-    let flag = facts
-        .command
-        .iter()
-        .take(MOST_PYTHON_FLAGS)
-        .position(|argument| argument == b"-c")?;
-    // `sh -c` takes the same flag, and its code could quote anything.
-    if !facts.program().starts_with(b"python") && !facts.program().starts_with(b"pypy") {
-        return None;
+    match told(facts)? {
+        Told::Code(code) => Some(code),
+        _ => None,
     }
-    facts.command.get(flag + 1).map(Vec::as_slice)
 }
-
-/// Interpreter flags are few; what comes later belongs to the script.
-const MOST_PYTHON_FLAGS: usize = 12;
 
 fn is_tracker(code: &[u8]) -> bool {
     // multiprocessing's own, its name until Python 3.7, and the copy in loky.
@@ -161,12 +152,8 @@ fn is_compile_title(facts: &ProcessFacts) -> bool {
         .is_some_and(|title| title.starts_with(COMPILE_TITLE))
 }
 
-/// The script is what Python was given to run, not an argument further on.
 fn has_script(facts: &ProcessFacts, script: &[u8]) -> bool {
-    let mut arguments = facts.command.iter().skip(1).take(MOST_PYTHON_FLAGS);
-    arguments
-        .find(|argument| !argument.starts_with(b"-"))
-        .is_some_and(|argument| argument.ends_with(script))
+    matches!(told(facts), Some(Told::Script(path)) if path.ends_with(script))
 }
 
 fn titled() -> String {

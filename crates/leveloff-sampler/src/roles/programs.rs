@@ -3,6 +3,7 @@
 use leveloff_model::process::{Role, printable};
 
 use super::Judged;
+use super::python::{Told, told};
 use crate::facts::{ProcessFacts, base_name};
 
 /// Compilers and linkers that torch.compile and Triton start, without prefix and version.
@@ -128,11 +129,6 @@ pub(super) fn job_launcher(facts: &ProcessFacts) -> Option<Judged> {
     Some(Judged::new(Role::Launcher, why))
 }
 
-/// Its children are the ranks of one job.
-pub(crate) fn is_job_launcher(facts: &ProcessFacts) -> bool {
-    job_launcher(facts).is_some()
-}
-
 /// Runs one command that was given to it: `sh -c`, a script, `uv run`, `timeout`. A shell that
 /// somebody types into is none.
 pub(crate) fn is_wrapper(facts: &ProcessFacts) -> bool {
@@ -161,26 +157,19 @@ fn launcher_name(facts: &ProcessFacts) -> Option<String> {
     if facts.comm == b"accelerate" || known(facts.program()) {
         return Some(printable(facts.program()));
     }
-    if !facts.program().starts_with(b"python") {
-        return None;
-    }
-    let mut arguments = facts
-        .command
-        .iter()
-        .skip(1)
-        .skip_while(|argument| argument.starts_with(b"-") && *argument != b"-m");
-    match arguments.next()? {
-        flag if flag == b"-m" => {
-            let module = printable(arguments.next()?);
+    match told(facts)? {
+        Told::Module(module) => {
+            let module = printable(module);
             LAUNCHER_MODULES
                 .contains(&module.as_str())
                 .then_some(module)
         }
-        script => known(script).then(|| printable(base_name(script))),
+        Told::Script(script) => known(script).then(|| printable(base_name(script))),
+        Told::Code(_) => None,
     }
 }
 
-/// `g++-12` without its `-12`, `python3.11` without nothing: only a trailing `-<digits>` goes.
+/// `g++-12` without its `-12`; nothing else goes.
 fn without_version(name: &str) -> &str {
     match name.rsplit_once('-') {
         Some((plain, version)) if version.chars().all(|c| c.is_ascii_digit() || c == '.') => plain,

@@ -1,11 +1,12 @@
 //! Who trains, by its own evidence and by the tree's.
 
-use leveloff_model::process::{Pid, Rank, Role};
+use leveloff_model::process::{Pid, Role};
 
 use super::children::is_undecided;
 use super::owners::Owners;
-use super::phrases::{is_spawned, named_parent};
+use super::phrases::is_spawned;
 use super::programs::{is_shell, is_wrapper};
+use super::ranks::{is_first_of_copies, is_ranked_by};
 use super::tree::Tree;
 use super::{Judged, has_role};
 use crate::facts::{Framework, ProcessFacts};
@@ -142,45 +143,6 @@ pub(super) fn name_launchers(tree: &Tree<'_>, roles: &mut Roles, root: Option<Pi
     }
 }
 
-/// Each process's rank: a trainer's own, and for the others that of the trainer they belong to.
-pub(super) fn ranks(tree: &Tree<'_>, roles: &Roles) -> Vec<Option<Rank>> {
-    let own: Vec<Option<Rank>> = tree
-        .indices()
-        .map(|index| trainer_rank(tree, roles, index))
-        .collect();
-    tree.indices()
-        .map(|index| {
-            if has_role(roles, index, Role::Launcher) {
-                None
-            } else {
-                own[trainer_of(tree, roles, index)?]
-            }
-        })
-        .collect()
-}
-
-fn trainer_rank(tree: &Tree<'_>, roles: &Roles, index: usize) -> Option<Rank> {
-    if !has_role(roles, index, Role::Trainer) {
-        return None;
-    }
-    match &tree[index].environment {
-        Some(environment) if environment.any_rank().is_some() => environment.any_rank(),
-        _ => is_first_of_copies(tree, roles, index).then_some(Rank(0)),
-    }
-}
-
-/// Itself, the nearest trainer above, or the one that an orphaned compile worker names.
-pub(super) fn trainer_of(tree: &Tree<'_>, roles: &Roles, index: usize) -> Option<usize> {
-    let trains = |&at: &usize| has_role(roles, at, Role::Trainer);
-    std::iter::once(index)
-        .chain(tree.ancestors(index))
-        .find(trains)
-        .or_else(|| {
-            tree.by_own_pid(index, named_parent(&tree[index])?)
-                .filter(trains)
-        })
-}
-
 fn computing_device(facts: &ProcessFacts) -> Option<&str> {
     let draws = facts
         .libraries
@@ -242,27 +204,13 @@ fn like_a_sibling(tree: &Tree<'_>, roles: &Roles, index: usize) -> Option<String
     ))
 }
 
-fn trainer_children(tree: &Tree<'_>, roles: &Roles, index: usize) -> impl Iterator<Item = usize> {
+pub(super) fn trainer_children(
+    tree: &Tree<'_>,
+    roles: &Roles,
+    index: usize,
+) -> impl Iterator<Item = usize> {
     tree.children(index)
         .iter()
         .copied()
         .filter(|&child| has_role(roles, child, Role::Trainer))
-}
-
-fn rank_in_environment(facts: &ProcessFacts) -> Option<Rank> {
-    facts.environment.as_ref()?.any_rank()
-}
-
-fn is_ranked_by(tree: &Tree<'_>, child: usize, parent: usize) -> bool {
-    rank_in_environment(&tree[child]).is_some() && rank_in_environment(&tree[parent]).is_none()
-}
-
-/// It runs the same command as its children, which were told ranks from 1 on: it is rank 0, and
-/// started the others as Lightning does.
-fn is_first_of_copies(tree: &Tree<'_>, roles: &Roles, index: usize) -> bool {
-    trainer_children(tree, roles, index).any(|child| {
-        tree[child].command == tree[index].command
-            && is_ranked_by(tree, child, index)
-            && rank_in_environment(&tree[child]) != Some(Rank(0))
-    })
 }

@@ -1,0 +1,68 @@
+//! Which of a job's trainers a process is, or belongs to.
+
+use leveloff_model::process::{Rank, Role};
+
+use super::phrases::named_parent;
+use super::trainers::trainer_children;
+use super::tree::Tree;
+use super::{Judged, has_role};
+use crate::facts::ProcessFacts;
+
+type Roles = [Option<Judged>];
+
+/// Each process's rank: a trainer's own, and for the others that of the trainer they belong to.
+pub(super) fn of_all(tree: &Tree<'_>, roles: &Roles) -> Vec<Option<Rank>> {
+    let own: Vec<Option<Rank>> = tree
+        .indices()
+        .map(|index| trainer_rank(tree, roles, index))
+        .collect();
+    tree.indices()
+        .map(|index| {
+            if has_role(roles, index, Role::Launcher) {
+                None
+            } else {
+                own[trainer_of(tree, roles, index)?]
+            }
+        })
+        .collect()
+}
+
+fn trainer_rank(tree: &Tree<'_>, roles: &Roles, index: usize) -> Option<Rank> {
+    if !has_role(roles, index, Role::Trainer) {
+        return None;
+    }
+    match &tree[index].environment {
+        Some(environment) if environment.any_rank().is_some() => environment.any_rank(),
+        _ => is_first_of_copies(tree, roles, index).then_some(Rank(0)),
+    }
+}
+
+/// Itself, the nearest trainer above, or the one that an orphaned compile worker names.
+pub(super) fn trainer_of(tree: &Tree<'_>, roles: &Roles, index: usize) -> Option<usize> {
+    let trains = |&at: &usize| has_role(roles, at, Role::Trainer);
+    std::iter::once(index)
+        .chain(tree.ancestors(index))
+        .find(trains)
+        .or_else(|| {
+            tree.by_own_pid(index, named_parent(&tree[index])?)
+                .filter(trains)
+        })
+}
+
+fn rank_in_environment(facts: &ProcessFacts) -> Option<Rank> {
+    facts.environment.as_ref()?.any_rank()
+}
+
+pub(super) fn is_ranked_by(tree: &Tree<'_>, child: usize, parent: usize) -> bool {
+    rank_in_environment(&tree[child]).is_some() && rank_in_environment(&tree[parent]).is_none()
+}
+
+/// It runs the same command as its children, which were told ranks from 1 on: it is rank 0, and
+/// started the others as Lightning does.
+pub(super) fn is_first_of_copies(tree: &Tree<'_>, roles: &Roles, index: usize) -> bool {
+    trainer_children(tree, roles, index).any(|child| {
+        tree[child].command == tree[index].command
+            && is_ranked_by(tree, child, index)
+            && rank_in_environment(&tree[child]) != Some(Rank(0))
+    })
+}
