@@ -31,8 +31,13 @@ impl OutputParser {
 
     /// Takes in the next bytes; gives what they told, oldest first.
     pub fn feed(&mut self, bytes: &[u8]) -> Vec<ProgressUpdate> {
-        self.pieces
-            .feed(bytes, |piece, cut| self.reader.see(piece, cut));
+        let (first, whole_lines, last) = around_whole_lines(bytes);
+        self.read(first);
+        // Lines that neither end nor begin here can be passed over together.
+        if hint::are_interesting(whole_lines) {
+            self.read(whole_lines);
+        }
+        self.read(last);
         std::mem::take(&mut self.reader.updates)
     }
 
@@ -47,6 +52,22 @@ impl OutputParser {
         self.pieces.clear();
         self.reader.is_behind_bar = false;
     }
+
+    fn read(&mut self, bytes: &[u8]) {
+        self.pieces
+            .feed(bytes, |piece, cut| self.reader.see(piece, cut));
+    }
+}
+
+/// The rest of the line that came before, the whole lines, and the start of one to come.
+fn around_whole_lines(bytes: &[u8]) -> (&[u8], &[u8], &[u8]) {
+    let Some(first) = memchr::memchr2(b'\n', b'\r', bytes) else {
+        return (bytes, &[], &[]);
+    };
+    let (first, rest) = bytes.split_at(first + 1);
+    let last = memchr::memrchr2(b'\n', b'\r', rest).map_or(0, |at| at + 1);
+    let (whole, last) = rest.split_at(last);
+    (first, whole, last)
 }
 
 /// Who counts the steps, best last.
