@@ -25,6 +25,7 @@ mod regular_file;
 pub mod stdout_log;
 mod tail;
 mod told;
+pub mod tracker;
 pub mod update;
 mod words;
 
@@ -32,4 +33,5 @@ pub use error::ProgressError;
 pub use log_follower::LogFollower;
 pub use output::OutputParser;
 pub use stdout_log::stdout_logs_of;
+pub use tracker::{OutputStream, ProgressNews, ProgressOptions, ProgressTracker};
 pub use update::{Plan, ProgressUpdate, UnixSeconds};

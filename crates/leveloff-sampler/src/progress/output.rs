@@ -126,7 +126,9 @@ impl Reader {
         if let Some(bar) = bar::rich(&line) {
             self.draw(&bar);
         } else if let Some(metrics) = metrics::parse(&line) {
-            self.see_metrics(metrics, &line);
+            // The Trainer's last line has its step in front of the metrics. It comes too late to
+            // be of use, and would make this output the one that tells the steps.
+            self.see_metrics(metrics);
         } else if let Some(phrase) = phrase::parse(&line) {
             self.see_phrase(phrase);
         } else if memchr::memmem::find(&line, hint::LIGHTNING_END).is_some() {
@@ -168,13 +170,8 @@ impl Reader {
         self.tell(update);
     }
 
-    fn see_metrics(&mut self, metrics: Metrics, line: &[u8]) {
-        // At its end the Trainer prints its step in front of the metrics.
-        let step = metrics.step.or_else(|| {
-            let in_front = metrics.is_end.then(|| phrase::parse(line))??;
-            in_front.step.map(|step| step.n)
-        });
-        let mut update = match step {
+    fn see_metrics(&mut self, metrics: Metrics) {
+        let mut update = match metrics.step {
             Some(n) => self.text_step(StepName::GlobalStep, n, None, None),
             None => ProgressUpdate::default(),
         };

@@ -104,7 +104,7 @@ fn what_real_trainings_print_is_understood() {
             .map(str::to_owned)
             .collect::<Vec<String>>()
     };
-    let without_bar = "- phase train, - evaluation, - evaluation, - train-end, 40 last";
+    let without_bar = "- phase train, - evaluation, - evaluation, - train-end, - last";
     let table = [
         ("hf_pty", trainer(3, true)),
         ("hf_merged", trainer(2, true)),

@@ -87,14 +87,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let removed = File::create(dir.path().join("removed")).unwrap();
         std::fs::remove_file(dir.path().join("removed")).unwrap();
-        assert_eq!(
-            logs_of(child(Stdio::piped(), Stdio::null())),
-            [PathBuf::new(); 0]
-        );
-        assert_eq!(
-            logs_of(child(removed.into(), Stdio::null())),
-            [PathBuf::new(); 0]
-        );
+        assert!(logs_of(child(Stdio::piped(), Stdio::null())).is_empty());
+        assert!(logs_of(child(removed.into(), Stdio::null())).is_empty());
     }
 
     #[test]

@@ -14,6 +14,10 @@ pub const VERSION: u64 = 1;
 
 /// What a line holds.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "taken apart as soon as it is made, and nearly always a mark"
+)]
 pub enum MarksLine {
     /// The first line, which says who writes.
     Header(MarksHeader),

@@ -47,9 +47,8 @@ impl MarksTarget {
         let odd = || io::Error::from(io::ErrorKind::InvalidData);
         let uid = status::effective_uid(&status).ok_or_else(odd)?;
         let start = stat::parse(&stat).ok_or_else(odd)?.start;
-        let environment = std::fs::read(process.join("environ")).unwrap_or_default();
         let uid_map = std::fs::read(process.join("uid_map")).unwrap_or_default();
-        Ok(MarksTarget {
+        let mut target = MarksTarget {
             pid,
             // Kernels without pid namespaces have no NSpid.
             own_pid: status::own_pid(&status).unwrap_or(pid),
@@ -57,10 +56,28 @@ impl MarksTarget {
             own_uid: uid_inside(&uid_map, uid).unwrap_or(uid),
             start,
             started: boot_time(proc_root).map(|boot| started(boot, start)),
-            stated: variable(&environment, MARKS_VARIABLE),
-            runtime_dir: variable(&environment, "XDG_RUNTIME_DIR"),
+            stated: None,
+            runtime_dir: None,
             root: root_of(proc_root, &process),
-        })
+        };
+        target.read_environment(proc_root);
+        Ok(target)
+    }
+
+    /// Looks at its environment again; tells whether that changed anything. A process that has
+    /// only just executed its program has none yet.
+    pub fn read_environment(&mut self, proc_root: &ProcRoot) -> bool {
+        let path = proc_root.process(self.pid).join("environ");
+        let environment = std::fs::read(path).unwrap_or_default();
+        let stated = variable(&environment, MARKS_VARIABLE);
+        let runtime_dir = variable(&environment, "XDG_RUNTIME_DIR");
+        let is_news = (&stated, &runtime_dir) != (&self.stated, &self.runtime_dir);
+        // One that was emptied since tells less than what is already known.
+        if environment.is_empty() || !is_news {
+            return false;
+        }
+        (self.stated, self.runtime_dir) = (stated, runtime_dir);
+        true
     }
 }
 
