@@ -11,6 +11,7 @@ mod bar;
 mod bar_book;
 mod counter;
 pub mod error;
+mod evidence;
 mod hint;
 pub mod log_follower;
 pub mod marks;

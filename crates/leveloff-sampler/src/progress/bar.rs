@@ -43,6 +43,10 @@ pub enum Style {
 /// bytes each, and metrics behind.
 const LONGEST_BAR: usize = 2048;
 
+/// How many `|` behind a bar are looked past. Without a bound, a line of nothing but `|]` would
+/// cost its length squared.
+const MOST_FRAMES: usize = 8;
+
 /// Reads a tqdm bar from text that ends with its closing bracket; `None` when there is none.
 pub fn tqdm(text: &[u8]) -> Option<Bar<'_>> {
     // Every bar has its rate; nearly no other text that ends with a bracket has a slash.
@@ -90,7 +94,8 @@ fn with_frame(text: &[u8]) -> Option<Bar<'_>> {
     let window = text.len().saturating_sub(LONGEST_BAR);
     // From the right: what stands behind the bar may hold a frame of its own, what stands in
     // front may be a glued log line.
-    for at in memchr::memrchr_iter(b'|', &text[window..]).map(|at| at + window) {
+    let frames = memchr::memrchr_iter(b'|', &text[window..]).take(MOST_FRAMES);
+    for at in frames.map(|at| at + window) {
         let Some((n, total, inside)) = counts(&text[at + 1..]) else {
             continue;
         };
