@@ -5,6 +5,9 @@
 //!
 //! - Output: [`output`] reads bytes; `pieces` cuts them, `bar`, `metrics` and `phrase` understand
 //!   a piece, `bar_book` and `counter` decide what is a training step.
+//! - Logs: [`stdout_log`] finds them, [`log_follower`] reads them as they grow.
+//! - Marks: [`marks`] finds, checks and reads them; docs/MARKS.md has the protocol.
+//! - [`tracker`] puts them together.
 
 mod ansi;
 mod bar;

@@ -106,6 +106,9 @@ impl Reader {
     }
 
     fn see_bar(&mut self, piece: &[u8]) -> bool {
+        if !bar::may_be_tqdm(piece) {
+            return false;
+        }
         let text = ansi::stripped(piece);
         let Some(bar) = bar::tqdm(&text) else {
             return false;
