@@ -1,7 +1,7 @@
 //! Marks: what a training writes for us, and what may be believed of it.
 //!
 //! `docs/MARKS.md` has the protocol. [`target`] tells who writes, [`place`] where to, [`trust`]
-//! opens the file if it can be trusted, [`line`] reads a line of it and [`follower`] all of it.
+//! opens the file if it can be trusted, [`mod@line`] reads a line of it and [`follower`] all of it.
 
 pub mod follower;
 pub mod line;
