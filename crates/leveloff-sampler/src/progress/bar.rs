@@ -43,11 +43,20 @@ pub enum Style {
 /// bytes each, and metrics behind.
 const LONGEST_BAR: usize = 2048;
 
+/// How many `|` or `[` behind a bar are looked past. Without a bound, a line of nothing but `|]` would
+/// cost its length squared.
+const MOST_FRAMES: usize = 8;
+
 /// Reads a tqdm bar from text that ends with its closing bracket; `None` when there is none.
 pub fn tqdm(text: &[u8]) -> Option<Bar<'_>> {
-    // Every bar has its rate; nearly no other text that ends with a bracket has a slash.
-    memchr::memrchr(b'/', &text[text.len().saturating_sub(LONGEST_BAR)..])?;
     with_frame(text).or_else(|| without_total(text))
+}
+
+/// Whether text that ends with a bracket may be a tqdm bar: there is a rate, and the bracket was
+/// opened. Nearly no other text gets past this.
+pub fn may_be_tqdm(text: &[u8]) -> bool {
+    let window = &text[text.len().saturating_sub(LONGEST_BAR)..];
+    memchr::memrchr(b'[', window).is_some() && memchr::memrchr(b'/', window).is_some()
 }
 
 /// Reads a rich bar from a line; `None` when there is none.
@@ -90,7 +99,8 @@ fn with_frame(text: &[u8]) -> Option<Bar<'_>> {
     let window = text.len().saturating_sub(LONGEST_BAR);
     // From the right: what stands behind the bar may hold a frame of its own, what stands in
     // front may be a glued log line.
-    for at in memchr::memrchr_iter(b'|', &text[window..]).map(|at| at + window) {
+    let frames = memchr::memrchr_iter(b'|', &text[window..]).take(MOST_FRAMES);
+    for at in frames.map(|at| at + window) {
         let Some((n, total, inside)) = counts(&text[at + 1..]) else {
             continue;
         };
@@ -114,8 +124,13 @@ fn with_frame(text: &[u8]) -> Option<Bar<'_>> {
 /// `description: 12it [00:03, 4.00it/s]`, tqdm's form when it does not know the total.
 fn without_total(text: &[u8]) -> Option<Bar<'_>> {
     let window = text.len().saturating_sub(LONGEST_BAR);
-    let open = memchr::memmem::rfind(&text[window..], b" [")? + window;
-    let inside = time_then_rest(&text[open + 2..])?;
+    let (open, inside) = memchr::memrchr_iter(b'[', &text[window..])
+        .take(MOST_FRAMES)
+        .map(|at| at + window)
+        .find_map(|at| Some((at.checked_sub(1)?, time_then_rest(&text[at + 1..])?)))?;
+    if text[open] != b' ' {
+        return None;
+    }
     let word_start = memchr::memrchr2(b' ', b']', &text[..open]).map_or(0, |at| at + 1);
     let (n, unit) = scaled(&text[word_start..open])?;
     if unit_named(unit) != Unit::Steps {

@@ -1,19 +1,39 @@
-//! Whether a line is worth reading.
+//! Whether bytes are worth reading: necessary conditions, checked many bytes at a time.
 
-use memchr::{memchr2_iter, memmem};
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+use memchr::{memchr, memchr2_iter};
 
 /// How Lightning says that it is done.
 pub const LIGHTNING_END: &[u8] = b"`Trainer.fit` stopped";
 
-/// Whether a line may tell anything, by a few passes that look at many bytes at once: nearly all
-/// lines of nearly all logs end here.
+/// Whether a line may tell anything. Nearly all lines of nearly all logs end here.
 pub fn is_interesting(line: &[u8]) -> bool {
     memchr2_iter(b'p', b'P', line).any(|at| is_in_a_known_word(line, at))
-        || WORDS.iter().any(|word| memmem::find(line, word).is_some())
+        || WORDS.iter().any(|word| word.find(line).is_some())
+}
+
+/// Whether any of several whole lines may tell anything or be a bar.
+pub fn are_interesting(lines: &[u8]) -> bool {
+    memchr(b'|', lines).is_some()
+        || BAR_WITHOUT_TOTAL.find(lines).is_some()
+        || is_interesting(lines)
 }
 
 /// The glyph is that of rich's bars.
-const WORDS: [&[u8]; 5] = [b"iter", b"Iter", b"ITER", "━".as_bytes(), LIGHTNING_END];
+static WORDS: LazyLock<[Finder<'static>; 5]> = LazyLock::new(|| {
+    [
+        Finder::new("iter"),
+        Finder::new("Iter"),
+        Finder::new("ITER"),
+        Finder::new("━"),
+        Finder::new(LIGHTNING_END),
+    ]
+});
+
+/// tqdm's form without a total, `12it [00:03, 4.00it/s]`, has no frame to look for.
+static BAR_WITHOUT_TOTAL: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(" ["));
 
 /// Whether the p at `at` is that of step, epoch or checkpoint.
 fn is_in_a_known_word(line: &[u8], at: usize) -> bool {

@@ -31,8 +31,13 @@ impl OutputParser {
 
     /// Takes in the next bytes; gives what they told, oldest first.
     pub fn feed(&mut self, bytes: &[u8]) -> Vec<ProgressUpdate> {
-        self.pieces
-            .feed(bytes, |piece, cut| self.reader.see(piece, cut));
+        let (first, whole_lines, last) = around_whole_lines(bytes);
+        self.read(first);
+        // Lines that neither end nor begin here can be passed over together.
+        if hint::are_interesting(whole_lines) {
+            self.read(whole_lines);
+        }
+        self.read(last);
         std::mem::take(&mut self.reader.updates)
     }
 
@@ -47,6 +52,22 @@ impl OutputParser {
         self.pieces.clear();
         self.reader.is_behind_bar = false;
     }
+
+    fn read(&mut self, bytes: &[u8]) {
+        self.pieces
+            .feed(bytes, |piece, cut| self.reader.see(piece, cut));
+    }
+}
+
+/// The rest of the line that came before, the whole lines, and the start of one to come.
+fn around_whole_lines(bytes: &[u8]) -> (&[u8], &[u8], &[u8]) {
+    let Some(first) = memchr::memchr2(b'\n', b'\r', bytes) else {
+        return (bytes, &[], &[]);
+    };
+    let (first, rest) = bytes.split_at(first + 1);
+    let last = memchr::memrchr2(b'\n', b'\r', rest).map_or(0, |at| at + 1);
+    let (whole, last) = rest.split_at(last);
+    (first, whole, last)
 }
 
 /// Who counts the steps, best last.
@@ -85,6 +106,9 @@ impl Reader {
     }
 
     fn see_bar(&mut self, piece: &[u8]) -> bool {
+        if !bar::may_be_tqdm(piece) {
+            return false;
+        }
         let text = ansi::stripped(piece);
         let Some(bar) = bar::tqdm(&text) else {
             return false;
@@ -105,7 +129,9 @@ impl Reader {
         if let Some(bar) = bar::rich(&line) {
             self.draw(&bar);
         } else if let Some(metrics) = metrics::parse(&line) {
-            self.see_metrics(metrics, &line);
+            // The Trainer's last line has its step in front of the metrics. It comes too late to
+            // be of use, and would make this output the one that tells the steps.
+            self.see_metrics(metrics);
         } else if let Some(phrase) = phrase::parse(&line) {
             self.see_phrase(phrase);
         } else if memchr::memmem::find(&line, hint::LIGHTNING_END).is_some() {
@@ -147,13 +173,8 @@ impl Reader {
         self.tell(update);
     }
 
-    fn see_metrics(&mut self, metrics: Metrics, line: &[u8]) {
-        // At its end the Trainer prints its step in front of the metrics.
-        let step = metrics.step.or_else(|| {
-            let in_front = metrics.is_end.then(|| phrase::parse(line))??;
-            in_front.step.map(|step| step.n)
-        });
-        let mut update = match step {
+    fn see_metrics(&mut self, metrics: Metrics) {
+        let mut update = match metrics.step {
             Some(n) => self.text_step(StepName::GlobalStep, n, None, None),
             None => ProgressUpdate::default(),
         };

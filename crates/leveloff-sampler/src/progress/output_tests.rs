@@ -104,7 +104,7 @@ fn what_real_trainings_print_is_understood() {
             .map(str::to_owned)
             .collect::<Vec<String>>()
     };
-    let without_bar = "- phase train, - evaluation, - evaluation, - train-end, 40 last";
+    let without_bar = "- phase train, - evaluation, - evaluation, - train-end, - last";
     let table = [
         ("hf_pty", trainer(3, true)),
         ("hf_merged", trainer(2, true)),
@@ -146,6 +146,34 @@ fn no_step_of_a_slow_bar_is_skipped() {
         (0..=80).collect::<Vec<u64>>()
     );
     assert_eq!(epochs(&fixture("hf4_stdout")), [0.25, 0.5, 0.75, 1.0]);
+}
+
+#[test]
+fn plain_loops_with_real_bars_are_counted_through() {
+    for (name, first, last) in [
+        ("tqdm_loop", 1, 24),
+        ("tqdm_nested", 1, 24),
+        ("tqdm_nested_named", 0, 24),
+        ("tqdm_loss", 0, 16),
+        ("tqdm_no_total", 1, 12),
+    ] {
+        let bytes = fixture(name);
+        assert_eq!(
+            steps(&bytes),
+            (first..=last).collect::<Vec<u64>>(),
+            "{name}"
+        );
+        let evaluations = story(&bytes)
+            .iter()
+            .filter(|line| line.ends_with("phase eval"))
+            .count();
+        let expected = match name {
+            "tqdm_loop" => 3,
+            "tqdm_loss" => 2,
+            _ => 0,
+        };
+        assert_eq!(evaluations, expected, "{name}");
+    }
 }
 
 #[test]
@@ -261,7 +289,7 @@ fn a_training_that_begins_anew_is_told() {
     assert_eq!(story, ["10 phase train", "30 restarted", "40 last"]);
 }
 
-const FIXTURES: [&str; 10] = [
+const FIXTURES: [&str; 15] = [
     "hf_pty",
     "hf_merged",
     "hf_stderr",
@@ -272,6 +300,11 @@ const FIXTURES: [&str; 10] = [
     "pl_pty",
     "pl_stdout",
     "pl_tqdm_stdout",
+    "tqdm_loop",
+    "tqdm_nested",
+    "tqdm_nested_named",
+    "tqdm_loss",
+    "tqdm_no_total",
 ];
 
 /// What is told when the bytes come in chunks of these sizes, again and again.

@@ -1,8 +1,11 @@
 //! Steps in plain log lines: `step 120`, `iter 10: loss 2.3`, `[epoch 3] step 120`.
 //!
 //! Much that is no training counts steps too: installers, image builds, recipes. So a number
-//! behind the word `step` is believed only with evidence beside it; see [`is_evident`].
+//! behind the word `step` is believed only if it is assigned (`step=120`), if nothing else is in its
+//! clause, or with [`Evidence`] beside it. "step 3: install the package" and "Step 1/12 : FROM x"
+//! have none.
 
+use super::evidence::{self, Evidence, SEPARATORS};
 use super::number::whole;
 use super::purpose;
 use super::words::{Word, Words};
@@ -48,35 +51,37 @@ pub enum StepName {
 /// Reads a line; `None` when it tells nothing.
 pub fn parse(line: &[u8]) -> Option<Phrase> {
     let text = String::from_utf8_lossy(line).to_ascii_lowercase();
+    let epoch = purpose::epoch_number(&text);
+    let evidence = Evidence::in_line(&text, epoch.is_some());
     let mut phrase = Phrase {
-        is_checkpoint: is_checkpoint(&text),
+        is_checkpoint: evidence.is_checkpoint,
         ..Phrase::default()
     };
-    let epoch = purpose::epoch_number(&text);
-    let mut words = Words::of(&text);
-    while let Some(word) = words.next() {
+    let mut is_evaluation = false;
+    for word in Words::of(&text) {
+        is_evaluation |= EVALUATION.contains(&word.text);
         let Some((name, count)) = named_count(&word) else {
             continue;
         };
         match word.previous {
-            _ if words.seen_any(&EVALUATION) => {}
+            _ if is_evaluation => break,
             Some("total" | "max" | "optimization" | "planned") => phrase.planned = Some(count.n),
             Some(before) if QUANTITIES.contains(&before) => {}
-            _ if phrase.step.is_some() => {}
-            _ if is_evident(&word, &count, &text, epoch.is_some(), phrase.is_checkpoint) => {
+            _ if count.is_assigned || evidence.is_any() || is_bare(&word, &count) => {
                 phrase.step = Some(PhraseStep {
                     name,
                     n: count.n,
                     total: count.total,
                 });
+                break;
             }
             _ => {}
         }
     }
-    phrase.tensors = phrase.step.and_then(|_| tensors(&text));
-    phrase.epoch = epoch
-        .filter(|_| is_epoch_line(&text, &phrase))
-        .map(|epoch| epoch.number);
+    phrase.tensors = phrase.step.and_then(|_| evidence::tensors(&text));
+    let tells_epoch =
+        phrase.step.is_some() || !is_evaluation && (evidence.measures || is_epoch_heading(&text));
+    phrase.epoch = epoch.filter(|_| tells_epoch).map(|epoch| epoch.number);
     (phrase != Phrase::default()).then_some(phrase)
 }
 
@@ -127,46 +132,6 @@ const BARE_PREFIXES: [&str; 11] = [
     "rank",
 ];
 
-/// Names of what trainings measure.
-const METRICS: [&str; 36] = [
-    "lr",
-    "acc",
-    "accuracy",
-    "grad",
-    "gnorm",
-    "norm",
-    "grad_norm",
-    "ppl",
-    "perplexity",
-    "time",
-    "dt",
-    "elapsed",
-    "eta",
-    "reward",
-    "mfu",
-    "tokens",
-    "tok",
-    "tensors",
-    "ram",
-    "mem",
-    "memory",
-    "rss",
-    "gpu",
-    "vram",
-    "cuda",
-    "throughput",
-    "speed",
-    "learning_rate",
-    "score",
-    "kl",
-    "entropy",
-    "samples",
-    "mse",
-    "mae",
-    "nll",
-    "ce",
-];
-
 struct Counted<'a> {
     n: u64,
     total: Option<u64>,
@@ -207,8 +172,6 @@ fn named_count<'a>(word: &Word<'a>) -> Option<(StepName, Counted<'a>)> {
     ))
 }
 
-const SEPARATORS: [char; 9] = [' ', '\t', ':', '=', '#', '[', '(', '"', '\''];
-
 /// `/40`, ` / 40` or ` of 40`.
 fn of_total(rest: &[u8]) -> (Option<u64>, &[u8]) {
     let trimmed = rest.trim_ascii_start();
@@ -232,79 +195,24 @@ fn starts_with_unit(rest: &str) -> bool {
         )
 }
 
-/// Whether a count is a training's. Evidence is one of: it is assigned (`step=120`); an epoch or
-/// a checkpoint is told with it; the line measures something (`loss 2.3`, `6529 tensors`); or
-/// nothing else is in its clause. "step 3: install the package" and "Step 1/12 : FROM x" have none.
-fn is_evident(
-    word: &Word<'_>,
-    count: &Counted<'_>,
-    text: &str,
-    has_epoch: bool,
-    is_checkpoint: bool,
-) -> bool {
-    count.is_assigned || has_epoch || is_checkpoint || measures(text) || is_bare(word, count)
-}
-
 /// Nothing follows, and what stands in front since the last delimiter belongs to it.
 fn is_bare(word: &Word<'_>, count: &Counted<'_>) -> bool {
+    // A heading ends with a colon.
+    let is_more = |c: char| c.is_alphanumeric() || c == ':';
+    if count.rest.contains(is_more) {
+        return false;
+    }
     let clause_start = word
         .before
         .rfind([':', '|', ']', ')', '>', '-', ','])
         .map_or(0, |at| at + 1);
-    let clause_is_ours =
-        Words::of(&word.before[clause_start..]).all(|word| BARE_PREFIXES.contains(&word.text));
-    // A heading ends with a colon.
-    let nothing_follows = !count
-        .rest
-        .contains(|c: char| c.is_alphanumeric() || c == ':');
-    clause_is_ours && nothing_follows
+    Words::of(&word.before[clause_start..]).all(|word| BARE_PREFIXES.contains(&word.text))
 }
 
-/// Whether a metric with its number is in the line.
-fn measures(text: &str) -> bool {
-    Words::of(text).any(|word| {
-        let is_metric = word.text.contains("loss") || METRICS.contains(&word.text);
-        is_metric && (number_follows(word.after) || number_precedes(word.before))
-    })
-}
-
-fn number_follows(after: &str) -> bool {
-    let value = after.trim_start_matches(SEPARATORS);
-    after.len() - value.len() <= 4 && value.starts_with(|c: char| c.is_ascii_digit() || c == '-')
-        || value.starts_with("nan")
-        || value.starts_with("inf")
-}
-
-/// `6529 tensors`, `1200 tok/s`.
-fn number_precedes(before: &str) -> bool {
-    before.ends_with(' ') && before.trim_end().ends_with(|c: char| c.is_ascii_digit())
-}
-
-fn tensors(text: &str) -> Option<u64> {
-    let before = Words::of(text)
-        .find(|word| word.text == "tensors" && number_precedes(word.before))?
-        .before
-        .trim_end();
-    let start = before
-        .rfind(|c: char| !c.is_ascii_digit() && c != ',')
-        .map_or(0, |at| at + 1);
-    whole(before[start..].trim_start_matches(',').as_bytes()).map(|(tensors, _)| tensors)
-}
-
-/// Beside a step, with a metric, or as a heading of its own: `Epoch 3/10`.
-fn is_epoch_line(text: &str, phrase: &Phrase) -> bool {
-    phrase.step.is_some()
-        || !Words::of(text).any(|word| EVALUATION.contains(&word.text))
-            && (measures(text)
-                || text
-                    .trim_start_matches(['=', '-', '*', '#', '[', ' '])
-                    .starts_with("epoch"))
-}
-
-fn is_checkpoint(text: &str) -> bool {
-    text.contains("saving") && text.contains("checkpoint")
-        || text.contains("checkpoint saved")
-        || text.contains("saved checkpoint")
+/// `Epoch 3/10` on a line of its own.
+fn is_epoch_heading(text: &str) -> bool {
+    text.trim_start_matches(['=', '-', '*', '#', '[', ' '])
+        .starts_with("epoch")
 }
 
 #[cfg(test)]

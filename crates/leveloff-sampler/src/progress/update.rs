@@ -63,6 +63,18 @@ impl ProgressUpdate {
             && self.plan.is_none()
             && self.event.is_none()
     }
+
+    /// Becomes what came after it, keeping what that one did not speak of. Only for one that
+    /// [`is_only_a_step`](ProgressUpdate::is_only_a_step).
+    pub fn go_on_with(&mut self, later: ProgressUpdate) {
+        let before = std::mem::replace(self, later);
+        self.step = self.step.or(before.step);
+        self.epoch = self.epoch.or(before.epoch);
+        self.epoch_steps = self.epoch_steps.or(before.epoch_steps);
+        self.tensors = self.tensors.or(before.tensors);
+        self.tensor_bytes = self.tensor_bytes.or(before.tensor_bytes);
+        self.cuda_bytes = self.cuda_bytes.or(before.cuda_bytes);
+    }
 }
 
 impl From<SystemTime> for UnixSeconds {

@@ -31,11 +31,6 @@ impl<'a> Words<'a> {
             previous: None,
         }
     }
-
-    /// Whether any of `words` came so far, before the one given out last.
-    pub fn seen_any(&self, words: &[&str]) -> bool {
-        Words::of(&self.text[..self.at]).any(|word| words.contains(&word.text))
-    }
 }
 
 impl<'a> Iterator for Words<'a> {

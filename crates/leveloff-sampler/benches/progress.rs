@@ -1,8 +1,12 @@
-//! How fast a training's output is read: `cargo bench -p leveloff-sampler --bench output_parser`.
+//! How fast a training's output is read, and what listening costs when nothing is said:
+//! `cargo bench -p leveloff-sampler --bench progress`.
 
 use divan::Bencher;
 use divan::counter::BytesCount;
-use leveloff_sampler::progress::OutputParser;
+use leveloff_model::process::{Pid, ProcessIndex};
+use leveloff_model::units::Seconds;
+use leveloff_sampler::proc_root::ProcRoot;
+use leveloff_sampler::progress::{OutputParser, ProgressOptions, ProgressTracker};
 
 /// What a pipe or a log is read in.
 const CHUNK: usize = 64 * 1024;
@@ -58,4 +62,30 @@ fn trainer_on_a_terminal(bencher: Bencher<'_, '_>) {
 #[divan::bench]
 fn lightning_bars(bencher: Bencher<'_, '_>) {
     read(bencher, fixture("pl_tqdm_stdout.bin"));
+}
+
+#[divan::bench]
+fn worst_line(bencher: Bencher<'_, '_>) {
+    let mut line = b"|]/".repeat(2700);
+    line.push(b'\n');
+    read(bencher, line);
+}
+
+/// A poll at 10 Hz of a log and marks in which nothing is new, look-ups each second included.
+#[divan::bench]
+fn idle_poll(bencher: Bencher<'_, '_>) {
+    let log = tempfile::NamedTempFile::new().expect("a temporary file");
+    std::fs::write(log.path(), "step 1: loss 2\n").expect("its content");
+    let options = ProgressOptions {
+        log: Some(log.path().to_owned()),
+        has_output: false,
+    };
+    let mut tracker = ProgressTracker::new(options).expect("a tracker");
+    let us = Pid(std::process::id() as i32);
+    tracker.watch_process(&ProcRoot::live(), ProcessIndex(0), us, None);
+    let mut t = 0.0;
+    bencher.bench_local(|| {
+        t += 0.1;
+        tracker.poll(Seconds(t), std::time::SystemTime::now())
+    });
 }

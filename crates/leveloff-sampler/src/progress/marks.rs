@@ -1,0 +1,14 @@
+//! Marks: what a training writes for us, and what may be believed of it.
+//!
+//! `docs/MARKS.md` has the protocol. [`target`] tells who writes, [`place`] where to, [`trust`]
+//! opens the file if it can be trusted, [`mod@line`] reads a line of it and [`follower`] all of it.
+
+pub mod follower;
+pub mod line;
+pub mod place;
+pub mod target;
+pub mod trust;
+
+pub use follower::MarksFollower;
+pub use place::{MarksPlace, stop_request_path};
+pub use target::MarksTarget;

@@ -1,0 +1,154 @@
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use leveloff_model::process::{Pid, StartTicks};
+use leveloff_model::units::Step;
+
+use super::*;
+use crate::progress::regular_file;
+use crate::progress::update::UnixSeconds;
+
+fn target(started: SystemTime) -> MarksTarget {
+    MarksTarget {
+        pid: Pid(17),
+        own_pid: Pid(17),
+        uid: 0,
+        own_uid: 0,
+        start: StartTicks(500),
+        started: Some(UnixSeconds::from(started)),
+        stated: None,
+        runtime_dir: None,
+        root: PathBuf::from("/"),
+    }
+}
+
+fn write(path: &Path, text: impl AsRef<[u8]>) {
+    let mut file = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(path)
+        .unwrap();
+    file.write_all(text.as_ref()).unwrap();
+}
+
+fn begin(path: &Path, started: SystemTime) -> Belonging {
+    let (file, stat) = regular_file::open(path).unwrap();
+    MarksFollower::begin(file, &stat, &target(started)).unwrap()
+}
+
+fn followed(path: &Path) -> Box<MarksFollower> {
+    match begin(path, SystemTime::now() - Duration::from_secs(60)) {
+        Belonging::Theirs(follower) => follower,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn steps(news: &MarksNews) -> Vec<Step> {
+    news.updates
+        .iter()
+        .filter_map(|update| update.step)
+        .collect()
+}
+
+#[test]
+fn marks_are_read_as_they_come_and_a_torn_one_waits() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("17.jsonl");
+    write(
+        &path,
+        "{\"leveloff_marks\":1,\"pid\":17,\"start\":500}\n{\"step\":1}\n{\"st",
+    );
+    let mut marks = followed(&path);
+    assert_eq!(steps(&marks.poll().unwrap()), [Step(1)]);
+    write(&path, "ep\":2}\n\n{\"step\":3}\n");
+    assert_eq!(steps(&marks.poll().unwrap()), [Step(2), Step(3)]);
+    assert_eq!(steps(&marks.poll().unwrap()), []);
+    fs::write(&path, "{\"step\":4}\n").unwrap();
+    assert_eq!(
+        steps(&marks.poll().unwrap()),
+        [Step(4)],
+        "cut short and begun anew"
+    );
+}
+
+#[test]
+fn bad_lines_are_counted_and_the_first_is_told_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("17.jsonl");
+    write(
+        &path,
+        "{\"step\":1}\n{\"step\":NaN}\n{\"step\":\"x\",\"epoch\":2}\n",
+    );
+    let mut marks = followed(&path);
+    let news = marks.poll().unwrap();
+    assert_eq!(news.first_bad, Some(BadMark::NotJson));
+    assert_eq!(news.updates[1].epoch, Some(2.0));
+    write(&path, vec![b'{'; 3 * LONGEST_LINE]);
+    write(&path, "\n{\"step\":5}\nnonsense\n");
+    let news = marks.poll().unwrap();
+    assert_eq!((steps(&news), news.first_bad), (vec![Step(5)], None));
+    assert_eq!(marks.bad_lines(), 4);
+}
+
+#[test]
+fn only_the_end_of_a_long_file_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("17.jsonl");
+    let marks: String = (0..50_000).map(|n| format!("{{\"step\":{n}}}\n")).collect();
+    write(
+        &path,
+        "{\"leveloff_marks\":1,\"pid\":17}\n".to_owned() + &marks,
+    );
+    let news = followed(&path).poll().unwrap();
+    assert!(steps(&news).len() < 6000);
+    assert_eq!(steps(&news).last(), Some(&Step(49_999)));
+    assert_eq!(
+        news.first_bad, None,
+        "the line that was cut is not a bad one"
+    );
+}
+
+#[test]
+fn a_file_of_an_earlier_process_is_not_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("17.jsonl");
+    let later = SystemTime::now() + Duration::from_secs(60);
+    let refused = |text: &str, started| {
+        let _ = fs::remove_file(&path);
+        write(&path, text);
+        match begin(&path, started) {
+            Belonging::Someones(why) => why,
+            other => panic!("{text}: {other:?}"),
+        }
+    };
+    let earlier = SystemTime::now() - Duration::from_secs(60);
+    let older_start = "{\"leveloff_marks\":1,\"pid\":17,\"start\":499}\n";
+    assert!(refused(older_start, earlier).contains("earlier process"));
+    assert!(refused("{\"step\":1}\n", later).contains("older than the process"));
+    assert!(refused("{\"leveloff_marks\":1,\"pid\":18}\n", earlier).contains("process 18"));
+    assert!(refused("{\"leveloff_marks\":2}\n", earlier).contains("version 2"));
+}
+
+#[test]
+fn a_start_time_in_the_header_outweighs_the_files_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("17.jsonl");
+    write(&path, "{\"leveloff_marks\":1,\"pid\":17,\"start\":500}\n");
+    let later = SystemTime::now() + Duration::from_secs(60);
+    assert!(matches!(begin(&path, later), Belonging::Theirs(_)));
+}
+
+#[test]
+fn a_first_line_that_is_not_whole_decides_nothing_yet() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("17.jsonl");
+    for text in ["", "{\"leveloff_ma"] {
+        write(&path, text);
+        assert!(matches!(
+            begin(&path, SystemTime::UNIX_EPOCH),
+            Belonging::Unknown
+        ));
+    }
+}

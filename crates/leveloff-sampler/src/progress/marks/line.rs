@@ -1,0 +1,238 @@
+//! One line of a marks file.
+
+use leveloff_model::process::Pid;
+use leveloff_model::process::StartTicks;
+use leveloff_model::progress::Phase;
+use leveloff_model::units::{Bytes, Step};
+use serde_json::{Map, Value};
+
+use crate::progress::number::LARGEST;
+use crate::progress::update::{Plan, ProgressUpdate, UnixSeconds};
+
+/// The version of the protocol that is understood.
+pub const VERSION: u64 = 1;
+
+/// What a line holds.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "taken apart as soon as it is made, and nearly always a mark"
+)]
+pub enum MarksLine {
+    /// The first line, which says who writes.
+    Header(MarksHeader),
+    /// A mark, with what is wrong with it, if anything: its other fields still count.
+    Mark(ProgressUpdate, Option<BadMark>),
+}
+
+/// Who writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MarksHeader {
+    /// The protocol's version.
+    pub version: u64,
+    /// The writer's pid, as it sees it.
+    pub pid: Option<Pid>,
+    /// When it started, if it knows.
+    pub start: Option<StartTicks>,
+}
+
+/// What is wrong with a line.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadMark {
+    /// Not JSON; NaN and Infinity are not JSON either.
+    #[error("not a JSON object (NaN and Infinity are not JSON: write null)")]
+    NotJson,
+    /// Longer than any mark.
+    #[error("longer than 64 KiB")]
+    TooLong,
+    /// A field of the wrong type, or out of range.
+    #[error("\"{0}\" is not {1}")]
+    WrongField(&'static str, &'static str),
+}
+
+/// More facts in one mark than are kept.
+const MOST_FACTS: usize = 64;
+
+/// The longest name of a fact, an event or a phase that is kept.
+const LONGEST_NAME: usize = 64;
+
+/// Reads a line without its end.
+pub fn parse(line: &[u8]) -> Result<MarksLine, BadMark> {
+    let fields: Map<String, Value> = serde_json::from_slice(line).map_err(|_| BadMark::NotJson)?;
+    if let Some(version) = fields.get("leveloff_marks") {
+        return Ok(MarksLine::Header(MarksHeader {
+            version: whole(version).unwrap_or(0),
+            pid: number_of(&fields, "pid")
+                .and_then(|pid| i32::try_from(pid).ok())
+                .map(Pid),
+            start: number_of(&fields, "start").map(StartTicks),
+        }));
+    }
+    let mut mark = ProgressUpdate::default();
+    let mut bad = None;
+    for (name, value) in fields.iter().filter(|(_, value)| !value.is_null()) {
+        if let Err(wrong) = take(&mut mark, name, value) {
+            bad.get_or_insert(wrong);
+        }
+    }
+    Ok(MarksLine::Mark(mark, bad))
+}
+
+fn take(mark: &mut ProgressUpdate, name: &str, value: &Value) -> Result<(), BadMark> {
+    const COUNT: &str = "a whole number from 0 to 9e15";
+    let count = |name| whole(value).ok_or(BadMark::WrongField(name, COUNT));
+    match name {
+        "t" => mark.at = Some(UnixSeconds(number(value, "t")?)),
+        "step" => mark.step = Some(Step(count("step")?)),
+        "epoch" => mark.epoch = Some(not_negative(number(value, "epoch")?, "epoch")?),
+        "phase" => mark.phase = Some(Phase::from(word(value, "phase")?)),
+        "event" => mark.event = Some(word(value, "event")?),
+        "planned_steps" => mark.plan = Some(Plan::Steps(Step(count("planned_steps")?))),
+        "epoch_steps" => mark.epoch_steps = Some(Step(count("epoch_steps")?)),
+        "tensors" => mark.tensors = Some(count("tensors")?),
+        "tensor_bytes" => mark.tensor_bytes = Some(Bytes(count("tensor_bytes")?)),
+        "cuda_bytes" => mark.cuda_bytes = Some(Bytes(count("cuda_bytes")?)),
+        // What later writers may add and we do not know is left alone, if it is no number.
+        _ => {
+            let has_room = mark.facts.len() < MOST_FACTS && name.len() <= LONGEST_NAME;
+            if let Some(fact) = value.as_f64().filter(|_| has_room) {
+                mark.facts.insert(name.to_owned(), fact);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A whole number, also one written as `10.0`, within what a float can hold.
+fn whole(value: &Value) -> Option<u64> {
+    let number = value.as_f64()?;
+    let is_count = (0.0..LARGEST).contains(&number) && number.fract() == 0.0;
+    is_count.then_some(number as u64)
+}
+
+fn number_of(fields: &Map<String, Value>, name: &str) -> Option<u64> {
+    fields.get(name).and_then(whole)
+}
+
+fn number(value: &Value, name: &'static str) -> Result<f64, BadMark> {
+    let number = value.as_f64().filter(|number| number.abs() < LARGEST);
+    number.ok_or(BadMark::WrongField(name, "a number"))
+}
+
+fn not_negative(number: f64, name: &'static str) -> Result<f64, BadMark> {
+    if number >= 0.0 {
+        Ok(number)
+    } else {
+        Err(BadMark::WrongField(name, "0 or more"))
+    }
+}
+
+/// A short text that is safe to print.
+fn word(value: &Value, name: &'static str) -> Result<String, BadMark> {
+    let text = value.as_str().filter(|text| {
+        !text.is_empty() && text.len() <= LONGEST_NAME && !text.chars().any(char::is_control)
+    });
+    text.map(str::to_owned)
+        .ok_or(BadMark::WrongField(name, "a text of at most 64 bytes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn mark(line: &str) -> (ProgressUpdate, Option<BadMark>) {
+        match parse(line.as_bytes()) {
+            Ok(MarksLine::Mark(mark, bad)) => (mark, bad),
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_full_line_is_read() {
+        let (mark, bad) = mark(
+            r#"{"t":1760000000.5,"step":10,"phase":"train","epoch":0.5,"tensors":6529,"tensor_bytes":1024,"cuda_bytes":2048,"planned_steps":400,"epoch_steps":20,"event":"checkpoint","loss":2.5,"note":"x"}"#,
+        );
+        assert_eq!(bad, None);
+        assert_eq!(mark.at, Some(UnixSeconds(1_760_000_000.5)));
+        assert_eq!((mark.step, mark.epoch), (Some(Step(10)), Some(0.5)));
+        assert_eq!(mark.phase, Some(Phase::Train));
+        assert_eq!(mark.plan, Some(Plan::Steps(Step(400))));
+        assert_eq!(
+            (mark.tensors, mark.cuda_bytes),
+            (Some(6529), Some(Bytes(2048)))
+        );
+        assert_eq!(mark.event.as_deref(), Some("checkpoint"));
+        assert_eq!(
+            mark.facts.into_iter().collect::<Vec<_>>(),
+            [("loss".to_owned(), 2.5)]
+        );
+    }
+
+    #[test]
+    fn a_wrong_field_is_named_and_the_others_count() {
+        let (update, bad) = mark(r#"{"step":10,"epoch":"half"}"#);
+        assert_eq!(update.step, Some(Step(10)));
+        assert_eq!(bad, Some(BadMark::WrongField("epoch", "a number")));
+        for line in [
+            r#"{"step":-1}"#,
+            r#"{"step":1.5}"#,
+            r#"{"step":1e300}"#,
+            r#"{"step":true}"#,
+            r#"{"phase":"a\u001b[2J"}"#,
+            r#"{"event":""}"#,
+            r#"{"t":1e18}"#,
+        ] {
+            assert!(mark(line).1.is_some(), "{line}");
+        }
+        assert_eq!(mark(r#"{"step":10.0,"epoch":null}"#).0.step, Some(Step(10)));
+    }
+
+    #[test]
+    fn what_is_no_object_is_bad() {
+        for line in [
+            "",
+            "{",
+            "[1]",
+            "7",
+            r#"{"step":NaN}"#,
+            r#"{"loss":1e999}"#,
+            "\u{0}",
+        ] {
+            assert_eq!(parse(line.as_bytes()), Err(BadMark::NotJson), "{line}");
+        }
+        assert_eq!(parse(b"\xff\xfe"), Err(BadMark::NotJson));
+        let deep = "[".repeat(100_000);
+        assert_eq!(
+            parse(format!("{{\"a\":{deep}").as_bytes()),
+            Err(BadMark::NotJson)
+        );
+    }
+
+    #[test]
+    fn the_header_says_who_writes() {
+        let header = parse(br#"{"leveloff_marks":1,"pid":17,"start":987654}"#).unwrap();
+        let expected = MarksHeader {
+            version: 1,
+            pid: Some(Pid(17)),
+            start: Some(StartTicks(987_654)),
+        };
+        assert_eq!(header, MarksLine::Header(expected));
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic(line in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = parse(&line);
+        }
+
+        #[test]
+        fn no_value_makes_it_panic(
+            name in "(t|step|epoch|phase|event|tensors|leveloff_marks|pid|x)",
+            value in "(-?[0-9]{1,25}(\\.[0-9]{1,5})?(e[0-9]{1,4})?|true|null|\"[a-z]{0,80}\"|\\[\\]|\\{\\})",
+        ) {
+            let _ = parse(format!("{{\"{name}\":{value}}}").as_bytes());
+        }
+    }
+}

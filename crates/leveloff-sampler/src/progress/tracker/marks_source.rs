@@ -1,0 +1,244 @@
+//! One trainer's marks: found, checked, followed, and put on the recording's clock.
+
+use std::io;
+use std::path::PathBuf;
+
+use leveloff_model::process::Pid;
+use leveloff_model::units::Seconds;
+
+use crate::proc_root::ProcRoot;
+use crate::progress::marks::follower::{Belonging, MarksFollower};
+use crate::progress::marks::place::{MarksPlace, stop_request_path};
+use crate::progress::marks::target::{MARKS_VARIABLE, MarksTarget};
+use crate::progress::marks::trust::{self, Owners};
+use crate::progress::regular_file::FileId;
+use crate::progress::update::{ProgressUpdate, UnixSeconds};
+
+/// How often files are looked for that were not there, or that may have been replaced.
+pub const LOOK_EVERY: Seconds = Seconds(1.0);
+
+/// Where one trainer's marks are, or may come to be.
+#[derive(Debug)]
+pub struct MarksSource {
+    proc_root: ProcRoot,
+    target: MarksTarget,
+    owners: Owners,
+    places: Vec<MarksPlace>,
+    next_look: Seconds,
+    followed: Option<Followed>,
+}
+
+#[derive(Debug)]
+struct Followed {
+    place: MarksPlace,
+    follower: Box<MarksFollower>,
+    /// Nothing was read yet: what is there may be from before the recording.
+    is_fresh: bool,
+}
+
+/// When something was marked, on the recording's clock.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HeardAt {
+    /// When.
+    pub t: Seconds,
+    /// Before the recording began.
+    pub is_history: bool,
+}
+
+/// What a poll of the marks told.
+#[derive(Debug, Default)]
+pub struct SourceNews {
+    /// Oldest first.
+    pub updates: Vec<(HeardAt, ProgressUpdate)>,
+    /// Why marks are not read, where that is so.
+    pub troubles: Vec<String>,
+}
+
+impl MarksSource {
+    /// Finds out who the process is and where its marks would be.
+    pub fn of(proc_root: &ProcRoot, pid: Pid) -> io::Result<MarksSource> {
+        let target = MarksTarget::read(proc_root, pid)?;
+        Ok(MarksSource {
+            proc_root: proc_root.clone(),
+            owners: Owners {
+                target: target.uid,
+                ours: rustix::process::geteuid().as_raw(),
+            },
+            places: MarksPlace::all_of(&target),
+            target,
+            next_look: Seconds(f64::NEG_INFINITY),
+            followed: None,
+        })
+    }
+
+    /// Whether there are marks.
+    pub fn is_followed(&self) -> bool {
+        self.followed.is_some()
+    }
+
+    /// Where to put a stop request, once there are marks.
+    pub fn stop_request_path(&self) -> Option<PathBuf> {
+        let followed = self.followed.as_ref()?;
+        Some(stop_request_path(&followed.place, self.target.own_pid))
+    }
+
+    /// Reads what is new; looks for the file, if it is time to.
+    pub fn poll(&mut self, now: Seconds, wall_now: UnixSeconds) -> SourceNews {
+        let mut news = SourceNews::default();
+        if now >= self.next_look {
+            self.next_look = Seconds(now.0 + LOOK_EVERY.0);
+            self.look(&mut news.troubles);
+        }
+        let Some(followed) = &mut self.followed else {
+            return news;
+        };
+        let is_fresh = std::mem::take(&mut followed.is_fresh);
+        let path = followed.place.file.display();
+        match followed.follower.poll() {
+            Err(error) => news
+                .troubles
+                .push(format!("cannot read the marks {path}: {error}")),
+            Ok(marks) => {
+                let clock = Clock { now, wall_now };
+                let was_running = clock
+                    .of(self.target.started)
+                    .is_none_or(|start| start.0 < 0.0);
+                news.updates.extend(
+                    marks
+                        .updates
+                        .into_iter()
+                        .map(|update| (clock.heard_at(update.at, is_fresh, was_running), update)),
+                );
+                news.troubles.extend(marks.first_bad.map(|bad| {
+                    format!("a line of the marks {path} is {bad}; what is wrong in it and in further lines is passed over")
+                }));
+            }
+        }
+        news
+    }
+
+    fn look(&mut self, troubles: &mut Vec<String>) {
+        let pid = self.target.pid;
+        if !self.owners.may_look() {
+            let uid = self.target.uid;
+            troubles.push(format!(
+                "marks of process {pid} are user {uid}'s and not looked for; run as that user"
+            ));
+            return;
+        }
+        if self.followed.is_none() && self.target.read_environment(&self.proc_root) {
+            self.places = MarksPlace::all_of(&self.target);
+        }
+        if self.places.is_empty() {
+            troubles.push(format!(
+                "{MARKS_VARIABLE} of process {pid} is no absolute path; its marks are not found"
+            ));
+        }
+        for place in &self.places {
+            let followed = self.followed.as_ref();
+            let is_same = followed.is_some_and(|followed| followed.is_still_at(place));
+            if is_same {
+                return;
+            }
+            match open(place, self.owners, &self.target) {
+                Ok(None) => {}
+                Ok(Some(follower)) => {
+                    self.followed = Some(Followed {
+                        place: place.clone(),
+                        follower,
+                        is_fresh: true,
+                    });
+                    return;
+                }
+                Err(why) => troubles.push(format!(
+                    "marks {} of process {pid} are not read: {why}",
+                    place.file.display()
+                )),
+            }
+        }
+    }
+}
+
+impl Followed {
+    fn is_still_at(&self, place: &MarksPlace) -> bool {
+        self.place == *place && FileId::at(&place.path()).is_ok_and(|id| id == self.follower.id())
+    }
+}
+
+/// The file of a place, if it is there, trusted, and the target's.
+fn open(
+    place: &MarksPlace,
+    owners: Owners,
+    target: &MarksTarget,
+) -> Result<Option<Box<MarksFollower>>, String> {
+    let opened = trust::open(place, owners).map_err(|distrust| distrust.to_string())?;
+    let Some((file, stat)) = opened else {
+        return Ok(None);
+    };
+    match MarksFollower::begin(file, &stat, target) {
+        Ok(Belonging::Theirs(follower)) => Ok(Some(follower)),
+        Ok(Belonging::Unknown) => Ok(None),
+        Ok(Belonging::Someones(why)) => Err(why),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Two clocks read at one moment.
+#[derive(Debug, Clone, Copy)]
+struct Clock {
+    now: Seconds,
+    wall_now: UnixSeconds,
+}
+
+impl Clock {
+    /// A time of the training's clock on the recording's.
+    fn of(self, at: Option<UnixSeconds>) -> Option<Seconds> {
+        at.map(|at| Seconds(self.now.0 - (self.wall_now.0 - at.0)))
+    }
+
+    /// A mark from the future or, unless it is history, from before the start happened now: some
+    /// clock was set.
+    fn heard_at(self, at: Option<UnixSeconds>, is_fresh: bool, was_running: bool) -> HeardAt {
+        let t = self.of(at);
+        let is_old = t.map_or(was_running, |t| t.0 < 0.0);
+        let is_in_range = |t: &Seconds| t.0 >= 0.0 && *t <= self.now;
+        HeardAt {
+            t: t.filter(is_in_range).unwrap_or(self.now),
+            is_history: is_fresh && is_old,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_trainings_clock_becomes_the_recordings() {
+        let clock = Clock {
+            now: Seconds(100.0),
+            wall_now: UnixSeconds(5000.0),
+        };
+        let heard = |at, is_fresh| {
+            let heard = clock.heard_at(Some(UnixSeconds(at)), is_fresh, true);
+            (heard.t, heard.is_history)
+        };
+        assert_eq!(heard(4990.0, false), (Seconds(90.0), false));
+        assert_eq!(heard(4990.0, true), (Seconds(90.0), false));
+        assert_eq!(
+            heard(5010.0, false),
+            (Seconds(100.0), false),
+            "from the future"
+        );
+        assert_eq!(
+            heard(100.0, false),
+            (Seconds(100.0), false),
+            "before the start"
+        );
+        assert_eq!(
+            heard(100.0, true),
+            (Seconds(100.0), true),
+            "written before we came"
+        );
+    }
+}
