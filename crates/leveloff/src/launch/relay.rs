@@ -53,6 +53,7 @@ struct Relay {
     front_was_stopped: bool,
     outer_before: Option<TerminalModes>,
     ended: Option<(WaitStatus, Instant)>,
+    dropped_before: u64,
     reported_drops: u64,
 }
 
@@ -84,6 +85,7 @@ impl Relay {
             front_was_stopped: false,
             outer_before: None,
             ended: None,
+            dropped_before: 0,
             reported_drops: 0,
         }))
     }
@@ -106,6 +108,7 @@ impl Relay {
                     channel.pump(events);
                 }
             }
+            self.close_finished_pipes();
             self.report_drops(&mut link);
             self.hear_front(&mut link);
         }
@@ -155,6 +158,17 @@ impl Relay {
             }
         }
         Ok(sink_events)
+    }
+
+    /// The user's reader has to see the end when the command closes its side.
+    fn close_finished_pipes(&mut self) {
+        let is_done =
+            |channel: &mut Channel| channel.is_finished() && channel.outer_terminal().is_none();
+        for channel in &mut self.channels {
+            if let Some(done) = channel.take_if(is_done) {
+                self.dropped_before += done.dropped();
+            }
+        }
     }
 
     fn see_child(&mut self, link: &mut Option<Link>) {
@@ -212,7 +226,7 @@ impl Relay {
     }
 
     fn dropped(&self) -> u64 {
-        self.channels().map(Channel::dropped).sum()
+        self.dropped_before + self.channels().map(Channel::dropped).sum::<u64>()
     }
 
     fn hear_front(&mut self, link: &mut Option<Link>) {
