@@ -245,6 +245,20 @@ print('do' + 'ne')";
 }
 
 #[test]
+fn a_stopped_command_goes_on_when_its_front_is_killed() {
+    let mut terminal = Terminal::new(80, 24);
+    let mut shell = terminal.start_shell();
+    let program = "import os, signal; print('be' + 'gun'); os.kill(os.getpid(), signal.SIGSTOP); print('do' + 'ne')";
+    terminal.keys(&format!("{}\r", run_python(program)));
+    terminal.wait_for("begun\r\n");
+    terminal.wait_for("ready> ");
+    terminal.keys("kill -9 %1\r");
+    terminal.wait_for("done\r\n");
+    terminal.keys("exit\rexit\r");
+    assert!(shell.wait().is_ok());
+}
+
+#[test]
 fn a_hang_up_reaches_the_whole_job() {
     let mut terminal = Terminal::new(80, 24);
     let directory = tempfile::tempdir().unwrap();

@@ -50,7 +50,7 @@ struct Relay {
     master: Option<OwnedFd>,
     controls_terminal: bool,
     front: Option<OwnedFd>,
-    front_was_stopped: bool,
+    child_is_stopped: bool,
     outer_before: Option<TerminalModes>,
     ended: Option<(WaitStatus, Instant)>,
     dropped_before: u64,
@@ -82,7 +82,7 @@ impl Relay {
             master,
             controls_terminal: plan.wiring.mode == Mode::Terminal,
             front,
-            front_was_stopped: false,
+            child_is_stopped: false,
             outer_before: None,
             ended: None,
             dropped_before: 0,
@@ -176,7 +176,7 @@ impl Relay {
         while rustix::io::read(&self.child_events, &mut ignored).is_ok_and(|count| count > 0) {}
         while let Some(status) = self.session.next_change() {
             if let Some(signal) = status.stopping_signal() {
-                self.front_was_stopped = true;
+                self.child_is_stopped = true;
                 tell(link, ToFront::Stopped(signal));
             } else if status.continued() {
                 self.wake_front();
@@ -193,10 +193,10 @@ impl Relay {
     /// Somebody other than the front let the command go on: the front stopped with it, and no
     /// shell will continue it.
     fn wake_front(&mut self) {
-        if let Some(front) = self.front.as_ref().filter(|_| self.front_was_stopped) {
+        if let Some(front) = self.front.as_ref().filter(|_| self.child_is_stopped) {
             let _ = rustix::process::pidfd_send_signal(front, Signal::CONT);
         }
-        self.front_was_stopped = false;
+        self.child_is_stopped = false;
     }
 
     fn report_end(&self, status: WaitStatus, when: Instant, link: &mut Option<Link>) -> bool {
@@ -245,7 +245,7 @@ impl Relay {
     fn obey(&mut self, message: ToRelay) {
         match message {
             ToRelay::Continue => {
-                self.front_was_stopped = false;
+                self.child_is_stopped = false;
                 self.session.signal_group(Signal::CONT.as_raw());
             }
             ToRelay::Foreground(yes) => self.session.set_foreground(yes),
@@ -256,8 +256,12 @@ impl Relay {
         }
     }
 
-    /// The front is gone, perhaps killed: what it would have tidied up falls to us.
+    /// The front is gone, perhaps killed: what it would have tidied up falls to us. A command that
+    /// was stopped goes on, because nobody is left who could continue it.
     fn go_on_alone(&mut self) {
+        if self.child_is_stopped {
+            self.session.signal_group(Signal::CONT.as_raw());
+        }
         for channel in self.channels.iter_mut().flatten() {
             channel.forget_tap();
         }
