@@ -150,22 +150,36 @@ pub fn child_events() -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
 }
 
-/// Does to this process what the signal does by default, and puts the former handler back if we
-/// live on. The kernel itself ignores a keyboard stop when no shell is there to continue us.
-pub fn take_default_action(signal: i32) {
-    let mut former = MaybeUninit::<libc::sigaction>::zeroed();
-    let mut default = MaybeUninit::<libc::sigaction>::zeroed();
+/// Who is to take a signal's default action.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Who {
+    /// This process alone.
+    Us,
+    /// Everyone in our process group: the whole job.
+    OurGroup,
+}
+
+/// Does to this process, or its group, what the signal does by default, and puts our handler back
+/// if we live on. The kernel itself ignores a keyboard stop when no shell is there to continue us.
+///
+/// The signal is made only once, for the group or for us: a second one would stop us again.
+pub fn take_default_action(signal: i32, who: Who) {
     if !(1..=LAST_SIGNAL).contains(&signal) {
         return;
     }
-    // SAFETY: both are zeroed, which is a valid sigaction that asks for the default action.
+    let only_this = signal_set(1 << (signal - 1));
+    let mut mask = MaybeUninit::<libc::sigset_t>::zeroed();
+    let mut former = MaybeUninit::<libc::sigaction>::zeroed();
+    let mut default = MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: all are zeroed, which is valid; a zeroed sigaction asks for the default action.
     unsafe {
         (*default.as_mut_ptr()).sa_sigaction = libc::SIG_DFL;
         libc::sigaction(signal, default.as_ptr(), former.as_mut_ptr());
-        let mut mask = MaybeUninit::<libc::sigset_t>::zeroed();
-        let only_this = signal_set(1 << (signal - 1));
         libc::pthread_sigmask(libc::SIG_UNBLOCK, &only_this, mask.as_mut_ptr());
-        libc::raise(signal);
+        match who {
+            Who::Us => libc::raise(signal),
+            Who::OurGroup => libc::kill(0, signal),
+        };
         libc::pthread_sigmask(libc::SIG_SETMASK, mask.as_ptr(), std::ptr::null_mut());
         libc::sigaction(signal, former.as_ptr(), std::ptr::null_mut());
     }

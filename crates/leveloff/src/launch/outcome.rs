@@ -2,7 +2,7 @@
 
 use rustix::process::{Resource, Rlimit};
 
-use super::edge;
+use super::edge::{self, Who};
 
 /// How the command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub fn pass_on(outcome: Outcome) -> ! {
                 maximum: rustix::process::getrlimit(Resource::Core).maximum,
             };
             let _ = rustix::process::setrlimit(Resource::Core, limit);
-            edge::take_default_action(signal);
+            edge::take_default_action(signal, Who::Us);
             // Process 1 of a container does not die of signals.
             SIGNAL_BASE + signal
         }

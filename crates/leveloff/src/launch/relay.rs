@@ -50,9 +50,10 @@ struct Relay {
     master: Option<OwnedFd>,
     controls_terminal: bool,
     front: Option<OwnedFd>,
-    front_was_stopped: bool,
+    child_is_stopped: bool,
     outer_before: Option<TerminalModes>,
     ended: Option<(WaitStatus, Instant)>,
+    dropped_before: u64,
     reported_drops: u64,
 }
 
@@ -81,9 +82,10 @@ impl Relay {
             master,
             controls_terminal: plan.wiring.mode == Mode::Terminal,
             front,
-            front_was_stopped: false,
+            child_is_stopped: false,
             outer_before: None,
             ended: None,
+            dropped_before: 0,
             reported_drops: 0,
         }))
     }
@@ -106,6 +108,7 @@ impl Relay {
                     channel.pump(events);
                 }
             }
+            self.close_finished_pipes();
             self.report_drops(&mut link);
             self.hear_front(&mut link);
         }
@@ -157,12 +160,23 @@ impl Relay {
         Ok(sink_events)
     }
 
+    /// The user's reader has to see the end when the command closes its side.
+    fn close_finished_pipes(&mut self) {
+        let is_done =
+            |channel: &mut Channel| channel.is_finished() && channel.outer_terminal().is_none();
+        for channel in &mut self.channels {
+            if let Some(done) = channel.take_if(is_done) {
+                self.dropped_before += done.dropped();
+            }
+        }
+    }
+
     fn see_child(&mut self, link: &mut Option<Link>) {
         let mut ignored = [0; 1024];
         while rustix::io::read(&self.child_events, &mut ignored).is_ok_and(|count| count > 0) {}
         while let Some(status) = self.session.next_change() {
             if let Some(signal) = status.stopping_signal() {
-                self.front_was_stopped = true;
+                self.child_is_stopped = true;
                 tell(link, ToFront::Stopped(signal));
             } else if status.continued() {
                 self.wake_front();
@@ -179,10 +193,10 @@ impl Relay {
     /// Somebody other than the front let the command go on: the front stopped with it, and no
     /// shell will continue it.
     fn wake_front(&mut self) {
-        if let Some(front) = self.front.as_ref().filter(|_| self.front_was_stopped) {
+        if let Some(front) = self.front.as_ref().filter(|_| self.child_is_stopped) {
             let _ = rustix::process::pidfd_send_signal(front, Signal::CONT);
         }
-        self.front_was_stopped = false;
+        self.child_is_stopped = false;
     }
 
     fn report_end(&self, status: WaitStatus, when: Instant, link: &mut Option<Link>) -> bool {
@@ -212,7 +226,7 @@ impl Relay {
     }
 
     fn dropped(&self) -> u64 {
-        self.channels().map(Channel::dropped).sum()
+        self.dropped_before + self.channels().map(Channel::dropped).sum::<u64>()
     }
 
     fn hear_front(&mut self, link: &mut Option<Link>) {
@@ -231,7 +245,7 @@ impl Relay {
     fn obey(&mut self, message: ToRelay) {
         match message {
             ToRelay::Continue => {
-                self.front_was_stopped = false;
+                self.child_is_stopped = false;
                 self.session.signal_group(Signal::CONT.as_raw());
             }
             ToRelay::Foreground(yes) => self.session.set_foreground(yes),
@@ -242,8 +256,12 @@ impl Relay {
         }
     }
 
-    /// The front is gone, perhaps killed: what it would have tidied up falls to us.
+    /// The front is gone, perhaps killed: what it would have tidied up falls to us. A command that
+    /// was stopped goes on, because nobody is left who could continue it.
     fn go_on_alone(&mut self) {
+        if self.child_is_stopped {
+            self.session.signal_group(Signal::CONT.as_raw());
+        }
         for channel in self.channels.iter_mut().flatten() {
             channel.forget_tap();
         }

@@ -9,9 +9,10 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Signal, WaitOptions, WaitStatus};
 use signal_hook::consts::signal::{SIGHUP, SIGSTOP, SIGTSTP, SIGWINCH};
 
+use super::edge::{self, Who};
 use super::message::{Incoming, ToFront, ToRelay};
 use super::signals::{Arrived, Sender, descends_from};
-use super::{Launch, Mode, Outcome, Served, edge};
+use super::{Launch, Mode, Outcome, Served};
 
 /// The shortest time between two looks at the output. A command that prints without pause would
 /// otherwise keep us awake all the time, and no step mark needs to be more exact.
@@ -243,13 +244,13 @@ impl Launch {
     /// continues us.
     fn stop_with_command(&mut self, signal: i32) {
         self.restore_terminal();
-        if self.mode == Mode::Terminal && signal != SIGSTOP {
-            // From the keyboard it would have reached everyone in the job.
-            if let Some(signal) = Signal::from_named_raw(signal) {
-                let _ = rustix::process::kill_current_process_group(signal);
-            }
-        }
-        edge::take_default_action(signal);
+        // From the keyboard it would have reached everyone in the job.
+        let who = if self.mode == Mode::Terminal && signal != SIGSTOP {
+            Who::OurGroup
+        } else {
+            Who::Us
+        };
+        edge::take_default_action(signal, who);
         for arrived in self.signals.arrived() {
             if let Arrived::ForCommand(signal, sender) = arrived {
                 self.pass_signal_on(signal, sender);
