@@ -1,5 +1,10 @@
 //! A recording gives back what was written, whatever happens to the file in between.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test may fail by panicking, in its functions as well"
+)]
+
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 

@@ -42,6 +42,7 @@ fn main() {
         pss_budget_percent: 0.0,
         limit: None,
         log: None,
+        has_output: false,
         adopter: None,
         ours: Vec::new(),
     })

@@ -22,6 +22,13 @@ pub struct Moment {
     pub unix: f64,
 }
 
+impl Moment {
+    /// The wall clock's time.
+    pub fn wall(&self) -> SystemTime {
+        UNIX_EPOCH + Duration::try_from_secs_f64(self.unix).unwrap_or_default()
+    }
+}
+
 /// This machine's clocks.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;

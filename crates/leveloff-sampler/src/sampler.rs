@@ -16,9 +16,10 @@ use crate::budget::CpuBudget;
 use crate::cast::{Cast, Part, anyone_training};
 use crate::clock::{Clock, Moment, SystemClock, process_cpu, thread_cpu};
 use crate::detail::{Detail, DetailReader, Outcome, Request};
+use crate::doubt::tolerable;
 use crate::handle::{self, SCRATCH_SIZE, Scratch};
 use crate::proc_root::ProcRoot;
-use crate::progress::{ProgressError, ProgressOptions, ProgressTracker};
+use crate::progress::{OutputStream, ProgressError, ProgressOptions, ProgressTracker};
 use crate::pss_plan;
 use crate::surroundings::Surroundings;
 use crate::tree::{Scope, Tree};
@@ -37,6 +38,8 @@ pub struct SamplerOptions {
     pub limit: Option<Limit>,
     /// A log file to read progress from.
     pub log: Option<PathBuf>,
+    /// Under `run`: whether the command's output comes through [`Sampler::feed_output`].
+    pub has_output: bool,
     /// Under `run`: the process (we) to which the run's orphans come.
     pub adopter: Option<Pid>,
     /// Processes of our own that are not part of the run.
@@ -83,6 +86,8 @@ pub struct Sampler {
     budget: CpuBudget,
     kin: KinFlux,
     mappings: Option<MappingReading>,
+    /// The tree's memory at the last tick.
+    total: Bytes,
     surroundings: Surroundings,
     progress: ProgressTracker,
     context: FastContext,
@@ -147,8 +152,12 @@ impl Sampler {
             budget: CpuBudget::percent(options.pss_budget_percent),
             kin: KinFlux::default(),
             mappings: None,
+            total: Bytes::ZERO,
             surroundings: Surroundings::new(&proc_root, root_pid, options.limit),
-            progress: ProgressTracker::new(ProgressOptions { log: options.log })?,
+            progress: ProgressTracker::new(ProgressOptions {
+                log: options.log,
+                has_output: options.has_output,
+            })?,
             context: FastContext {
                 page_size: handle::page_size(),
                 ticks_per_second: rustix::param::clock_ticks_per_second(),
@@ -166,7 +175,7 @@ impl Sampler {
 
     /// The command's output under `run`, from which progress is read. Each stream has lines of its
     /// own.
-    pub fn feed_output(&mut self, stream: usize, bytes: &[u8]) {
+    pub fn feed_output(&mut self, stream: OutputStream, bytes: &[u8]) {
         self.progress.feed_output(stream, bytes);
     }
 
@@ -269,7 +278,10 @@ impl Sampler {
         };
         match &detail.outcome {
             Outcome::Read(rollup, base, kinds) => {
-                process.take_pss(at, detail.cost, rollup, *base, kinds.as_ref());
+                let surprise = process.take_pss(at, detail.cost, rollup, *base, kinds.as_ref());
+                if surprise > tolerable(self.total) {
+                    self.share_surprise(detail.process);
+                }
                 if let Some(kinds) = kinds {
                     self.mappings = Some(MappingReading {
                         process: detail.process,
@@ -285,6 +297,40 @@ impl Sampler {
                 self.say(pss_gap(detail.process, pid, *errno), events);
             }
         }
+    }
+
+    /// A share that is not what it was thought to be changed the shares of those it shares with: a
+    /// page that one copies for itself is the other's alone from then on.
+    fn share_surprise(&mut self, surprised: ProcessIndex) {
+        let sharers = self.sharers();
+        let is_sharer = |process: &Watched| sharers.contains(&process.index());
+        if self
+            .watched
+            .iter()
+            .any(|process| process.index() == surprised && is_sharer(process))
+        {
+            for process in &mut self.watched {
+                if is_sharer(process) && process.index() != surprised {
+                    process.kin_changed();
+                }
+            }
+        }
+    }
+
+    /// Forks that hold their parent's pages, and the parents.
+    fn sharers(&self) -> HashSet<ProcessIndex> {
+        let is_fork = |process: &&Watched| process.reading().inherited > Bytes::ZERO;
+        let parents: HashSet<Pid> = self
+            .watched
+            .iter()
+            .filter(is_fork)
+            .map(Watched::parent)
+            .collect();
+        self.watched
+            .iter()
+            .filter(|process| is_fork(process) || parents.contains(&process.handle().key().pid))
+            .map(Watched::index)
+            .collect()
     }
 
     /// New processes, unless nobody was born.
@@ -405,16 +451,9 @@ impl Sampler {
 
     /// Someone who shares pages came or went: whoever shares must be read again.
     fn kin_changed(&mut self) {
-        let parents: HashSet<Pid> = self
-            .watched
-            .iter()
-            .filter(|process| process.reading().inherited > Bytes::ZERO)
-            .map(Watched::parent)
-            .collect();
+        let sharers = self.sharers();
         for process in &mut self.watched {
-            if process.reading().inherited > Bytes::ZERO
-                || parents.contains(&process.handle().key().pid)
-            {
+            if sharers.contains(&process.index()) {
                 process.kin_changed();
             }
         }
@@ -447,7 +486,7 @@ impl Sampler {
         cpu_before: Duration,
         events: &mut Vec<Event>,
     ) -> Sample {
-        let news = self.progress.poll(t, now.unix);
+        let news = self.progress.poll(t, now.wall());
         events.extend(news.marks.into_iter().map(Event::Mark));
         for gap in news.gaps {
             self.say(gap, events);
@@ -457,8 +496,8 @@ impl Sampler {
             .announced()
             .map(|process| process.reading().clone())
             .collect();
-        let total = TreeMemory::of(&processes, t).total;
-        let around = self.surroundings.read(t, total);
+        self.total = TreeMemory::of(&processes, t).total;
+        let around = self.surroundings.read(t, self.total);
         for gap in self.surroundings.take_gaps() {
             self.say(gap, events);
         }

@@ -1,9 +1,10 @@
 //! Who belongs: the processes of a run, found as they come and kept until they are gone.
 //!
-//! A child is found by its parent's number. That fails for a child whose parent died first: it is
-//! adopted by an ancestor of the run or by init, and nothing but the process group, the session or
-//! (under `run`, where we are the adopter) the adopter tells where it came from. A process that
-//! was once seen in the tree stays in it, whoever adopts it.
+//! A child is found by its parent's number. That fails for a child whose parent died before it was
+//! seen: an ancestor of the run or init has adopted it. Three things can still tell where it came
+//! from: a process group or session whose leader is of the run; the address of its stack, which the
+//! kernel draws at random for each program and a fork keeps; and under `run` the adopter, which is
+//! us. A process that was once seen in the tree stays in it, whoever adopts it.
 //!
 //! Looking through all of /proc at every tick would cost more than reading the tree. The kernel
 //! counts pids upwards, and `/proc/loadavg` ends with the newest: as long as it stands still,
@@ -40,13 +41,15 @@ pub struct Tree {
     members: HashMap<Pid, ProcessKey>,
     /// Group and session leaders that are or were of the tree: their groups are ours alone.
     leaders: HashSet<Pid>,
-    /// Groups of the roots, which they may share with a script's other jobs.
-    root_groups: HashSet<Pid>,
-    root_parents: HashSet<Pid>,
+    /// Where the members' stacks begin; a fork of theirs begins there, too.
+    stacks: HashSet<u64>,
+    /// Whether those addresses are random, and so tell anything.
+    stacks_are_random: bool,
     /// Numbers seen and found not to belong. Trusted until the kernel's counter wraps.
     strangers: HashSet<Pid>,
-    /// Ancestors of the roots, and init: whoever may adopt an orphan of the tree.
-    adopters: HashSet<Pid>,
+    /// Ancestors of the roots, and init: whoever may adopt an orphan of the tree. With the address
+    /// of its stack, by which its own forks are told from orphans.
+    adopters: HashMap<Pid, Option<u64>>,
     /// Under `run`: us. Whatever comes to us as an orphan is the run's.
     sure_adopter: Option<Pid>,
     /// Never looked at: ourselves and our relay.
@@ -79,6 +82,7 @@ struct Candidate {
     group: Pid,
     session: Pid,
     start: StartTicks,
+    stack_start: Option<u64>,
 }
 
 impl Candidate {
@@ -98,15 +102,17 @@ impl Tree {
     /// A tree to be filled by the first [`Tree::refresh`].
     pub fn new(root: ProcRoot, scope: Scope) -> Tree {
         let newest_pid = NewestPid::open(&root);
+        let stacks_are_random = std::fs::read(root.path().join("sys/kernel/randomize_va_space"))
+            .is_ok_and(|level| level.first().is_some_and(|&digit| digit != b'0'));
         Tree {
             root,
             scope,
             members: HashMap::new(),
             leaders: HashSet::new(),
-            root_groups: HashSet::new(),
-            root_parents: HashSet::new(),
+            stacks: HashSet::new(),
+            stacks_are_random,
             strangers: HashSet::new(),
-            adopters: HashSet::from([Pid(1)]),
+            adopters: HashMap::from([(Pid(1), None)]),
             sure_adopter: None,
             excluded: HashSet::new(),
             earliest: StartTicks(u64::MAX),
@@ -188,6 +194,7 @@ impl Tree {
             group: stat.group,
             session: stat.session,
             start: stat.start,
+            stack_start: stat.stack_start,
         })
     }
 
@@ -226,15 +233,19 @@ impl Tree {
         if Some(candidate.parent) == self.sure_adopter {
             return true;
         }
-        if !self.adopters.contains(&candidate.parent) || candidate.start < self.earliest {
+        let Some(adopters_stack) = self.adopters.get(&candidate.parent) else {
+            return false;
+        };
+        // Our own ancestors have each other as parents, and may be as old as we are to the tick.
+        if self.adopters.contains_key(&candidate.pid) || candidate.start < self.earliest {
             return false;
         }
         self.leaders.contains(&candidate.group)
             || self.leaders.contains(&candidate.session)
-            // In a group that is not the run's own, a script's other jobs are its direct
-            // children, which an adopted orphan is not.
-            || self.root_groups.contains(&candidate.group)
-                && !self.root_parents.contains(&candidate.parent)
+            || self.stacks_are_random
+                && candidate
+                    .stack_start
+                    .is_some_and(|start| self.stacks.contains(&start))
     }
 
     fn admit(
@@ -262,12 +273,7 @@ impl Tree {
         if candidate.group == candidate.pid || candidate.session == candidate.pid {
             self.leaders.insert(candidate.pid);
         }
-        if let Scope::Descendants(roots) = &self.scope
-            && roots.contains(&candidate.key())
-        {
-            self.root_groups.insert(candidate.group);
-            self.root_parents.insert(candidate.parent);
-        }
+        self.stacks.extend(candidate.stack_start);
         self.members.insert(candidate.pid, candidate.key());
         let index = ProcessIndex(self.next_index);
         self.next_index += 1;
@@ -285,15 +291,20 @@ impl Tree {
         let Scope::Descendants(roots) = &self.scope else {
             return;
         };
+        let mut ancestors = HashMap::new();
         for root in roots {
             let mut pid = root.pid;
             while let Some(candidate) = self.candidate(pid, scratch) {
+                if pid != root.pid {
+                    ancestors.insert(pid, candidate.stack_start);
+                }
                 pid = candidate.parent;
-                if pid.0 <= 0 || !self.adopters.insert(pid) && pid != Pid(1) {
+                if pid.0 <= 0 || ancestors.contains_key(&pid) {
                     break;
                 }
             }
         }
+        self.adopters.extend(ancestors);
     }
 }
 

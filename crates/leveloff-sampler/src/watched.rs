@@ -250,7 +250,7 @@ impl Watched {
         self.pss.kin_changed = false;
     }
 
-    /// A reading has come.
+    /// A reading has come. Returns how far it is from what was thought.
     pub fn take_pss(
         &mut self,
         at: Seconds,
@@ -258,13 +258,14 @@ impl Watched {
         rollup: &Rollup,
         base: FastCounters,
         kinds: Option<&Kinds>,
-    ) {
+    ) -> Bytes {
+        let thought = self.reading.pss.map(|before| before.carried_to(base));
         self.pss.asked = false;
         self.pss.cost = Some((cost, self.reading.rss()));
         if kinds.is_some() {
             self.pss.kinds_at = Some(at);
         }
-        self.reading.pss = Some(PssReading {
+        let reading = PssReading {
             at,
             pss: rollup.pss,
             anon: rollup.anon,
@@ -274,7 +275,11 @@ impl Watched {
             swap: rollup.swap,
             lazy_free: rollup.lazy_free,
             base,
-        });
+        };
+        self.reading.pss = Some(reading);
+        thought.map_or(Bytes::ZERO, |thought| {
+            Bytes(thought.0.abs_diff(reading.memory().0))
+        })
     }
 
     /// A reading failed: for good when it is forbidden, else it may be tried again.

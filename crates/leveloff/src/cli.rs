@@ -114,6 +114,9 @@ pub struct FindArgs {
     /// The run that this process belongs to
     #[arg(long, conflicts_with = "pattern", value_parser = parse_pid)]
     pub pid: Option<i32>,
+    /// Read the shared memory of processes above 4 GiB as well, which takes a moment of theirs
+    #[arg(long)]
+    pub exact: bool,
     /// Output for people or for programs
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,

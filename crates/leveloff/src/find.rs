@@ -8,39 +8,19 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use leveloff_model::process::Pid;
-use leveloff_sampler::find::{FindOptions, find};
+use leveloff_sampler::find::{FindOptions, Found, find};
 use leveloff_sampler::proc_root::ProcRoot;
 use regex::bytes::Regex;
 
-/// What the user asked for.
-#[derive(Debug, Clone, Default)]
-pub struct FindArgs {
-    /// `--match REGEX`: runs by their command line.
-    pub pattern: Option<String>,
-    /// `--pid PID`: the run that this process is in.
-    pub pid: Option<i32>,
-    /// `--exact`: read shared memory of processes above 4 GiB, too.
-    pub exact: bool,
-    /// `--format`.
-    pub format: FindFormat,
-}
-
-/// How to print what was found.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum FindFormat {
-    /// For people.
-    #[default]
-    Text,
-    /// For programs: an array of runs.
-    Json,
-}
+use crate::cli::{FindArgs, Format};
+use crate::notice::notice;
 
 /// Nothing was found, or nothing could be looked for; design: "usage or tool error".
 const NOTHING_FOUND: u8 = 2;
 
 /// Looks and prints. 0 when there is a run, 2 when there is none.
-pub fn run(args: FindArgs) -> anyhow::Result<ExitCode> {
-    run_on(&ProcRoot::live(), &args)
+pub fn run(args: &FindArgs) -> anyhow::Result<ExitCode> {
+    run_on(&ProcRoot::live(), args)
 }
 
 fn run_on(proc_root: &ProcRoot, args: &FindArgs) -> anyhow::Result<ExitCode> {
@@ -49,7 +29,7 @@ fn run_on(proc_root: &ProcRoot, args: &FindArgs) -> anyhow::Result<ExitCode> {
         Err(error) if args.pid.is_some() => {
             // The message already names the process and the next step.
             print(&empty(args.format))?;
-            eprintln!("leveloff: {error}");
+            notice(&error.to_string());
             return Ok(ExitCode::from(NOTHING_FOUND));
         }
         Err(error) => {
@@ -59,36 +39,43 @@ fn run_on(proc_root: &ProcRoot, args: &FindArgs) -> anyhow::Result<ExitCode> {
         }
     };
     print(&match args.format {
-        FindFormat::Json => json::runs(&found)?,
-        FindFormat::Text => screen::runs(&found, terminal_width()),
+        Format::Json => json::runs(&found)?,
+        Format::Text => screen::runs(&found, terminal_width()),
     })?;
     if found.runs.is_empty() {
-        let is_root = rustix::process::geteuid().is_root();
-        eprint!("{}", screen::nothing_found(&found, is_root));
+        eprint!("{}", nothing_found(&found));
         return Ok(ExitCode::from(NOTHING_FOUND));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn options(args: &FindArgs) -> anyhow::Result<FindOptions> {
-    let pattern = args.pattern.as_deref().map(|pattern| {
-        Regex::new(pattern).with_context(|| {
-            format!(
-                "--match '{pattern}' is not a regular expression; escape ( ) [ ] . * + ? with \\"
-            )
+/// What was looked for in vain, and what to do next.
+pub fn nothing_found(found: &Found) -> String {
+    screen::nothing_found(found, rustix::process::geteuid().is_root())
+}
+
+/// The expression of `--match`.
+pub fn pattern(text: Option<&str>) -> anyhow::Result<Option<Regex>> {
+    let compile = |text| {
+        Regex::new(text).with_context(|| {
+            format!("--match '{text}' is not a regular expression; escape ( ) [ ] . * + ? with \\")
         })
-    });
+    };
+    text.map(compile).transpose()
+}
+
+fn options(args: &FindArgs) -> anyhow::Result<FindOptions> {
     Ok(FindOptions {
-        pattern: pattern.transpose()?,
+        pattern: pattern(args.pattern.as_deref())?,
         pid: args.pid.map(Pid),
         exact: args.exact,
     })
 }
 
-fn empty(format: FindFormat) -> String {
+fn empty(format: Format) -> String {
     match format {
-        FindFormat::Json => "[]\n".to_owned(),
-        FindFormat::Text => String::new(),
+        Format::Json => "[]\n".to_owned(),
+        Format::Text => String::new(),
     }
 }
 
@@ -140,7 +127,7 @@ mod tests {
         };
         let nobody = FindArgs {
             pid: Some(999_999_999),
-            format: FindFormat::Json,
+            format: Format::Json,
             ..FindArgs::default()
         };
         assert_eq!(

@@ -42,6 +42,7 @@ use message::Link;
 use outer::Terminals;
 use signals::Signals;
 
+pub use leveloff_sampler::progress::OutputStream;
 pub use outcome::{Outcome, pass_on};
 pub use wiring::Mode;
 
@@ -77,16 +78,6 @@ pub enum Served {
     Resumed,
     /// The command has ended, all it wrote has been passed on, and the terminal is as it was.
     Exited(Outcome),
-}
-
-/// One of the command's two output streams. On a terminal, and where both are one pipe, everything
-/// is `Stdout`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OutputStream {
-    /// Descriptor 1.
-    Stdout,
-    /// Descriptor 2.
-    Stderr,
 }
 
 /// To be called first thing in `main`: if this process was started to be the relay, does its

@@ -44,6 +44,7 @@ pub fn run(args: &RecordArgs) -> Result<ExitCode> {
         pss_budget_percent: args.watch.pss_budget,
         limit: args.watch.limit,
         log: args.watch.log.clone(),
+        has_output: false,
         adopter: None,
         ours: vec![Pid(rustix::process::getpid().as_raw_pid())],
     };

@@ -63,6 +63,7 @@ fn options(args: &RunArgs, launch: &Launch) -> SamplerOptions {
             .log
             .clone()
             .or_else(|| launch.output_files().into_iter().next()),
+        has_output: true,
         adopter: Some(front),
         ours: vec![front, launch.relay()],
     }
@@ -115,7 +116,7 @@ impl Watching {
         if let Watching::Going(session) = self
             && !bytes.is_empty()
         {
-            session.sampler().feed_output(stream as usize, bytes);
+            session.sampler().feed_output(stream, bytes);
         }
     }
 

@@ -1,5 +1,10 @@
 //! The arrows between the crates, read from their manifests.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test may fail by panicking, in its functions as well"
+)]
+
 use std::collections::BTreeMap;
 use std::process::Command;
 

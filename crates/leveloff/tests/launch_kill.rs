@@ -2,6 +2,11 @@
 //!
 //! `LEVELOFF_KILLS` says how often; `scripts/test-kill` asks for a hundred.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test may fail by panicking, in its functions as well"
+)]
+
 #[path = "launch_support/terminal.rs"]
 mod terminal;
 

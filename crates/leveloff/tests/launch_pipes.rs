@@ -1,5 +1,10 @@
 //! `leveloff run` without a terminal: the command has to behave as without us.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test may fail by panicking, in its functions as well"
+)]
+
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;

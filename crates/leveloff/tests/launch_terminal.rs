@@ -1,5 +1,10 @@
 //! `leveloff run` on a terminal: keys, sizes and job control have to work as without us.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test may fail by panicking, in its functions as well"
+)]
+
 #[path = "launch_support/terminal.rs"]
 mod terminal;
 

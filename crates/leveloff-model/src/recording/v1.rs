@@ -9,6 +9,10 @@ use crate::progress::{Phase, ProgressSource};
 use crate::sample::{CeilingKind, Kinds, Subject};
 
 /// One line.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one row at a time, mostly the large one"
+)]
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Row {

@@ -52,7 +52,7 @@ fn line_of<'a>(text: &'a [u8], key: &'a [u8]) -> Option<impl Iterator<Item = u32
         .split(|&b| b == b'\n')
         .find_map(|line| line.strip_prefix(key))?;
     Some(
-        line.split(|b| b.is_ascii_whitespace())
+        line.split(u8::is_ascii_whitespace)
             .filter_map(|field| leading_number(field).and_then(|(n, _)| u32::try_from(n).ok())),
     )
 }

@@ -1,16 +1,14 @@
 //! What a tree holds, against an independent sum over the kernel's own files.
 
-mod patient;
-
 use std::os::unix::fs::PermissionsExt;
 
+use crate::patient::{HandClock, Patient, sampler_of, sampler_on};
 use leveloff_model::process::Pid;
 use leveloff_model::sample::{Event, Sample, Subject};
 use leveloff_model::units::Bytes;
 use leveloff_sampler::proc_root::ProcRoot;
 use leveloff_sampler::sampler::Sampler;
 use leveloff_sampler::tree::{Scope, key_of};
-use patient::{HandClock, Patient, sampler_of, sampler_on};
 
 const MIB: u64 = 1 << 20;
 
@@ -51,7 +49,7 @@ reader, writer = os.pipe()
 for _ in range(20):
     if os.fork() == 0:
         own = touched(5)
-        os.write(writer, b"."); signal.pause()
+        os.write(writer, b"."); pause()
 for _ in range(20): os.read(reader, 1)
 say("ready"); wait()
 "#,
@@ -87,7 +85,7 @@ fn growth_between_readings_is_carried_and_copies_are_noticed() {
         r#"
 shared = touched(100)
 child = os.fork()
-if child == 0: signal.pause()
+if child == 0: pause()
 say("ready"); wait()
 grown = touched(50)
 say("grown"); wait()

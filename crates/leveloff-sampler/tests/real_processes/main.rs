@@ -1,0 +1,10 @@
+//! The sampler against real processes that do known things.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test may fail by panicking, in its functions as well"
+)]
+
+mod memory;
+mod patient;
+mod tree;
