@@ -109,7 +109,7 @@ mod tests {
         let budget = CpuBudget::percent(0.5);
         let all: Vec<Candidate> = (0..21).map(|place| candidate(place, 5)).collect();
         assert_eq!(affordable(&all, &budget, Duration::ZERO).len(), 21);
-        let dear: Vec<Candidate> = (0..21).map(|place| candidate(place, 100)).collect();
+        let dear: Vec<Candidate> = (0..21).map(|place| candidate(place, 90)).collect();
         assert_eq!(affordable(&dear, &budget, Duration::ZERO).len(), 3);
     }
 

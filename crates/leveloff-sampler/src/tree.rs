@@ -243,6 +243,7 @@ impl Tree {
         self.leaders.contains(&candidate.group)
             || self.leaders.contains(&candidate.session)
             || self.stacks_are_random
+                && candidate.stack_start != *adopters_stack
                 && candidate
                     .stack_start
                     .is_some_and(|start| self.stacks.contains(&start))
