@@ -2,6 +2,8 @@
 //!
 //! `LEVELOFF_KILLS` says how often; `scripts/test-kill` asks for a hundred.
 
+#![allow(clippy::unwrap_used)] // Helpers of tests count as tests.
+
 #[path = "launch_support/terminal.rs"]
 mod terminal;
 
