@@ -296,6 +296,24 @@ pub struct OwnCost {
     pub tick_us: u32,
 }
 
+impl Subject {
+    /// What it is called when several are listed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Subject::Process => "a process",
+            Subject::Pss => "shared memory of a process",
+            Subject::Fds => "descriptors",
+            Subject::Mappings => "mappings",
+            Subject::Machine => "the machine",
+            Subject::Cgroup => "the control group",
+            Subject::Gpu => "GPU memory",
+            Subject::Progress => "steps",
+            Subject::Clock => "some time",
+            Subject::Recording => "damaged lines",
+        }
+    }
+}
+
 impl ProcessReading {
     /// A process of which nothing has been read yet.
     pub fn unread(process: ProcessIndex) -> ProcessReading {

@@ -1,10 +1,10 @@
 //! What a run did to memory, in a few lines: kept up tick by tick, in bounded memory.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 
 use leveloff_model::process::{ProcessIndex, ProcessInfo, Role};
-use leveloff_model::sample::{Event, Gap, OwnCost, Sample, Tick};
+use leveloff_model::sample::{Event, OwnCost, Sample, Tick};
 use leveloff_model::units::{Bytes, Seconds, Step};
 
 /// Follows a run and can tell about it at any time.
@@ -16,10 +16,9 @@ pub struct Summary {
     last: Option<Point>,
     /// Growth that is told per process under `--system`.
     growers: HashMap<ProcessIndex, Grower>,
-    gaps: Vec<String>,
-    gap_count: usize,
+    /// What could not be measured, in words; the recording says why.
+    gaps: BTreeSet<&'static str>,
     cost: OwnCost,
-    largest_tick_us: u32,
     samples: u64,
 }
 
@@ -47,9 +46,6 @@ struct Grower {
     last: Bytes,
 }
 
-/// Gaps that are told at the end; the recording has them all.
-const GAPS_TOLD: usize = 3;
-
 /// How long the first readings may take.
 const BASELINE_SETTLES: Seconds = Seconds(10.0);
 
@@ -65,24 +61,18 @@ impl Summary {
                     self.infos.remove(index);
                     self.growers.remove(index);
                 }
-                Event::Gap(gap) => self.take_gap(gap),
+                Event::Gap(gap) => {
+                    self.gaps.insert(gap.subject.name());
+                }
                 Event::Mark(_) => {}
             }
         }
         self.take_sample(&tick.sample);
     }
 
-    fn take_gap(&mut self, gap: &Gap) {
-        self.gap_count += 1;
-        if self.gaps.len() < GAPS_TOLD {
-            self.gaps.push(gap.text.clone());
-        }
-    }
-
     fn take_sample(&mut self, sample: &Sample) {
         self.samples += 1;
         self.cost = sample.cost;
-        self.largest_tick_us = self.largest_tick_us.max(sample.cost.tick_us);
         for reading in &sample.processes {
             let now = reading.memory();
             let grower = self.growers.entry(reading.process).or_insert(Grower {
@@ -150,16 +140,12 @@ impl Summary {
         else {
             return vec![format!("{ended} before the first sample")];
         };
-        let mut lines = vec![
+        vec![
             format!("{ended} after {}{}", last.t, steps(last.step)),
             memory_line(baseline, peak, last),
             growth_line(baseline, last),
             self.cost_line(last.t),
-        ];
-        if self.gap_count > 0 {
-            lines.push(self.gap_line());
-        }
-        lines
+        ]
     }
 
     /// The processes that grew most, for a watch over the whole machine.
@@ -191,20 +177,19 @@ impl Summary {
 
     fn cost_line(&self, t: Seconds) -> String {
         let share = self.cost.cpu.0 as f64 / 10.0 / t.0.max(1.0);
-        format!(
-            "cost {share:.2} % of one core, {} memory · {} samples, {} µs at most each",
-            self.cost.rss, self.samples, self.largest_tick_us
-        )
-    }
-
-    fn gap_line(&self) -> String {
-        let more = self.gap_count - self.gaps.len();
-        let rest = if more > 0 {
-            format!(" (and {more} more)")
-        } else {
-            String::new()
-        };
-        format!("not measured: {}{rest}", self.gaps.join("; "))
+        let mut line = format!(
+            "cost {share:.2} % of one core, {} memory · {} samples",
+            self.cost.rss, self.samples
+        );
+        if !self.gaps.is_empty() {
+            let gaps: Vec<&str> = self.gaps.iter().copied().collect();
+            let _ = write!(
+                line,
+                " · not all was measured ({}): see the recording",
+                gaps.join(", ")
+            );
+        }
+        line
     }
 }
 

@@ -2,10 +2,7 @@
 //!
 //! `LEVELOFF_KILLS` says how often; `scripts/test-kill` asks for a hundred.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "a test may fail by panicking, in its functions as well"
-)]
+#![allow(clippy::unwrap_used)] // Helpers of tests count as tests.
 
 #[path = "launch_support/terminal.rs"]
 mod terminal;

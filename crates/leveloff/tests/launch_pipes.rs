@@ -1,14 +1,11 @@
 //! `leveloff run` without a terminal: the command has to behave as without us.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "a test may fail by panicking, in its functions as well"
-)]
+#![allow(clippy::unwrap_used)] // Helpers of tests count as tests.
 
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
-use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Command, Output, Stdio};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, Stdio};
 
 use rustix::process::Signal;
 
@@ -50,6 +47,16 @@ fn line(from: &mut impl Read) -> String {
         line.push(byte[0]);
     }
     text(&line)
+}
+
+fn wait_for_state(pid: u32, state: char) {
+    let is_there = || {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        stat.rsplit(") ").next().unwrap().starts_with(state)
+    };
+    while !is_there() {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
 }
 
 #[test]
@@ -128,21 +135,33 @@ fn a_reader_that_goes_away_ends_the_command_with_sigpipe() {
 }
 
 #[test]
-fn a_lost_reader_is_seen_at_the_very_next_write() {
+fn a_lost_reader_is_seen_before_anything_is_written() {
     let mut child = piped(&mut python(
-        "import signal, sys
-signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-print('ready'); sys.stdin.readline()
-try: print('lost')
-except BrokenPipeError: sys.exit(9)",
+        "import select
+lost = select.poll()
+lost.register(1, 0)
+print('ready')
+lost.poll()",
     ));
-    let mut stdout = child.stdout.take().unwrap();
-    assert_eq!(line(&mut stdout), "ready");
-    drop(stdout);
-    // The relay has to notice first; without it, the kernel is a little faster.
-    std::thread::sleep(std::time::Duration::from_millis(200));
-    child.stdin.take().unwrap().write_all(b"\n").unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(9));
+    assert_eq!(line(child.stdout.as_mut().unwrap()), "ready");
+    drop(child.stdout.take());
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn a_socket_is_written_to_without_changing_it() {
+    let (mut ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+    let kept = OwnedFd::from(theirs.try_clone().unwrap());
+    let mut child = python("import os; os.write(1, b'z' * 3_000_000)")
+        .stdout(Stdio::from(OwnedFd::from(theirs)))
+        .spawn()
+        .unwrap();
+    let mut seen = vec![0; 3_000_000];
+    ours.read_exact(&mut seen).unwrap();
+    assert!(seen.iter().all(|&byte| byte == b'z'));
+    assert!(child.wait().unwrap().success());
+    let flags = rustix::fs::fcntl_getfl(&kept).unwrap();
+    assert!(!flags.contains(rustix::fs::OFlags::NONBLOCK));
 }
 
 #[test]
@@ -282,23 +301,51 @@ sys.exit(3)",
 
 #[test]
 fn a_signal_to_the_own_group_is_not_doubled() {
-    let output = python(
-        "import os, signal, time
+    let mut run = python(
+        "import os, signal, sys
 count = 0
-def handle(*_):
+def counted(*_):
     global count
     count += 1
-os.setpgid(0, 0) if False else None
-signal.signal(signal.SIGUSR1, handle)
-os.kill(os.getppid(), 0)
+signal.signal(signal.SIGUSR1, counted)
+signal.signal(signal.SIGUSR2, lambda *_: (print(count), os._exit(0)))
 os.killpg(0, signal.SIGUSR1)
-time.sleep(0.3)
-print(count)",
+print('sent')
+while True: signal.pause()",
     );
-    let mut output = output;
-    use std::os::unix::process::CommandExt;
-    let output: Output = output.process_group(0).output().unwrap();
-    assert_eq!(text(&output.stdout), "1\n", "{}", text(&output.stderr));
+    let mut child = piped(run.process_group(0));
+    assert_eq!(line(child.stdout.as_mut().unwrap()), "sent");
+    // Passed on behind the first, if that is passed on at all.
+    send(&child, Signal::USR2);
+    assert_eq!(line(child.stdout.as_mut().unwrap()), "1");
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn whoever_continues_a_stopped_command_continues_us() {
+    let mut child = piped(&mut python(
+        "import os, signal, sys
+print(os.getpid())
+os.kill(os.getpid(), signal.SIGSTOP)
+print('on')
+sys.exit(sys.stdin.readline() != 'go\\n')",
+    ));
+    let command: i32 = line(child.stdout.as_mut().unwrap()).parse().unwrap();
+    wait_for_state(child.id(), 'T');
+    let command = rustix::process::Pid::from_raw(command).unwrap();
+    rustix::process::kill_process(command, Signal::CONT).unwrap();
+    assert_eq!(line(child.stdout.as_mut().unwrap()), "on");
+    child.stdin.take().unwrap().write_all(b"go\n").unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn the_exit_code_survives_even_the_relay() {
+    let status = python("import os; os.kill(os.getppid(), 9); os._exit(8)")
+        .stdout(Stdio::piped())
+        .status()
+        .unwrap();
+    assert_eq!(status.code(), Some(8));
 }
 
 #[test]
@@ -345,7 +392,7 @@ if os.fork() == 0:
     sys.stdin.readline(); print('late'); os._exit(0)
 print('early'); os._exit(4)",
     )
-    .stdin(Stdio::from(OwnedFd::from(gate)))
+    .stdin(Stdio::from(gate))
     .stdout(Stdio::piped())
     .spawn()
     .unwrap();

@@ -1,9 +1,6 @@
 //! `leveloff run` on a terminal: keys, sizes and job control have to work as without us.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "a test may fail by panicking, in its functions as well"
-)]
+#![allow(clippy::unwrap_used)] // Helpers of tests count as tests.
 
 #[path = "launch_support/terminal.rs"]
 mod terminal;
@@ -16,7 +13,7 @@ use terminal::{LEVELOFF, Terminal, quoted, run_python};
 /// Prints what a program finds out about its terminal.
 const LOOK: &str = "import os; print([os.isatty(i) for i in range(3)], os.get_terminal_size())";
 
-fn python<'a>(program: &'a str) -> Vec<&'a str> {
+fn python(program: &str) -> Vec<&str> {
     vec![LEVELOFF, "run", "--", "python3", "-uc", program]
 }
 
@@ -41,14 +38,14 @@ fn resizes_follow() {
     let mut terminal = Terminal::new(80, 24);
     let mut front = terminal.start(&python(
         "import os, signal
-signal.signal(signal.SIGWINCH, lambda *_: print(os.get_terminal_size()))
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGWINCH])
 print('ready')
-input()",
+signal.sigwait([signal.SIGWINCH])
+print(os.get_terminal_size())",
     ));
     terminal.wait_for("ready");
     terminal.resize(133, 44);
     terminal.wait_for("columns=133, lines=44");
-    terminal.keys("\r");
     assert!(front.wait().unwrap().success());
 }
 
@@ -175,9 +172,10 @@ fn a_shell_runs_jobs_of_its_own_inside() {
         "-i",
     ]);
     terminal.wait_for("inner> ");
-    terminal.keys("sleep 60\r");
-    terminal.wait_for("sleep 60\r\n");
-    // The shell gives the terminal away only when the job runs, so the key is repeated.
+    // The shell gives the terminal away when the job runs; before, the key would be its own.
+    let job = quoted("import time; print('be' + 'gun'); time.sleep(60)");
+    terminal.keys(&format!("python3 -uc {job}\r"));
+    terminal.wait_for("begun");
     terminal.keys("\x1a");
     terminal.wait_for("inner> ");
     terminal.keys("jobs; kill %1; exit 6\r");
@@ -195,13 +193,14 @@ fn in_a_pipeline_the_terminal_stays_shared() {
     let program = "import os, sys, time
 print(os.isatty(0), os.isatty(1), os.isatty(2), file=sys.stderr)
 print(os.get_terminal_size(2).columns, file=sys.stderr)
-print('to cat')
+os.write(1, b'to cat ' + input().encode() + b'\\n')
 time.sleep(60)";
     let line = format!("{} | cat\r", run_python(&program.replace('\n', "\r")));
     terminal.keys(&line);
     terminal.wait_for("True False True\r\n");
     terminal.wait_for("77\r\n");
-    terminal.wait_for("to cat\r\n");
+    terminal.keys("typed\r");
+    terminal.wait_for("to cat typed\r\n");
     terminal.keys("\x03");
     terminal.wait_for("KeyboardInterrupt");
     terminal.wait_for("ready> ");
@@ -214,27 +213,18 @@ time.sleep(60)";
 fn a_killed_front_leaves_a_sane_terminal_and_a_running_command() {
     let mut terminal = Terminal::new(80, 24);
     let before = terminal.modes();
-    let program = "import os, sys, time
+    // The inner terminal stops translating line ends when the relay has noticed.
+    let program = "import os, termios, time
 relay = os.getppid()
 front = int(open(f'/proc/{relay}/stat').read().split()[3])
 print('ready')
 os.kill(front, 9)
-while os.path.exists(f'/proc/{front}/cmdline') and open(f'/proc/{front}/cmdline').read(): time.sleep(0.001)
-time.sleep(0.2)
+while termios.tcgetattr(1)[1] & termios.OPOST: time.sleep(0.001)
 for i in range(1000): print('line', i)
 print('do' + 'ne')";
-    let mut shell = terminal.start(&[
-        "sh",
-        "-c",
-        &format!(
-            "{}; cat",
-            python(program)
-                .iter()
-                .map(|w| quoted(w))
-                .collect::<Vec<_>>()
-                .join(" ")
-        ),
-    ]);
+    // What the shell itself says about the kill would land somewhere between the lines.
+    let line = format!("{{ {} 2>&3; }} 3>&2 2>/dev/null; cat", run_python(program));
+    let mut shell = terminal.start(&["sh", "-c", &line]);
     terminal.wait_for("ready");
     let lines = terminal.wait_for("done\r\n");
     for i in 0..1000 {
@@ -245,6 +235,9 @@ print('do' + 'ne')";
     }
     assert!(!lines.contains("\r\r\n"));
     terminal.wait_for_modes(&before);
+    // A read that cat began while the terminal was raw takes no end of file, so it gets a line.
+    terminal.keys("still\r");
+    terminal.wait_for("still\r\nstill\r\n");
     terminal.keys("\x04");
     assert!(shell.wait().unwrap().success());
 }
@@ -264,6 +257,26 @@ fn a_stopped_command_goes_on_when_its_front_is_killed() {
 }
 
 #[test]
+fn what_outlives_the_command_keeps_its_terminal() {
+    let mut terminal = Terminal::new(80, 24);
+    let mut front = terminal.start(&python(
+        "import os, time
+relay = os.getppid()
+front = int(open(f'/proc/{relay}/stat').read().split()[3])
+if os.fork() == 0:
+    while open(f'/proc/{front}/cmdline').read(): time.sleep(0.001)
+    print('late', os.isatty(1))
+    os._exit(0)
+print('early')
+os._exit(3)",
+    ));
+    terminal.wait_for("early\r\n");
+    // Not waited for before: the pid has to stay until it is seen to have no command line.
+    terminal.wait_for("late True");
+    assert_eq!(front.wait().unwrap().code(), Some(3));
+}
+
+#[test]
 fn a_hang_up_reaches_the_whole_job() {
     let mut terminal = Terminal::new(80, 24);
     let directory = tempfile::tempdir().unwrap();
@@ -273,8 +286,6 @@ fn a_hang_up_reaches_the_whole_job() {
 if os.fork() == 0:
     signal.signal(signal.SIGHUP, lambda *_: (open({log:?}, 'w').write('hung up'), os._exit(0)))
     os.write(1, b'ready')
-else:
-    time.sleep(0.2)
 while True: time.sleep(1)"
     );
     let mut front = terminal.start(&python(&script));

@@ -230,3 +230,101 @@ impl Channel {
         self.dropped += (chunk.len() - copied) as u64;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rustix::pipe::{PipeFlags, pipe_with};
+
+    use super::*;
+
+    fn pipe() -> (OwnedFd, OwnedFd) {
+        pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK).unwrap()
+    }
+
+    /// Reads until nothing is there.
+    fn all(from: &OwnedFd) -> Vec<u8> {
+        let mut seen = Vec::new();
+        let mut chunk = [0; BUFFER];
+        while let Ok(count @ 1..) = rustix::io::read(from, &mut chunk[..]) {
+            seen.extend_from_slice(&chunk[..count]);
+        }
+        seen
+    }
+
+    #[test]
+    fn a_full_tap_drops_and_counts_while_the_user_gets_everything() {
+        let (source, command) = pipe();
+        let (user, sink) = pipe();
+        let (front, tap) = pipe();
+        let sink = Sink::to_user(sink.as_fd()).unwrap();
+        let mut channel = Channel::from_pipe(source, sink, Some(tap));
+        let mut got = 0;
+        let block = [7; 50_000];
+        for _ in 0..4 {
+            rustix::io::write(&command, &block).unwrap();
+            channel.pump(PollFlags::empty());
+            got += all(&user).len();
+        }
+        assert_eq!(got, 200_000);
+        let copied = all(&front).len();
+        assert!(channel.dropped() > 0 && channel.tap_is_full());
+        assert_eq!(copied as u64 + channel.dropped(), 200_000);
+        rustix::io::write(&command, b"heard again").unwrap();
+        channel.pump(PollFlags::empty());
+        assert_eq!(all(&front), b"heard again");
+        assert!(!channel.tap_is_full());
+        drop(front);
+        rustix::io::write(&command, b"and without a front").unwrap();
+        channel.pump(PollFlags::empty());
+        assert_eq!(all(&user), b"heard againand without a front");
+    }
+
+    #[test]
+    fn a_slow_reader_holds_the_command_up_and_loses_nothing() {
+        let (source, command) = pipe();
+        let (user, sink) = pipe();
+        let sink = Sink::to_user(sink.as_fd()).unwrap();
+        let mut channel = Channel::from_pipe(source, sink, None);
+        let mut written = 0;
+        for _ in 0..100 {
+            written += rustix::io::write(&command, &[1; 10_000]).unwrap_or(0);
+            channel.pump(PollFlags::empty());
+        }
+        assert!(written < 100 * 10_000, "nothing was held up");
+        drop(command);
+        let mut got = 0;
+        while !channel.is_finished() {
+            got += all(&user).len();
+            channel.pump(PollFlags::empty());
+        }
+        assert_eq!(got + all(&user).len(), written);
+    }
+
+    #[test]
+    fn a_lost_terminal_discards_and_a_lost_reader_closes_the_pipe() {
+        use super::super::terminal::{new_terminal, slave_of};
+        let outer = new_terminal().unwrap();
+        let outer_slave = slave_of(&outer).unwrap();
+        let inner = new_terminal().unwrap();
+        let command = slave_of(&inner).unwrap();
+        let sink = Sink::to_user(outer_slave.as_fd()).unwrap();
+        let mut shown = Channel::from_terminal(inner, sink, None);
+        drop(outer);
+        rustix::io::write(&command, b"into the void\n").unwrap();
+        shown.pump(PollFlags::empty());
+        assert!(!shown.is_finished() && shown.filled.is_empty());
+        drop(command);
+        shown.pump(PollFlags::empty());
+        assert!(shown.is_finished());
+
+        let (source, command) = pipe();
+        let (user, sink) = pipe();
+        let sink = Sink::to_user(sink.as_fd()).unwrap();
+        let mut piped = Channel::from_pipe(source, sink, None);
+        drop(user);
+        rustix::io::write(&command, b"x").unwrap();
+        piped.pump(PollFlags::empty());
+        assert!(piped.is_finished());
+        assert_eq!(rustix::io::write(&command, b"x"), Err(Errno::PIPE));
+    }
+}

@@ -259,9 +259,6 @@ impl Relay {
     /// The front is gone, perhaps killed: what it would have tidied up falls to us. A command that
     /// was stopped goes on, because nobody is left who could continue it.
     fn go_on_alone(&mut self) {
-        if self.child_is_stopped {
-            self.session.signal_group(Signal::CONT.as_raw());
-        }
         for channel in self.channels.iter_mut().flatten() {
             channel.forget_tap();
         }
@@ -271,6 +268,9 @@ impl Relay {
         }
         if let Some(master) = self.master.take().filter(|_| self.controls_terminal) {
             let _ = terminal::translate_output(master, false);
+        }
+        if self.child_is_stopped {
+            self.session.signal_group(Signal::CONT.as_raw());
         }
     }
 }

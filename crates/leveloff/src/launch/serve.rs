@@ -76,11 +76,14 @@ pub fn take_output(tap: &mut Option<OwnedFd>, buffer: &mut Vec<u8>) -> usize {
     buffer.len() - before
 }
 
-/// Signals that came while the command was being started: whoever sent them, it has not seen them.
-pub fn pass_on_early_signals(launch: &mut Launch) {
+/// Handles what came while the command was being started: whoever sent a signal then, the command
+/// has not seen it.
+pub fn catch_up(launch: &mut Launch) {
     for arrived in launch.signals.arrived() {
-        if let Arrived::ForCommand(signal, _) = arrived {
-            launch.signal_command(signal);
+        match arrived {
+            Arrived::ForCommand(signal, _) => launch.signal_command(signal),
+            Arrived::ChildChanged => launch.reap(),
+            Arrived::Continued | Arrived::Resized => launch.resize(),
         }
     }
 }
@@ -252,11 +255,13 @@ impl Launch {
         };
         edge::take_default_action(signal, who);
         for arrived in self.signals.arrived() {
-            if let Arrived::ForCommand(signal, sender) = arrived {
-                self.pass_signal_on(signal, sender);
+            match arrived {
+                Arrived::ForCommand(signal, sender) => self.pass_signal_on(signal, sender),
+                Arrived::ChildChanged => self.reap(),
+                // Whatever has changed meanwhile is looked at now.
+                Arrived::Continued | Arrived::Resized => {}
             }
         }
-        self.reap();
         self.go_on();
     }
 

@@ -89,7 +89,7 @@ pub fn launch(command: &[OsString]) -> anyhow::Result<Launch> {
         relay_is_reaped: false,
         output_files,
     };
-    serve::pass_on_early_signals(&mut launch);
+    serve::catch_up(&mut launch);
     Ok(launch)
 }
 
