@@ -97,16 +97,17 @@ pub enum Command {
 }
 
 /// How output is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// For people.
+    #[default]
     Text,
     /// For programs.
     Json,
 }
 
 /// `find`
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct FindArgs {
     /// Processes whose command line matches this regular expression
     #[arg(long = "match", value_name = "REGEX")]
