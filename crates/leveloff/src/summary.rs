@@ -14,6 +14,8 @@ pub struct Summary {
     baseline: Option<Point>,
     peak: Option<Point>,
     last: Option<Point>,
+    /// How far the run came, its last words included.
+    reached: Option<(Seconds, Option<Step>)>,
     /// Growth that is told per process under `--system`.
     growers: HashMap<ProcessIndex, Grower>,
     /// What could not be measured, in words; the recording says why.
@@ -81,13 +83,14 @@ impl Summary {
             });
             grower.last = now;
         }
+        self.reached = Some((sample.t, sample.progress.step));
         let point = self.point(sample);
         // While it shuts down, a run gives its memory back; that is not what it used.
         let shutting_down = self
             .last
             .as_ref()
-            .is_some_and(|last| last.trainers() > point.trainers() || point.roles.is_empty());
-        if shutting_down {
+            .is_some_and(|last| last.trainers() > point.trainers());
+        if shutting_down || point.roles.is_empty() {
             return;
         }
         // The first samples estimate what was not read yet, and until the first step is done the
@@ -114,7 +117,8 @@ impl Summary {
     fn point(&self, sample: &Sample) -> Point {
         let tree = sample.tree();
         let mut roles: BTreeMap<Role, RoleMemory> = BTreeMap::new();
-        for reading in &sample.processes {
+        // A zombie has given its memory back, and is there only until its parent looks.
+        for reading in sample.processes.iter().filter(|r| r.state != 'Z') {
             let role = self
                 .infos
                 .get(&reading.process)
@@ -140,11 +144,12 @@ impl Summary {
         else {
             return vec![format!("{ended} before the first sample")];
         };
+        let (t, step) = self.reached.unwrap_or((last.t, last.step));
         vec![
-            format!("{ended} after {}{}", last.t, steps(last.step)),
+            format!("{ended} after {t}{}", steps(step)),
             memory_line(baseline, peak, last),
             growth_line(baseline, last),
-            self.cost_line(last.t),
+            self.cost_line(t),
         ]
     }
 
