@@ -125,7 +125,8 @@ impl Session {
             t: self.last_t,
             reason,
         });
-        for line in self.summary.lines(ended) {
+        let is_over = !matches!(reason, EndReason::Duration | EndReason::Stopped);
+        for line in self.summary.lines(ended, is_over) {
             notice(&line);
         }
         for line in self.summary.top_growers(top_growers) {
