@@ -2,6 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -68,6 +69,7 @@ impl Session {
     /// Starts watching; the first tick is due at once.
     pub fn start(recorder: Recorder, options: SamplerOptions) -> Result<Session> {
         raise_descriptor_limit();
+        survive_file_size_limit();
         let interval = options.interval;
         Ok(Session {
             sampler: Sampler::new(options)?,
@@ -186,6 +188,13 @@ impl StatusLine {
 /// end.
 fn say(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+/// Past a limit on file sizes (`ulimit -f`) a write ends the writer by signal. When the signal is
+/// caught, the write fails as on a full disk, which is said and survived.
+fn survive_file_size_limit() {
+    // Not allowed means that we die of it, as everybody else does.
+    let _ = signal_hook::flag::register(libc::SIGXFSZ, Arc::default());
 }
 
 /// Two or three descriptors are kept for each process. A hard limit may be far above the soft one;

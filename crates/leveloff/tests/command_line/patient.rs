@@ -3,6 +3,8 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 
+use crate::stage::python;
+
 /// Ends when nobody is left to tell it anything, so a test that fails leaves nothing behind.
 const PROGRAM: &str = "import os, sys
 held = []
@@ -28,7 +30,7 @@ impl Patient {
 
     /// With `name` in its command line.
     pub fn named(name: &str) -> Patient {
-        let mut child = Command::new("python3")
+        let mut child = Command::new(python())
             .args(["-c", PROGRAM, name])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::{Child, Stdio};
 
 use crate::recording::{Recording, wait_for_samples};
-use crate::stage::{Ended, Stage, cannot_run_here, ended, is_root, wait_until};
+use crate::stage::{Ended, Stage, cannot_run_here, ended, is_root, python, wait_until};
 
 /// Says a line for each line it is told, on the stream of its choice, and then waits for the next.
 const ECHO: &str = "import sys
@@ -31,16 +31,7 @@ sys.stdin.read()";
 
 /// Runs a Python program into `run.jsonl`, sampling often.
 fn start(stage: &Stage, program: &str, more: &[&str], stdout: Stdio) -> (Child, PathBuf) {
-    let common = [
-        "run",
-        "-o",
-        "run.jsonl",
-        "-i",
-        "20ms",
-        "--",
-        "python3",
-        "-c",
-    ];
+    let common = ["run", "-o", "run.jsonl", "-i", "20ms", "--", python(), "-c"];
     let mut command = stage.leveloff(common.iter().chain(&[program]).chain(more));
     let child = command.stdin(Stdio::piped()).stdout(stdout).spawn();
     (child.unwrap(), stage.path("run.jsonl"))
@@ -65,8 +56,8 @@ fn the_exit_code_ends_the_recording() {
         let (ended, recording) = run(&stage, &format!("import sys; sys.exit({code})"));
         assert_eq!(ended.status.code(), Some(code));
         assert_eq!(recording.end(), ("exited".to_owned(), Some(code.into())));
-        assert_eq!(recording.header()["command"][0], "python3");
-        let words = format!("python3 ended with code {code} after ");
+        assert_eq!(recording.header()["command"][0], python());
+        let words = format!("{} ended with code {code} after ", python());
         assert!(ended.said()[0].starts_with(&words), "{ended:?}");
     }
 }
@@ -140,7 +131,7 @@ fn output_that_goes_to_a_file_is_read_there() {
 fn the_last_words_of_a_command_are_recorded() {
     let stage = Stage::new();
     let program = "for step in range(1, 51): print('step', step, flush=True)";
-    let arguments = ["run", "-o", "run.jsonl", "-i", "1h", "--", "python3", "-c"];
+    let arguments = ["run", "-o", "run.jsonl", "-i", "1h", "--", python(), "-c"];
     let ended = ended(&mut stage.leveloff(arguments.iter().chain(&[program]))).well();
     let recording = Recording::load(&stage.path("run.jsonl"));
     assert_eq!(recording.step(), Some(50));
@@ -206,7 +197,7 @@ fn the_summary_has_five_lines() {
         let said = ended.said();
         assert_eq!(said.len(), 5, "{ended:?}");
         assert_eq!(ended.stderr.lines().count(), 5, "{ended:?}");
-        assert!(said[0].starts_with("python3 ended with code 0 after "));
+        assert!(said[0].starts_with(&format!("{} ended with code 0 after ", python())));
         assert!(said[0].ends_with(steps), "{said:?}");
         for (line, word) in said.iter().skip(1).zip(["memory ", "growth ", "cost "]) {
             assert!(line.starts_with(word), "{said:?}");

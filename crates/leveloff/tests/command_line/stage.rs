@@ -2,12 +2,15 @@
 
 use std::ffi::OsStr;
 use std::io::{Read, Write};
+use std::os::fd::AsFd;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::Signal;
 
 pub const LEVELOFF: &str = env!("CARGO_BIN_EXE_leveloff");
@@ -167,12 +170,15 @@ pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Reads up to the first line that holds `text`; what was read so far otherwise.
+/// Reads up to the end of the first line that holds `text`, and gives up when nothing comes.
 #[track_caller]
-pub fn read_until(from: &mut impl Read, text: &str) -> String {
+pub fn read_until(from: &mut (impl Read + AsFd), text: &str) -> String {
+    let patience = Timespec::try_from(PATIENCE).unwrap();
     let mut seen = Vec::new();
     let mut byte = [0];
-    while from.read(&mut byte).unwrap() == 1 {
+    while rustix::event::poll(&mut [PollFd::new(from, PollFlags::IN)], Some(&patience)) != Ok(0)
+        && from.read(&mut byte).unwrap() == 1
+    {
         seen.push(byte[0]);
         let so_far = String::from_utf8_lossy(&seen);
         if byte == *b"\n" && so_far.lines().next_back().unwrap().contains(text) {
@@ -183,6 +189,16 @@ pub fn read_until(from: &mut impl Read, text: &str) -> String {
         "{text:?} did not appear in {:?}",
         String::from_utf8_lossy(&seen)
     );
+}
+
+/// The interpreter itself. `python3` may be a script that starts a dozen processes to find it.
+pub fn python() -> &'static str {
+    static PYTHON: OnceLock<String> = OnceLock::new();
+    PYTHON.get_or_init(|| {
+        let ask = ["-c", "import sys; print(sys.executable)"];
+        let answer = Command::new("python3").args(ask).output().unwrap();
+        String::from_utf8(answer.stdout).unwrap().trim().to_owned()
+    })
 }
 
 pub fn is_root() -> bool {

@@ -5,7 +5,7 @@ use std::process::{Child, ChildStderr, Command, Stdio};
 
 use crate::recording::{Recording, wait_for_samples};
 use crate::sheet::Sheet;
-use crate::stage::{Ended, LEVELOFF, Stage, cannot_run_here, is_root, read_until};
+use crate::stage::{Ended, LEVELOFF, Stage, cannot_run_here, is_root, python, read_until};
 
 /// Mounts a small disk where nobody else sees it, and fills it but for a little. What was recorded
 /// there is kept, since the disk goes away with its last user.
@@ -42,10 +42,13 @@ fn can_run_here() -> bool {
 /// `leveloff run` on the small disk.
 fn start(stage: &Stage, filled: &str, command: &[&str]) -> Child {
     let leveloff = [LEVELOFF, "run", "-o", "disk/run.jsonl", "-i", "10ms", "--"];
-    Command::new("unshare")
-        .args(["-m", "sh", "-c", ON_A_SMALL_DISK, "sh", filled])
-        .args(leveloff)
-        .args(command)
+    let mut small_disk = Command::new("unshare");
+    small_disk.args(["-m", "sh", "-c", ON_A_SMALL_DISK, "sh", filled]);
+    spawn(stage, small_disk.args(leveloff).args(command))
+}
+
+fn spawn(stage: &Stage, command: &mut Command) -> Child {
+    command
         .current_dir(stage.directory())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -77,7 +80,7 @@ fn the_recording_goes_on_when_there_is_room_again() {
         return;
     }
     let stage = Stage::new();
-    let mut child = start(&stage, ALMOST_FULL, &["python3", "-c", COMMAND]);
+    let mut child = start(&stage, ALMOST_FULL, &[python(), "-c", COMMAND]);
     let mut stderr = child.stderr.take().unwrap();
     let mut said = read_until(&mut stderr, "cannot write disk/run.jsonl");
     std::fs::remove_file(on_disk(&stage, &child, "filler")).unwrap();
@@ -97,17 +100,17 @@ fn the_recording_goes_on_when_there_is_room_again() {
     let (recording, tears) = Recording::load_with_tears(&kept);
     assert!(tears <= 1, "{tears} torn lines");
     assert_eq!(recording.end(), ("exited".to_owned(), Some(5)));
-    // Whoever reads it must learn that samples are missing.
-    assert!(recording.of("s").iter().any(|s| s["alive"].is_array()));
+    // The first sample behind the hole says everything again, and who is still there.
+    let samples = recording.of("s");
+    let again = samples.iter().find(|s| s["alive"].is_array()).unwrap();
+    let at = format!("{:.3}", again["t"].as_f64().unwrap());
     let sheet = Sheet::of(&stage, &kept, "process");
-    // Whoever is not a zombie has memory: what was missed was said again.
-    let states = sheet.column("state");
-    let alive = states.iter().zip(sheet.numbers("rss_bytes"));
-    let alive: Vec<u64> = alive
-        .filter(|(s, _)| **s != "Z")
-        .map(|(_, rss)| rss)
-        .collect();
-    assert!(!alive.is_empty() && alive.iter().all(|&rss| rss > 0));
+    let rows = sheet
+        .column("t_s")
+        .into_iter()
+        .zip(sheet.numbers("rss_bytes"));
+    let then: Vec<u64> = rows.filter(|(t, _)| *t == at).map(|(_, rss)| rss).collect();
+    assert!(matches!(then[..], [rss] if rss > 0), "{then:?}");
 }
 
 #[test]
@@ -116,7 +119,7 @@ fn a_disk_that_stays_full_does_not_stop_the_command() {
         return;
     }
     let stage = Stage::new();
-    let mut child = start(&stage, ALMOST_FULL, &["python3", "-c", COMMAND]);
+    let mut child = start(&stage, ALMOST_FULL, &[python(), "-c", COMMAND]);
     let mut stderr = child.stderr.take().unwrap();
     let said = read_until(&mut stderr, "cannot write disk/run.jsonl");
     let ended = end(child, stderr, said).never_panicked();
@@ -127,6 +130,23 @@ fn a_disk_that_stays_full_does_not_stop_the_command() {
     assert!(ended.stderr.contains("could not be written"), "{ended:?}");
     let sheet = Sheet::of(&stage, &stage.path("kept.jsonl"), "tree");
     assert!(!sheet.rows.is_empty());
+}
+
+/// Past `ulimit -f` the kernel ends whoever writes on, unless told otherwise.
+#[test]
+fn a_limit_on_file_sizes_is_a_full_disk() {
+    let stage = Stage::new();
+    let limited = "ulimit -f 8; exec \"$@\"";
+    let mut command = Command::new("sh");
+    command.args(["-c", limited, "sh", LEVELOFF, "run", "-o", "run.jsonl"]);
+    command.args(["-i", "10ms", "--", python(), "-c", COMMAND]);
+    let mut child = spawn(&stage, &mut command);
+    let mut stderr = child.stderr.take().unwrap();
+    let said = read_until(&mut stderr, "cannot write run.jsonl: File too large");
+    let ended = end(child, stderr, said).never_panicked();
+    assert_eq!(ended.status.code(), Some(5), "{ended:?}");
+    assert!(ended.stderr.contains("could not be written"), "{ended:?}");
+    Sheet::of(&stage, &stage.path("run.jsonl"), "tree");
 }
 
 #[test]

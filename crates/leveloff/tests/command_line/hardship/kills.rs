@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::patient::Patient;
 use crate::recording::Recording;
 use crate::sheet::Sheet;
-use crate::stage::{Stage, wait_until};
+use crate::stage::{Stage, python, wait_until};
 
 const KILLS: u64 = 20;
 
@@ -76,16 +76,7 @@ fn a_killed_recorder_leaves_a_recording_that_loads() {
 fn a_killed_run_leaves_a_recording_that_loads_and_its_command_alone() {
     in_batches(|attempt| {
         let stage = Stage::new();
-        let arguments = [
-            "run",
-            "-o",
-            "run.jsonl",
-            "-i",
-            "10ms",
-            "--",
-            "python3",
-            "-c",
-        ];
+        let arguments = ["run", "-o", "run.jsonl", "-i", "10ms", "--", python(), "-c"];
         let command = arguments.iter().chain(&[PROGRAM]);
         let mut front = stage.leveloff(command).spawn().unwrap();
         let mut stdout = front.stdout.take().unwrap();
