@@ -9,6 +9,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use leveloff_model::process::{ProcessIndex, ProcessInfo, Role};
+use leveloff_model::progress::Phase;
 use leveloff_model::recording::RecordingReader;
 use leveloff_model::sample::{Event, ProcessReading, Sample, Subject, Tick};
 use leveloff_model::units::{Bytes, Seconds};
@@ -285,7 +286,7 @@ impl<W: Write> Table<W> {
         let pss = (tree.unread == 0).then_some(tree.pss);
         self.moment(sample)?;
         self.known(progress.epoch)?;
-        self.known(progress.phase.as_ref().map(|phase| phase.name()))?;
+        self.known(progress.phase.as_ref().map(Phase::name))?;
         self.put(tree.processes)?;
         self.put(tree.total.0)?;
         self.put(tree.rss.0)?;
