@@ -80,6 +80,7 @@ pub struct Sampler {
     roots: Vec<ProcessKey>,
     watched: Vec<Watched>,
     cast: Cast,
+    trainers: HashSet<ProcessIndex>,
     detail: DetailReader,
     /// Readings that were waited for, to be taken in by the next tick.
     arrived: Vec<Detail>,
@@ -147,6 +148,7 @@ impl Sampler {
             roots,
             watched: Vec::new(),
             cast: Cast::new(root_pid),
+            trainers: HashSet::new(),
             detail: DetailReader::start(Arc::clone(&clock)).map_err(SamplerError::Thread)?,
             arrived: Vec::new(),
             budget: CpuBudget::percent(options.pss_budget_percent),
@@ -408,7 +410,9 @@ impl Sampler {
         let process = self.watched.remove(place);
         self.surroundings.forget_trainer(process.handle().key().pid);
         self.tree.remove(process.handle().key());
-        self.progress.forget_process(index);
+        if self.trainers.remove(&index) {
+            self.progress.forget_process(index);
+        }
         if process.reading().inherited > Bytes::ZERO {
             self.kin_changed();
         }
@@ -435,17 +439,28 @@ impl Sampler {
             {
                 process.set_fork_copy(fork_copy);
             }
-            if info.role == Role::Trainer {
-                let (index, pid) = (info.index, info.key.pid);
-                self.progress
-                    .watch_process(&self.proc_root, index, pid, info.rank);
-                self.surroundings.follow_trainer(pid);
-            }
+            self.follow_trainer(&info);
             events.push(if first {
                 Event::Appeared(info)
             } else {
                 Event::Changed(info)
             });
+        }
+    }
+
+    /// Steps are read from the trainers, and limits are theirs. Who was taken for one and is not is
+    /// let go.
+    fn follow_trainer(&mut self, info: &ProcessInfo) {
+        let (index, pid) = (info.index, info.key.pid);
+        if info.role == Role::Trainer {
+            if self.trainers.insert(index) {
+                self.progress
+                    .watch_process(&self.proc_root, index, pid, info.rank);
+                self.surroundings.follow_trainer(pid);
+            }
+        } else if self.trainers.remove(&index) {
+            self.progress.forget_process(index);
+            self.surroundings.forget_trainer(pid);
         }
     }
 

@@ -319,16 +319,9 @@ mod tests {
     fn times_must_be_positive_and_their_unit_known() {
         assert_eq!(parse_duration("500ms"), Ok(Duration::from_millis(500)));
         assert_eq!(parse_duration("1.5h"), Ok(Duration::from_secs(5400)));
+        assert_eq!(parse_duration("1.5"), Ok(Duration::from_millis(1500)));
         for wrong in [
-            "0s",
-            "-1s",
-            "1",
-            "",
-            "s",
-            "1 fortnight",
-            "nan",
-            "infs",
-            "1e400s",
+            "0s", "0", "-1", "-1s", "", "s", "1 x", "nan", "infs", "1e400s",
         ] {
             assert!(parse_duration(wrong).is_err(), "{wrong}");
         }
