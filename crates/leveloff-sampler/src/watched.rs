@@ -129,6 +129,11 @@ impl Watched {
         };
     }
 
+    /// Whether it is a fork's copy.
+    pub fn is_fork_copy(&self) -> bool {
+        self.reading.inherited > Bytes::ZERO
+    }
+
     /// GPU memory as last told.
     pub fn set_gpu(&mut self, gpu: Option<Bytes>) {
         self.reading.gpu = gpu;
