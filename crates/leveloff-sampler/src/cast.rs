@@ -183,13 +183,31 @@ fn process_info(index: ProcessIndex, facts: &ProcessFacts, assignment: Assignmen
         role: assignment.role,
         rank: assignment.rank,
         comm: printable(&facts.comm),
-        command: facts
-            .command
-            .iter()
-            .map(|argument| printable(argument))
-            .collect(),
+        command: shown_command(&facts.command),
         why: assignment.why,
     }
+}
+
+/// A recording keeps this much of a command line. Inline scripts have thousands of bytes, and every
+/// fork has them again.
+const COMMAND_KEPT: usize = 1000;
+
+fn shown_command(arguments: &[Vec<u8>]) -> Vec<String> {
+    let mut room = COMMAND_KEPT;
+    let mut shown = Vec::new();
+    for argument in arguments {
+        let kept = argument.len().min(room);
+        let mut text = printable(&argument[..kept]);
+        if kept < argument.len() {
+            text.push('…');
+        }
+        shown.push(text);
+        room -= kept;
+        if room == 0 {
+            break;
+        }
+    }
+    shown
 }
 
 /// Whether any trainer or launcher is left to watch.
