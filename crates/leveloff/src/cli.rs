@@ -113,7 +113,7 @@ pub struct FindArgs {
     #[arg(long = "match", value_name = "REGEX")]
     pub pattern: Option<String>,
     /// The run that this process belongs to
-    #[arg(long, conflicts_with = "pattern", value_parser = parse_pid)]
+    #[arg(long, conflicts_with = "pattern", value_parser = parse_pid, allow_hyphen_values = true)]
     pub pid: Option<i32>,
     /// Read the shared memory of processes above 4 GiB as well, which takes a moment of theirs
     #[arg(long)]
@@ -141,7 +141,7 @@ pub struct RunArgs {
 #[derive(Debug, Args)]
 pub struct RecordArgs {
     /// Record the run that this process belongs to
-    #[arg(long, conflicts_with_all = ["pattern", "system"], value_parser = parse_pid)]
+    #[arg(long, conflicts_with_all = ["pattern", "system"], value_parser = parse_pid, allow_hyphen_values = true)]
     pub pid: Option<i32>,
     /// Record the run whose command line matches this regular expression
     #[arg(long = "match", value_name = "REGEX", conflicts_with = "system")]
@@ -157,7 +157,7 @@ pub struct RecordArgs {
         long,
         value_name = "TIME",
         value_parser = parse_duration,
-        allow_negative_numbers = true
+        allow_hyphen_values = true
     )]
     pub duration: Option<Duration>,
     #[command(flatten)]
@@ -165,7 +165,8 @@ pub struct RecordArgs {
     pub watch: WatchArgs,
 }
 
-/// What everything that watches a run takes.
+/// What everything that watches a run takes. A value may begin with a minus, so that `--interval
+/// -1s` is answered with what an interval is, and not with "unexpected argument '-1'".
 #[derive(Debug, Clone, Args)]
 pub struct WatchArgs {
     /// Time between samples, such as 1s, 500ms
@@ -175,7 +176,7 @@ pub struct WatchArgs {
         value_name = "TIME",
         default_value = "1s",
         value_parser = parse_interval,
-        allow_negative_numbers = true,
+        allow_hyphen_values = true,
         env = "LEVELOFF_INTERVAL"
     )]
     pub interval: Duration,
@@ -185,7 +186,7 @@ pub struct WatchArgs {
         value_name = "%",
         default_value = "0.5",
         value_parser = parse_percent,
-        allow_negative_numbers = true,
+        allow_hyphen_values = true,
         env = "LEVELOFF_PSS_BUDGET"
     )]
     pub pss_budget: f64,
@@ -193,16 +194,26 @@ pub struct WatchArgs {
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
     /// A memory limit nearer than the machine's own: 28GiB, 28GB, or 90% of it
-    #[arg(long, value_name = "SIZE|%", env = "LEVELOFF_LIMIT")]
+    #[arg(
+        long,
+        value_name = "SIZE|%",
+        allow_hyphen_values = true,
+        env = "LEVELOFF_LIMIT"
+    )]
     pub limit: Option<Limit>,
     /// Memory must have levelled off by this step; kept in the recording for the verdict
-    #[arg(long, value_name = "STEPS", env = "LEVELOFF_LEVEL_BY")]
+    #[arg(
+        long,
+        value_name = "STEPS",
+        allow_negative_numbers = true,
+        env = "LEVELOFF_LEVEL_BY"
+    )]
     pub level_by: Option<u64>,
     /// Steps the run is going to take; kept in the recording for the verdict
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub planned_steps: Option<u64>,
     /// Steps in an epoch; kept in the recording for the verdict
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub epoch_steps: Option<u64>,
 }
 

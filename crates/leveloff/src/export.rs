@@ -109,15 +109,19 @@ pub fn run(args: &ExportArgs) -> Result<ExitCode> {
     if args.output == Path::new("-") {
         match write_csv(reader, args.scope, io::stdout().lock()) {
             // The reader of the pipe has seen enough.
-            Err(error) if is_broken_pipe(&error) => Ok(ExitCode::SUCCESS),
-            result => result.map(|_| ExitCode::SUCCESS),
+            Err(error) if is_broken_pipe(&error) => {}
+            result => {
+                result.context("cannot export to stdout")?;
+            }
         }
     } else {
         let rows = write_csv(reader, args.scope, create(&args.output)?)
-            .with_context(|| format!("cannot write {}", args.output.display()))?;
+            // Half a table looks like a whole one.
+            .inspect_err(|_| drop(std::fs::remove_file(&args.output)))
+            .with_context(|| format!("cannot export to {}", args.output.display()))?;
         notice(&format!("{rows} rows in {}", args.output.display()));
-        Ok(ExitCode::SUCCESS)
     }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn create(path: &Path) -> Result<File> {
@@ -131,12 +135,13 @@ fn create(path: &Path) -> Result<File> {
     }
 }
 
+/// Fields are written through the csv crate, whose errors do not name the one below as their source.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        cause
-            .downcast_ref::<io::Error>()
-            .is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
-    })
+    let below = match error.downcast_ref::<csv::Error>().map(csv::Error::kind) {
+        Some(csv::ErrorKind::Io(below)) => Some(below),
+        _ => error.downcast_ref::<io::Error>(),
+    };
+    below.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
 fn write_csv(
@@ -146,6 +151,7 @@ fn write_csv(
 ) -> Result<u64> {
     let mut table = Table::new(output);
     let mut infos: HashMap<ProcessIndex, ProcessInfo> = HashMap::new();
+    let mut damage = Damage::default();
     table.header(match scope {
         ExportScope::Process => &PROCESS_COLUMNS,
         ExportScope::Role => &ROLE_COLUMNS,
@@ -161,7 +167,7 @@ fn write_csv(
                     infos.remove(&index);
                 }
                 Event::Gap(gap) if gap.subject == Subject::Recording => {
-                    notice(&gap.text);
+                    damage.tell(&gap.text);
                 }
                 Event::Mark(_) | Event::Gap(_) => {}
             }
@@ -172,7 +178,32 @@ fn write_csv(
             ExportScope::Tree => table.tree(&sample)?,
         }
     }
+    damage.sum_up();
     table.finish()
+}
+
+/// What is wrong with the recording, without filling the screen.
+#[derive(Default)]
+struct Damage {
+    found: u64,
+}
+
+impl Damage {
+    /// So many are told one by one.
+    const TOLD: u64 = 5;
+
+    fn tell(&mut self, text: &str) {
+        self.found += 1;
+        if self.found <= Damage::TOLD {
+            notice(text);
+        }
+    }
+
+    fn sum_up(&self) {
+        if self.found > Damage::TOLD {
+            notice(&format!("{} lines are damaged in all", self.found));
+        }
+    }
 }
 
 /// Rows on their way out. An unknown number is an empty field, never a zero.
@@ -277,7 +308,8 @@ impl<W: Write> Table<W> {
             // A sum in which one number is missing is missing.
             let pss: Option<Bytes> = readings.iter().map(|r| r.pss.map(|pss| pss.pss)).sum();
             self.amount(pss)?;
-            self.put(readings.iter().map(|r| r.cpu.0).sum::<u64>())?;
+            let cpu = readings.iter().map(|r| r.cpu.0);
+            self.put(cpu.fold(0, u64::saturating_add))?;
             self.end_row()?;
         }
         Ok(())

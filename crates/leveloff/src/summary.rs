@@ -14,6 +14,11 @@ pub struct Summary {
     baseline: Option<Point>,
     peak: Option<Point>,
     last: Option<Point>,
+    /// Where memory was before it began to fall, if that is just now.
+    before_fall: Option<Point>,
+    falls: u32,
+    /// How far the run came, its last words included.
+    reached: Option<(Seconds, Option<Step>)>,
     /// Growth that is told per process under `--system`.
     growers: HashMap<ProcessIndex, Grower>,
     /// What could not be measured, in words; the recording says why.
@@ -47,6 +52,10 @@ struct Grower {
     /// Whether the first amount was measured; an estimate is not where growth begins.
     measured: bool,
 }
+
+/// A run that ends gives memory back in its last one to three samples, as measured with torch: the
+/// interpreter frees what it holds before it exits.
+const TEARDOWN_SAMPLES: u32 = 3;
 
 /// How long the first readings may take.
 const BASELINE_SETTLES: Seconds = Seconds(10.0);
@@ -89,13 +98,18 @@ impl Summary {
             }
             grower.last = now;
         }
+        self.reached = Some((sample.t, sample.progress.step));
         let point = self.point(sample);
+        self.take_point(point);
+    }
+
+    fn take_point(&mut self, point: Point) {
         // While it shuts down, a run gives its memory back; that is not what it used.
         let shutting_down = self
             .last
             .as_ref()
-            .is_some_and(|last| last.trainers() > point.trainers() || point.roles.is_empty());
-        if shutting_down {
+            .is_some_and(|last| last.trainers() > point.trainers());
+        if shutting_down || point.roles.is_empty() {
             return;
         }
         // The first samples estimate what was not read yet, and until the first step is done the
@@ -116,13 +130,27 @@ impl Summary {
         {
             self.peak = Some(point.clone());
         }
+        self.notice_fall(&point);
         self.last = Some(point);
+    }
+
+    fn notice_fall(&mut self, point: &Point) {
+        let falls = self.last.as_ref().filter(|last| last.total > point.total);
+        self.falls = falls.map_or(0, |_| self.falls.saturating_add(1));
+        match self.falls {
+            0 => self.before_fall = None,
+            1 => self.before_fall = falls.cloned(),
+            2..=TEARDOWN_SAMPLES => {}
+            // Too long for an end: it just shrinks.
+            _ => self.before_fall = None,
+        }
     }
 
     fn point(&self, sample: &Sample) -> Point {
         let tree = sample.tree();
         let mut roles: BTreeMap<Role, RoleMemory> = BTreeMap::new();
-        for reading in &sample.processes {
+        // A zombie has given its memory back, and is there only until its parent looks.
+        for reading in sample.processes.iter().filter(|r| r.state != 'Z') {
             let role = self
                 .infos
                 .get(&reading.process)
@@ -142,17 +170,24 @@ impl Summary {
         }
     }
 
-    /// The lines for people, without the recording's name. `ended` begins the first.
-    pub fn lines(&self, ended: &str) -> Vec<String> {
+    /// The lines for people, without the recording's name. `ended` begins the first. A run that is
+    /// over is told as it was before it began to shut down.
+    pub fn lines(&self, ended: &str, is_over: bool) -> Vec<String> {
         let (Some(baseline), Some(peak), Some(last)) = (&self.baseline, &self.peak, &self.last)
         else {
             return vec![format!("{ended} before the first sample")];
         };
+        let last = self
+            .before_fall
+            .as_ref()
+            .filter(|_| is_over)
+            .unwrap_or(last);
+        let (t, step) = self.reached.unwrap_or((last.t, last.step));
         vec![
-            format!("{ended} after {}{}", last.t, steps(last.step)),
+            format!("{ended} after {t}{}", steps(step)),
             memory_line(baseline, peak, last),
             growth_line(baseline, last),
-            self.cost_line(last.t),
+            self.cost_line(t),
         ]
     }
 
@@ -272,5 +307,45 @@ pub fn shown_command(info: &ProcessInfo) -> String {
     match text.char_indices().nth(100) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The memory line of a run that had these totals, in MiB, one each second.
+    fn told(totals: &[u64], is_over: bool) -> String {
+        let mut summary = Summary::default();
+        for (t, total) in totals.iter().enumerate() {
+            let point = Point {
+                t: Seconds(t as f64),
+                step: None,
+                total: Bytes(total << 20),
+                rss: Bytes(total << 20),
+                unread: 0,
+                roles: BTreeMap::from([(Role::Trainer, RoleMemory::default())]),
+            };
+            summary.take_point(point);
+        }
+        summary.lines("it ended", is_over)[1].clone()
+    }
+
+    #[test]
+    fn a_run_that_is_over_is_told_as_it_was_before_it_shut_down() {
+        let line = told(&[100, 200, 300, 120, 4], true);
+        assert!(line.contains("→ 300 MiB at 2 s, peak 300 MiB"), "{line}");
+    }
+
+    #[test]
+    fn a_run_that_goes_on_is_told_as_it_is() {
+        let line = told(&[100, 200, 300, 120, 4], false);
+        assert!(line.contains("→ 4.0 MiB at 4 s, peak 300 MiB"), "{line}");
+    }
+
+    #[test]
+    fn a_run_that_shrinks_for_long_has_shrunk() {
+        let line = told(&[300, 250, 200, 150, 100], true);
+        assert!(line.contains("→ 100 MiB at 4 s, peak 300 MiB"), "{line}");
     }
 }
