@@ -203,7 +203,13 @@ impl Watched {
         }
         let cpu = cpu_time(&stat, context.ticks_per_second);
         self.active = cpu != self.reading.cpu;
-        self.reading.state = settled_state(stat.state);
+        // A process that is on its way out has given its memory back before it is a zombie.
+        let has_memory = self.statm != Statm::default() || self.reading.swap > Bytes::ZERO;
+        self.reading.state = if has_memory {
+            settled_state(stat.state)
+        } else {
+            'Z'
+        };
         self.reading.threads = stat.threads;
         self.reading.minor_faults = stat.minor_faults;
         self.reading.major_faults = stat.major_faults;
