@@ -80,10 +80,15 @@ def misses_of_record(training):
         if key not in recorded and key not in training.truth and lived_long(training, key):
             misses.append(f"{seen.pid}: {seen.comm} lived {seen.lived_s:.1f} s, is not in the recording")
     for key, one in sorted(recorded.items()):
-        expected = {"compiler"} if one.names & COMPILERS else {"other"}
-        if key not in training.truth and one.role not in expected:
-            misses.append(f"{one.pid} ({', '.join(one.names)}): {one.role}, in truth {min(expected)}; {one.why}")
+        expected = "compiler" if compiles(one) else "other"
+        if key not in training.truth and one.role != expected:
+            misses.append(f"{one.pid}: {one.role}, in truth {expected}; {one.why}; {one.command}")
     return misses
+
+
+def compiles(one):
+    """By name, or because torch.compile has it try a library."""
+    return bool(one.names & COMPILERS) or "cdll.LoadLibrary(" in one.command
 
 
 def learned_late(training):

@@ -18,6 +18,7 @@ class Case:
     settle_s: int = 0  # Some signs count only in a process that had time to rename itself.
     under_run: str = ""  # Started by `leveloff run` on "pipes" or a "terminal", instead of recorded.
     steps: str = ""  # Whether it tells its steps: "print" or a "bar".
+    fresh_cache: bool = False  # Nothing is compiled yet, so that compilers run.
     memory: bool = False  # Compare the recorded total with a sum of our own.
     overcount: float = 0  # How many times the recorded total the sum of RSS has to be, at least.
 
@@ -35,7 +36,7 @@ BACKGROUND = ["/bin/sh", "-c", "trap '' INT; \"$@\"; exit", "sh", "{bin}/python"
 
 CASES = [
     Case("plain", ["--note", "forkserver, spawn_main and compile_worker are only words here"], roles={"trainer": 1}),
-    Case("compile", ["--compile"], compilers(4), roles={"compile-pool": 1, "compile-worker": 4}),
+    Case("compile", ["--compile"], compilers(4), fresh_cache=True, roles={"compile-pool": 1, "compile-worker": 4}),
     Case("compile-20", ["--compile"], compilers(20), memory=True, overcount=2,
          roles={"compile-pool": 1, "compile-worker": 20}),
     Case("compile-fork", ["--compile"], compilers(3, **FORK), roles={"compile-worker": 3}),
@@ -69,7 +70,7 @@ CASES = [
     Case("relaunched-ranks", ["--relaunch=2", "--port=29544"], ready=2, roles={"trainer": 2}),
     Case("steps-in-a-log", [], steps="print", roles={"trainer": 1}),
     Case("run-on-pipes", ["--compile", "--loader=fork", "--workers=2"], compilers(2), under_run="pipes", steps="print",
-         roles={"compile-worker": 2, "dataloader-worker": 2}),
+         fresh_cache=True, roles={"compile-worker": 2, "dataloader-worker": 2}),
     Case("run-on-a-terminal", ["--loader=fork", "--workers=2"], under_run="terminal", steps="bar", memory=True,
          roles={"dataloader-worker": 2}),
 ]

@@ -19,6 +19,7 @@ class Recorded:
     known_s: float = 0  # When its role became what it was to the end.
     roles: list = field(default_factory=list)  # One after the other; the last is what counts.
     names: set = field(default_factory=set)
+    command: str = ""
     rank: int | None = None
     why: str = ""
     exited: bool = False
@@ -68,7 +69,7 @@ class Recording:
                 one.roles.append(row["role"])
                 one.known_s = t
             one.names.add(row["comm"])
-            one.rank, one.why = row.get("rank"), row["why"]
+            one.rank, one.why, one.command = row.get("rank"), row["why"], " ".join(row["cmd"])
         elif kind == "exit":
             by_number[row["n"]].exited = True
 

@@ -64,6 +64,8 @@ class Training:
         if self.case.under_run:
             command = [LEVELOFF, "run", "-o", self.recording.path, "--", *command]
         environment = {**os.environ, **self.case.environment}
+        if self.case.fresh_cache:
+            environment["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(self.directory, "compiled")
         if self.case.under_run == "terminal":
             self.process = self.start_on_terminal(command, environment)
         else:

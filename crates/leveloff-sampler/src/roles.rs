@@ -117,6 +117,7 @@ fn judge(tree: &Tree<'_>, roles: &[Option<Judged>], index: usize) -> Option<Judg
         return Some(Judged::new(Role::Other, "leveloff itself"));
     }
     phrases::compile_process(tree, index)
+        .or_else(|| phrases::compile_probe(facts))
         .or_else(|| phrases::named_loader(facts))
         .or_else(|| children::judge(tree, roles, index))
         .or_else(|| phrases::helper(facts))

@@ -78,6 +78,26 @@ pub(super) fn compile_process(tree: &Tree<'_>, index: usize) -> Option<Judged> {
     })
 }
 
+/// A short-lived Python that torch.compile starts to see whether this CPU can run what it built. It
+/// imports torch, so it looks like a trainer for a few seconds.
+pub(super) fn compile_probe(facts: &ProcessFacts) -> Option<Judged> {
+    let mut lines = python_code(facts)?
+        .split(|&b| b == b'\n')
+        .filter(|line| !line.trim_ascii().is_empty());
+    let imports_torch = lines.next() == Some(b"import torch");
+    let is_probe = imports_torch
+        && lines.next() == Some(b"from ctypes import cdll")
+        && lines
+            .next()
+            .is_some_and(|line| line.starts_with(b"cdll.LoadLibrary("));
+    is_probe.then(|| {
+        Judged::new(
+            Role::Compiler,
+            "tries a library that torch.compile has built",
+        )
+    })
+}
+
 /// A dataloader worker that has named itself (torch 2.5 and later).
 pub(super) fn named_loader(facts: &ProcessFacts) -> Option<Judged> {
     (facts.comm == b"pt_data_worker")
