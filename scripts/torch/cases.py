@@ -16,6 +16,7 @@ class Case:
     steady: bool = True  # The same processes all the time, so that a single look can be compared.
     watch_start: bool = False  # Also ask from its first moment on: roles may be unknown then, never wrong.
     settle_s: int = 0  # Some signs count only in a process that had time to rename itself.
+    killed: bool = False  # Ended by SIGKILL, so that its workers are orphans for a while.
     under_run: str = ""  # Started by `leveloff run` on "pipes" or a "terminal", instead of recorded.
     steps: str = ""  # Whether it tells its steps: "print" or a "bar".
     fresh_cache: bool = False  # Nothing is compiled yet, so that compilers run.
@@ -62,6 +63,8 @@ CASES = [
          BACKGROUND, roles={"launcher": 1, "compile-worker": 2}),
     Case("background-spawn", ["--compile", "--loader=spawn", "--workers=2"], compilers(2, **SPAWN), BACKGROUND,
          settle_s=21, roles={"launcher": 1, "compile-worker": 2}),
+    Case("killed-trainer", ["--compile", "--loader=fork", "--workers=2", "--legacy-names"], compilers(2, **FORK),
+         killed=True, roles={"compile-worker": 2, "dataloader-worker": 2}),
     Case("title", ["--title", "my experiment (seed 7)", "--loader=fork", "--workers=2"], roles={"trainer": 1}),
     Case("torchrun", ["--loader=fork", "--workers=2"], launcher=TORCHRUN, ready=2, memory=True,
          roles={"launcher": 1, "trainer": 2, "dataloader-worker": 4}),

@@ -113,7 +113,9 @@ class Training:
         """Lets the run end by itself, and the recorder with it. Once."""
         if self.observer is None:
             return
-        if self.terminal:
+        if self.case.killed:
+            self.process.kill()
+        elif self.terminal:
             os.write(self.terminal, END_OF_FILE)
         else:
             self.process.stdin.close()

@@ -37,6 +37,13 @@ pub struct Assignment {
     pub why: String,
 }
 
+impl Assignment {
+    /// Whether it was made by a training process and may still show what for.
+    pub fn is_undecided(&self) -> bool {
+        children::is_undecided(self.role, &self.why)
+    }
+}
+
 /// Assigns a role to each process, in the same order.
 ///
 /// `root` is the process that a user named or started. With it, something in its tree is the
@@ -94,6 +101,10 @@ impl Judged {
             role,
             why: why.into(),
         }
+    }
+
+    fn is_undecided(&self) -> bool {
+        children::is_undecided(self.role, &self.why)
     }
 
     fn into_assignment(self, rank: Option<Rank>) -> Assignment {

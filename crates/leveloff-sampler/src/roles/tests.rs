@@ -254,9 +254,15 @@ fn compilers_are_known_by_whatever_name_they_run() {
 
 #[test]
 fn torch_trying_what_it_has_built_is_not_a_second_trainer() {
-    let probe = "\nimport torch\nfrom ctypes import cdll\ncdll.LoadLibrary(\"/tmp/c/do/cdo.so\")\n";
-    let own_code = "import torch\nfrom ctypes import cdll\ntrain()";
-    for (code, role) in [(probe, Role::Compiler), (own_code, Role::Trainer)] {
+    let old = "\nimport torch\nfrom ctypes import cdll\ncdll.LoadLibrary(\"/tmp/c/do/cdo.so\")\n";
+    let new = "import sys\nif sys.platform != \"linux\":\n    import torch  # noqa\n\
+        from ctypes import cdll\ntry:\n    cdll.LoadLibrary(\"/tmp/x.so\")\nexcept OSError:\n    raise";
+    let own = "import torch\nfrom ctypes import cdll\ntrain()";
+    for (code, role) in [
+        (old, Role::Compiler),
+        (new, Role::Compiler),
+        (own, Role::Trainer),
+    ] {
         let child = with_torch(process(11, 10, "python", &["python", "-c", code]));
         check(&[trainer(), child], None, &[Role::Trainer, role]);
     }
