@@ -67,15 +67,24 @@ def recordable(training):
 
 
 def misses_of_record(training):
-    """What the recording says in the end, against the truth and against our own look at the tree."""
+    """What the recording says in the end, against the truth."""
     recorded = training.recording.processes
     misses = []
     for key, true in sorted(recordable(training).items()):
         one = recorded.get(key)
         if one is None:
             misses.append(wrong(key[0], "missing", None, true, "not in the recording"))
+        elif one.role == "other" and shown_s(training, key) < MUST_BE_SEEN_S:
+            pass  # It had only just begun to look like what it is.
         elif one.role != true["role"] or is_other_rank(one.rank, true["rank"]):
             misses.append(wrong(key[0], " then ".join(one.roles), one.rank, true, one.why))
+    return misses
+
+
+def misses_of_others(training):
+    """Processes that told nothing: whoever we saw is recorded, and nobody is taken for a part of torch."""
+    recorded = training.recording.processes
+    misses = []
     for key, seen in sorted(training.seen.items()):
         if key not in recorded and key not in training.truth and lived_long(training, key):
             misses.append(f"{seen.pid}: {seen.comm} lived {seen.lived_s:.1f} s, is not in the recording")
@@ -99,6 +108,11 @@ def learned_late(training):
 
 def lived_long(training, key):
     return key in training.seen and training.seen[key].lived_s >= MUST_BE_SEEN_S
+
+
+def shown_s(training, key):
+    """For how long it has been what it told."""
+    return training.seen[key].last_seen_s - training.truth[key]["told_s"]
 
 
 def is_other_rank(said, true):

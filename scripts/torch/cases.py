@@ -15,7 +15,7 @@ class Case:
     roles: dict = field(default_factory=dict)  # What must be there, so that no case tests nothing.
     steady: bool = True  # The same processes all the time, so that a single look can be compared.
     watch_start: bool = False  # Also ask from its first moment on: roles may be unknown then, never wrong.
-    settle_s: int = 0  # Some signs count only in a process that had time to rename itself.
+    settle_s: int = 0  # Some signs count only in a process that has lived for a while; steps need time to be told.
     killed: bool = False  # Ended by SIGKILL, so that its workers are orphans for a while.
     under_run: str = ""  # Started by `leveloff run` on "pipes" or a "terminal", instead of recorded.
     steps: str = ""  # Whether it tells its steps: "print" or a "bar".
@@ -71,9 +71,9 @@ CASES = [
     Case("torchrun-module", ["--compile"], compilers(2), MODULE_RUN, roles={"launcher": 1, "trainer": 1}),
     Case("spawned-ranks", ["--ranks=2", "--port=29543"], ready=3, roles={"launcher": 1, "trainer": 2}),
     Case("relaunched-ranks", ["--relaunch=2", "--port=29544"], ready=2, roles={"trainer": 2}),
-    Case("steps-in-a-log", [], steps="print", roles={"trainer": 1}),
-    Case("run-on-pipes", ["--compile", "--loader=fork", "--workers=2"], compilers(2), under_run="pipes", steps="print",
+    Case("steps-in-a-log", [], steps="print", settle_s=8, roles={"trainer": 1}),
+    Case("run-on-pipes", ["--compile", "--loader=fork", "--workers=2"], compilers(2), under_run="pipes", steps="print", settle_s=8,
          fresh_cache=True, roles={"compile-worker": 2, "dataloader-worker": 2}),
-    Case("run-on-a-terminal", ["--loader=fork", "--workers=2"], under_run="terminal", steps="bar", memory=True,
+    Case("run-on-a-terminal", ["--loader=fork", "--workers=2"], under_run="terminal", steps="bar", settle_s=8, memory=True,
          roles={"dataloader-worker": 2}),
 ]

@@ -32,7 +32,7 @@ def at_one_moment(training):
     """A recorded sample, and our own sums right before and after it."""
     deadline = time.monotonic() + SETTLE_TIMEOUT_S
     rows = training.recording.tree()
-    while int(rows[-1]["estimated_processes"]) and time.monotonic() < deadline:
+    while not is_settled(rows[-1], training) and time.monotonic() < deadline:
         time.sleep(1)
         rows = training.recording.tree()
     known, before = len(rows), own_sum(training)
@@ -40,6 +40,11 @@ def at_one_moment(training):
         time.sleep(0.05)
         rows = training.recording.tree()
     return rows[-1], before, own_sum(training)
+
+
+def is_settled(row, training):
+    """Everybody is there and has been read."""
+    return int(row["processes"]) >= len(training.truth) and row["estimated_processes"] == "0"
 
 
 def own_sum(training):

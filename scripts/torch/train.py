@@ -54,7 +54,8 @@ def tell(directory, pid, role, rank=None):
     """One file per process, renamed into place, so that a reader never sees half of one."""
     path = os.path.join(directory, f"{pid}.json")
     with open(path + ".part", "w") as file:
-        json.dump({"pid": pid, "start": stat_fields(pid)[19], "role": role, "rank": rank}, file)
+        told_s = time.clock_gettime(time.CLOCK_BOOTTIME)
+        json.dump({"pid": pid, "start": stat_fields(pid)[19], "role": role, "rank": rank, "told_s": told_s}, file)
     os.rename(path + ".part", path)
 
 

@@ -15,13 +15,14 @@ import threading
 import time
 
 from places import LEVELOFF, TRAIN
-from process_table import Observer, start_of
+from process_table import TICKS, Observer, start_of
 from recording import Recording
 
 READY_TIMEOUT_S = 240  # Two cores that compile a model and import torch nine times over.
 END_TIMEOUT_S = 30
 END_OF_FILE = b"\x04"  # What a terminal makes of Ctrl-D.
-OURS = {"leveloff", "output-relay"}
+RELAY = "output-relay"  # What `leveloff run` leaves between the command and its terminal.
+SHOWN_S = 3  # The recorder looks once a second; whatever is true for this long, it has to know.
 
 
 class Training:
@@ -113,6 +114,7 @@ class Training:
         """Lets the run end by itself, and the recorder with it. Once."""
         if self.observer is None:
             return
+        time.sleep(SHOWN_S)
         if self.case.killed:
             self.process.kill()
         elif self.terminal:
@@ -122,10 +124,13 @@ class Training:
         self.exit_code = ended(self.process)
         if self.recorder:
             self.recorder_code = ended(self.recorder, signal.SIGTERM)
-        self.seen = {key: one for key, one in self.observer.stop().items() if one.comm not in OURS}
+        self.seen = {key: one for key, one in self.observer.stop().items() if not self.is_ours(one)}
         self.observer = None
         self.read_truth()
         self.recording.load()
+
+    def is_ours(self, seen):
+        return bool(self.case.under_run) and (seen.pid == self.process.pid or seen.comm == RELAY)
 
     def read_truth(self):
         """What is what, by (pid, start), as far as it has been told."""
@@ -135,8 +140,9 @@ class Training:
                     one = json.load(file)
                 self.truth[one["pid"], one["start"]] = one
         if self.case.launcher and self.process.poll() is None:
-            pid = self.process.pid
-            self.truth[pid, start_of(pid)] = {"pid": pid, "start": start_of(pid), "role": "launcher", "rank": None}
+            pid, start = self.process.pid, start_of(self.process.pid)
+            told = {"pid": pid, "start": start, "role": "launcher", "rank": None, "told_s": start / TICKS}
+            self.truth[pid, start] = told
 
     def steps_told(self):
         """When each step was told, in seconds since 1970: [(seconds, step)]."""
