@@ -18,6 +18,8 @@ pub struct SinceReading {
     pub then: Option<FastCounters>,
     /// The fast counters now.
     pub now: FastCounters,
+    /// Most anonymous memory that it may have shared then. What it did not share it cannot copy.
+    pub shared: Bytes,
     /// Faults since.
     pub minor_faults: u64,
     /// Whether it has used any CPU since.
@@ -41,6 +43,14 @@ const STALE_WHEN_RUNNING: Seconds = Seconds(30.0);
 /// One that does not run changes only through others.
 const STALE_WHEN_IDLE: Seconds = Seconds(600.0);
 
+/// Most anonymous memory that a process can share, by its counter, where shared pages count in
+/// full, and its PSS of the same moment. A page of n sharers is missing (n − 1)/n from the PSS, at
+/// least a half.
+pub fn most_shared(counted: Bytes, proportional: Bytes) -> Bytes {
+    let missing = counted.saturating_sub(proportional);
+    (missing + missing).min(counted)
+}
+
 /// How far off its share may be.
 pub fn doubt(since: &SinceReading, tolerable: Bytes, page_size: Bytes) -> Bytes {
     let now = since.now;
@@ -51,8 +61,11 @@ pub fn doubt(since: &SinceReading, tolerable: Bytes, page_size: Bytes) -> Bytes 
     let grown = now.anon.saturating_sub(then.anon);
     let shrunk = then.anon.saturating_sub(now.anon);
     let faulted = Bytes(since.minor_faults.saturating_mul(page_size.0));
-    // Faults beyond the growth may each have made a shared page its own.
-    let copied = faulted.saturating_sub(grown).min(now.anon);
+    // Faults beyond the growth may each have made a shared page its own. A program that maps and
+    // unmaps all the time faults as much, and shares nothing: it must not be walked for that.
+    let copied = faulted.saturating_sub(grown).min(since.shared);
+    // What it freed of its own is certain; of a page that it shared it had only a part.
+    let shrunk = shrunk.min(since.shared);
     let shared = Bytes(now.shmem.0.abs_diff(then.shmem.0));
     let kin = if since.kin_changed {
         now.anon
@@ -99,6 +112,7 @@ mod tests {
         SinceReading {
             then: Some(counters(anon_mib)),
             now: counters(anon_mib),
+            shared: counters(anon_mib).anon,
             minor_faults: 0,
             ran: false,
             kin_changed: false,
@@ -129,6 +143,39 @@ mod tests {
             ..quiet(200)
         };
         assert!(doubt_of(copied) >= Bytes(50 * MIB));
+    }
+
+    #[test]
+    fn a_process_that_shares_nothing_cannot_copy_however_much_it_faults() {
+        let churning = SinceReading {
+            shared: Bytes::ZERO,
+            minor_faults: 50_000 * MIB / 4096,
+            ran: true,
+            ..quiet(200)
+        };
+        assert!(doubt_of(churning) < Bytes(MIB));
+        let shrinking = SinceReading {
+            now: counters(100),
+            ..churning
+        };
+        assert!(doubt_of(shrinking) < Bytes(MIB));
+        let shared_a_little = SinceReading {
+            shared: Bytes(10 * MIB),
+            ..churning
+        };
+        let doubt = doubt_of(shared_a_little);
+        assert!(doubt >= Bytes(10 * MIB) && doubt < Bytes(11 * MIB));
+    }
+
+    #[test]
+    fn what_may_be_shared_is_bounded_by_what_pss_lacks() {
+        // 100 MiB with one other, 100 MiB its own: the counter says 200, PSS 150.
+        let two = most_shared(Bytes(200 * MIB), Bytes(150 * MIB));
+        assert_eq!(two, Bytes(100 * MIB));
+        // All of it with very many.
+        assert_eq!(most_shared(Bytes(200 * MIB), Bytes(MIB)), Bytes(200 * MIB));
+        // Counters lag behind a little; nothing is shared then.
+        assert_eq!(most_shared(Bytes(MIB), Bytes(2 * MIB)), Bytes::ZERO);
     }
 
     #[test]

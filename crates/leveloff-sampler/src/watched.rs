@@ -7,7 +7,7 @@ use leveloff_model::sample::{FastCounters, Kinds, ProcessReading, PssReading};
 use leveloff_model::units::{Bytes, CpuMillis, Seconds};
 use rustix::io::Errno;
 
-use crate::doubt::SinceReading;
+use crate::doubt::{SinceReading, most_shared};
 use crate::handle::{ProcessHandle, Reading, Scratch};
 use crate::kernel::rollup::Rollup;
 use crate::kernel::stat::Stat;
@@ -216,6 +216,10 @@ impl Watched {
         Some(SinceReading {
             then: self.reading.pss.map(|pss| pss.base),
             now: self.reading.fast(),
+            shared: self
+                .reading
+                .pss
+                .map_or(Bytes::ZERO, |pss| most_shared(pss.base.anon, pss.anon)),
             minor_faults: self
                 .reading
                 .minor_faults
