@@ -22,12 +22,43 @@ pub struct SinceReading {
     pub shared: Bytes,
     /// Faults since.
     pub minor_faults: u64,
+    /// Share of its faults that are to be taken for copies.
+    pub copying: Copying,
     /// Whether it has used any CPU since.
     pub ran: bool,
     /// Whether a relative that shares its anonymous pages came or went.
     pub kin_changed: bool,
     /// Time since.
     pub age: Seconds,
+}
+
+/// The share of a process's faults, beyond its growth, that may be copies of shared pages. At first
+/// any of them may be. A data loader that churns through buffers faults all the time, and readings
+/// that bring no surprise show that these are no copies; one that does says the opposite at once.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Copying(f64);
+
+/// Faults are never taken for harmless altogether: of those that never were copies, this share.
+const LEAST_COPYING: f64 = 1.0 / 64.0;
+
+impl Default for Copying {
+    fn default() -> Copying {
+        Copying(1.0)
+    }
+}
+
+impl Copying {
+    /// How much of what was faulted in may have been copied.
+    pub fn of(self, faulted: Bytes) -> Bytes {
+        Bytes((faulted.0 as f64 * self.0) as u64)
+    }
+
+    /// Learns from a reading that was `surprise` off after `faulted` of faults. Twice what was
+    /// seen is expected next, and trust grows by no more than a half for each reading.
+    pub fn learn(&mut self, surprise: Bytes, faulted: Bytes) {
+        let seen = surprise.0 as f64 / faulted.0.max(1) as f64;
+        self.0 = (2.0 * seen).max(self.0 / 2.0).clamp(LEAST_COPYING, 1.0);
+    }
 }
 
 /// An error in the total that is not worth a page-table walk: a quarter of a percent of it, and
@@ -43,14 +74,6 @@ const STALE_WHEN_RUNNING: Seconds = Seconds(30.0);
 /// One that does not run changes only through others.
 const STALE_WHEN_IDLE: Seconds = Seconds(600.0);
 
-/// Most anonymous memory that a process can share, by its counter, where shared pages count in
-/// full, and its PSS of the same moment. A page of n sharers is missing (n − 1)/n from the PSS, at
-/// least a half.
-pub fn most_shared(counted: Bytes, proportional: Bytes) -> Bytes {
-    let missing = counted.saturating_sub(proportional);
-    (missing + missing).min(counted)
-}
-
 /// How far off its share may be.
 pub fn doubt(since: &SinceReading, tolerable: Bytes, page_size: Bytes) -> Bytes {
     let now = since.now;
@@ -63,7 +86,10 @@ pub fn doubt(since: &SinceReading, tolerable: Bytes, page_size: Bytes) -> Bytes 
     let faulted = Bytes(since.minor_faults.saturating_mul(page_size.0));
     // Faults beyond the growth may each have made a shared page its own. A program that maps and
     // unmaps all the time faults as much, and shares nothing: it must not be walked for that.
-    let copied = faulted.saturating_sub(grown).min(since.shared);
+    let copied = since
+        .copying
+        .of(faulted.saturating_sub(grown))
+        .min(since.shared);
     // What it freed of its own is certain; of a page that it shared it had only a part.
     let shrunk = shrunk.min(since.shared);
     let shared = Bytes(now.shmem.0.abs_diff(then.shmem.0));
@@ -114,6 +140,7 @@ mod tests {
             now: counters(anon_mib),
             shared: counters(anon_mib).anon,
             minor_faults: 0,
+            copying: Copying::default(),
             ran: false,
             kin_changed: false,
             age: Seconds(1.0),
@@ -168,14 +195,16 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_shared_is_bounded_by_what_pss_lacks() {
-        // 100 MiB with one other, 100 MiB its own: the counter says 200, PSS 150.
-        let two = most_shared(Bytes(200 * MIB), Bytes(150 * MIB));
-        assert_eq!(two, Bytes(100 * MIB));
-        // All of it with very many.
-        assert_eq!(most_shared(Bytes(200 * MIB), Bytes(MIB)), Bytes(200 * MIB));
-        // Counters lag behind a little; nothing is shared then.
-        assert_eq!(most_shared(Bytes(MIB), Bytes(2 * MIB)), Bytes::ZERO);
+    fn readings_without_a_surprise_make_faults_harmless_and_one_with_makes_them_suspect_again() {
+        let mut copying = Copying::default();
+        for _reading in 0..10 {
+            copying.learn(Bytes::ZERO, Bytes(12 * MIB));
+        }
+        assert!(copying.of(Bytes(64 * MIB)) == Bytes(MIB));
+        copying.learn(Bytes(3 * MIB), Bytes(12 * MIB));
+        assert_eq!(copying.of(Bytes(12 * MIB)), Bytes(6 * MIB));
+        copying.learn(Bytes(90 * MIB), Bytes(12 * MIB));
+        assert_eq!(copying, Copying::default());
     }
 
     #[test]
