@@ -3,11 +3,12 @@
     workload.py tree N            one busy process and N idle ones that it forked
     workload.py shared N MB OWN   N forked children that share MB and own OWN MB each
     workload.py pages GIB         GIB of 4 KiB pages, touched once
-    workload.py faults ROUNDS     maps, touches and unmaps 64 MiB, ROUNDS times; prints the seconds
+    workload.py faults ROUNDS     for each line of its input: maps, touches and unmaps 64 MiB, ROUNDS
+                                  times; prints the seconds that this took, and those of CPU time
     workload.py train SECONDS     looks like a small training run: prints steps, warms up, levels off
 
 Each prints "ready" on a line of its own when its memory is in place, and lives until its standard
-input ends (faults and train: until their work is done).
+input ends (train: until its work is done).
 """
 
 import mmap
@@ -93,11 +94,11 @@ def faults(rounds):
     # Something to walk while we fault: the recorder's reading must find work to do.
     memory = touched(2048 * MIB)
     ready()
-    sys.stdin.readline()
-    start = time.perf_counter()
-    for _ in range(rounds):
-        touched(64 * MIB).close()
-    print(time.perf_counter() - start, flush=True)
+    for _line in sys.stdin:
+        start, cpu = time.perf_counter(), time.process_time()
+        for _ in range(rounds):
+            touched(64 * MIB).close()
+        print(time.perf_counter() - start, time.process_time() - cpu, flush=True)
     del memory
 
 

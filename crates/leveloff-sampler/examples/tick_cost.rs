@@ -1,8 +1,13 @@
 //! Measures what a tick costs on a tree that is there already, and the floor below it: one read of
 //! `statm` for each process on a descriptor that is kept open, nothing parsed.
 //!
-//! `tick_cost PID TICKS [INTERVAL_MS]` prints one line of JSON; CPU times in microseconds a tick,
-//! the median over the ticks.
+//! `tick_cost PID TICKS [INTERVAL_MS|cold]` prints one line of JSON; CPU times in microseconds a
+//! tick, the median over the ticks. The mean beside it has what comes only now and then: the
+//! machine's memory, a look through all of /proc, second looks at who is who.
+//!
+//! Ticks one right after the other find the kernel's structures of 21 processes in the core's
+//! caches, and those of 1,000 not. With `cold` the caches are filled with something else before
+//! each measurement, as a training does between two ticks.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -14,6 +19,15 @@ use leveloff_sampler::proc_root::ProcRoot;
 use leveloff_sampler::sampler::{Sampler, SamplerOptions};
 use leveloff_sampler::tree::{Scope, key_of};
 
+/// More than the caches of the machines that this is run on hold.
+const CACHES: usize = 64 << 20;
+
+/// What happens between two ticks.
+enum Pace {
+    Every(Duration),
+    Cold(Vec<u8>),
+}
+
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let mut number = |what: &str| -> u64 {
@@ -21,17 +35,17 @@ fn main() {
             .next()
             .and_then(|text| text.parse().ok())
             .unwrap_or_else(|| {
-                eprintln!("usage: tick_cost PID TICKS [INTERVAL_MS] ({what} is missing)");
+                eprintln!("usage: tick_cost PID TICKS [INTERVAL_MS|cold] ({what} is missing)");
                 std::process::exit(2)
             })
     };
     let pid = Pid(i32::try_from(number("PID")).expect("a pid"));
     let ticks = number("TICKS");
-    let interval = Duration::from_millis(
-        arguments
-            .next()
-            .map_or(0, |text| text.parse().expect("milliseconds")),
-    );
+    let pace = match arguments.next().as_deref() {
+        Some("cold") => Pace::Cold(vec![1; CACHES]),
+        Some(text) => Pace::Every(Duration::from_millis(text.parse().expect("milliseconds"))),
+        None => Pace::Every(Duration::ZERO),
+    };
 
     let root = key_of(&ProcRoot::live(), pid).expect("the process is there");
     let mut sampler = Sampler::new(SamplerOptions {
@@ -63,10 +77,11 @@ fn main() {
         .collect();
     let mut buffer = [0; 256];
     for _ in 0..ticks {
-        std::thread::sleep(interval);
+        pace.wait();
         tick_costs.push(cost(|| {
             sampler.tick().expect("a tick");
         }));
+        pace.evict();
         floor_costs.push(cost(|| {
             for file in &files {
                 file.read_at(&mut buffer, 0).expect("statm");
@@ -74,11 +89,29 @@ fn main() {
         }));
     }
     println!(
-        "{{\"processes\":{},\"tick_us\":{:.2},\"floor_us\":{:.2}}}",
+        "{{\"processes\":{},\"tick_us\":{:.2},\"mean_us\":{:.2},\"floor_us\":{:.2}}}",
         pids.len(),
         median(&mut tick_costs),
+        tick_costs.iter().sum::<f64>() / tick_costs.len() as f64,
         median(&mut floor_costs)
     );
+}
+
+impl Pace {
+    fn wait(&self) {
+        match self {
+            Pace::Every(interval) => std::thread::sleep(*interval),
+            Pace::Cold(_) => self.evict(),
+        }
+    }
+
+    /// Reads a byte of each cache line of something large.
+    fn evict(&self) {
+        if let Pace::Cold(large) = self {
+            let lines = large.iter().step_by(64);
+            std::hint::black_box(lines.map(|&byte| u64::from(byte)).sum::<u64>());
+        }
+    }
 }
 
 fn cost(work: impl FnOnce()) -> f64 {

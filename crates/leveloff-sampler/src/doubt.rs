@@ -18,14 +18,47 @@ pub struct SinceReading {
     pub then: Option<FastCounters>,
     /// The fast counters now.
     pub now: FastCounters,
+    /// Most anonymous memory that it may have shared then. What it did not share it cannot copy.
+    pub shared: Bytes,
     /// Faults since.
     pub minor_faults: u64,
+    /// Share of its faults that are to be taken for copies.
+    pub copying: Copying,
     /// Whether it has used any CPU since.
     pub ran: bool,
     /// Whether a relative that shares its anonymous pages came or went.
     pub kin_changed: bool,
     /// Time since.
     pub age: Seconds,
+}
+
+/// The share of a process's faults, beyond its growth, that may be copies of shared pages. At first
+/// any of them may be. A data loader that churns through buffers faults all the time, and readings
+/// that bring no surprise show that these are no copies; one that does says the opposite at once.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Copying(f64);
+
+/// Faults are never taken for harmless altogether: of those that never were copies, this share.
+const LEAST_COPYING: f64 = 1.0 / 64.0;
+
+impl Default for Copying {
+    fn default() -> Copying {
+        Copying(1.0)
+    }
+}
+
+impl Copying {
+    /// How much of what was faulted in may have been copied.
+    pub fn of(self, faulted: Bytes) -> Bytes {
+        Bytes((faulted.0 as f64 * self.0) as u64)
+    }
+
+    /// Learns from a reading that was `surprise` off after `faulted` of faults. Twice what was
+    /// seen is expected next, and trust grows by no more than a half for each reading.
+    pub fn learn(&mut self, surprise: Bytes, faulted: Bytes) {
+        let seen = surprise.0 as f64 / faulted.0.max(1) as f64;
+        self.0 = (2.0 * seen).max(self.0 / 2.0).clamp(LEAST_COPYING, 1.0);
+    }
 }
 
 /// An error in the total that is not worth a page-table walk: a quarter of a percent of it, and
@@ -51,8 +84,14 @@ pub fn doubt(since: &SinceReading, tolerable: Bytes, page_size: Bytes) -> Bytes 
     let grown = now.anon.saturating_sub(then.anon);
     let shrunk = then.anon.saturating_sub(now.anon);
     let faulted = Bytes(since.minor_faults.saturating_mul(page_size.0));
-    // Faults beyond the growth may each have made a shared page its own.
-    let copied = faulted.saturating_sub(grown).min(now.anon);
+    // Faults beyond the growth may each have made a shared page its own. A program that maps and
+    // unmaps all the time faults as much, and shares nothing: it must not be walked for that.
+    let copied = since
+        .copying
+        .of(faulted.saturating_sub(grown))
+        .min(since.shared);
+    // What it freed of its own is certain; of a page that it shared it had only a part.
+    let shrunk = shrunk.min(since.shared);
     let shared = Bytes(now.shmem.0.abs_diff(then.shmem.0));
     let kin = if since.kin_changed {
         now.anon
@@ -99,7 +138,9 @@ mod tests {
         SinceReading {
             then: Some(counters(anon_mib)),
             now: counters(anon_mib),
+            shared: counters(anon_mib).anon,
             minor_faults: 0,
+            copying: Copying::default(),
             ran: false,
             kin_changed: false,
             age: Seconds(1.0),
@@ -129,6 +170,41 @@ mod tests {
             ..quiet(200)
         };
         assert!(doubt_of(copied) >= Bytes(50 * MIB));
+    }
+
+    #[test]
+    fn a_process_that_shares_nothing_cannot_copy_however_much_it_faults() {
+        let churning = SinceReading {
+            shared: Bytes::ZERO,
+            minor_faults: 50_000 * MIB / 4096,
+            ran: true,
+            ..quiet(200)
+        };
+        assert!(doubt_of(churning) < Bytes(MIB));
+        let shrinking = SinceReading {
+            now: counters(100),
+            ..churning
+        };
+        assert!(doubt_of(shrinking) < Bytes(MIB));
+        let shared_a_little = SinceReading {
+            shared: Bytes(10 * MIB),
+            ..churning
+        };
+        let doubt = doubt_of(shared_a_little);
+        assert!(doubt >= Bytes(10 * MIB) && doubt < Bytes(11 * MIB));
+    }
+
+    #[test]
+    fn readings_without_a_surprise_make_faults_harmless_and_one_with_makes_them_suspect_again() {
+        let mut copying = Copying::default();
+        for _reading in 0..10 {
+            copying.learn(Bytes::ZERO, Bytes(12 * MIB));
+        }
+        assert!(copying.of(Bytes(64 * MIB)) == Bytes(MIB));
+        copying.learn(Bytes(3 * MIB), Bytes(12 * MIB));
+        assert_eq!(copying.of(Bytes(12 * MIB)), Bytes(6 * MIB));
+        copying.learn(Bytes(90 * MIB), Bytes(12 * MIB));
+        assert_eq!(copying, Copying::default());
     }
 
     #[test]

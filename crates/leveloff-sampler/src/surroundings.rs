@@ -54,9 +54,16 @@ const THOROUGH_EVERY: Seconds = Seconds(5.0);
 /// A driver call for each card.
 const GPU_EVERY: Seconds = Seconds(2.0);
 
-/// What is used of a ceiling is told to this part of it. It moves with every breath of the
-/// machine, and nobody plans by more than a thousandth.
-const CEILING_STEPS: u64 = 1024;
+/// What is used of a ceiling is told when it moved by this part of it. It moves with every breath
+/// of the machine, and nobody plans by more than a thousandth.
+const CEILING_PART: u64 = 1024;
+
+/// The same for what the machine has available, a quarter of that.
+const AVAILABLE_PART: u64 = 4096;
+
+/// Amounts of a control group are told when they moved by this much. The kernel itself charges in
+/// batches for each core.
+const CGROUP_GRAIN: Bytes = Bytes(1 << 20);
 
 impl Surroundings {
     /// Readers for the machine around `root`, which may not be known.
@@ -102,11 +109,16 @@ impl Surroundings {
             |at: Option<Seconds>, every: Seconds| at.is_none_or(|at| (now - at).0 >= every.0);
         if is_due(self.quick_at, QUICK_EVERY) {
             let thorough = is_due(self.thorough_at, THOROUGH_EVERY);
-            self.last.machine = self.machine.read(thorough);
-            self.last.cgroup = self
+            let machine = self.machine.read(thorough);
+            self.last.machine = steady_machine(&self.last.machine, machine);
+            let cgroup = self
                 .cgroup
                 .as_mut()
                 .and_then(|cgroup| cgroup.read(thorough));
+            self.last.cgroup = cgroup.map(|now| match &self.last.cgroup {
+                Some(before) => steady_cgroup(before, now),
+                None => now,
+            });
             if thorough {
                 self.thorough_at = Some(now);
                 // A trainer that is just gone has no limits; its exit is told elsewhere.
@@ -116,14 +128,14 @@ impl Surroundings {
             }
             self.quick_at = Some(now);
         }
-        self.last.ceiling = nearest(&Limits {
+        let ceiling = nearest(&Limits {
             stated: self.stated,
             cgroup: self.cgroup.as_ref().and_then(CgroupReader::ceiling),
             rlimit: self.rlimit,
             machine: &self.last.machine,
             tree,
-        })
-        .map(in_steps);
+        });
+        self.last.ceiling = ceiling.map(|now| steady_ceiling(self.last.ceiling, now));
         self.last.clone()
     }
 
@@ -170,11 +182,47 @@ impl Surroundings {
     }
 }
 
-fn in_steps(ceiling: Ceiling) -> Ceiling {
-    let step = (ceiling.limit.0 / CEILING_STEPS).max(1);
-    Ceiling {
-        used: Bytes(ceiling.used.0 / step * step),
-        ..ceiling
+/// The value before, unless it moved by at least `grain`: what stands still costs no bytes in a
+/// recording.
+fn steady(before: Option<Bytes>, now: Option<Bytes>, grain: Bytes) -> Option<Bytes> {
+    match (before, now) {
+        (Some(before), Some(now)) if before.0.abs_diff(now.0) < grain.0 => Some(before),
+        _ => now,
+    }
+}
+
+fn steady_machine(before: &MachineReading, now: MachineReading) -> MachineReading {
+    let grain = Bytes(now.total.unwrap_or_default().0 / AVAILABLE_PART);
+    MachineReading {
+        available: steady(before.available, now.available, grain),
+        ..now
+    }
+}
+
+fn steady_cgroup(before: &CgroupReading, now: CgroupReading) -> CgroupReading {
+    if before.path != now.path {
+        return now;
+    }
+    CgroupReading {
+        current: steady(before.current, now.current, CGROUP_GRAIN),
+        anon: steady(before.anon, now.anon, CGROUP_GRAIN),
+        file: steady(before.file, now.file, CGROUP_GRAIN),
+        shmem: steady(before.shmem, now.shmem, CGROUP_GRAIN),
+        reclaimable: steady(before.reclaimable, now.reclaimable, CGROUP_GRAIN),
+        ..now
+    }
+}
+
+fn steady_ceiling(before: Option<Ceiling>, now: Ceiling) -> Ceiling {
+    let grain = now.limit.0 / CEILING_PART;
+    match before {
+        Some(before)
+            if (before.kind, before.limit) == (now.kind, now.limit)
+                && before.used.0.abs_diff(now.used.0) < grain =>
+        {
+            before
+        }
+        _ => now,
     }
 }
 
@@ -186,5 +234,53 @@ fn devshm_of(proc_root: &ProcRoot, root: Option<Pid>) -> std::path::PathBuf {
     match (rustix::fs::stat(&inside), rustix::fs::stat(&host)) {
         (Ok(theirs), Ok(ours)) if theirs.st_dev != ours.st_dev => inside,
         _ => host,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use leveloff_model::sample::CeilingKind;
+
+    use super::*;
+
+    #[test]
+    fn a_breath_of_the_machine_is_no_change_and_a_slow_drift_is_one() {
+        let grain = Bytes(10);
+        let mut told = Some(Bytes(100));
+        let mut changes = 0;
+        for now in 101..=130 {
+            let next = steady(told, Some(Bytes(now)), grain);
+            changes += u32::from(next != told);
+            told = next;
+        }
+        assert_eq!((told, changes), (Some(Bytes(130)), 3));
+    }
+
+    #[test]
+    fn what_is_no_longer_known_does_not_stay() {
+        assert_eq!(steady(Some(Bytes(100)), None, Bytes(10)), None);
+        assert_eq!(steady(None, Some(Bytes(0)), Bytes(10)), Some(Bytes::ZERO));
+    }
+
+    #[test]
+    fn another_limit_is_told_at_once() {
+        let ceiling = |limit, used| Ceiling {
+            kind: CeilingKind::Host,
+            limit: Bytes(limit),
+            used: Bytes(used),
+        };
+        let before = Some(ceiling(1 << 20, 5000));
+        assert_eq!(
+            steady_ceiling(before, ceiling(1 << 20, 5500)).used,
+            Bytes(5000)
+        );
+        assert_eq!(
+            steady_ceiling(before, ceiling(1 << 21, 5001)).used,
+            Bytes(5001)
+        );
+        assert_eq!(
+            steady_ceiling(before, ceiling(1 << 20, 7000)).used,
+            Bytes(7000)
+        );
     }
 }

@@ -7,8 +7,8 @@ use leveloff_model::sample::{FastCounters, Kinds, ProcessReading, PssReading};
 use leveloff_model::units::{Bytes, CpuMillis, Seconds};
 use rustix::io::Errno;
 
-use crate::doubt::SinceReading;
-use crate::handle::{ProcessHandle, Reading, Scratch};
+use crate::doubt::{Copying, SinceReading};
+use crate::handle::{ProcessHandle, Reading, Scratch, page_size};
 use crate::kernel::rollup::Rollup;
 use crate::kernel::stat::Stat;
 use crate::kernel::statm::Statm;
@@ -62,7 +62,12 @@ struct PssState {
     forbidden: bool,
     /// What the last reading cost, and how much memory it walked.
     cost: Option<(Duration, Bytes)>,
+    /// Most anonymous memory that it shared at the last reading.
+    shared: Bytes,
+    copying: Copying,
     faults_then: u64,
+    /// Faults between the last two readings.
+    faults_between: u64,
     cpu_then: CpuMillis,
     kin_changed: bool,
     kinds_at: Option<Seconds>,
@@ -127,6 +132,11 @@ impl Watched {
         } else {
             Bytes::ZERO
         };
+    }
+
+    /// Whether it is a fork's copy.
+    pub fn is_fork_copy(&self) -> bool {
+        self.reading.inherited > Bytes::ZERO
     }
 
     /// GPU memory as last told.
@@ -198,7 +208,13 @@ impl Watched {
         }
         let cpu = cpu_time(&stat, context.ticks_per_second);
         self.active = cpu != self.reading.cpu;
-        self.reading.state = settled_state(stat.state);
+        // A process that is on its way out has given its memory back before it is a zombie.
+        let has_memory = self.statm != Statm::default() || self.reading.swap > Bytes::ZERO;
+        self.reading.state = if has_memory {
+            settled_state(stat.state)
+        } else {
+            'Z'
+        };
         self.reading.threads = stat.threads;
         self.reading.minor_faults = stat.minor_faults;
         self.reading.major_faults = stat.major_faults;
@@ -216,10 +232,12 @@ impl Watched {
         Some(SinceReading {
             then: self.reading.pss.map(|pss| pss.base),
             now: self.reading.fast(),
+            shared: self.pss.shared,
             minor_faults: self
                 .reading
                 .minor_faults
                 .saturating_sub(self.pss.faults_then),
+            copying: self.pss.copying,
             ran: self.reading.cpu != self.pss.cpu_then,
             kin_changed: self.pss.kin_changed,
             age: self.reading.pss.map_or(Seconds(0.0), |pss| now - pss.at),
@@ -244,6 +262,10 @@ impl Watched {
     /// A reading has been asked for.
     pub fn pss_asked(&mut self) {
         self.pss.asked = true;
+        self.pss.faults_between = self
+            .reading
+            .minor_faults
+            .saturating_sub(self.pss.faults_then);
         // From here on: what happens while the reading is on its way counts as after it.
         self.pss.faults_then = self.reading.minor_faults;
         self.pss.cpu_then = self.reading.cpu;
@@ -261,6 +283,7 @@ impl Watched {
     ) -> Bytes {
         let thought = self.reading.pss.map(|before| before.carried_to(base));
         self.pss.asked = false;
+        self.pss.shared = rollup.shared;
         self.pss.cost = Some((cost, self.reading.rss()));
         if kinds.is_some() {
             self.pss.kinds_at = Some(at);
@@ -277,9 +300,13 @@ impl Watched {
             base,
         };
         self.reading.pss = Some(reading);
-        thought.map_or(Bytes::ZERO, |thought| {
-            Bytes(thought.0.abs_diff(reading.memory().0))
-        })
+        let Some(thought) = thought else {
+            return Bytes::ZERO;
+        };
+        let surprise = Bytes(thought.0.abs_diff(reading.memory().0));
+        let faulted = Bytes(self.pss.faults_between.saturating_mul(page_size().0));
+        self.pss.copying.learn(surprise, faulted);
+        surprise
     }
 
     /// A reading failed: for good when it is forbidden, else it may be tried again.

@@ -98,8 +98,12 @@ pub const TREE_COLUMNS: [&str; 25] = [
 
 /// Writes the CSV.
 pub fn run(args: &ExportArgs) -> Result<ExitCode> {
-    let file = File::open(&args.file)
-        .with_context(|| format!("cannot open the recording {}", args.file.display()))?;
+    let file = File::open(&args.file).with_context(|| {
+        format!(
+            "cannot open the recording {}; leveloff run and leveloff record make one",
+            args.file.display()
+        )
+    })?;
     let reader = RecordingReader::new(BufReader::with_capacity(1 << 16, file))
         .with_context(|| args.file.display().to_string())?;
     if args.output == Path::new("-") {

@@ -49,6 +49,8 @@ struct RoleMemory {
 struct Grower {
     first: Bytes,
     last: Bytes,
+    /// Whether the first amount was measured; an estimate is not where growth begins.
+    measured: bool,
 }
 
 /// A run that ends gives memory back in its last one to three samples, as measured with torch: the
@@ -84,10 +86,16 @@ impl Summary {
         self.cost = sample.cost;
         for reading in &sample.processes {
             let now = reading.memory();
-            let grower = self.growers.entry(reading.process).or_insert(Grower {
+            let measured = reading.pss.is_some();
+            let start = Grower {
                 first: now,
                 last: now,
-            });
+                measured,
+            };
+            let grower = self.growers.entry(reading.process).or_insert(start);
+            if measured && !grower.measured {
+                *grower = start;
+            }
             grower.last = now;
         }
         self.reached = Some((sample.t, sample.progress.step));
@@ -109,7 +117,7 @@ impl Summary {
         let estimated = self
             .baseline
             .as_ref()
-            .is_some_and(|b| b.unread > 0 && (point.t - b.t).0 < BASELINE_SETTLES.0);
+            .is_some_and(|b| point.unread < b.unread && point.t.0 < BASELINE_SETTLES.0);
         let first_step =
             self.baseline.as_ref().is_some_and(|b| b.step.is_none()) && point.step.is_some();
         if self.baseline.is_none() || first_step || estimated {
@@ -258,7 +266,12 @@ fn memory_line(baseline: &Point, peak: &Point, last: &Point) -> String {
         let _ = write!(line, " (a sum of RSS would say {})", last.rss);
     }
     if last.unread > 0 {
-        let _ = write!(line, "; {} processes estimated", last.unread);
+        let processes = if last.unread == 1 {
+            "process"
+        } else {
+            "processes"
+        };
+        let _ = write!(line, "; {} {processes} estimated", last.unread);
     }
     line
 }

@@ -21,6 +21,15 @@ pub struct Rollup {
     pub swap: Bytes,
     /// LazyFree.
     pub lazy_free: Bytes,
+    /// Most anonymous memory that can be shared with others; see [`most_shared`].
+    pub shared: Bytes,
+}
+
+/// Most anonymous memory that can be shared, by its size with shared pages in full and by its PSS.
+/// A page of n sharers is missing (n − 1)/n from the PSS: at least a half.
+pub fn most_shared(in_full: Bytes, proportional: Bytes) -> Bytes {
+    let missing = in_full.saturating_sub(proportional);
+    (missing + missing).min(in_full)
 }
 
 /// Reads a rollup; `None` when there is no Pss in it.
@@ -30,6 +39,7 @@ pub struct Rollup {
 pub fn parse(text: &[u8]) -> Option<Rollup> {
     let mut rollup = Rollup::default();
     let (mut has_pss, mut has_split) = (false, false);
+    let mut anonymous = Bytes::ZERO;
     each_number(text, |key, kib| {
         let amount = Bytes::from_kib(kib);
         match key {
@@ -40,11 +50,14 @@ pub fn parse(text: &[u8]) -> Option<Rollup> {
             b"Private_Clean" | b"Private_Dirty" => rollup.private += amount,
             b"SwapPss" => rollup.swap = amount,
             b"LazyFree" => rollup.lazy_free = amount,
+            b"Anonymous" => anonymous = amount,
             _ => {}
         }
     });
+    rollup.shared = most_shared(anonymous, rollup.anon);
     if !has_split {
         rollup.anon = rollup.pss;
+        rollup.shared = anonymous;
     }
     has_pss.then_some(rollup)
 }
@@ -55,7 +68,7 @@ mod tests {
 
     use super::*;
 
-    const ROLLUP: &[u8] = b"55d2c5ca7000-7ffe557f1000 ---p 00000000 00:00 0    [rollup]\nRss: 1688 kB\nPss: 831 kB\nPss_Dirty: 116 kB\nPss_Anon: 116 kB\nPss_File: 700 kB\nPss_Shmem: 15 kB\nPrivate_Clean: 220 kB\nPrivate_Dirty: 116 kB\nLazyFree: 8 kB\nSwap: 12 kB\nSwapPss: 6 kB\n";
+    const ROLLUP: &[u8] = b"55d2c5ca7000-7ffe557f1000 ---p 00000000 00:00 0    [rollup]\nRss: 1688 kB\nPss: 831 kB\nPss_Dirty: 116 kB\nPss_Anon: 116 kB\nPss_File: 700 kB\nPss_Shmem: 15 kB\nPrivate_Clean: 220 kB\nPrivate_Dirty: 116 kB\nAnonymous: 120 kB\nLazyFree: 8 kB\nSwap: 12 kB\nSwapPss: 6 kB\n";
 
     #[test]
     fn the_parts_are_read() {
@@ -67,12 +80,25 @@ mod tests {
             (rollup.swap, rollup.lazy_free),
             (Bytes(6 << 10), Bytes(8 << 10))
         );
+        assert_eq!(rollup.shared, Bytes(8 << 10));
+    }
+
+    #[test]
+    fn what_may_be_shared_is_bounded_by_what_pss_lacks() {
+        let mib = |amount: u64| Bytes(amount << 20);
+        // 100 MiB with one other, 100 MiB its own: 200 in full, 150 of PSS.
+        assert_eq!(most_shared(mib(200), mib(150)), mib(100));
+        // All of it with very many.
+        assert_eq!(most_shared(mib(200), mib(1)), mib(200));
+        assert_eq!(most_shared(mib(200), mib(200)), Bytes::ZERO);
     }
 
     #[test]
     fn an_old_kernel_without_the_split_loses_nothing() {
-        let rollup = parse(b"0-1 ---p 0 0:0 0 [rollup]\nRss: 20 kB\nPss: 10 kB\n").unwrap();
+        let text = b"0-1 ---p 0 0:0 0 [rollup]\nRss: 20 kB\nPss: 10 kB\nAnonymous: 9 kB\n";
+        let rollup = parse(text).unwrap();
         assert_eq!(rollup.anon, Bytes(10 << 10));
+        assert_eq!(rollup.shared, Bytes(9 << 10), "any of it may be shared");
     }
 
     #[test]

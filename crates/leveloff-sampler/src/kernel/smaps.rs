@@ -8,7 +8,7 @@ use leveloff_model::sample::Kinds;
 use leveloff_model::units::Bytes;
 
 use super::keyed::{first_number, leading_number};
-use super::rollup::Rollup;
+use super::rollup::{Rollup, most_shared};
 
 /// Adds a `smaps` up, line by line.
 #[derive(Debug, Default)]
@@ -79,13 +79,17 @@ impl SmapsFold {
         *kind.amount_in(&mut self.kinds) += pss;
         self.rollup.pss += pss;
         match kind {
-            Kind::Heap | Kind::Anonymous | Kind::Stacks => self.rollup.anon += pss,
+            Kind::Heap | Kind::Anonymous | Kind::Stacks => {
+                self.rollup.anon += pss;
+                self.rollup.shared += most_shared(anonymous, pss);
+            }
             Kind::DevShm | Kind::Memfd => self.rollup.shmem += pss,
             // A file's private pages that were written to are anonymous. Their share is not
             // told apart here, so they count in full, as far as the mapping's PSS goes.
             Kind::File | Kind::Device => {
                 let written = anonymous.min(pss);
                 self.rollup.anon += written;
+                self.rollup.shared += anonymous;
                 self.rollup.file += pss.saturating_sub(written);
             }
         }

@@ -42,9 +42,9 @@ pub(super) fn nothing_found(found: &Found, may_look_anywhere: bool) -> String {
 
 fn next_step(found: &Found, may_look_anywhere: bool) -> &'static str {
     if (found.hidden > 0 || found.unlisted) && !may_look_anywhere {
-        "sudo leveloff find; or --match REGEX, --pid PID; or leveloff run -- CMD"
+        "sudo leveloff find, --match REGEX, --pid PID, leveloff run -- CMD"
     } else {
-        "--match REGEX on the command line, --pid PID, or leveloff run -- CMD"
+        "--match REGEX, --pid PID, or leveloff run -- CMD"
     }
 }
 

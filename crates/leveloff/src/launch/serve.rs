@@ -46,9 +46,7 @@ pub fn serve_until(launch: &mut Launch, deadline: Instant) -> io::Result<Served>
         if launch.outcome.is_some() {
             continue;
         }
-        if let Some(terminals) = &mut launch.terminals {
-            terminals.pass_keys_on(ready.keys);
-        }
+        launch.pass_keys_on(ready.keys);
         if resumed {
             return Ok(Served::Resumed);
         }
@@ -147,6 +145,15 @@ impl Launch {
                 .iter()
                 .any(|fd| fd.revents().contains(PollFlags::IN)),
         })
+    }
+
+    fn pass_keys_on(&mut self, keys_wait: bool) {
+        if let Some(terminals) = &mut self.terminals
+            && let Some(signal) = terminals.pass_keys_on(keys_wait, self.child)
+        {
+            // It reaches us as well, and is known by its sender.
+            let _ = rustix::process::kill_current_process_group(signal);
+        }
     }
 
     /// Whether we were stopped meanwhile.

@@ -1,0 +1,244 @@
+"""What is claimed of the sampler, each claim measured. A section yields rows of the table."""
+
+import os
+import pathlib
+import statistics
+import sys
+import time
+from dataclasses import dataclass
+
+from running import HERE, Recording, cost, field, workload
+
+MIB = 1 << 20
+
+
+@dataclass
+class Row:
+    """A claim and what was measured. Without `holds` it is told, not judged."""
+
+    claim: str
+    measured: str
+    wanted: str = ""
+    holds: bool | None = None
+
+
+def tick(tools):
+    """Fast tick of 21 processes against psutil, sysinfo and the raw descriptor floor."""
+    rounds, ours, theirs = (3, 500, 50) if tools.quick else (7, 2000, 200)
+    with workload("tree", 20) as busy:
+        costs = interleaved(tools, busy.pid, rounds, ours, theirs, 0)
+        yield from tick_rows(costs, "as fast as it can", judged=True)
+    paced_rounds, samples = (1, 10) if tools.quick else (3, 30)
+    with workload("tree", 20) as busy:
+        costs = interleaved(tools, busy.pid, paced_rounds, samples, samples, 1000)
+        yield from tick_rows(costs, "one a second", judged=False)
+
+
+def interleaved(tools, pid, rounds, ours, theirs, interval_ms):
+    """Medians over rounds in which everyone is measured in turn, on the same tree."""
+    contenders = {
+        "leveloff": ([tools.tick_cost], ours),
+        "psutil": ([sys.executable, str(HERE / "psutil_cost.py")], theirs),
+        "sysinfo": ([tools.sysinfo_cost], theirs),
+    }
+    told = {name: [] for name in contenders}
+    for _ in range(rounds):
+        for name, (command, samples) in contenders.items():
+            told[name].append(cost(command, pid, samples, interval_ms))
+    medians = {
+        (name, key): statistics.median(result[key] for result in results)
+        for name, results in told.items()
+        for key in results[0]
+    }
+    assert medians["leveloff", "processes"] == medians["psutil", "processes"], told
+    return medians
+
+
+def tick_rows(costs, pace, judged):
+    ours, floor = costs["leveloff", "tick_us"], costs["leveloff", "floor_us"]
+    psutil, sysinfo = costs["psutil", "tick_us"], costs["sysinfo", "tick_us"]
+    processes = f"{costs['leveloff', 'processes']:.0f} processes, {pace}"
+    holds = (lambda it: it) if judged else (lambda it: None)
+    want = (lambda it: it) if judged else (lambda it: "")
+    yield Row(
+        f"tick: {processes}: CPU of psutil's sample over ours",
+        f"{psutil:.0f} µs / {ours:.1f} µs = {psutil / ours:.0f}×",
+        want("≥ 20× (aim 50×)"),
+        holds(psutil >= 20 * ours),
+    )
+    yield Row(
+        f"tick: {processes}: ours over one raw read of each statm",
+        f"{ours:.1f} µs / {floor:.1f} µs = {ours / floor:.2f}×",
+        want("≤ 3×"),
+        holds(ours <= 3 * floor),
+    )
+    mean, their_mean = costs["leveloff", "mean_us"], costs["psutil", "mean_us"]
+    yield Row(
+        f"tick: {processes}: the same by means, rare work included",
+        f"{their_mean:.0f} µs / {mean:.1f} µs = {their_mean / mean:.0f}×",
+    )
+    yield Row(
+        f"tick: {processes}: CPU of the sysinfo crate's sample over ours",
+        f"{sysinfo:.0f} µs / {ours:.1f} µs = {sysinfo / ours:.0f}×",
+    )
+
+
+def scale(tools):
+    """Cost per process at 1,000 processes against 21."""
+    rounds, few_ticks, many_ticks = (3, 500, 200) if tools.quick else (7, 2000, 1000)
+    with workload("tree", 20) as few, workload("tree", 999) as many:
+        told = [
+            (cost([tools.tick_cost], few.pid, few_ticks), cost([tools.tick_cost], many.pid, many_ticks))
+            for _ in range(rounds)
+        ]
+    small, large = (
+        statistics.median(pair[which]["tick_us"] / pair[which]["processes"] for pair in told)
+        for which in (0, 1)
+    )
+    yield Row(
+        f"scale: cost per process at {told[0][1]['processes']:,} over that at {told[0][0]['processes']}",
+        f"{large:.2f} µs / {small:.2f} µs = {large / small:.2f}×",
+        "≤ 1.3×",
+        large <= 1.3 * small,
+    )
+
+
+def budget(tools):
+    """The whole recorder beside 8 GiB of 4 KiB pages."""
+    gib, seconds = (2, 30) if tools.quick else (8, 120)
+    with workload("pages", gib) as target, Recording(tools, target.pid) as recording:
+        time.sleep(seconds - (time.monotonic() - recording.started))
+        peak = recording.peak_rss()
+        cpu, wall = recording.stop()
+        walks = sum(kind == "pss" for kind, _, _ in recording.lines())
+    share = 100 * cpu / wall
+    yield Row(
+        f"budget: CPU of the recorder, {gib} GiB of 4 KiB pages, {wall:.0f} s at 1 s",
+        f"{share:.2f} % of one core ({cpu * 1000:.0f} ms, {walks} PSS readings)",
+        "< 1 %",
+        share < 1,
+    )
+    yield Row("budget: its peak RSS", mib(peak), "< 16 MiB", peak < 16 * MIB)
+
+
+def slowdown(tools):
+    """A target that does nothing but fault pages in, with and without the recorder."""
+    pairs, rounds = (4, 100) if tools.quick else (12, 1500)
+    ratios, cpu_ratios = [], []
+    with workload("faults", rounds) as target:
+        fault_away(target)
+        for number in range(pairs):
+            order = [True, False] if number % 2 else [False, True]
+            times = {watched: faulting(tools, target, watched) for watched in order}
+            ratios.append(times[True][0] / times[False][0])
+            cpu_ratios.append(times[True][1] / times[False][1])
+            print(f"  pair {number + 1}: {percent(ratios[-1])}", file=sys.stderr, flush=True)
+    median = statistics.median(ratios)
+    low, _, high = statistics.quantiles(ratios, n=4)
+    yield Row(
+        f"slowdown: time of a page-faulting target, {pairs} pairs of {times[False][0]:.0f} s",
+        f"{percent(median)} (quartiles {percent(low)}, {percent(high)})",
+        "< +1 %",
+        median < 1.01,
+    )
+    yield Row("slowdown: its CPU time", percent(statistics.median(cpu_ratios)))
+
+
+def faulting(tools, target, watched):
+    if not watched:
+        return fault_away(target)
+    with Recording(tools, target.pid):
+        return fault_away(target)
+
+
+def fault_away(target):
+    """Wall and CPU seconds of one stretch of faults."""
+    target.stdin.write("go\n")
+    target.stdin.flush()
+    return [float(number) for number in target.stdout.readline().split()]
+
+
+def truth(tools):
+    """The tree's memory against a sum over smaps_rollup that shares no code with leveloff."""
+    with workload("shared", 20, 200, 5) as target, Recording(tools, target.pid) as recording:
+        time.sleep(10)
+        pids = [target.pid, *children(target.pid)]
+        summed = sum(map(memory_of, pids))
+        recording.stop()
+        last = recording.tree_rows()[-1]
+    told, rss = int(last["memory_bytes"]), int(last["rss_bytes"])
+    off = 100 * (told - summed) / summed
+    yield Row(
+        f"truth: memory of {last['processes']} processes, 200 MB shared, 5 MB own, over Σ smaps_rollup",
+        f"{mib(told)} / {mib(summed)}: {off:+.2f} %",
+        "within 1 %",
+        abs(off) <= 1,
+    )
+    yield Row("truth: Σ RSS of the same tree", f"{mib(rss)}, {rss / summed:.1f}× too much")
+
+
+def children(pid):
+    text = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    return [int(word) for word in text.split()]
+
+
+def memory_of(pid):
+    text = pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text()
+    counted = ("Pss_Anon:", "Pss_Shmem:", "SwapPss:")
+    return 1024 * (sum(field(text, name) for name in counted) - field(text, "LazyFree:"))
+
+
+def size(tools):
+    """Bytes a sample, and whether the recorder grows."""
+    with workload("tree", 20) as target:
+        with Recording(tools, target.pid) as recording:
+            time.sleep(20 if tools.quick else 120)
+            recording.stop()
+            lines = list(recording.lines())
+        yield from size_rows(lines)
+        with Recording(tools, target.pid, "10ms") as recording:
+            time.sleep(10 if tools.quick else 102)
+            peak = recording.peak_rss()
+            recording.stop()
+            lines = list(recording.lines())
+    own = [row["c"][1] for kind, row, _ in lines if kind == "s"]
+    early, late = own[len(own) // 10], own[-1]
+    yield Row(
+        f"size: peak RSS of the recorder over {len(own):,} samples at 10 ms",
+        f"{mib(peak)} ({mib(early)} after a tenth, {mib(late)} at the end)",
+        "< 16 MiB, flat",
+        peak < 16 * MIB and late - early < MIB // 2,
+    )
+
+
+def size_rows(lines):
+    samples = sum(kind == "s" for kind, _, _ in lines)
+    by_kind = {}
+    for kind, _, length in lines:
+        by_kind[kind] = by_kind.get(kind, 0) + length
+    total = sum(by_kind.values())
+    parts = ", ".join(f"{kind} {length / samples:.0f}" for kind, length in by_kind.items())
+    yield Row(
+        f"size: bytes a sample, one active and 20 idle, {samples} samples at 1 s, everything counted",
+        f"{total / samples:.0f} ({parts})",
+        "≤ 200",
+        total <= 200 * samples,
+    )
+    own = [row["c"][1] for kind, row, _ in lines if kind == "s"]
+    yield Row(
+        "size: RSS of that recorder, first and last sample",
+        f"{mib(own[0])}, {mib(own[-1])}",
+        "< 16 MiB",
+        max(own) < 16 * MIB,
+    )
+
+
+def mib(amount):
+    return f"{amount / MIB:.1f} MiB"
+
+
+def percent(ratio):
+    return f"{100 * (ratio - 1):+.2f} %"
+
+
+SECTIONS = {f.__name__: f for f in (tick, scale, budget, slowdown, truth, size)}
