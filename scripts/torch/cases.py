@@ -72,8 +72,8 @@ CASES = [
     Case("spawned-ranks", ["--ranks=2", "--port=29543"], ready=3, roles={"launcher": 1, "trainer": 2}),
     Case("relaunched-ranks", ["--relaunch=2", "--port=29544"], ready=2, roles={"trainer": 2}),
     Case("steps-in-a-log", [], steps="print", settle_s=8, roles={"trainer": 1}),
-    Case("run-on-pipes", ["--compile", "--loader=fork", "--workers=2"], compilers(2), under_run="pipes", steps="print", settle_s=8,
-         fresh_cache=True, roles={"compile-worker": 2, "dataloader-worker": 2}),
-    Case("run-on-a-terminal", ["--loader=fork", "--workers=2"], under_run="terminal", steps="bar", settle_s=8, memory=True,
-         roles={"dataloader-worker": 2}),
+    Case("run-on-pipes", ["--compile", "--loader=fork", "--workers=2"], compilers(2), under_run="pipes",
+         steps="print", settle_s=8, fresh_cache=True, roles={"compile-worker": 2, "dataloader-worker": 2}),
+    Case("run-on-a-terminal", ["--loader=fork", "--workers=2"], under_run="terminal", steps="bar", settle_s=8,
+         memory=True, roles={"dataloader-worker": 2}),
 ]

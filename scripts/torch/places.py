@@ -25,4 +25,5 @@ def torch_binaries():
 
 def torch_version(binaries):
     code = "import importlib.metadata as m; print(m.version('torch'))"
-    return subprocess.run([f"{binaries}/python", "-c", code], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+    command = [f"{binaries}/python", "-c", code]
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()

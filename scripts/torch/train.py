@@ -103,7 +103,8 @@ def tell_compile_pool(directory, expected, rank):
         for pid in workers:
             tell(directory, pid, "compile-worker", rank)
         return
-    pool.ready_future.result()
+    # A job makes the pool start its workers. Newer ones have none for a CPU, unless they are asked.
+    pool.submit(os.getpid).result()
     tell(directory, pool.process.pid, "compile-pool", rank)
     workers = []
     while len(workers) < expected:
