@@ -296,6 +296,8 @@ impl Launch {
     /// that may not reap any.
     fn see_relay_off(&mut self) {
         if std::mem::take(&mut self.relay_is_leaving) && !self.relay_is_reaped {
+            // It waits for this, so that it can tidy up after us until the terminal is given back.
+            self.link = None;
             let relay = rustix::process::Pid::from_raw(self.relay.0);
             self.relay_is_reaped = rustix::process::waitpid(relay, WaitOptions::empty()).is_ok();
         }
