@@ -49,8 +49,19 @@ struct RoleMemory {
 struct Grower {
     first: Bytes,
     last: Bytes,
-    /// Whether the first amount was measured; an estimate is not where growth begins.
+    /// Whether the amounts are measured, and no longer estimated.
     measured: bool,
+}
+
+impl Grower {
+    /// The step from an estimate to a measurement is no growth; what grew before it is.
+    fn take(&mut self, now: Bytes, measured: bool) {
+        if measured && !self.measured {
+            self.first = (self.first + now).saturating_sub(self.last);
+            self.measured = true;
+        }
+        self.last = now;
+    }
 }
 
 /// A run that ends gives memory back in its last one to three samples, as measured with torch: the
@@ -85,18 +96,15 @@ impl Summary {
         self.samples += 1;
         self.cost = sample.cost;
         for reading in &sample.processes {
-            let now = reading.memory();
-            let measured = reading.pss.is_some();
-            let start = Grower {
-                first: now,
-                last: now,
-                measured,
-            };
-            let grower = self.growers.entry(reading.process).or_insert(start);
-            if measured && !grower.measured {
-                *grower = start;
-            }
-            grower.last = now;
+            let (now, measured) = (reading.memory(), reading.pss.is_some());
+            self.growers
+                .entry(reading.process)
+                .and_modify(|grower| grower.take(now, measured))
+                .or_insert(Grower {
+                    first: now,
+                    last: now,
+                    measured,
+                });
         }
         self.reached = Some((sample.t, sample.progress.step));
         let point = self.point(sample);
@@ -329,6 +337,19 @@ mod tests {
             summary.take_point(point);
         }
         summary.lines("it ended", is_over)[1].clone()
+    }
+
+    #[test]
+    fn growth_is_what_came_before_and_after_the_first_measurement() {
+        let mut grower = Grower {
+            first: Bytes(500),
+            last: Bytes(500),
+            measured: false,
+        };
+        for (now, measured) in [(800, false), (310, true), (350, true)] {
+            grower.take(Bytes(now), measured);
+        }
+        assert_eq!(grower.last.since(grower.first), Bytes(340).since(Bytes(0)));
     }
 
     #[test]

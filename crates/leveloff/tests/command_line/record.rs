@@ -223,8 +223,12 @@ fn the_whole_machine_is_recorded_and_its_growers_are_named() {
     let recorder = stage.leveloff(arguments).spawn().unwrap();
     let path = stage.path("all.jsonl");
     wait_for_samples(&path, 2);
-    patient.grow(300);
-    wait_for_samples(&path, 2);
+    // What grows while a process is measured for the first time cannot be told from the error of
+    // the estimate before; that is one step at most.
+    for _ in 0..3 {
+        patient.grow(100);
+        wait_for_samples(&path, 2);
+    }
     send(&recorder, Signal::INT);
     let ended = Ended::of(recorder).well();
     let recording = Recording::load(&path);
@@ -237,5 +241,7 @@ fn the_whole_machine_is_recorded_and_its_growers_are_named() {
     let grower = |line: &&str| line.split_whitespace().any(|word| word == pid);
     let line = ended.said().into_iter().find(grower);
     let line = line.unwrap_or_else(|| panic!("{pid} is not in {ended:?}"));
-    assert!(line.trim_start().starts_with("+300"), "{line}");
+    let grown = line.trim_start().strip_prefix('+').unwrap();
+    let grown: f64 = grown.split(" MiB").next().unwrap().parse().unwrap();
+    assert!((190.0..320.0).contains(&grown), "{line}");
 }
