@@ -4,7 +4,8 @@
 //!
 //! - [`kernel`] turns the kernel's files into values; [`proc_root`] says where they are and
 //!   [`clock`] what time it is; [`handle`] holds a process by descriptors.
-//! - [`tree`] finds who belongs to a run; [`watched`] reads one process's cheap counters.
+//! - [`births`] tells who is new, [`tree`] who belongs to a run; [`watched`] reads one process's
+//!   cheap counters.
 //! - [`facts`] gathers what is seen of one process, [`roles`] decides who is who in a tree, [`cast`]
 //!   keeps that up to date; [`roster`] is all of it for one run. [`find`] looks for training runs on
 //!   the whole machine.
@@ -15,6 +16,7 @@
 //!   them at their pace.
 //! - [`progress`] learns the training's steps.
 
+pub mod births;
 pub mod budget;
 pub mod cast;
 pub mod ceiling;

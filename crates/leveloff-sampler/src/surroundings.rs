@@ -54,9 +54,12 @@ const THOROUGH_EVERY: Seconds = Seconds(5.0);
 /// A driver call for each card.
 const GPU_EVERY: Seconds = Seconds(2.0);
 
-/// What is used of a ceiling is told when it moved by this part of it. It moves with every breath
-/// of the machine, and nobody plans by more than a thousandth.
-const CEILING_PART: u64 = 1024;
+/// What is used of a ceiling is told at once when it moved by this part of it.
+const CEILING_PART: u64 = 256;
+
+/// And by this part whenever there is a thorough look. It moves with every breath of the machine,
+/// and nobody plans by more than a thousandth.
+const CEILING_FINE_PART: u64 = 1024;
 
 /// The same for what the machine has available, a quarter of that.
 const AVAILABLE_PART: u64 = 4096;
@@ -107,6 +110,7 @@ impl Surroundings {
     pub fn read(&mut self, now: Seconds, tree: Bytes) -> Around {
         let is_due =
             |at: Option<Seconds>, every: Seconds| at.is_none_or(|at| (now - at).0 >= every.0);
+        let mut ceiling_part = CEILING_PART;
         if is_due(self.quick_at, QUICK_EVERY) {
             let thorough = is_due(self.thorough_at, THOROUGH_EVERY);
             let machine = self.machine.read(thorough);
@@ -120,6 +124,7 @@ impl Surroundings {
                 None => now,
             });
             if thorough {
+                ceiling_part = CEILING_FINE_PART;
                 self.thorough_at = Some(now);
                 // A trainer that is just gone has no limits; its exit is told elsewhere.
                 self.rlimit = self
@@ -135,7 +140,7 @@ impl Surroundings {
             machine: &self.last.machine,
             tree,
         });
-        self.last.ceiling = ceiling.map(|now| steady_ceiling(self.last.ceiling, now));
+        self.last.ceiling = ceiling.map(|now| steady_ceiling(self.last.ceiling, now, ceiling_part));
         self.last.clone()
     }
 
@@ -213,8 +218,8 @@ fn steady_cgroup(before: &CgroupReading, now: CgroupReading) -> CgroupReading {
     }
 }
 
-fn steady_ceiling(before: Option<Ceiling>, now: Ceiling) -> Ceiling {
-    let grain = now.limit.0 / CEILING_PART;
+fn steady_ceiling(before: Option<Ceiling>, now: Ceiling, part: u64) -> Ceiling {
+    let grain = now.limit.0 / part;
     match before {
         Some(before)
             if (before.kind, before.limit) == (now.kind, now.limit)
@@ -269,18 +274,9 @@ mod tests {
             limit: Bytes(limit),
             used: Bytes(used),
         };
-        let before = Some(ceiling(1 << 20, 5000));
-        assert_eq!(
-            steady_ceiling(before, ceiling(1 << 20, 5500)).used,
-            Bytes(5000)
-        );
-        assert_eq!(
-            steady_ceiling(before, ceiling(1 << 21, 5001)).used,
-            Bytes(5001)
-        );
-        assert_eq!(
-            steady_ceiling(before, ceiling(1 << 20, 7000)).used,
-            Bytes(7000)
-        );
+        let used = |now| steady_ceiling(Some(ceiling(1 << 20, 5000)), now, 1024).used;
+        assert_eq!(used(ceiling(1 << 20, 5500)), Bytes(5000));
+        assert_eq!(used(ceiling(1 << 21, 5001)), Bytes(5001));
+        assert_eq!(used(ceiling(1 << 20, 7000)), Bytes(7000));
     }
 }

@@ -6,21 +6,19 @@
 //! kernel draws at random for each program and a fork keeps; and under `run` the adopter, which is
 //! us. A process that was once seen in the tree stays in it, whoever adopts it.
 //!
-//! Looking through all of /proc at every tick would cost more than reading the tree. The kernel
-//! counts pids upwards, and `/proc/loadavg` ends with the newest: as long as it stands still,
-//! nobody was born.
+//! Looking through all of /proc at every tick would cost more than reading the tree, so only those
+//! are looked at who were born since ([`crate::births`]).
 
 use std::collections::{HashMap, HashSet};
 use std::io;
-use std::os::fd::OwnedFd;
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::pread;
 
 use leveloff_model::process::{Pid, ProcessIndex, ProcessKey, StartTicks};
 
+use crate::births::{BirthCounter, Births, is_thread};
 use crate::handle::{ProcessHandle, Scratch};
-use crate::kernel::keyed::leading_number;
 use crate::kernel::stat;
 use crate::proc_root::ProcRoot;
 
@@ -55,7 +53,10 @@ pub struct Tree {
     /// Never looked at: ourselves and our relay.
     excluded: HashSet<Pid>,
     earliest: StartTicks,
-    newest_pid: NewestPid,
+    births: BirthCounter,
+    /// Numbers just born that nobody answered to. One may be a process that was still being made,
+    /// so they are tried once more.
+    unanswered: Vec<Pid>,
     next_index: u32,
     ticks_since_full_look: u32,
     refused: Vec<(Pid, io::Error)>,
@@ -86,6 +87,18 @@ struct Candidate {
 }
 
 impl Candidate {
+    fn of(pid: Pid, text: &[u8]) -> Option<Candidate> {
+        let stat = stat::parse(text)?;
+        Some(Candidate {
+            pid,
+            parent: stat.parent,
+            group: stat.group,
+            session: stat.session,
+            start: stat.start,
+            stack_start: stat.stack_start,
+        })
+    }
+
     fn key(&self) -> ProcessKey {
         ProcessKey {
             pid: self.pid,
@@ -101,7 +114,7 @@ const FULL_LOOK_EVERY: u32 = 64;
 impl Tree {
     /// A tree to be filled by the first [`Tree::refresh`].
     pub fn new(root: ProcRoot, scope: Scope) -> Tree {
-        let newest_pid = NewestPid::open(&root);
+        let births = BirthCounter::open(&root);
         let stacks_are_random = std::fs::read(root.path().join("sys/kernel/randomize_va_space"))
             .is_ok_and(|level| level.first().is_some_and(|&digit| digit != b'0'));
         Tree {
@@ -116,7 +129,8 @@ impl Tree {
             sure_adopter: None,
             excluded: HashSet::new(),
             earliest: StartTicks(u64::MAX),
-            newest_pid,
+            births,
+            unanswered: Vec::new(),
             next_index: 0,
             ticks_since_full_look: 0,
             refused: Vec::new(),
@@ -154,14 +168,51 @@ impl Tree {
 
     /// Looks for processes that joined since the last call. Cheap when nobody was born.
     pub fn refresh(&mut self, scratch: &mut Scratch) -> io::Result<Vec<Joined>> {
-        let birth = self.newest_pid.look(scratch);
+        let births = self.births.look(scratch);
         self.ticks_since_full_look += 1;
-        if birth == Birth::Wrapped || self.ticks_since_full_look >= FULL_LOOK_EVERY {
+        if births == Births::Wrapped || self.ticks_since_full_look >= FULL_LOOK_EVERY {
             self.strangers.clear();
             self.ticks_since_full_look = 0;
-        } else if birth == Birth::Nobody && !self.strangers.is_empty() {
-            return Ok(Vec::new());
+            return self.look_through_all(scratch);
         }
+        match births {
+            Births::Nobody if !self.strangers.is_empty() => Ok(self.look_at(Vec::new(), scratch)),
+            Births::Numbers(numbers) if !self.strangers.is_empty() => {
+                Ok(self.look_at(numbers, scratch))
+            }
+            _ => self.look_through_all(scratch),
+        }
+    }
+
+    /// Looks at these numbers, and once more at those that did not answer.
+    fn look_at(&mut self, numbers: Vec<Pid>, scratch: &mut Scratch) -> Vec<Joined> {
+        let again = std::mem::take(&mut self.unanswered);
+        let mut unknown = Vec::new();
+        for pid in again.iter().chain(&numbers).copied() {
+            if self.is_known(pid) {
+                continue;
+            }
+            match read_stat(&self.root, pid, scratch) {
+                Some(text) if is_thread(text) => {}
+                Some(text) => unknown.extend(Candidate::of(pid, text)),
+                None if again.contains(&pid) => {}
+                None => self.unanswered.push(pid),
+            }
+        }
+        if unknown.is_empty() {
+            return Vec::new();
+        }
+        let looked_at: Vec<Pid> = unknown.iter().map(|candidate| candidate.pid).collect();
+        let joined = self.adopt_all(unknown, scratch);
+        let members = &self.members;
+        let strangers = looked_at.into_iter();
+        self.strangers
+            .extend(strangers.filter(|pid| !members.contains_key(pid)));
+        joined
+    }
+
+    fn look_through_all(&mut self, scratch: &mut Scratch) -> io::Result<Vec<Joined>> {
+        self.unanswered.clear();
         let listed = self.root.pids()?;
         let unknown: Vec<Candidate> = listed
             .iter()
@@ -186,16 +237,7 @@ impl Tree {
     }
 
     fn candidate(&self, pid: Pid, scratch: &mut Scratch) -> Option<Candidate> {
-        let text = read_stat(&self.root, pid, scratch)?;
-        let stat = stat::parse(text)?;
-        Some(Candidate {
-            pid,
-            parent: stat.parent,
-            group: stat.group,
-            session: stat.session,
-            start: stat.start,
-            stack_start: stat.stack_start,
-        })
+        Candidate::of(pid, read_stat(&self.root, pid, scratch)?)
     }
 
     /// Takes in candidates until nobody new belongs: a grandchild may be listed before its parent.
@@ -330,57 +372,4 @@ fn read_stat<'a>(root: &ProcRoot, pid: Pid, scratch: &'a mut Scratch) -> Option<
     let file = rustix::fs::open(root.process(pid).join("stat"), flags, Mode::empty()).ok()?;
     let length = pread(&file, &mut scratch[..], 0).ok()?;
     Some(&scratch[..length])
-}
-
-/// What the kernel's pid counter did since it was last looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Birth {
-    Nobody,
-    Somebody,
-    Wrapped,
-}
-
-/// The newest pid, from the last field of `loadavg`.
-#[derive(Debug)]
-struct NewestPid {
-    file: Option<OwnedFd>,
-    last: Option<u64>,
-}
-
-impl NewestPid {
-    fn open(root: &ProcRoot) -> NewestPid {
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-        let file = rustix::fs::open(root.path().join("loadavg"), flags, Mode::empty()).ok();
-        NewestPid { file, last: None }
-    }
-
-    fn look(&mut self, scratch: &mut Scratch) -> Birth {
-        let newest = self.file.as_ref().and_then(|file| {
-            let length = pread(file, &mut scratch[..], 0).ok()?;
-            newest_pid(&scratch[..length])
-        });
-        let birth = match (self.last, newest) {
-            (Some(before), Some(now)) if now == before => Birth::Nobody,
-            (Some(before), Some(now)) if now < before => Birth::Wrapped,
-            _ => Birth::Somebody,
-        };
-        self.last = newest;
-        birth
-    }
-}
-
-fn newest_pid(loadavg: &[u8]) -> Option<u64> {
-    let field = loadavg.trim_ascii_end().rsplit(|&b| b == b' ').next()?;
-    leading_number(field).map(|(pid, _)| pid)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_newest_pid_is_the_last_field() {
-        assert_eq!(newest_pid(b"0.00 0.01 0.00 2/79 2024\n"), Some(2024));
-        assert_eq!(newest_pid(b""), None);
-    }
 }
