@@ -175,6 +175,8 @@ fn write_csv(
         match scope {
             ExportScope::Process => table.processes(&sample, &infos)?,
             ExportScope::Role => table.roles(&sample, &infos)?,
+            // Nobody is left: that is the end, and not a fall to zero.
+            ExportScope::Tree if sample.processes.is_empty() => {}
             ExportScope::Tree => table.tree(&sample)?,
         }
     }

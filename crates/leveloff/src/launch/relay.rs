@@ -99,7 +99,10 @@ impl Relay {
             if !reported && let Some((status, when)) = self.ended {
                 reported = self.report_end(status, when, &mut link);
             }
-            if reported && self.channels().all(Channel::is_finished) && !self.may_have_to_tidy(&link) {
+            if reported
+                && self.channels().all(Channel::is_finished)
+                && !self.may_have_to_tidy(&link)
+            {
                 return Ok(());
             }
             let sink_events = self.wait(link.as_ref(), reported)?;
