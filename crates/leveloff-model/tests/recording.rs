@@ -62,6 +62,7 @@ fn reading(n: u32, anon: u64) -> ProcessReading {
         shmem: Bytes(0),
         swap: Bytes(0),
         inherited: Bytes(0),
+        returned: Bytes(0),
         threads: 4,
         fds: Some(12),
         minor_faults: anon / 4096,

@@ -139,6 +139,12 @@ impl Roster {
                 }),
             }
         }
+        // A zombie has given everything up, long before it is gone.
+        for place in 0..self.watched.len() {
+            if self.watched[place].has_just_ended() {
+                self.settle(place);
+            }
+        }
         looked
     }
 
@@ -148,9 +154,7 @@ impl Roster {
             .watched
             .iter()
             .position(|process| process.index() == index)?;
-        if self.watched[place].is_fork_copy() {
-            self.doubt_sharers(Some(index));
-        }
+        self.settle(place);
         let process = self.watched.remove(place);
         let key = process.handle().key();
         self.tree.remove(key);
@@ -159,6 +163,30 @@ impl Roster {
             pid: key.pid,
             was_told: self.cast.left(index),
         })
+    }
+
+    /// What someone shared does not end with it. Until the others are read again it is counted with
+    /// its parent, else with one that it forked, else with one that was forked with it.
+    fn settle(&mut self, place: usize) {
+        let index = self.watched[place].index();
+        if self.shares(index) {
+            self.doubt_sharers(Some(index));
+        }
+        let gone = self.watched[place].legacy();
+        let kinship = |process: &Watched| match process {
+            itself if itself.index() == index => 0,
+            parent if gone.is_fork_copy && parent.handle().key().pid == gone.parent => 3,
+            child if child.is_fork_copy() && child.parent() == gone.pid => 2,
+            sibling if sibling.is_fork_copy() && sibling.parent() == gone.parent => 1,
+            _ => 0,
+        };
+        let nearest = self
+            .watched
+            .iter_mut()
+            .max_by_key(|process| kinship(process));
+        if let Some(heir) = nearest.filter(|process| kinship(process) > 0) {
+            heir.take_back(gone.shared);
+        }
     }
 
     /// Examines whoever is due; what is new.

@@ -225,6 +225,7 @@ impl State {
         for (index, mut reading) in processes {
             if alive.contains(&index.0) {
                 (reading.fds, reading.gpu) = (None, None);
+                reading.returned = Bytes::ZERO;
                 self.processes.insert(index, reading);
             }
         }
@@ -268,6 +269,7 @@ fn apply_process(reading: &mut ProcessReading, changes: &ProcessChange) {
     set(&mut reading.shmem, changes.shmem, Bytes);
     set(&mut reading.swap, changes.swap, Bytes);
     set(&mut reading.inherited, changes.inherited, Bytes);
+    set(&mut reading.returned, changes.returned, Bytes);
     set(&mut reading.threads, changes.threads, |threads| threads);
     set_with(&mut reading.fds, changes.fds, |fds| fds);
     set(&mut reading.minor_faults, changes.flt, |faults| faults);

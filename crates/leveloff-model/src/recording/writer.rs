@@ -341,6 +341,11 @@ fn process_change(before: Option<&ProcessReading>, now: &ProcessReading) -> Proc
         shmem: amount(before.map(|b| b.shmem), now.shmem),
         swap: amount(before.map(|b| b.swap), now.swap),
         inherited: amount(before.map(|b| b.inherited), now.inherited),
+        // Seldom anything else than nothing, so that is not said.
+        returned: amount(
+            Some(before.map_or(Bytes::ZERO, |b| b.returned)),
+            now.returned,
+        ),
         threads: if_changed(before.map(|b| b.threads), now.threads),
         fds: change(before.and_then(|b| b.fds), now.fds),
         flt: if_changed(before.map(|b| b.minor_faults), now.minor_faults),
