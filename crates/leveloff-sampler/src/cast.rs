@@ -37,6 +37,8 @@ struct Player {
     said: Option<ProcessInfo>,
     /// Whether it could still turn out to be anything.
     undecided: bool,
+    /// What was said of it as a launcher, and the CPU time, in clock ticks, that it had used by then.
+    launched: Option<(Assignment, u64)>,
     first_seen: Seconds,
     looked_at: Option<Seconds>,
     due: bool,
@@ -63,6 +65,10 @@ const LOOK_AFTER_GROWTH: f64 = 1.5;
 /// One that has not shown what it is: two dozen looks in the first ten minutes.
 const LOOK_AFTER_GROWTH_IF_UNDECIDED: f64 = 0.3;
 
+/// What a launcher whose trainers are gone may still use, in clock ticks: three seconds. With more it
+/// works itself.
+const LAUNCHER_TICKS: u64 = 300;
+
 /// A look takes a third of a millisecond; a tree of a thousand must not hold a tick up.
 const SECOND_LOOKS_PER_TICK: usize = 32;
 
@@ -83,6 +89,7 @@ impl Cast {
             facts: None,
             said: None,
             undecided: false,
+            launched: None,
             first_seen: now,
             looked_at: None,
             due: true,
@@ -153,6 +160,7 @@ impl Cast {
             let Some(assignment) = assignments.next() else {
                 break;
             };
+            let assignment = stay_launcher(&mut player.launched, facts, assignment);
             player.undecided = assignment.is_undecided();
             let info = process_info(index, facts, assignment);
             if player.said.as_ref() == Some(&info) {
@@ -234,6 +242,25 @@ impl Player {
     fn has_only_died(&self, facts: &ProcessFacts) -> bool {
         facts.state == 'Z' && self.facts.is_some()
     }
+}
+
+/// A launcher that maps a framework looks like a trainer once its trainers have ended. It stays what
+/// it was, unless it goes on to work.
+fn stay_launcher(
+    launched: &mut Option<(Assignment, u64)>,
+    facts: &ProcessFacts,
+    assignment: Assignment,
+) -> Assignment {
+    match (assignment.role, &launched) {
+        (Role::Launcher, _) => *launched = Some((assignment.clone(), facts.cpu_ticks)),
+        (Role::Trainer, Some((before, ticks)))
+            if facts.cpu_ticks.saturating_sub(*ticks) < LAUNCHER_TICKS =>
+        {
+            return before.clone();
+        }
+        _ => *launched = None,
+    }
+    assignment
 }
 
 fn process_info(index: ProcessIndex, facts: &ProcessFacts, assignment: Assignment) -> ProcessInfo {

@@ -114,6 +114,33 @@ fn the_dead_stay_what_they_were() {
 }
 
 #[test]
+fn a_launcher_stays_one_when_its_trainers_have_gone_unless_it_works() {
+    let mut stage = Stage::of("spawned-ranks");
+    stage.after(0.0);
+    let roles = stage.roles();
+    let (launcher, _) = *roles
+        .iter()
+        .find(|(_, role)| *role == Role::Launcher)
+        .unwrap();
+    let trainers = roles.iter().filter(|(_, role)| *role == Role::Trainer);
+    for &(pid, _) in trainers {
+        stage.end(pid);
+    }
+    stage.after(2.0);
+    assert!(stage.roles().contains(&(launcher, Role::Launcher)));
+
+    let used = facts::read(&stage.proc_root(), launcher, Depth::Light)
+        .unwrap()
+        .cpu_ticks;
+    let stat = std::fs::read_to_string(stage.proc_root().process(launcher).join("stat")).unwrap();
+    let user = stat.split(' ').nth(13).unwrap().to_owned();
+    let worked = format!(" {} ", user.parse::<u64>().unwrap() + used + 1000);
+    stage.edit(launcher, "stat", &format!(" {user} "), &worked);
+    stage.after(60.0);
+    assert!(stage.roles().contains(&(launcher, Role::Trainer)));
+}
+
+#[test]
 fn gone_parents_are_forgotten_with_their_last_child() {
     let mut stage = Stage::of("both-fork");
     stage.after(0.0);

@@ -420,6 +420,8 @@ fn without_a_framework_the_named_process_trains_or_the_biggest_below_a_launcher(
         &[Role::Launcher, Role::Other, Role::Trainer],
     );
     check(&[shell], Some(10), &[Role::Trainer]);
+    let torchrun = process(10, 1, "pt_elastic", &["python", "/v/bin/torchrun", "x.py"]);
+    check(&[torchrun], Some(10), &[Role::Launcher]);
 }
 
 #[test]

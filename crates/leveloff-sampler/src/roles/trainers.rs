@@ -102,6 +102,9 @@ pub(super) fn ensure_one(tree: &Tree<'_>, roles: &mut Roles, root: usize) {
         return;
     }
     below.retain(|&index| roles[index].as_ref().is_none_or(Judged::is_undecided));
+    if below.is_empty() && has_role(roles, root, Role::Launcher) {
+        return; // Its trainers have yet to come, or have gone.
+    }
     let launches =
         has_role(roles, root, Role::Launcher) || is_shell(&tree[root]) || is_wrapper(&tree[root]);
     let biggest = below
