@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::{Display, Write as _};
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -98,13 +99,7 @@ pub const TREE_COLUMNS: [&str; 25] = [
 
 /// Writes the CSV.
 pub fn run(args: &ExportArgs) -> Result<ExitCode> {
-    let file = File::open(&args.file).with_context(|| {
-        format!(
-            "cannot open the recording {}; leveloff run and leveloff record make one",
-            args.file.display()
-        )
-    })?;
-    let reader = RecordingReader::new(BufReader::with_capacity(1 << 16, file))
+    let reader = RecordingReader::new(BufReader::with_capacity(1 << 16, open(&args.file)?))
         .with_context(|| args.file.display().to_string())?;
     if args.output == Path::new("-") {
         match write_csv(reader, args.scope, io::stdout().lock()) {
@@ -115,24 +110,55 @@ pub fn run(args: &ExportArgs) -> Result<ExitCode> {
             }
         }
     } else {
-        let rows = write_csv(reader, args.scope, create(&args.output)?)
-            // Half a table looks like a whole one.
-            .inspect_err(|_| drop(std::fs::remove_file(&args.output)))
+        let (file, is_new) = create(&args.output)?;
+        let rows = write_csv(reader, args.scope, file)
+            .inspect_err(|_| {
+                // Half a table looks like a whole one.
+                if is_new {
+                    drop(std::fs::remove_file(&args.output));
+                }
+            })
             .with_context(|| format!("cannot export to {}", args.output.display()))?;
         notice(&format!("{rows} rows in {}", args.output.display()));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn create(path: &Path) -> Result<File> {
+/// The recording; `-` is stdin.
+fn open(path: &Path) -> Result<Box<dyn Read>> {
+    if path == Path::new("-") {
+        return Ok(Box::new(io::stdin()));
+    }
+    let file = File::open(path).with_context(|| {
+        let path = path.display();
+        format!("cannot open the recording {path}; leveloff run and leveloff record make one")
+    })?;
+    Ok(Box::new(file))
+}
+
+/// The table, and whether its file is new. Only what keeps nothing may be there already: a device
+/// or a pipe.
+fn create(path: &Path) -> Result<(File, bool)> {
     match OpenOptions::new().write(true).create_new(true).open(path) {
-        Ok(file) => Ok(file),
+        Ok(file) => Ok((file, true)),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && keeps_nothing(path) => {
+            let file = OpenOptions::new().write(true).open(path);
+            let file = file.with_context(|| format!("cannot open {}", path.display()))?;
+            Ok((file, false))
+        }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => bail!(
             "{} exists and is not overwritten; choose another name with -o, or remove it",
             path.display()
         ),
         Err(error) => Err(error).with_context(|| format!("cannot create {}", path.display())),
     }
+}
+
+fn keeps_nothing(path: &Path) -> bool {
+    path.metadata().is_ok_and(|metadata| {
+        let kind = metadata.file_type();
+        kind.is_char_device() || kind.is_fifo()
+    })
 }
 
 /// Fields are written through the csv crate, whose errors do not name the one below as their source.
@@ -145,7 +171,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 }
 
 fn write_csv(
-    mut reader: RecordingReader<BufReader<File>>,
+    mut reader: RecordingReader<impl BufRead>,
     scope: ExportScope,
     output: impl Write,
 ) -> Result<u64> {

@@ -182,11 +182,8 @@ fn is_there(pid: Pid) -> bool {
 fn several(runs: &[Run]) -> String {
     let mut text = format!("there are {} runs; choose one with --pid:", runs.len());
     for run in runs {
-        text.push_str(&format!(
-            "\n  --pid {}  {}",
-            run.root,
-            command(run).join(" ")
-        ));
+        let command: String = command(run).join(" ").chars().take(100).collect();
+        text.push_str(&format!("\n  --pid {}  {command}", run.root));
     }
     text
 }

@@ -22,6 +22,9 @@ pub struct Recorder {
 impl Recorder {
     /// Creates the file. An existing one is never touched.
     pub fn create(path: &Path, header: &Header) -> Result<Recorder> {
+        if path == Path::new("-") {
+            bail!("a recording is a file and cannot go to stdout; name one with -o");
+        }
         match Recorder::create_if_free(path, header)? {
             Some(recorder) => Ok(recorder),
             None => bail!(

@@ -13,7 +13,7 @@ use leveloff_sampler::clock::{Clock, SystemClock};
 use leveloff_sampler::sampler::{Sampler, SamplerError, SamplerOptions};
 
 use crate::cli::WatchArgs;
-use crate::notice::notice;
+use crate::notice::{is_dumb_terminal, notice};
 use crate::recorder::Recorder;
 use crate::summary::Summary;
 
@@ -151,7 +151,7 @@ struct StatusLine {
 impl StatusLine {
     fn new() -> StatusLine {
         StatusLine {
-            shown: std::io::stderr().is_terminal(),
+            shown: std::io::stderr().is_terminal() && !is_dumb_terminal(),
             drawn: false,
             due: Instant::now(),
         }

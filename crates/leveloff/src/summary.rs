@@ -192,7 +192,7 @@ impl Summary {
             .unwrap_or(last);
         let (t, step) = self.reached.unwrap_or((last.t, last.step));
         vec![
-            format!("{ended} after {t}{}", steps(step)),
+            first_line(ended, &format!("after {t}{}", steps(step))),
             memory_line(baseline, peak, last),
             growth_line(baseline, last),
             self.cost_line(t),
@@ -249,6 +249,14 @@ impl Point {
         self.roles
             .get(&Role::Trainer)
             .map_or(0, |role| role.processes)
+    }
+}
+
+/// `stopped; the run goes on` becomes `stopped after 5 s; the run goes on`.
+fn first_line(ended: &str, when: &str) -> String {
+    match ended.split_once("; ") {
+        Some((what, and)) => format!("{what} {when}; {and}"),
+        None => format!("{ended} {when}"),
     }
 }
 
