@@ -204,13 +204,21 @@ mod tests {
     }
 
     #[test]
+    fn a_diverged_loss_does_not_cost_the_step() {
+        let plain = parse(br#"{"step":7,"loss":null,"low":null}"#);
+        let python = br#"{"step":7,"loss":NaN,"low": -Infinity}"#;
+        assert!(plain.is_ok());
+        assert_eq!(parse(python), plain);
+    }
+
+    #[test]
     fn what_is_no_object_is_bad() {
         for line in [
             "",
             "{",
             "[1]",
             "7",
-            r#"{"step":NaN}"#,
+            r#"{"step":?}"#,
             r#"{"loss":1e999}"#,
             "\u{0}",
         ] {
