@@ -67,6 +67,7 @@ class Recording:
 
     def __exit__(self, *_):
         if self.process.returncode is None:
+            self.process.send_signal(signal.SIGCONT)
             self.stop()
         self.process.stderr.close()
         self.directory.cleanup()

@@ -45,6 +45,13 @@ pub struct Around {
     pub ceiling: Option<Ceiling>,
 }
 
+/// Which part of a whole is worth telling.
+#[derive(Debug, Clone, Copy)]
+struct Parts {
+    ceiling: u64,
+    available: u64,
+}
+
 /// The host's memory is read at most this often, however fast the ticks.
 const QUICK_EVERY: Seconds = Seconds(0.9);
 
@@ -54,15 +61,22 @@ const THOROUGH_EVERY: Seconds = Seconds(5.0);
 /// A driver call for each card.
 const GPU_EVERY: Seconds = Seconds(2.0);
 
-/// What is used of a ceiling is told at once when it moved by this part of it.
-const CEILING_PART: u64 = 256;
+/// What is used of a ceiling or available on the machine moves with every breath of the machine.
+/// It is told at once when it moved by this part of the whole.
+const COARSE: Parts = Parts {
+    ceiling: 256,
+    available: 1024,
+};
 
-/// And by this part whenever there is a thorough look. It moves with every breath of the machine,
-/// and nobody plans by more than a thousandth.
-const CEILING_FINE_PART: u64 = 1024;
+/// At every thorough look by these smaller parts; nobody plans by more than a thousandth.
+const FINE: Parts = Parts {
+    ceiling: 1024,
+    available: 4096,
+};
 
-/// The same for what the machine has available, a quarter of that.
-const AVAILABLE_PART: u64 = 4096;
+/// Shared memory of the whole machine is told when it moved by this much: other people's programs
+/// pass small messages through it all the time.
+const SHARED_GRAIN: Bytes = Bytes(256 << 10);
 
 /// Amounts of a control group are told when they moved by this much. The kernel itself charges in
 /// batches for each core.
@@ -110,11 +124,12 @@ impl Surroundings {
     pub fn read(&mut self, now: Seconds, tree: Bytes) -> Around {
         let is_due =
             |at: Option<Seconds>, every: Seconds| at.is_none_or(|at| (now - at).0 >= every.0);
-        let mut ceiling_part = CEILING_PART;
+        let mut parts = COARSE;
         if is_due(self.quick_at, QUICK_EVERY) {
             let thorough = is_due(self.thorough_at, THOROUGH_EVERY);
+            parts = if thorough { FINE } else { COARSE };
             let machine = self.machine.read(thorough);
-            self.last.machine = steady_machine(&self.last.machine, machine);
+            self.last.machine = steady_machine(&self.last.machine, machine, parts);
             let cgroup = self
                 .cgroup
                 .as_mut()
@@ -124,7 +139,6 @@ impl Surroundings {
                 None => now,
             });
             if thorough {
-                ceiling_part = CEILING_FINE_PART;
                 self.thorough_at = Some(now);
                 // A trainer that is just gone has no limits; its exit is told elsewhere.
                 self.rlimit = self
@@ -140,7 +154,7 @@ impl Surroundings {
             machine: &self.last.machine,
             tree,
         });
-        self.last.ceiling = ceiling.map(|now| steady_ceiling(self.last.ceiling, now, ceiling_part));
+        self.last.ceiling = ceiling.map(|now| steady_ceiling(self.last.ceiling, now, parts));
         self.last.clone()
     }
 
@@ -196,10 +210,12 @@ fn steady(before: Option<Bytes>, now: Option<Bytes>, grain: Bytes) -> Option<Byt
     }
 }
 
-fn steady_machine(before: &MachineReading, now: MachineReading) -> MachineReading {
-    let grain = Bytes(now.total.unwrap_or_default().0 / AVAILABLE_PART);
+fn steady_machine(before: &MachineReading, now: MachineReading, parts: Parts) -> MachineReading {
+    let grain = Bytes(now.total.unwrap_or_default().0 / parts.available);
     MachineReading {
         available: steady(before.available, now.available, grain),
+        shmem: steady(before.shmem, now.shmem, SHARED_GRAIN),
+        devshm_used: steady(before.devshm_used, now.devshm_used, SHARED_GRAIN),
         ..now
     }
 }
@@ -218,8 +234,8 @@ fn steady_cgroup(before: &CgroupReading, now: CgroupReading) -> CgroupReading {
     }
 }
 
-fn steady_ceiling(before: Option<Ceiling>, now: Ceiling, part: u64) -> Ceiling {
-    let grain = now.limit.0 / part;
+fn steady_ceiling(before: Option<Ceiling>, now: Ceiling, parts: Parts) -> Ceiling {
+    let grain = now.limit.0 / parts.ceiling;
     match before {
         Some(before)
             if (before.kind, before.limit) == (now.kind, now.limit)
@@ -274,7 +290,7 @@ mod tests {
             limit: Bytes(limit),
             used: Bytes(used),
         };
-        let used = |now| steady_ceiling(Some(ceiling(1 << 20, 5000)), now, 1024).used;
+        let used = |now| steady_ceiling(Some(ceiling(1 << 20, 5000)), now, FINE).used;
         assert_eq!(used(ceiling(1 << 20, 5500)), Bytes(5000));
         assert_eq!(used(ceiling(1 << 21, 5001)), Bytes(5001));
         assert_eq!(used(ceiling(1 << 20, 7000)), Bytes(7000));
