@@ -107,12 +107,16 @@ pub fn doubt(since: &SinceReading, tolerable: Bytes, page_size: Bytes) -> Bytes 
     copied.max(shrunk).max(shared).max(kin) + stale
 }
 
+/// A walk over less than this tells how long opening takes, not walking.
+const WALK_THAT_TELLS: Bytes = Bytes(16 << 20);
+
 /// What a read is expected to cost: as the last one did, by the memory it had to walk. A process
-/// that was never read is taken to be all 4 KiB pages, at 30 µs for a MiB (240 ms for 8 GiB).
+/// that was never read, or was small then, is taken to be all 4 KiB pages, at 30 µs for a MiB
+/// (240 ms for 8 GiB).
 pub fn expected_cost(last: Option<(Duration, Bytes)>, rss: Bytes) -> Duration {
     const FIXED: Duration = Duration::from_micros(50);
     let nanos_per_mib = match last {
-        Some((cost, walked)) if walked.0 > 0 => {
+        Some((cost, walked)) if walked >= WALK_THAT_TELLS => {
             cost.as_nanos() as f64 / (walked.0 as f64 / f64::from(1 << 20))
         }
         _ => 30_000.0,
@@ -252,6 +256,8 @@ mod tests {
     #[test]
     fn cost_follows_the_last_reading() {
         assert_eq!(expected_cost(None, Bytes(8192 * MIB)).as_millis(), 245);
+        let small = Some((Duration::from_micros(500), Bytes(200 << 10)));
+        assert_eq!(expected_cost(small, Bytes(8192 * MIB)).as_millis(), 245);
         let huge_pages = Some((Duration::from_micros(130), Bytes(2048 * MIB)));
         assert!(expected_cost(huge_pages, Bytes(4096 * MIB)) < Duration::from_millis(1));
     }

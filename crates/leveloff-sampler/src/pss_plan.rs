@@ -19,6 +19,8 @@ pub struct Candidate {
     pub doubt: Bytes,
     /// Whether its mappings are due to be told apart as well.
     pub by_kind: bool,
+    /// Whether it is in doubt because a relative came or went.
+    pub kin: bool,
 }
 
 /// The biggest process's mappings are told apart this often, together with its PSS.
@@ -36,7 +38,8 @@ pub fn candidates(watched: &[Watched], now: Seconds, page_size: Bytes) -> Vec<Ca
         .iter()
         .enumerate()
         .filter_map(|(place, process)| {
-            let doubt = doubt(&process.since_reading(now)?, tolerable, page_size);
+            let since = process.since_reading(now)?;
+            let doubt = doubt(&since, tolerable, page_size);
             let kinds_due = process
                 .kinds_at()
                 .is_none_or(|at| (now - at).0 >= KINDS_EVERY.0);
@@ -47,6 +50,7 @@ pub fn candidates(watched: &[Watched], now: Seconds, page_size: Bytes) -> Vec<Ca
                 cost,
                 doubt,
                 by_kind,
+                kin: since.kin_changed || since.then.is_none() && process.is_fork_copy(),
             })
         })
         .collect();
@@ -56,6 +60,9 @@ pub fn candidates(watched: &[Watched], now: Seconds, page_size: Bytes) -> Vec<Ca
 
 /// Of these, the ones that may be read now. A reading that must be saved up for is not starved by
 /// cheaper ones: while it waits, they may use half of the income.
+///
+/// Relatives are read together or not at all. Until then a fork counts with nothing that it shares
+/// and its parent with everything, which is right; with only one of them read it would not be.
 pub fn affordable(
     candidates: &[Candidate],
     budget: &CpuBudget,
@@ -65,7 +72,16 @@ pub fn affordable(
     let mut chosen = Vec::new();
     let mut waiting = false;
     let mut small_change = income / 2;
-    for candidate in candidates {
+    let (kin, others): (Vec<Candidate>, Vec<Candidate>) =
+        candidates.iter().partition(|candidate| candidate.kin);
+    let together = kin.iter().map(|candidate| candidate.cost).sum();
+    if left.affords(together) {
+        left.spend(together);
+        chosen.extend(kin);
+    } else if !kin.is_empty() {
+        waiting = true;
+    }
+    for candidate in &others {
         let allowed = left.affords(candidate.cost) && (!waiting || candidate.cost <= small_change);
         if allowed {
             left.spend(candidate.cost);
@@ -97,6 +113,7 @@ mod tests {
             cost: Duration::from_millis(cost_ms),
             doubt: Bytes(1 << 20),
             by_kind: false,
+            kin: false,
         }
     }
 
@@ -111,6 +128,21 @@ mod tests {
         assert_eq!(affordable(&all, &budget, Duration::ZERO).len(), 21);
         let dear: Vec<Candidate> = (0..21).map(|place| candidate(place, 90)).collect();
         assert_eq!(affordable(&dear, &budget, Duration::ZERO).len(), 3);
+    }
+
+    #[test]
+    fn relatives_are_read_together_or_not_at_all() {
+        let kin = |place, cost_ms| Candidate {
+            kin: true,
+            ..candidate(place, cost_ms)
+        };
+        let mut budget = CpuBudget::percent(0.5);
+        budget.spend(Duration::from_millis(200));
+        let family = [kin(0, 90), kin(1, 10), candidate(2, 1), kin(3, 10)];
+        let income = Duration::from_millis(5);
+        assert_eq!(places(&affordable(&family, &budget, income)), [2]);
+        budget.earn(Duration::from_secs(10));
+        assert_eq!(places(&affordable(&family, &budget, income)), [0, 1, 3, 2]);
     }
 
     #[test]
