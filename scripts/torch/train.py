@@ -4,7 +4,7 @@ It asks torch and multiprocessing for the process numbers of what they started, 
 writes owes nothing to the rules under test. It then keeps training until its stdin is closed, or
 until the process that started it is gone.
 
-    train.py --truth DIR [--compile] [--loader fork|spawn|forkserver] [--ranks N] [--title TEXT] ...
+    train.py --truth DIR [--compile] [--loader fork|spawn|forkserver] [--ranks N] [--steps print|bar] ...
 """
 
 import argparse
@@ -19,9 +19,18 @@ import torch
 from torch.utils.data import DataLoader, Dataset
 
 
+BATCH = 8
+STEP_S = 0.05
+BAR_TOTAL = 100_000  # More than any test waits for.
+LAST_STEP_SHOWN_S = 2.5  # So that whoever looks once a second sees the last step.
+
+
 class Rows(Dataset):
+    def __init__(self, length):
+        self.length = length
+
     def __len__(self):
-        return 1 << 30
+        return self.length
 
     def __getitem__(self, index):
         return torch.full((64,), float(index % 7))
@@ -45,8 +54,15 @@ def tell(directory, pid, role, rank=None):
     """One file per process, renamed into place, so that a reader never sees half of one."""
     path = os.path.join(directory, f"{pid}.json")
     with open(path + ".part", "w") as file:
-        json.dump({"pid": pid, "role": role, "rank": rank}, file)
+        told_s = time.clock_gettime(time.CLOCK_BOOTTIME)
+        json.dump({"pid": pid, "start": stat_fields(pid)[19], "role": role, "rank": rank, "told_s": told_s}, file)
     os.rename(path + ".part", path)
+
+
+def stat_fields(pid):
+    """The numbers behind the name in a process's `stat`, from its parent on at 1; its start is 19."""
+    with open(f"/proc/{pid}/stat", "rb") as file:
+        return [int(field) if field.isdigit() else None for field in file.read().rsplit(b")", 1)[1].split()]
 
 
 def children_of(pid):
@@ -54,8 +70,7 @@ def children_of(pid):
     for name in os.listdir("/proc"):
         if name.isdigit():
             try:
-                with open(f"/proc/{name}/stat", "rb") as file:
-                    parent = int(file.read().rsplit(b")", 1)[1].split()[1])
+                parent = stat_fields(name)[1]
             except (OSError, IndexError):
                 continue
             if parent == pid:
@@ -88,7 +103,8 @@ def tell_compile_pool(directory, expected, rank):
         for pid in workers:
             tell(directory, pid, "compile-worker", rank)
         return
-    pool.ready_future.result()
+    # A job makes the pool start its workers. Newer ones have none for a CPU, unless they are asked.
+    pool.submit(os.getpid).result()
     tell(directory, pool.process.pid, "compile-pool", rank)
     workers = []
     while len(workers) < expected:
@@ -107,6 +123,34 @@ def tell_helpers(directory, rank):
     for pid in descendants_of(os.getpid()):
         if os.readlink(f"/proc/{pid}/exe").endswith("torch_shm_manager"):
             tell(directory, pid, "helper", rank)
+
+
+class Steps:
+    """Tells each step as training scripts do, and notes when it did."""
+
+    def __init__(self, args):
+        self.count, self.manner, self.bar = 0, args.steps, None
+        if self.manner == "bar":
+            import tqdm
+
+            self.bar = tqdm.tqdm(total=BAR_TOTAL)
+        self.notes = open(os.path.join(args.truth, "steps"), "a") if self.manner else None
+
+    def tell(self, loss):
+        self.count += 1
+        if self.manner:
+            # Noted first: nobody can know a step before it is told.
+            print(time.time(), self.count, file=self.notes, flush=True)
+        if self.manner == "print":
+            print(f"step {self.count} loss {loss.item():.4f}", flush=True)
+        elif self.manner == "bar":
+            self.bar.update()
+
+    def end(self):
+        if self.bar:
+            self.bar.refresh()
+        if self.manner:
+            time.sleep(LAST_STEP_SHOWN_S)
 
 
 def train(args, rank=None):
@@ -128,6 +172,7 @@ def train(args, rank=None):
     step = torch.compile(model) if args.compile else model
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
     batches = loader(args)
+    steps = Steps(args)
 
     def one_step():
         batch = next(batches)
@@ -135,9 +180,12 @@ def train(args, rank=None):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+        steps.tell(loss)
 
-    for _ in range(5):
+    # Epochs last for a while, and their workers with them; three of them are begun here.
+    for _ in range(2 * args.epoch_steps + 5):
         one_step()
+        time.sleep(STEP_S if args.epoch_steps else 0)
     tell(args.truth, os.getpid(), "trainer", rank)
     if args.compile:
         tell_compile_pool(args.truth, int(os.environ["TORCHINDUCTOR_COMPILE_THREADS"]), rank)
@@ -147,10 +195,11 @@ def train(args, rank=None):
     parent = os.getppid()
     while os.getppid() == parent and not closed(sys.stdin):
         if torch.distributed.is_initialized():
-            time.sleep(0.05)  # Ranks leave at different moments; a step would wait for the other.
+            time.sleep(STEP_S)  # Ranks leave at different moments; a step would wait for the other.
         else:
             one_step()
-            time.sleep(0.05)
+            time.sleep(STEP_S)
+    steps.end()
     # A handful of ranks and workers are about to be told to stop; no need to wait for each other.
     sys.stdout.flush()
 
@@ -158,15 +207,17 @@ def train(args, rank=None):
 def loader(args):
     if not args.loader:
         while True:
-            yield torch.ones(8, 64)
-    yield from DataLoader(
-        Rows(),
-        batch_size=8,
+            yield torch.ones(BATCH, 64)
+    batches = DataLoader(
+        Rows(args.epoch_steps * BATCH or 1 << 30),
+        batch_size=BATCH,
         num_workers=args.workers,
         multiprocessing_context=args.loader,
         worker_init_fn=TellPid(args.truth),
-        persistent_workers=True,
+        persistent_workers=not args.epoch_steps,
     )
+    while True:
+        yield from batches
 
 
 def closed(stream):
@@ -205,6 +256,8 @@ def main():
     parser.add_argument("--compile", action="store_true")
     parser.add_argument("--loader", choices=["fork", "spawn", "forkserver"])
     parser.add_argument("--workers", type=int, default=4)
+    parser.add_argument("--epoch-steps", type=int, default=0, help="new dataloader workers after so many steps")
+    parser.add_argument("--steps", choices=["print", "bar"], help="tell each step on the terminal")
     parser.add_argument("--ranks", type=int, default=0, help="start this many with torch.multiprocessing.spawn")
     parser.add_argument("--relaunch", type=int, default=0, help="run this many copies of this command")
     parser.add_argument("--port", type=int, default=29517)

@@ -107,6 +107,9 @@ pub struct ProcessReading {
     /// Anonymous memory that it had from its parent when first seen: a fork's copy, still shared.
     /// Zero for a process that executed a program of its own.
     pub inherited: Bytes,
+    /// What relatives who ended since its PSS was read had shared with it: its own again. An
+    /// estimate, gone with the next reading.
+    pub returned: Bytes,
     /// Threads.
     pub threads: u32,
     /// Open descriptors; `None` when they may not be counted.
@@ -325,6 +328,7 @@ impl ProcessReading {
             shmem: Bytes::ZERO,
             swap: Bytes::ZERO,
             inherited: Bytes::ZERO,
+            returned: Bytes::ZERO,
             threads: 0,
             fds: None,
             minor_faults: 0,
@@ -350,11 +354,13 @@ impl ProcessReading {
     }
 
     /// This process's share of the tree's memory: the last PSS reading carried forward by what the
-    /// fast counters did since. Before the first reading: what it holds beyond what it inherited.
+    /// fast counters did since, with what relatives left behind. Before the first reading: what it
+    /// holds beyond what it inherited. Never more than it has mapped.
     pub fn memory(&self) -> Bytes {
+        let mapped = self.anon + self.shmem + self.swap;
         match &self.pss {
-            Some(reading) => reading.carried_to(self.fast()),
-            None => self.anon.saturating_sub(self.inherited) + self.shmem + self.swap,
+            Some(reading) => (reading.carried_to(self.fast()) + self.returned).min(mapped),
+            None => mapped.saturating_sub(self.inherited),
         }
     }
 }
@@ -447,6 +453,7 @@ mod tests {
             shmem: Bytes(0),
             swap: Bytes(0),
             inherited: Bytes(80),
+            returned: Bytes(0),
             threads: 1,
             fds: None,
             minor_faults: 0,
@@ -478,6 +485,15 @@ mod tests {
     fn a_pss_reading_is_carried_by_fast_deltas() {
         assert_eq!(reading(150, Some(pss(20, 100))).memory(), Bytes(70));
         assert_eq!(reading(70, Some(pss(20, 100))).memory(), Bytes::ZERO);
+    }
+
+    #[test]
+    fn what_a_relative_left_behind_is_added_up_to_what_is_mapped() {
+        let mut parent = reading(100, Some(pss(20, 100)));
+        parent.returned = Bytes(30);
+        assert_eq!(parent.memory(), Bytes(50));
+        parent.returned = Bytes(500);
+        assert_eq!(parent.memory(), Bytes(100));
     }
 
     #[test]

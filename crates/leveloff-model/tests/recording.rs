@@ -62,6 +62,7 @@ fn reading(n: u32, anon: u64) -> ProcessReading {
         shmem: Bytes(0),
         swap: Bytes(0),
         inherited: Bytes(0),
+        returned: Bytes(0),
         threads: 4,
         fds: Some(12),
         minor_faults: anon / 4096,
@@ -328,6 +329,26 @@ fn after_a_full_disk_the_recording_goes_on_with_the_whole_state() {
             "{appeared:?}"
         );
     }
+}
+
+#[test]
+fn what_became_unknown_or_zero_while_the_disk_was_full_is_so_afterwards() {
+    let disk = SharedDisk(std::rc::Rc::new(std::cell::RefCell::new(FullDisk {
+        kept: Vec::new(),
+        room: usize::MAX,
+    })));
+    let mut writer = RecordingWriter::new(disk.clone(), &header()).unwrap();
+    let run = eventful_run();
+    writer.write_tick(&run[0]).unwrap();
+    disk.0.borrow_mut().room = 10;
+    assert!(writer.write_tick(&run[1]).is_err());
+    disk.0.borrow_mut().room = usize::MAX;
+    let mut last = run[3].clone();
+    last.sample.processes[0].file = Bytes(0);
+    last.events = vec![Event::Exited(ProcessIndex(1))];
+    writer.write_tick(&last).unwrap();
+    let ticks = read(&disk.0.borrow().kept);
+    assert_eq!(ticks.last().unwrap().sample, last.sample);
 }
 
 #[test]

@@ -1,8 +1,13 @@
 //! Who plays which part, as far as it is known by now.
 //!
-//! A process is examined when it appears and a few times more while it is young: a spawned worker
-//! renames itself, and a trainer maps torch, only seconds after its start. Later it is examined
-//! when its name or its parent changes.
+//! A process is examined when it appears and again as it ages, most often while it is young: a
+//! spawned worker renames itself, and a trainer maps torch, only seconds after its start. It is also
+//! examined when its name or its parent changes.
+//!
+//! What was known of a process stays true when it ends, or when its parent does: a dead process shows
+//! nothing, and an orphan no longer shows who made it.
+
+mod departed;
 
 use std::collections::BTreeMap;
 
@@ -12,22 +17,30 @@ use leveloff_model::units::Seconds;
 use crate::facts::{self, Depth, ProcessFacts};
 use crate::proc_root::ProcRoot;
 use crate::roles::{self, Assignment};
+use departed::Departed;
 
 /// The parts of the tree's processes.
 #[derive(Debug, Default)]
 pub struct Cast {
     root: Option<Pid>,
     players: BTreeMap<ProcessIndex, Player>,
+    departed: Departed,
 }
 
 #[derive(Debug)]
 struct Player {
     key: ProcessKey,
+    /// The member that was its parent when it was first looked at.
+    origin: Option<ProcessKey>,
     facts: Option<ProcessFacts>,
     /// What was last said of it.
     said: Option<ProcessInfo>,
+    /// Whether it could still turn out to be anything.
+    undecided: bool,
+    /// What was said of it as a launcher, and the CPU time, in clock ticks, that it had used by then.
+    launched: Option<(Assignment, u64)>,
     first_seen: Seconds,
-    examinations: usize,
+    looked_at: Option<Seconds>,
     due: bool,
 }
 
@@ -42,15 +55,19 @@ pub struct Part {
     pub fork_copy: bool,
 }
 
-/// Ages at which a process is examined again.
-const EXAMINE_AT: [Seconds; 6] = [
-    Seconds(1.0),
-    Seconds(2.0),
-    Seconds(5.0),
-    Seconds(10.0),
-    Seconds(30.0),
-    Seconds(120.0),
-];
+/// A process is looked at again after this long at the earliest.
+const SOONEST_LOOK: Seconds = Seconds(1.0);
+
+/// Later looks come when its age has grown by this share of itself, so that they cost less and less:
+/// a dozen in ten hours.
+const LOOK_AFTER_GROWTH: f64 = 1.5;
+
+/// One that has not shown what it is: two dozen looks in the first ten minutes.
+const LOOK_AFTER_GROWTH_IF_UNDECIDED: f64 = 0.3;
+
+/// What a launcher whose trainers are gone may still use, in clock ticks: three seconds. With more it
+/// works itself.
+const LAUNCHER_TICKS: u64 = 300;
 
 /// A look takes a third of a millisecond; a tree of a thousand must not hold a tick up.
 const SECOND_LOOKS_PER_TICK: usize = 32;
@@ -60,7 +77,7 @@ impl Cast {
     pub fn new(root: Option<Pid>) -> Cast {
         Cast {
             root,
-            players: BTreeMap::new(),
+            ..Cast::default()
         }
     }
 
@@ -68,12 +85,16 @@ impl Cast {
     pub fn joined(&mut self, index: ProcessIndex, key: ProcessKey, now: Seconds) {
         let player = Player {
             key,
+            origin: None,
             facts: None,
             said: None,
+            undecided: false,
+            launched: None,
             first_seen: now,
-            examinations: 0,
+            looked_at: None,
             due: true,
         };
+        self.departed.number_reused(key.pid);
         self.players.insert(index, player);
     }
 
@@ -86,9 +107,17 @@ impl Cast {
 
     /// A process is gone. Returns whether anything was ever said of it.
     pub fn left(&mut self, index: ProcessIndex) -> bool {
-        self.players
-            .remove(&index)
-            .is_some_and(|player| player.said.is_some())
+        let Some(player) = self.players.remove(&index) else {
+            return false;
+        };
+        let has_children = self
+            .players
+            .values()
+            .any(|other| other.origin == Some(player.key));
+        if has_children && let Some(facts) = player.facts {
+            self.departed.remember(facts, player.origin);
+        }
+        player.said.is_some()
     }
 
     /// Its part, if it has one.
@@ -108,24 +137,18 @@ impl Cast {
         let mut looked = false;
         let mut second_looks = 0;
         for player in self.players.values_mut() {
-            let age_due = second_looks < SECOND_LOOKS_PER_TICK
-                && EXAMINE_AT
-                    .get(player.examinations.wrapping_sub(1))
-                    .is_some_and(|age| (now - player.first_seen).0 >= age.0);
+            let age_due = second_looks < SECOND_LOOKS_PER_TICK && player.is_due_by_age(now);
             if player.due || age_due {
                 second_looks += usize::from(age_due);
-                looked |= player.examine(proc_root, age_due);
+                looked |= player.examine(proc_root, now);
             }
         }
         if looked { self.assign() } else { Vec::new() }
     }
 
     fn assign(&mut self) -> Vec<Part> {
-        let facts: Vec<ProcessFacts> = self
-            .players
-            .values()
-            .filter_map(|player| player.facts.clone())
-            .collect();
+        self.find_origins();
+        let facts = self.as_made();
         let mut assignments = roles::assign(&facts, self.root).into_iter();
         let stacks: BTreeMap<Pid, Option<u64>> = facts
             .iter()
@@ -137,6 +160,8 @@ impl Cast {
             let Some(assignment) = assignments.next() else {
                 break;
             };
+            let assignment = stay_launcher(&mut player.launched, facts, assignment);
+            player.undecided = assignment.is_undecided();
             let info = process_info(index, facts, assignment);
             if player.said.as_ref() == Some(&info) {
                 continue;
@@ -154,18 +179,58 @@ impl Cast {
         }
         news
     }
+
+    /// Who made the newcomers, while it can be seen.
+    fn find_origins(&mut self) {
+        let keys: BTreeMap<Pid, ProcessKey> = self
+            .players
+            .values()
+            .map(|player| (player.key.pid, player.key))
+            .collect();
+        for player in self.players.values_mut().filter(|p| p.said.is_none()) {
+            let parent = player.facts.as_ref().map(|facts| facts.parent);
+            player.origin = parent.and_then(|pid| keys.get(&pid).copied());
+        }
+    }
+
+    /// The tree as it was made: orphans with the parents that they had, and those parents with them,
+    /// behind the living.
+    fn as_made(&mut self) -> Vec<ProcessFacts> {
+        let origins = self.players.values().map(|player| player.origin);
+        self.departed.keep_parents_of(origins);
+        let mut made: Vec<ProcessFacts> = Vec::with_capacity(self.players.len());
+        for player in self.players.values() {
+            let gone = player.origin.filter(|&key| self.departed.contains(key));
+            made.extend(player.facts.clone().map(|facts| ProcessFacts {
+                parent: gone.map_or(facts.parent, |origin| origin.pid),
+                ..facts
+            }));
+        }
+        made.extend(self.departed.facts().cloned());
+        made
+    }
 }
 
 impl Player {
+    fn is_due_by_age(&self, now: Seconds) -> bool {
+        self.looked_at.is_some_and(|looked_at| {
+            let growth = if self.undecided {
+                LOOK_AFTER_GROWTH_IF_UNDECIDED
+            } else {
+                LOOK_AFTER_GROWTH
+            };
+            let age_then = (looked_at - self.first_seen).0;
+            (now - looked_at).0 >= (age_then * growth).max(SOONEST_LOOK.0)
+        })
+    }
+
     /// Looks again; whether there is anything to assign by.
-    fn examine(&mut self, proc_root: &ProcRoot, on_schedule: bool) -> bool {
+    fn examine(&mut self, proc_root: &ProcRoot, now: Seconds) -> bool {
         self.due = false;
-        if on_schedule || self.examinations == 0 {
-            self.examinations += 1;
-        }
+        self.looked_at = Some(now);
         match facts::read(proc_root, self.key.pid, Depth::Full) {
-            Ok(facts) if facts.key == self.key => {
-                let news = self.facts.is_none() || self.facts.as_ref() != Some(&facts);
+            Ok(facts) if facts.key == self.key && !self.has_only_died(&facts) => {
+                let news = self.facts.as_ref() != Some(&facts);
                 self.facts = Some(facts);
                 news
             }
@@ -173,6 +238,29 @@ impl Player {
             Ok(_) | Err(_) => false,
         }
     }
+
+    fn has_only_died(&self, facts: &ProcessFacts) -> bool {
+        facts.state == 'Z' && self.facts.is_some()
+    }
+}
+
+/// A launcher that maps a framework looks like a trainer once its trainers have ended. It stays what
+/// it was, unless it goes on to work.
+fn stay_launcher(
+    launched: &mut Option<(Assignment, u64)>,
+    facts: &ProcessFacts,
+    assignment: Assignment,
+) -> Assignment {
+    match (assignment.role, &launched) {
+        (Role::Launcher, _) => *launched = Some((assignment.clone(), facts.cpu_ticks)),
+        (Role::Trainer, Some((before, ticks)))
+            if facts.cpu_ticks.saturating_sub(*ticks) < LAUNCHER_TICKS =>
+        {
+            return before.clone();
+        }
+        _ => *launched = None,
+    }
+    assignment
 }
 
 fn process_info(index: ProcessIndex, facts: &ProcessFacts, assignment: Assignment) -> ProcessInfo {
@@ -183,16 +271,37 @@ fn process_info(index: ProcessIndex, facts: &ProcessFacts, assignment: Assignmen
         role: assignment.role,
         rank: assignment.rank,
         comm: printable(&facts.comm),
-        command: facts
-            .command
-            .iter()
-            .map(|argument| printable(argument))
-            .collect(),
+        command: shown_command(&facts.command),
         why: assignment.why,
     }
+}
+
+/// A recording keeps this much of a command line. Inline scripts have thousands of bytes, and every
+/// fork has them again.
+const COMMAND_KEPT: usize = 1000;
+
+fn shown_command(arguments: &[Vec<u8>]) -> Vec<String> {
+    let mut room = COMMAND_KEPT;
+    let mut shown = Vec::new();
+    for argument in arguments {
+        let kept = argument.len().min(room);
+        let mut text = printable(&argument[..kept]);
+        if kept < argument.len() {
+            text.push('…');
+        }
+        shown.push(text);
+        room -= kept;
+        if room == 0 {
+            break;
+        }
+    }
+    shown
 }
 
 /// Whether any trainer or launcher is left to watch.
 pub fn anyone_training<'a>(mut infos: impl Iterator<Item = &'a ProcessInfo>) -> bool {
     infos.any(|info| matches!(info.role, Role::Trainer | Role::Launcher))
 }
+
+#[cfg(test)]
+mod tests;

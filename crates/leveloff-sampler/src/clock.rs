@@ -3,6 +3,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use leveloff_model::units::Seconds;
 use rustix::time::{ClockId, clock_gettime};
 
 /// Where time comes from.
@@ -23,6 +24,12 @@ pub struct Moment {
 }
 
 impl Moment {
+    /// Time since an earlier moment, to the millisecond: all that a recording keeps.
+    pub fn since(&self, earlier: &Moment) -> Seconds {
+        let elapsed = self.boot.saturating_sub(earlier.boot);
+        Seconds((elapsed.as_secs_f64() * 1000.0).round() / 1000.0)
+    }
+
     /// The wall clock's time.
     pub fn wall(&self) -> SystemTime {
         UNIX_EPOCH + Duration::try_from_secs_f64(self.unix).unwrap_or_default()

@@ -11,7 +11,8 @@ pub mod libraries;
 pub mod signals;
 pub mod threads;
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 use leveloff_model::process::{Pid, ProcessKey, printable};
@@ -81,6 +82,9 @@ pub struct ProcessFacts {
     /// What could not be read, and why.
     pub notes: Vec<String>,
 }
+
+/// A command line may have two megabytes, in each of a hundred workers; its beginning tells all.
+const COMMAND_LIMIT: u64 = 16 << 10;
 
 /// Looks at one process. An `Err` means that it is gone, or hidden altogether
 /// ([`io::ErrorKind::PermissionDenied`]).
@@ -174,7 +178,10 @@ pub(crate) fn base_name(path: &[u8]) -> &[u8] {
 
 fn light(proc_root: &ProcRoot, directory: &Path, stat: &Stat<'_>) -> io::Result<ProcessFacts> {
     let status = std::fs::read(directory.join("status"))?;
-    let command = std::fs::read(directory.join("cmdline"))?;
+    let mut command = Vec::new();
+    File::open(directory.join("cmdline"))?
+        .take(COMMAND_LIMIT)
+        .read_to_end(&mut command)?;
     Ok(ProcessFacts {
         key: ProcessKey {
             pid: stat.pid,

@@ -206,7 +206,7 @@ fn looked_for(options: &FindOptions) -> Vec<String> {
         (None, None) => vec![
             "processes that map torch, JAX or TensorFlow".to_owned(),
             "programs with candle in them".to_owned(),
-            "processes that compute on a GPU (nvidia-uvm, kfd or a render node open)".to_owned(),
+            "processes that compute on a GPU (nvidia-uvm, kfd, render node)".to_owned(),
         ],
     }
 }

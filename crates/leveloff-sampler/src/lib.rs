@@ -7,9 +7,10 @@
 //! - [`births`] tells who is new, [`tree`] who belongs to a run; [`watched`] reads one process's
 //!   cheap counters.
 //! - [`facts`] gathers what is seen of one process, [`roles`] decides who is who in a tree, [`cast`]
-//!   keeps that up to date; [`find`] looks for training runs on the whole machine.
+//!   keeps that up to date; [`roster`] is all of it for one run. [`find`] looks for training runs on
+//!   the whole machine.
 //! - [`doubt`], [`budget`] and [`pss_plan`] decide whose PSS is worth reading now; [`detail`] reads
-//!   it on a thread of its own.
+//!   it on a thread of its own; [`shared_memory`] is all of it for one run.
 //! - Around the processes: [`machine`] is the host's memory, [`cgroup`] the target's control group,
 //!   [`ceiling`] which limit is nearest, [`gpu`] the memory on the cards, [`surroundings`] all of
 //!   them at their pace.
@@ -33,7 +34,9 @@ pub mod proc_root;
 pub mod progress;
 pub mod pss_plan;
 pub mod roles;
+pub mod roster;
 pub mod sampler;
+pub mod shared_memory;
 pub mod surroundings;
 pub mod tree;
 pub mod watched;

@@ -37,6 +37,13 @@ pub struct Assignment {
     pub why: String,
 }
 
+impl Assignment {
+    /// Whether it was made by a training process and may still show what for.
+    pub fn is_undecided(&self) -> bool {
+        children::is_undecided(self.role, &self.why)
+    }
+}
+
 /// Assigns a role to each process, in the same order.
 ///
 /// `root` is the process that a user named or started. With it, something in its tree is the
@@ -96,6 +103,10 @@ impl Judged {
         }
     }
 
+    fn is_undecided(&self) -> bool {
+        children::is_undecided(self.role, &self.why)
+    }
+
     fn into_assignment(self, rank: Option<Rank>) -> Assignment {
         Assignment {
             role: self.role,
@@ -117,6 +128,7 @@ fn judge(tree: &Tree<'_>, roles: &[Option<Judged>], index: usize) -> Option<Judg
         return Some(Judged::new(Role::Other, "leveloff itself"));
     }
     phrases::compile_process(tree, index)
+        .or_else(|| phrases::compile_probe(facts))
         .or_else(|| phrases::named_loader(facts))
         .or_else(|| children::judge(tree, roles, index))
         .or_else(|| phrases::helper(facts))

@@ -5,25 +5,21 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use leveloff_model::process::{Pid, ProcessIndex, ProcessInfo, ProcessKey, Role};
-use leveloff_model::sample::{
-    Event, Gap, MappingReading, OwnCost, Sample, Subject, Tick, TreeMemory,
-};
+use leveloff_model::process::{Pid, ProcessInfo};
+use leveloff_model::sample::{Event, Gap, OwnCost, Sample, Subject, Tick, TreeMemory};
 use leveloff_model::units::{Bytes, CpuMillis, Limit, Seconds};
-use rustix::io::Errno;
 
-use crate::budget::CpuBudget;
-use crate::cast::{Cast, Part, anyone_training};
+use crate::cast::Part;
 use crate::clock::{Clock, Moment, SystemClock, process_cpu, thread_cpu};
-use crate::detail::{Detail, DetailReader, Outcome, Request};
-use crate::doubt::tolerable;
+use crate::detail::DetailReader;
 use crate::handle::{self, SCRATCH_SIZE, Scratch};
 use crate::proc_root::ProcRoot;
 use crate::progress::{OutputStream, ProgressError, ProgressOptions, ProgressTracker};
-use crate::pss_plan;
+use crate::roster::Roster;
+use crate::shared_memory::SharedMemory;
 use crate::surroundings::Surroundings;
-use crate::tree::{Scope, Tree};
-use crate::watched::{FastContext, Look, Watched};
+use crate::tree::Scope;
+use crate::watched::FastContext;
 
 /// What to sample and how.
 #[derive(Debug, Clone)]
@@ -76,16 +72,8 @@ pub struct Sampler {
     last: Option<Moment>,
     last_t: Seconds,
     interval: Duration,
-    tree: Tree,
-    roots: Vec<ProcessKey>,
-    watched: Vec<Watched>,
-    cast: Cast,
-    detail: DetailReader,
-    /// Readings that were waited for, to be taken in by the next tick.
-    arrived: Vec<Detail>,
-    budget: CpuBudget,
-    kin: KinFlux,
-    mappings: Option<MappingReading>,
+    roster: Roster,
+    shared_memory: SharedMemory,
     /// The tree's memory at the last tick.
     total: Bytes,
     surroundings: Surroundings,
@@ -95,20 +83,6 @@ pub struct Sampler {
     said: HashSet<Gap>,
     last_tick_cost: Duration,
 }
-
-/// Forks come in bursts. Reading PSS in the middle of one gives numbers that the next fork makes
-/// wrong, so readings wait until it is over, within reason.
-#[derive(Debug, Default)]
-struct KinFlux {
-    last_change: Option<Seconds>,
-    unsettled_since: Option<Seconds>,
-}
-
-/// A burst of forks is over when nobody came or went for this long.
-const KIN_SETTLED: Seconds = Seconds(0.9);
-
-/// Forks that never stop must not keep PSS from being read.
-const KIN_PATIENCE: Seconds = Seconds(10.0);
 
 /// A tick that comes later than this many intervals is worth a word.
 const LATE_INTERVALS: u32 = 5;
@@ -129,31 +103,17 @@ impl Sampler {
         clock: Arc<dyn Clock + Send + Sync>,
     ) -> Result<Sampler, SamplerError> {
         let started = clock.now();
-        let roots = match &options.scope {
-            Scope::Descendants(roots) => roots.clone(),
-            Scope::Everyone => Vec::new(),
-        };
-        let root_pid = roots.first().map(|key| key.pid);
-        let mut tree = Tree::new(proc_root.clone(), options.scope).excluding(options.ours);
-        if let Some(adopter) = options.adopter {
-            tree = tree.with_sure_adopter(adopter);
-        }
+        let detail = DetailReader::start(Arc::clone(&clock)).map_err(SamplerError::Thread)?;
+        let roster = Roster::new(&proc_root, options.scope, options.adopter, options.ours);
         Ok(Sampler {
             started,
             last: None,
             last_t: Seconds(0.0),
             interval: options.interval,
-            tree,
-            roots,
-            watched: Vec::new(),
-            cast: Cast::new(root_pid),
-            detail: DetailReader::start(Arc::clone(&clock)).map_err(SamplerError::Thread)?,
-            arrived: Vec::new(),
-            budget: CpuBudget::percent(options.pss_budget_percent),
-            kin: KinFlux::default(),
-            mappings: None,
+            shared_memory: SharedMemory::new(detail, options.pss_budget_percent, started),
+            surroundings: Surroundings::new(&proc_root, roster.root(), options.limit),
+            roster,
             total: Bytes::ZERO,
-            surroundings: Surroundings::new(&proc_root, root_pid, options.limit),
             progress: ProgressTracker::new(ProgressOptions {
                 log: options.log,
                 has_output: options.has_output,
@@ -181,18 +141,12 @@ impl Sampler {
 
     /// Whether there is nobody left to watch: the roots are gone and no other process trains.
     pub fn is_over(&self) -> bool {
-        if self.roots.is_empty() {
-            return false;
-        }
-        let root_lives = self.watched.iter().any(|process| {
-            self.roots.contains(&process.handle().key()) && process.reading().state != 'Z'
-        });
-        !root_lives && !anyone_training(self.cast.infos())
+        self.roster.is_over()
     }
 
     /// Every process that is or was just seen, with its part.
     pub fn infos(&self) -> impl Iterator<Item = &ProcessInfo> {
-        self.cast.infos()
+        self.roster.infos()
     }
 
     /// One look at everything.
@@ -205,12 +159,13 @@ impl Sampler {
             .map_or(Duration::ZERO, |last| now.boot.saturating_sub(last.boot));
         let mut events = Vec::new();
         self.notice_late(now, elapsed, &mut events);
-        self.budget.earn(elapsed);
-        self.take_details(&mut events);
+        let gaps = self.shared_memory.take(&mut self.roster, self.total);
+        self.say_all(gaps, &mut events);
         self.take_in(t, &mut events)?;
         self.look_at_all(&mut events);
         self.review_cast(t, &mut events);
-        self.plan_pss(t, elapsed);
+        self.shared_memory
+            .plan(&mut self.roster, t, elapsed, self.context.page_size);
         let sample = self.sample(now, t, cpu_before, &mut events);
         self.last = Some(now);
         self.context.tick += 1;
@@ -220,7 +175,7 @@ impl Sampler {
 
     /// Waits for the slow readings that are under way; the next tick has them.
     pub fn wait_for_details(&mut self) {
-        self.arrived.extend(self.detail.wait());
+        self.shared_memory.wait();
     }
 
     /// CPU time of the last whole tick.
@@ -230,9 +185,8 @@ impl Sampler {
 
     /// Seconds on the recording's clock: to the millisecond, and never back.
     fn recording_time(&mut self, moment: Moment) -> Seconds {
-        let elapsed = moment.boot.saturating_sub(self.started.boot);
-        let t = (elapsed.as_secs_f64() * 1000.0).round() / 1000.0;
-        self.last_t = Seconds(t.max(self.last_t.0));
+        let t = moment.since(&self.started);
+        self.last_t = Seconds(t.0.max(self.last_t.0));
         self.last_t
     }
 
@@ -256,191 +210,52 @@ impl Sampler {
         }));
     }
 
-    fn take_details(&mut self, events: &mut Vec<Event>) {
-        let mut details = std::mem::take(&mut self.arrived);
-        details.extend(self.detail.finished());
-        for detail in details {
-            self.budget.spend(detail.cost);
-            self.take_detail(&detail, events);
-        }
-    }
-
-    fn take_detail(&mut self, detail: &Detail, events: &mut Vec<Event>) {
-        let at = self.started.boot;
-        let at =
-            Seconds((detail.at.boot.saturating_sub(at).as_secs_f64() * 1000.0).round() / 1000.0);
-        let Some(process) = self
-            .watched
-            .iter_mut()
-            .find(|process| process.index() == detail.process)
-        else {
-            return;
-        };
-        match &detail.outcome {
-            Outcome::Read(rollup, base, kinds) => {
-                let surprise = process.take_pss(at, detail.cost, rollup, *base, kinds.as_ref());
-                if surprise > tolerable(self.total) {
-                    self.share_surprise(detail.process);
-                }
-                if let Some(kinds) = kinds {
-                    self.mappings = Some(MappingReading {
-                        process: detail.process,
-                        at,
-                        kinds: *kinds,
-                    });
-                }
-            }
-            Outcome::Gone => process.pss_failed(false),
-            Outcome::Unreadable(errno) => {
-                process.pss_failed(true);
-                let pid = process.handle().key().pid;
-                self.say(pss_gap(detail.process, pid, *errno), events);
-            }
-        }
-    }
-
-    /// A share that is not what it was thought to be changed the shares of those it shares with: a
-    /// page that one copies for itself is the other's alone from then on.
-    fn share_surprise(&mut self, surprised: ProcessIndex) {
-        let sharers = self.sharers();
-        let is_sharer = |process: &Watched| sharers.contains(&process.index());
-        if self
-            .watched
-            .iter()
-            .any(|process| process.index() == surprised && is_sharer(process))
-        {
-            for process in &mut self.watched {
-                if is_sharer(process) && process.index() != surprised {
-                    process.kin_changed();
-                }
-            }
-        }
-    }
-
-    /// Forks that hold their parent's pages, and the parents.
-    fn sharers(&self) -> HashSet<ProcessIndex> {
-        let is_fork = |process: &&Watched| process.reading().inherited > Bytes::ZERO;
-        let parents: HashSet<Pid> = self
-            .watched
-            .iter()
-            .filter(is_fork)
-            .map(Watched::parent)
-            .collect();
-        self.watched
-            .iter()
-            .filter(|process| is_fork(process) || parents.contains(&process.handle().key().pid))
-            .map(Watched::index)
-            .collect()
-    }
-
     /// New processes, unless nobody was born.
     fn take_in(&mut self, t: Seconds, events: &mut Vec<Event>) -> Result<(), SamplerError> {
-        let joined =
-            self.tree
-                .refresh(&mut self.scratch)
-                .map_err(|source| SamplerError::NoProc {
-                    path: self.proc_root.path().to_owned(),
-                    source,
-                })?;
-        if self.context.tick == 0 && joined.is_empty() && !self.roots.is_empty() {
-            return Err(SamplerError::Gone(self.roots[0].pid));
+        let joined = self
+            .roster
+            .take_in(t, &mut self.scratch)
+            .map_err(|source| {
+                let path = self.proc_root.path().to_owned();
+                SamplerError::NoProc { path, source }
+            })?;
+        if self.context.tick == 0
+            && joined == 0
+            && let Some(root) = self.roster.root()
+        {
+            return Err(SamplerError::Gone(root));
         }
-        for process in joined {
-            self.cast.joined(process.index, process.handle.key(), t);
-            self.watched.push(Watched::new(
-                process.index,
-                process.handle,
-                process.parent,
-                t,
-            ));
-        }
-        for (pid, error) in self.tree.take_refused() {
-            let text = format!(
-                "cannot watch process {pid}, which belongs to the run: {error}; it is missing from \
-                 the totals. Out of descriptors? Raise the limit with `ulimit -n`"
-            );
-            self.say(
-                Gap {
-                    subject: Subject::Process,
-                    process: None,
-                    text,
-                },
-                events,
-            );
-        }
+        let refused = self.roster.take_refused();
+        self.say_all(refused, events);
         Ok(())
     }
 
     fn look_at_all(&mut self, events: &mut Vec<Event>) {
-        let mut gone = Vec::new();
-        let mut gaps = Vec::new();
-        for process in &mut self.watched {
-            match process.look(&self.context, &mut self.scratch) {
-                Look::There => {}
-                Look::Renamed => self.cast.renamed(process.index()),
-                Look::Gone => gone.push(process.index()),
-                Look::Unreadable(errno) => gaps.push(Gap {
-                    subject: Subject::Process,
-                    process: Some(process.index()),
-                    text: format!(
-                        "cannot read process {}: {errno}",
-                        process.handle().key().pid
-                    ),
-                }),
+        let looked = self.roster.look_at_all(&self.context, &mut self.scratch);
+        self.say_all(looked.gaps, events);
+        for index in looked.gone {
+            let Some(left) = self.roster.let_go(index) else {
+                continue;
+            };
+            self.progress.forget_process(index);
+            self.surroundings.forget_trainer(left.pid);
+            if left.was_told {
+                events.push(Event::Exited(index));
             }
-        }
-        for gap in gaps {
-            self.say(gap, events);
-        }
-        for index in gone {
-            self.let_go(index, events);
-        }
-    }
-
-    fn let_go(&mut self, index: ProcessIndex, events: &mut Vec<Event>) {
-        let Some(place) = self
-            .watched
-            .iter()
-            .position(|process| process.index() == index)
-        else {
-            return;
-        };
-        let process = self.watched.remove(place);
-        self.surroundings.forget_trainer(process.handle().key().pid);
-        self.tree.remove(process.handle().key());
-        self.progress.forget_process(index);
-        if process.reading().inherited > Bytes::ZERO {
-            self.kin_changed();
-        }
-        if self.cast.left(index) {
-            events.push(Event::Exited(index));
         }
     }
 
     fn review_cast(&mut self, t: Seconds, events: &mut Vec<Event>) {
-        for part in self.cast.review(&self.proc_root, t) {
-            let Part {
-                info,
-                first,
-                fork_copy,
-            } = part;
+        for Part {
+            info,
+            first,
+            fork_copy,
+        } in self.roster.review(&self.proc_root, t)
+        {
             if first && fork_copy {
-                self.kin_changed();
+                self.shared_memory.kin_came(&mut self.roster, t);
             }
-            if let Some(process) = self
-                .watched
-                .iter_mut()
-                .find(|process| process.index() == info.index)
-                && (first || !fork_copy)
-            {
-                process.set_fork_copy(fork_copy);
-            }
-            if info.role == Role::Trainer {
-                let (index, pid) = (info.index, info.key.pid);
-                self.progress
-                    .watch_process(&self.proc_root, index, pid, info.rank);
-                self.surroundings.follow_trainer(pid);
-            }
+            self.follow_trainer(&info);
             events.push(if first {
                 Event::Appeared(info)
             } else {
@@ -449,33 +264,21 @@ impl Sampler {
         }
     }
 
-    /// Someone who shares pages came or went: whoever shares must be read again.
-    fn kin_changed(&mut self) {
-        let sharers = self.sharers();
-        for process in &mut self.watched {
-            if sharers.contains(&process.index()) {
-                process.kin_changed();
+    /// Steps are read from the trainers, and limits are theirs. Who was taken for one and is not is
+    /// let go.
+    fn follow_trainer(&mut self, info: &ProcessInfo) {
+        let (index, pid) = (info.index, info.key.pid);
+        match self.roster.trainer_change(info) {
+            Some(true) => {
+                self.progress
+                    .watch_process(&self.proc_root, index, pid, info.rank);
+                self.surroundings.follow_trainer(pid);
             }
-        }
-        self.kin.changed(self.last_t);
-    }
-
-    fn plan_pss(&mut self, t: Seconds, elapsed: Duration) {
-        if !self.budget.is_open() || self.detail.is_busy() || !self.kin.is_settled(t) {
-            return;
-        }
-        let candidates = pss_plan::candidates(&self.watched, t, self.context.page_size);
-        let income = self.budget.income(elapsed);
-        for candidate in pss_plan::affordable(&candidates, &self.budget, income) {
-            let process = &mut self.watched[candidate.place];
-            if let Ok(directory) = process.handle().directory() {
-                process.pss_asked();
-                self.detail.request(Request {
-                    process: process.index(),
-                    directory,
-                    by_kind: candidate.by_kind,
-                });
+            Some(false) => {
+                self.progress.forget_process(index);
+                self.surroundings.forget_trainer(pid);
             }
+            None => {}
         }
     }
 
@@ -488,25 +291,19 @@ impl Sampler {
     ) -> Sample {
         let news = self.progress.poll(t, now.wall());
         events.extend(news.marks.into_iter().map(Event::Mark));
-        for gap in news.gaps {
-            self.say(gap, events);
-        }
-        self.surroundings.read_gpu(t, &mut self.watched);
-        let processes: Vec<_> = self
-            .announced()
-            .map(|process| process.reading().clone())
-            .collect();
+        self.say_all(news.gaps, events);
+        self.surroundings.read_gpu(t, self.roster.watched_mut());
+        let processes = self.roster.readings();
         self.total = TreeMemory::of(&processes, t).total;
         let around = self.surroundings.read(t, self.total);
-        for gap in self.surroundings.take_gaps() {
-            self.say(gap, events);
-        }
+        let gaps = self.surroundings.take_gaps();
+        self.say_all(gaps, events);
         self.context.swap_in_use = around.machine.swap_used.is_none_or(|used| used.0 > 0);
         Sample {
             t,
             progress: self.progress.progress().clone(),
             processes,
-            mappings: self.mappings.clone(),
+            mappings: self.shared_memory.mappings(),
             machine: around.machine,
             cgroup: around.cgroup,
             ceiling: around.ceiling,
@@ -519,51 +316,12 @@ impl Sampler {
         }
     }
 
-    /// Processes of which the recording knows who they are.
-    fn announced(&self) -> impl Iterator<Item = &Watched> {
-        self.watched
-            .iter()
-            .filter(|process| self.cast.info(process.index()).is_some())
-    }
-
     /// Each gap is told once.
-    fn say(&mut self, gap: Gap, events: &mut Vec<Event>) {
-        if self.said.len() < GAPS_TOLD && self.said.insert(gap.clone()) {
-            events.push(Event::Gap(gap));
+    fn say_all(&mut self, gaps: impl IntoIterator<Item = Gap>, events: &mut Vec<Event>) {
+        for gap in gaps {
+            if self.said.len() < GAPS_TOLD && self.said.insert(gap.clone()) {
+                events.push(Event::Gap(gap));
+            }
         }
-    }
-}
-
-impl KinFlux {
-    fn changed(&mut self, t: Seconds) {
-        self.last_change = Some(t);
-        self.unsettled_since.get_or_insert(t);
-    }
-
-    fn is_settled(&mut self, t: Seconds) -> bool {
-        let quiet = self
-            .last_change
-            .is_none_or(|at| (t - at).0 >= KIN_SETTLED.0);
-        let patient = self
-            .unsettled_since
-            .is_some_and(|since| (t - since).0 < KIN_PATIENCE.0);
-        if quiet || !patient {
-            self.unsettled_since = None;
-        }
-        quiet || !patient
-    }
-}
-
-fn pss_gap(process: ProcessIndex, pid: Pid, errno: Errno) -> Gap {
-    let next = match errno {
-        Errno::ACCESS | Errno::PERM => {
-            "; its share is estimated from its RSS. Run leveloff as the same user or as root"
-        }
-        _ => "; its share is estimated from its RSS",
-    };
-    Gap {
-        subject: Subject::Pss,
-        process: Some(process),
-        text: format!("cannot read memory detail of {pid}: {errno}{next}"),
     }
 }

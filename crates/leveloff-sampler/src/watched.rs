@@ -24,7 +24,22 @@ pub struct Watched {
     /// Whether it used CPU between the last two looks at its `stat`.
     active: bool,
     first_seen: Seconds,
+    /// It has ended, and what it shared was given back.
+    is_settled: bool,
     pss: PssState,
+}
+
+/// What someone who ended leaves behind.
+#[derive(Debug, Clone, Copy)]
+pub struct Legacy {
+    /// The number it had.
+    pub pid: Pid,
+    /// Its parent.
+    pub parent: Pid,
+    /// Whether it was a fork's copy.
+    pub is_fork_copy: bool,
+    /// Anonymous memory that it shared, by its part of it.
+    pub shared: Bytes,
 }
 
 /// What this machine looks like to every reading of a tick.
@@ -91,6 +106,7 @@ impl Watched {
             },
             active: true,
             first_seen: now,
+            is_settled: false,
             pss: PssState::default(),
         }
     }
@@ -132,6 +148,43 @@ impl Watched {
         } else {
             Bytes::ZERO
         };
+    }
+
+    /// Whether it is a fork's copy.
+    pub fn is_fork_copy(&self) -> bool {
+        self.reading.inherited > Bytes::ZERO
+    }
+
+    /// Anonymous memory that it shared with others when it was last read.
+    fn shared_part(&self) -> Bytes {
+        self.reading
+            .pss
+            .map_or(Bytes::ZERO, |pss| pss.anon.saturating_sub(pss.private))
+    }
+
+    /// What it leaves behind, if it has ended and this was not asked before.
+    pub fn legacy(&mut self) -> Legacy {
+        let shared = if std::mem::replace(&mut self.is_settled, true) {
+            Bytes::ZERO
+        } else {
+            self.shared_part()
+        };
+        Legacy {
+            pid: self.handle.key().pid,
+            parent: self.parent,
+            is_fork_copy: self.is_fork_copy(),
+            shared,
+        }
+    }
+
+    /// Whether it has ended, and what it shared has not been given back yet.
+    pub fn has_just_ended(&self) -> bool {
+        self.reading.state == 'Z' && !self.is_settled
+    }
+
+    /// A relative is gone, and left behind what it shared.
+    pub fn take_back(&mut self, shared: Bytes) {
+        self.reading.returned += shared;
     }
 
     /// GPU memory as last told.
@@ -203,7 +256,13 @@ impl Watched {
         }
         let cpu = cpu_time(&stat, context.ticks_per_second);
         self.active = cpu != self.reading.cpu;
-        self.reading.state = settled_state(stat.state);
+        // A process that is on its way out has given its memory back before it is a zombie.
+        let has_memory = self.statm != Statm::default() || self.reading.swap > Bytes::ZERO;
+        self.reading.state = if has_memory {
+            settled_state(stat.state)
+        } else {
+            'Z'
+        };
         self.reading.threads = stat.threads;
         self.reading.minor_faults = stat.minor_faults;
         self.reading.major_faults = stat.major_faults;
@@ -270,7 +329,10 @@ impl Watched {
         base: FastCounters,
         kinds: Option<&Kinds>,
     ) -> Bytes {
-        let thought = self.reading.pss.map(|before| before.carried_to(base));
+        let thought = self
+            .reading
+            .pss
+            .map(|before| before.carried_to(base) + self.reading.returned);
         self.pss.asked = false;
         self.pss.shared = rollup.shared;
         self.pss.cost = Some((cost, self.reading.rss()));
@@ -289,6 +351,7 @@ impl Watched {
             base,
         };
         self.reading.pss = Some(reading);
+        self.reading.returned = Bytes::ZERO;
         let Some(thought) = thought else {
             return Bytes::ZERO;
         };

@@ -113,7 +113,7 @@ pub struct FindArgs {
     #[arg(long = "match", value_name = "REGEX")]
     pub pattern: Option<String>,
     /// The run that this process belongs to
-    #[arg(long, conflicts_with = "pattern", value_parser = parse_pid)]
+    #[arg(long, conflicts_with = "pattern", value_parser = parse_pid, allow_hyphen_values = true)]
     pub pid: Option<i32>,
     /// Read the shared memory of processes above 4 GiB as well, which takes a moment of theirs
     #[arg(long)]
@@ -141,7 +141,7 @@ pub struct RunArgs {
 #[derive(Debug, Args)]
 pub struct RecordArgs {
     /// Record the run that this process belongs to
-    #[arg(long, conflicts_with_all = ["pattern", "system"], value_parser = parse_pid)]
+    #[arg(long, conflicts_with_all = ["pattern", "system"], value_parser = parse_pid, allow_hyphen_values = true)]
     pub pid: Option<i32>,
     /// Record the run whose command line matches this regular expression
     #[arg(long = "match", value_name = "REGEX", conflicts_with = "system")]
@@ -153,36 +153,67 @@ pub struct RecordArgs {
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Stop after this long, such as 90s, 10m, 2h [default: when the run ends]
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = parse_duration,
+        allow_hyphen_values = true
+    )]
     pub duration: Option<Duration>,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub watch: WatchArgs,
 }
 
-/// What everything that watches a run takes.
+/// What everything that watches a run takes. A value may begin with a minus, so that `--interval
+/// -1s` is answered with what an interval is, and not with "unexpected argument '-1'".
 #[derive(Debug, Clone, Args)]
 pub struct WatchArgs {
     /// Time between samples, such as 1s, 500ms
-    #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = parse_interval)]
+    #[arg(
+        short,
+        long,
+        value_name = "TIME",
+        default_value = "1s",
+        value_parser = parse_interval,
+        allow_hyphen_values = true,
+        env = "LEVELOFF_INTERVAL"
+    )]
     pub interval: Duration,
     /// CPU that reading shared memory may cost, in percent of one core; 0 reads none
-    #[arg(long, value_name = "%", default_value = "0.5", value_parser = parse_percent)]
+    #[arg(
+        long,
+        value_name = "%",
+        default_value = "0.5",
+        value_parser = parse_percent,
+        allow_hyphen_values = true,
+        env = "LEVELOFF_PSS_BUDGET"
+    )]
     pub pss_budget: f64,
     /// Read the training's steps from this log file
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
     /// A memory limit nearer than the machine's own: 28GiB, 28GB, or 90% of it
-    #[arg(long, value_name = "SIZE|%")]
+    #[arg(
+        long,
+        value_name = "SIZE|%",
+        allow_hyphen_values = true,
+        env = "LEVELOFF_LIMIT"
+    )]
     pub limit: Option<Limit>,
     /// Memory must have levelled off by this step; kept in the recording for the verdict
-    #[arg(long, value_name = "STEPS")]
+    #[arg(
+        long,
+        value_name = "STEPS",
+        allow_negative_numbers = true,
+        env = "LEVELOFF_LEVEL_BY"
+    )]
     pub level_by: Option<u64>,
     /// Steps the run is going to take; kept in the recording for the verdict
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub planned_steps: Option<u64>,
     /// Steps in an epoch; kept in the recording for the verdict
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub epoch_steps: Option<u64>,
 }
 
@@ -244,7 +275,7 @@ fn parse_interval(text: &str) -> Result<Duration, String> {
     Ok(interval)
 }
 
-/// `90s`, `500ms`, `10m`, `1.5h`, `2d`. A bare number is refused: seconds or minutes?
+/// `90s`, `500ms`, `10m`, `1.5h`, `2d`. A bare number is seconds, as everywhere else.
 fn parse_duration(text: &str) -> Result<Duration, String> {
     let expected = "write a time with its unit, such as 500ms, 1s, 10m or 2h";
     let text = text.trim();
@@ -255,11 +286,10 @@ fn parse_duration(text: &str) -> Result<Duration, String> {
     let number: f64 = number.trim().parse().map_err(|_| expected.to_owned())?;
     let seconds = match unit {
         "ms" => number / 1e3,
-        "s" | "sec" => number,
+        "s" | "sec" | "" => number,
         "m" | "min" => number * 60.0,
         "h" => number * 3600.0,
         "d" => number * 86_400.0,
-        "" => return Err(format!("{text} of what? {expected}")),
         _ => return Err(format!("'{unit}' is not a unit of time; {expected}")),
     };
     if seconds <= 0.0 || !seconds.is_finite() {
@@ -297,19 +327,12 @@ mod tests {
     }
 
     #[test]
-    fn times_need_a_unit_and_must_be_positive() {
+    fn times_must_be_positive_and_their_unit_known() {
         assert_eq!(parse_duration("500ms"), Ok(Duration::from_millis(500)));
         assert_eq!(parse_duration("1.5h"), Ok(Duration::from_secs(5400)));
+        assert_eq!(parse_duration("1.5"), Ok(Duration::from_millis(1500)));
         for wrong in [
-            "0s",
-            "-1s",
-            "1",
-            "",
-            "s",
-            "1 fortnight",
-            "nan",
-            "infs",
-            "1e400s",
+            "0s", "0", "-1", "-1s", "", "s", "1 x", "nan", "infs", "1e400s",
         ] {
             assert!(parse_duration(wrong).is_err(), "{wrong}");
         }

@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 use crate::cli::Format;
+use crate::notice::is_dumb_terminal;
 
 use anyhow::Context;
 use serde::Serialize;
@@ -104,7 +105,7 @@ impl State {
 
 fn wants_colour() -> bool {
     let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    io::stdout().is_terminal() && !refused
+    io::stdout().is_terminal() && !refused && !is_dumb_terminal()
 }
 
 #[cfg(test)]

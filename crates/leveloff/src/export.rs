@@ -3,12 +3,14 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::{Display, Write as _};
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use leveloff_model::process::{ProcessIndex, ProcessInfo, Role};
+use leveloff_model::progress::Phase;
 use leveloff_model::recording::RecordingReader;
 use leveloff_model::sample::{Event, ProcessReading, Sample, Subject, Tick};
 use leveloff_model::units::{Bytes, Seconds};
@@ -97,27 +99,53 @@ pub const TREE_COLUMNS: [&str; 25] = [
 
 /// Writes the CSV.
 pub fn run(args: &ExportArgs) -> Result<ExitCode> {
-    let file = File::open(&args.file)
-        .with_context(|| format!("cannot open the recording {}", args.file.display()))?;
-    let reader = RecordingReader::new(BufReader::with_capacity(1 << 16, file))
+    let reader = RecordingReader::new(BufReader::with_capacity(1 << 16, open(&args.file)?))
         .with_context(|| args.file.display().to_string())?;
     if args.output == Path::new("-") {
         match write_csv(reader, args.scope, io::stdout().lock()) {
             // The reader of the pipe has seen enough.
-            Err(error) if is_broken_pipe(&error) => Ok(ExitCode::SUCCESS),
-            result => result.map(|_| ExitCode::SUCCESS),
+            Err(error) if is_broken_pipe(&error) => {}
+            result => {
+                result.context("cannot export to stdout")?;
+            }
         }
     } else {
-        let rows = write_csv(reader, args.scope, create(&args.output)?)
-            .with_context(|| format!("cannot write {}", args.output.display()))?;
+        let (file, is_new) = create(&args.output)?;
+        let rows = write_csv(reader, args.scope, file)
+            .inspect_err(|_| {
+                // Half a table looks like a whole one.
+                if is_new {
+                    drop(std::fs::remove_file(&args.output));
+                }
+            })
+            .with_context(|| format!("cannot export to {}", args.output.display()))?;
         notice(&format!("{rows} rows in {}", args.output.display()));
-        Ok(ExitCode::SUCCESS)
     }
+    Ok(ExitCode::SUCCESS)
 }
 
-fn create(path: &Path) -> Result<File> {
+/// The recording; `-` is stdin.
+fn open(path: &Path) -> Result<Box<dyn Read>> {
+    if path == Path::new("-") {
+        return Ok(Box::new(io::stdin()));
+    }
+    let file = File::open(path).with_context(|| {
+        let path = path.display();
+        format!("cannot open the recording {path}; leveloff run and leveloff record make one")
+    })?;
+    Ok(Box::new(file))
+}
+
+/// The table, and whether its file is new. Only what keeps nothing may be there already: a device
+/// or a pipe.
+fn create(path: &Path) -> Result<(File, bool)> {
     match OpenOptions::new().write(true).create_new(true).open(path) {
-        Ok(file) => Ok(file),
+        Ok(file) => Ok((file, true)),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && keeps_nothing(path) => {
+            let file = OpenOptions::new().write(true).open(path);
+            let file = file.with_context(|| format!("cannot open {}", path.display()))?;
+            Ok((file, false))
+        }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => bail!(
             "{} exists and is not overwritten; choose another name with -o, or remove it",
             path.display()
@@ -126,21 +154,30 @@ fn create(path: &Path) -> Result<File> {
     }
 }
 
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        cause
-            .downcast_ref::<io::Error>()
-            .is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
+fn keeps_nothing(path: &Path) -> bool {
+    path.metadata().is_ok_and(|metadata| {
+        let kind = metadata.file_type();
+        kind.is_char_device() || kind.is_fifo()
     })
 }
 
+/// Fields are written through the csv crate, whose errors do not name the one below as their source.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let below = match error.downcast_ref::<csv::Error>().map(csv::Error::kind) {
+        Some(csv::ErrorKind::Io(below)) => Some(below),
+        _ => error.downcast_ref::<io::Error>(),
+    };
+    below.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
 fn write_csv(
-    mut reader: RecordingReader<BufReader<File>>,
+    mut reader: RecordingReader<impl BufRead>,
     scope: ExportScope,
     output: impl Write,
 ) -> Result<u64> {
     let mut table = Table::new(output);
     let mut infos: HashMap<ProcessIndex, ProcessInfo> = HashMap::new();
+    let mut damage = Damage::default();
     table.header(match scope {
         ExportScope::Process => &PROCESS_COLUMNS,
         ExportScope::Role => &ROLE_COLUMNS,
@@ -156,7 +193,7 @@ fn write_csv(
                     infos.remove(&index);
                 }
                 Event::Gap(gap) if gap.subject == Subject::Recording => {
-                    notice(&gap.text);
+                    damage.tell(&gap.text);
                 }
                 Event::Mark(_) | Event::Gap(_) => {}
             }
@@ -164,10 +201,37 @@ fn write_csv(
         match scope {
             ExportScope::Process => table.processes(&sample, &infos)?,
             ExportScope::Role => table.roles(&sample, &infos)?,
+            // Nobody is left: that is the end, and not a fall to zero.
+            ExportScope::Tree if sample.processes.is_empty() => {}
             ExportScope::Tree => table.tree(&sample)?,
         }
     }
+    damage.sum_up();
     table.finish()
+}
+
+/// What is wrong with the recording, without filling the screen.
+#[derive(Default)]
+struct Damage {
+    found: u64,
+}
+
+impl Damage {
+    /// So many are told one by one.
+    const TOLD: u64 = 5;
+
+    fn tell(&mut self, text: &str) {
+        self.found += 1;
+        if self.found <= Damage::TOLD {
+            notice(text);
+        }
+    }
+
+    fn sum_up(&self) {
+        if self.found > Damage::TOLD {
+            notice(&format!("{} lines are damaged in all", self.found));
+        }
+    }
 }
 
 /// Rows on their way out. An unknown number is an empty field, never a zero.
@@ -272,7 +336,8 @@ impl<W: Write> Table<W> {
             // A sum in which one number is missing is missing.
             let pss: Option<Bytes> = readings.iter().map(|r| r.pss.map(|pss| pss.pss)).sum();
             self.amount(pss)?;
-            self.put(readings.iter().map(|r| r.cpu.0).sum::<u64>())?;
+            let cpu = readings.iter().map(|r| r.cpu.0);
+            self.put(cpu.fold(0, u64::saturating_add))?;
             self.end_row()?;
         }
         Ok(())
@@ -285,7 +350,7 @@ impl<W: Write> Table<W> {
         let pss = (tree.unread == 0).then_some(tree.pss);
         self.moment(sample)?;
         self.known(progress.epoch)?;
-        self.known(progress.phase.as_ref().map(|phase| phase.name()))?;
+        self.known(progress.phase.as_ref().map(Phase::name))?;
         self.put(tree.processes)?;
         self.put(tree.total.0)?;
         self.put(tree.rss.0)?;

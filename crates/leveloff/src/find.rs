@@ -43,7 +43,8 @@ fn run_on(proc_root: &ProcRoot, args: &FindArgs) -> anyhow::Result<ExitCode> {
         Format::Text => screen::runs(&found, terminal_width()),
     })?;
     if found.runs.is_empty() {
-        eprint!("{}", nothing_found(&found));
+        // A stderr that is gone must not end us with a panic.
+        let _ = io::stderr().write_all(nothing_found(&found).as_bytes());
         return Ok(ExitCode::from(NOTHING_FOUND));
     }
     Ok(ExitCode::SUCCESS)

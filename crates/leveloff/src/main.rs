@@ -1,6 +1,6 @@
 //! Does the memory of this training run level off, or does it leak?
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
@@ -34,13 +34,9 @@ fn obey(command: &Command) -> Result<ExitCode> {
         Command::Export(args) => export::run(args),
         Command::Doctor(args) => doctor::run(args.format),
         Command::Completions { shell } => {
-            clap_complete::generate(
-                *shell,
-                &mut Cli::command(),
-                "leveloff",
-                &mut std::io::stdout(),
-            );
-            Ok(ExitCode::SUCCESS)
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut Cli::command(), "leveloff", &mut script);
+            print(&script)
         }
         Command::Man { subcommand } => manual(subcommand.as_deref()),
     }
@@ -62,8 +58,14 @@ fn manual(subcommand: Option<&str>) -> Result<ExitCode> {
     clap_mangen::Man::new(page)
         .render(&mut text)
         .context("cannot make the manual page")?;
-    std::io::stdout()
-        .write_all(&text)
-        .context("cannot write the manual page")?;
+    print(&text)
+}
+
+/// A reader that has seen enough, such as `head`, is no error.
+fn print(text: &[u8]) -> Result<ExitCode> {
+    match io::stdout().write_all(text) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
+        result => result.context("cannot print")?,
+    }
     Ok(ExitCode::SUCCESS)
 }

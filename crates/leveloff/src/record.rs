@@ -10,6 +10,7 @@ use leveloff_model::process::{Pid, ProcessKey, printable};
 use leveloff_model::recording::{EndReason, Target};
 use leveloff_sampler::find::{self, FindOptions, Run};
 use leveloff_sampler::proc_root::ProcRoot;
+use leveloff_sampler::progress::LogFollower;
 use leveloff_sampler::sampler::SamplerOptions;
 use leveloff_sampler::tree::{Scope, key_of};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -18,6 +19,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use crate::cli::RecordArgs;
 use crate::find::{nothing_found, pattern};
 use crate::notice::notice;
+use crate::recorder::Recorder;
 use crate::session::{Plan, Session};
 
 /// How many growers are named after a watch over the whole machine.
@@ -32,6 +34,9 @@ pub fn run(args: &RecordArgs) -> Result<ExitCode> {
         output: args.output.clone(),
         watch: &args.watch,
     };
+    if let Some(log) = &args.watch.log {
+        LogFollower::open(log)?;
+    }
     let recorder = plan.create_recording()?;
     notice(&format!(
         "{} · recording {}",
@@ -49,11 +54,26 @@ pub fn run(args: &RecordArgs) -> Result<ExitCode> {
         ours: vec![Pid(rustix::process::getpid().as_raw_pid())],
     };
     let stop = StopRequests::listen()?;
-    let mut session = Session::start(recorder, options)?;
-    let until = args.duration.map(|duration| Instant::now() + duration);
+    let mut session = begin(recorder, options)?;
+    // A time beyond all clocks is no limit.
+    let until = args
+        .duration
+        .and_then(|duration| Instant::now().checked_add(duration));
     let (reason, ended) = watch(&mut session, &stop, until)?;
     session.finish(reason, ended, if args.system { TOP_GROWERS } else { 0 });
     Ok(ExitCode::SUCCESS)
+}
+
+/// Takes the first sample. If that is not possible, there is no recording.
+fn begin(recorder: Recorder, options: SamplerOptions) -> Result<Session> {
+    let path = recorder.path().to_owned();
+    let first_tick = |mut session: Session| {
+        session.tick()?;
+        Ok(session)
+    };
+    Session::start(recorder, options)
+        .and_then(first_tick)
+        .inspect_err(|_| Recorder::discard(&path))
 }
 
 fn watch(
@@ -62,7 +82,6 @@ fn watch(
     until: Option<Instant>,
 ) -> Result<(EndReason, &'static str)> {
     loop {
-        session.tick()?;
         if session.is_over() {
             return Ok((EndReason::TargetGone, "the run ended"));
         }
@@ -77,6 +96,7 @@ fn watch(
         if stop.wait_until(next)? {
             return Ok((EndReason::Stopped, "stopped; the run goes on"));
         }
+        session.tick()?;
     }
 }
 
@@ -108,7 +128,14 @@ impl Subject {
         };
         let found = find::find(&proc_root, &options).context("cannot look through /proc")?;
         match found.runs.as_slice() {
-            [] => bail!("{}", nothing_found(&found)),
+            // It was written to stand alone; here our name is put in front, and the end of a line
+            // behind it.
+            [] => bail!(
+                "{}",
+                nothing_found(&found)
+                    .trim_start_matches("leveloff: ")
+                    .trim_end()
+            ),
             [run] => Ok(Subject::of_run(run)),
             runs => bail!("{}", several(runs)),
         }
@@ -117,6 +144,10 @@ impl Subject {
     /// Exactly this process and what comes from it: a number is a plain wish.
     fn of_pid(proc_root: &ProcRoot, pid: Pid) -> Result<Subject> {
         let key = key_of(proc_root, pid).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound if is_there(pid) => anyhow::anyhow!(
+                "process {pid} is hidden: /proc shows only one's own here (hidepid); run leveloff \
+                 as its owner or as root"
+            ),
             io::ErrorKind::NotFound => anyhow::anyhow!(
                 "there is no process {pid}; `leveloff find` lists what is there to watch"
             ),
@@ -142,14 +173,17 @@ impl Subject {
     }
 }
 
+/// Whether a process has this number, even if /proc does not say so.
+fn is_there(pid: Pid) -> bool {
+    let answer = rustix::process::Pid::from_raw(pid.0).map(rustix::process::test_kill_process);
+    matches!(answer, Some(Ok(()) | Err(rustix::io::Errno::PERM)))
+}
+
 fn several(runs: &[Run]) -> String {
     let mut text = format!("there are {} runs; choose one with --pid:", runs.len());
     for run in runs {
-        text.push_str(&format!(
-            "\n  --pid {}  {}",
-            run.root,
-            command(run).join(" ")
-        ));
+        let command: String = command(run).join(" ").chars().take(100).collect();
+        text.push_str(&format!("\n  --pid {}  {command}", run.root));
     }
     text
 }

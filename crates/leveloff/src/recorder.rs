@@ -22,33 +22,51 @@ pub struct Recorder {
 impl Recorder {
     /// Creates the file. An existing one is never touched.
     pub fn create(path: &Path, header: &Header) -> Result<Recorder> {
-        let file = OpenOptions::new().append(true).create_new(true).open(path);
-        let file = match file {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => bail!(
+        if path == Path::new("-") {
+            bail!("a recording is a file and cannot go to stdout; name one with -o");
+        }
+        match Recorder::create_if_free(path, header)? {
+            Some(recorder) => Ok(recorder),
+            None => bail!(
                 "{} exists and is not overwritten; choose another name with -o, or remove it",
                 path.display()
             ),
-            Err(error) => {
-                return Err(error).with_context(|| {
-                    format!(
-                        "cannot create the recording {}; choose a place with -o",
-                        path.display()
-                    )
-                });
+        }
+    }
+
+    /// Creates a file whose name says when and what: `leveloff-20261116-0135-train.jsonl`. Others
+    /// may choose a name at the same moment, so only creating it tells whether it is free.
+    pub fn create_named_after(command: &[String], header: &Header) -> Result<Recorder> {
+        let now = jiff::Zoned::now().strftime("%Y%m%d-%H%M");
+        let stem = format!("leveloff-{now}-{}", short_name(command));
+        for path in names(&stem) {
+            if let Some(recorder) = Recorder::create_if_free(&path, header)? {
+                return Ok(recorder);
             }
+        }
+        unreachable!("the names are without end")
+    }
+
+    fn create_if_free(path: &Path, header: &Header) -> Result<Option<Recorder>> {
+        let file = match OpenOptions::new().append(true).create_new(true).open(path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
+            opened => opened.with_context(|| {
+                let path = path.display();
+                format!("cannot create the recording {path}; choose a place with -o")
+            })?,
         };
-        let writer = RecordingWriter::new(file, header).with_context(|| {
-            format!(
-                "cannot write the recording {}; choose another place with -o",
-                path.display()
-            )
-        })?;
-        Ok(Recorder {
+        let writer = RecordingWriter::new(file, header)
+            // A file without a header is no recording, and would only be in the way.
+            .inspect_err(|_| drop(std::fs::remove_file(path)))
+            .with_context(|| {
+                let path = path.display();
+                format!("cannot write the recording {path}; choose another place with -o")
+            })?;
+        Ok(Some(Recorder {
             path: path.to_owned(),
             writer,
             lost: 0,
-        })
+        }))
     }
 
     /// Where it is.
@@ -80,27 +98,32 @@ impl Recorder {
         }
     }
 
-    /// Ends the recording.
+    /// Ends the recording, and says if it is not whole.
     pub fn finish(self, end: &End) {
-        if let Err(error) = self.writer.finish(end) {
-            notice(&format!("cannot finish {}: {error}", self.path.display()));
+        let path = self.path.display();
+        if self.lost > 0 {
+            let lost = self.lost;
+            notice(&format!(
+                "the last {lost} samples could not be written to {path}"
+            ));
         }
+        if let Err(error) = self.writer.finish(end) {
+            notice(&format!("cannot finish {path}: {error}"));
+        }
+    }
+
+    /// Takes the file away again, when nothing was recorded in it.
+    pub fn discard(path: &Path) {
+        // What cannot be removed stays: a header, which harms nobody.
+        let _ = std::fs::remove_file(path);
     }
 }
 
-/// A name that says when and what, and that is still free: `leveloff-20261116-0135-train.jsonl`.
-pub fn default_path(command: &[String]) -> PathBuf {
-    let now = jiff::Zoned::now().strftime("%Y%m%d-%H%M");
-    let stem = format!("leveloff-{now}-{}", short_name(command));
-    free_name(&stem, |path| path.symlink_metadata().is_ok())
-}
-
-fn free_name(stem: &str, taken: impl Fn(&Path) -> bool) -> PathBuf {
+/// `x.jsonl`, `x-2.jsonl`, `x-3.jsonl` and so on.
+fn names(stem: &str) -> impl Iterator<Item = PathBuf> {
     let first = PathBuf::from(format!("{stem}.jsonl"));
-    std::iter::once(first)
-        .chain((2..).map(|n| PathBuf::from(format!("{stem}-{n}.jsonl"))))
-        .find(|path| !taken(path))
-        .expect("the names are without end")
+    let more = (2_u64..).map(move |n| format!("{stem}-{n}.jsonl"));
+    std::iter::once(first).chain(more.map(PathBuf::from))
 }
 
 /// What a command is called in a file name: its script, else its program.
@@ -155,8 +178,10 @@ mod tests {
 
     #[test]
     fn a_taken_name_gets_a_number() {
-        let taken = ["x.jsonl", "x-2.jsonl"];
-        let free = free_name("x", |path| taken.iter().any(|&t| Path::new(t) == path));
-        assert_eq!(free, Path::new("x-3.jsonl"));
+        let first: Vec<PathBuf> = names("x").take(3).collect();
+        assert_eq!(
+            first,
+            ["x.jsonl", "x-2.jsonl", "x-3.jsonl"].map(PathBuf::from)
+        );
     }
 }

@@ -1,13 +1,15 @@
 //! `leveloff run`: start a command, watch its tree, record it, and end as it ends.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use leveloff_model::process::{Pid, printable};
 use leveloff_model::recording::{EndReason, Target};
 use leveloff_sampler::proc_root::ProcRoot;
-use leveloff_sampler::sampler::SamplerOptions;
+use leveloff_sampler::progress::{LogFollower, ProgressError};
+use leveloff_sampler::sampler::{SamplerError, SamplerOptions};
 use leveloff_sampler::tree::{Scope, key_of};
 
 use crate::cli::RunArgs;
@@ -33,20 +35,31 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
         output: args.output.clone(),
         watch: &args.watch,
     };
+    if let Some(log) = &args.watch.log {
+        check_log(log)?;
+    }
     let recorder = plan.create_recording()?;
     let recording = recorder.path().to_owned();
-    let mut launch = match launch::launch(&args.command) {
-        Ok(launch) => launch,
-        Err(error) => {
-            // Nothing ran, so there is nothing in the file that was made for it.
-            let _ = std::fs::remove_file(recording);
-            return Err(error);
-        }
-    };
+    // If nothing ran, there is nothing in the file that was made for it.
+    let mut launch =
+        launch::launch(&args.command).inspect_err(|_| Recorder::discard(&recording))?;
     let mut watching = Watching::start(recorder, options(args, &launch));
     let outcome = serve(&mut launch, &mut watching)?;
     watching.finish(&command, outcome);
     Ok(outcome)
+}
+
+/// A log that cannot be followed is said before anything is started.
+fn check_log(log: &Path) -> Result<()> {
+    match LogFollower::open(log) {
+        Ok(_) => Ok(()),
+        Err(ProgressError::Missing { path }) => bail!(
+            "the log {0} does not exist; if the command is going to write it, make it before: \
+             touch {0}",
+            path.display()
+        ),
+        Err(error) => Err(error.into()),
+    }
 }
 
 fn options(args: &RunArgs, launch: &Launch) -> SamplerOptions {
@@ -70,20 +83,34 @@ fn options(args: &RunArgs, launch: &Launch) -> SamplerOptions {
 }
 
 fn serve(launch: &mut Launch, watching: &mut Watching) -> Result<Outcome> {
-    let mut output = Vec::new();
     loop {
         let served = launch.serve_until(watching.next_tick_at())?;
-        for stream in [OutputStream::Stdout, OutputStream::Stderr] {
-            output.clear();
-            launch.take_output(stream, &mut output);
-            watching.feed(stream, &output);
-        }
+        let mut more = pass_output(launch, watching);
         match served {
             Served::Deadline => watching.tick(),
             Served::Output | Served::Resumed => {}
-            Served::Exited(outcome) => return Ok(outcome),
+            Served::Exited(outcome) => {
+                while more {
+                    more = pass_output(launch, watching);
+                }
+                // Steps since the last sample, and who went, are part of the run.
+                watching.tick();
+                return Ok(outcome);
+            }
         }
     }
+}
+
+/// Lets the sampler see what the command printed. Says whether there was anything.
+fn pass_output(launch: &mut Launch, watching: &mut Watching) -> bool {
+    let mut output = Vec::new();
+    let mut any = false;
+    for stream in [OutputStream::Stdout, OutputStream::Stderr] {
+        output.clear();
+        any |= launch.take_output(stream, &mut output) > 0;
+        watching.feed(stream, &output);
+    }
+    any
 }
 
 /// The watch over the command, as long as it can be kept up.
@@ -127,7 +154,9 @@ impl Watching {
         };
         match catch_unwind(AssertUnwindSafe(|| session.tick())) {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => self.give_up(&format!("{error:#}")),
+            // It was over before the first sample; its end is told like any other.
+            Ok(Err(SamplerError::Gone(_))) => {}
+            Ok(Err(error)) => self.give_up(&error.to_string()),
             Err(_) => self.give_up("leveloff has a bug, please report the lines above"),
         }
     }

@@ -1,7 +1,8 @@
 //! A run under watch: sampler, recording and summary, moved on tick by tick.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -9,11 +10,11 @@ use leveloff_model::recording::{End, EndReason, Header, Target};
 use leveloff_model::sample::Tick;
 use leveloff_model::units::Seconds;
 use leveloff_sampler::clock::{Clock, SystemClock};
-use leveloff_sampler::sampler::{Sampler, SamplerOptions};
+use leveloff_sampler::sampler::{Sampler, SamplerError, SamplerOptions};
 
 use crate::cli::WatchArgs;
-use crate::notice::notice;
-use crate::recorder::{self, Recorder};
+use crate::notice::{is_dumb_terminal, notice};
+use crate::recorder::Recorder;
 use crate::summary::Summary;
 
 /// What a session is about.
@@ -43,11 +44,10 @@ impl Plan<'_> {
     /// Creates the recording. Done before anything is started, so that a place that cannot be
     /// written to costs nobody a run.
     pub fn create_recording(&self) -> Result<Recorder> {
-        let path = self
-            .output
-            .clone()
-            .unwrap_or_else(|| recorder::default_path(self.command));
-        Recorder::create(&path, &self.header())
+        match &self.output {
+            Some(path) => Recorder::create(path, &self.header()),
+            None => Recorder::create_named_after(self.command, &self.header()),
+        }
     }
 
     fn header(&self) -> Header {
@@ -69,6 +69,7 @@ impl Session {
     /// Starts watching; the first tick is due at once.
     pub fn start(recorder: Recorder, options: SamplerOptions) -> Result<Session> {
         raise_descriptor_limit();
+        survive_file_size_limit();
         let interval = options.interval;
         Ok(Session {
             sampler: Sampler::new(options)?,
@@ -92,17 +93,18 @@ impl Session {
     }
 
     /// Takes a tick and sets the time of the next. A tick that is missed is not made up for.
-    pub fn tick(&mut self) -> Result<()> {
-        let tick = self.sampler.tick()?;
-        self.recorder.write(&tick);
-        self.summary.take(&tick);
-        self.last_t = tick.sample.t;
-        self.status.show(&tick);
+    pub fn tick(&mut self) -> Result<(), SamplerError> {
+        let tick = self.sampler.tick();
         self.next += self.interval;
         let now = Instant::now();
         if self.next < now {
             self.next = now + self.interval;
         }
+        let tick = tick?;
+        self.recorder.write(&tick);
+        self.summary.take(&tick);
+        self.last_t = tick.sample.t;
+        self.status.show(&tick);
         Ok(())
     }
 
@@ -125,7 +127,8 @@ impl Session {
             t: self.last_t,
             reason,
         });
-        for line in self.summary.lines(ended) {
+        let is_over = !matches!(reason, EndReason::Duration | EndReason::Stopped);
+        for line in self.summary.lines(ended, is_over) {
             notice(&line);
         }
         for line in self.summary.top_growers(top_growers) {
@@ -148,7 +151,7 @@ struct StatusLine {
 impl StatusLine {
     fn new() -> StatusLine {
         StatusLine {
-            shown: std::io::stderr().is_terminal(),
+            shown: std::io::stderr().is_terminal() && !is_dumb_terminal(),
             drawn: false,
             due: Instant::now(),
         }
@@ -167,18 +170,31 @@ impl StatusLine {
             .progress
             .step
             .map_or_else(String::new, |step| format!(" · step {step}"));
-        eprint!(
+        say(&format!(
             "\r\x1b[Kleveloff: {}{step} · memory {} (RSS {}) · {} processes",
             tick.sample.t, tree.total, tree.rss, tree.processes
-        );
+        ));
         self.drawn = true;
     }
 
     fn clear(&mut self) {
         if std::mem::take(&mut self.drawn) {
-            eprint!("\r\x1b[K");
+            say("\r\x1b[K");
         }
     }
+}
+
+/// `eprint!` panics when the terminal is gone, and a closed window must not cost the recording its
+/// end.
+fn say(text: &str) {
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+/// Past a limit on file sizes (`ulimit -f`) a write ends the writer by signal. When the signal is
+/// caught, the write fails as on a full disk, which is said and survived.
+fn survive_file_size_limit() {
+    // Not allowed means that we die of it, as everybody else does.
+    let _ = signal_hook::flag::register(libc::SIGXFSZ, Arc::default());
 }
 
 /// Two or three descriptors are kept for each process. A hard limit may be far above the soft one;

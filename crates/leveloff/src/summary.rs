@@ -14,6 +14,11 @@ pub struct Summary {
     baseline: Option<Point>,
     peak: Option<Point>,
     last: Option<Point>,
+    /// Where memory was before it began to fall, if that is just now.
+    before_fall: Option<Point>,
+    falls: u32,
+    /// How far the run came, its last words included.
+    reached: Option<(Seconds, Option<Step>)>,
     /// Growth that is told per process under `--system`.
     growers: HashMap<ProcessIndex, Grower>,
     /// What could not be measured, in words; the recording says why.
@@ -44,7 +49,24 @@ struct RoleMemory {
 struct Grower {
     first: Bytes,
     last: Bytes,
+    /// Whether the amounts are measured, and no longer estimated.
+    measured: bool,
 }
+
+impl Grower {
+    /// The step from an estimate to a measurement is no growth; what grew before it is.
+    fn take(&mut self, now: Bytes, measured: bool) {
+        if measured && !self.measured {
+            self.first = (self.first + now).saturating_sub(self.last);
+            self.measured = true;
+        }
+        self.last = now;
+    }
+}
+
+/// A run that ends gives memory back in its last one to three samples, as measured with torch: the
+/// interpreter frees what it holds before it exits.
+const TEARDOWN_SAMPLES: u32 = 3;
 
 /// How long the first readings may take.
 const BASELINE_SETTLES: Seconds = Seconds(10.0);
@@ -74,20 +96,28 @@ impl Summary {
         self.samples += 1;
         self.cost = sample.cost;
         for reading in &sample.processes {
-            let now = reading.memory();
-            let grower = self.growers.entry(reading.process).or_insert(Grower {
-                first: now,
-                last: now,
-            });
-            grower.last = now;
+            let (now, measured) = (reading.memory(), reading.pss.is_some());
+            self.growers
+                .entry(reading.process)
+                .and_modify(|grower| grower.take(now, measured))
+                .or_insert(Grower {
+                    first: now,
+                    last: now,
+                    measured,
+                });
         }
+        self.reached = Some((sample.t, sample.progress.step));
         let point = self.point(sample);
+        self.take_point(point);
+    }
+
+    fn take_point(&mut self, point: Point) {
         // While it shuts down, a run gives its memory back; that is not what it used.
         let shutting_down = self
             .last
             .as_ref()
-            .is_some_and(|last| last.trainers() > point.trainers() || point.roles.is_empty());
-        if shutting_down {
+            .is_some_and(|last| last.trainers() > point.trainers());
+        if shutting_down || point.roles.is_empty() {
             return;
         }
         // The first samples estimate what was not read yet, and until the first step is done the
@@ -95,7 +125,7 @@ impl Summary {
         let estimated = self
             .baseline
             .as_ref()
-            .is_some_and(|b| b.unread > 0 && (point.t - b.t).0 < BASELINE_SETTLES.0);
+            .is_some_and(|b| point.unread < b.unread && point.t.0 < BASELINE_SETTLES.0);
         let first_step =
             self.baseline.as_ref().is_some_and(|b| b.step.is_none()) && point.step.is_some();
         if self.baseline.is_none() || first_step || estimated {
@@ -108,13 +138,27 @@ impl Summary {
         {
             self.peak = Some(point.clone());
         }
+        self.notice_fall(&point);
         self.last = Some(point);
+    }
+
+    fn notice_fall(&mut self, point: &Point) {
+        let falls = self.last.as_ref().filter(|last| last.total > point.total);
+        self.falls = falls.map_or(0, |_| self.falls.saturating_add(1));
+        match self.falls {
+            0 => self.before_fall = None,
+            1 => self.before_fall = falls.cloned(),
+            2..=TEARDOWN_SAMPLES => {}
+            // Too long for an end: it just shrinks.
+            _ => self.before_fall = None,
+        }
     }
 
     fn point(&self, sample: &Sample) -> Point {
         let tree = sample.tree();
         let mut roles: BTreeMap<Role, RoleMemory> = BTreeMap::new();
-        for reading in &sample.processes {
+        // A zombie has given its memory back, and is there only until its parent looks.
+        for reading in sample.processes.iter().filter(|r| r.state != 'Z') {
             let role = self
                 .infos
                 .get(&reading.process)
@@ -134,17 +178,24 @@ impl Summary {
         }
     }
 
-    /// The lines for people, without the recording's name. `ended` begins the first.
-    pub fn lines(&self, ended: &str) -> Vec<String> {
+    /// The lines for people, without the recording's name. `ended` begins the first. A run that is
+    /// over is told as it was before it began to shut down.
+    pub fn lines(&self, ended: &str, is_over: bool) -> Vec<String> {
         let (Some(baseline), Some(peak), Some(last)) = (&self.baseline, &self.peak, &self.last)
         else {
             return vec![format!("{ended} before the first sample")];
         };
+        let last = self
+            .before_fall
+            .as_ref()
+            .filter(|_| is_over)
+            .unwrap_or(last);
+        let (t, step) = self.reached.unwrap_or((last.t, last.step));
         vec![
-            format!("{ended} after {}{}", last.t, steps(last.step)),
+            first_line(ended, &format!("after {t}{}", steps(step))),
             memory_line(baseline, peak, last),
             growth_line(baseline, last),
-            self.cost_line(last.t),
+            self.cost_line(t),
         ]
     }
 
@@ -201,6 +252,14 @@ impl Point {
     }
 }
 
+/// `stopped; the run goes on` becomes `stopped after 5 s; the run goes on`.
+fn first_line(ended: &str, when: &str) -> String {
+    match ended.split_once("; ") {
+        Some((what, and)) => format!("{what} {when}; {and}"),
+        None => format!("{ended} {when}"),
+    }
+}
+
 fn steps(step: Option<Step>) -> String {
     step.map_or_else(String::new, |step| format!(" · step {step}"))
 }
@@ -223,7 +282,12 @@ fn memory_line(baseline: &Point, peak: &Point, last: &Point) -> String {
         let _ = write!(line, " (a sum of RSS would say {})", last.rss);
     }
     if last.unread > 0 {
-        let _ = write!(line, "; {} processes estimated", last.unread);
+        let processes = if last.unread == 1 {
+            "process"
+        } else {
+            "processes"
+        };
+        let _ = write!(line, "; {} {processes} estimated", last.unread);
     }
     line
 }
@@ -259,5 +323,58 @@ pub fn shown_command(info: &ProcessInfo) -> String {
     match text.char_indices().nth(100) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The memory line of a run that had these totals, in MiB, one each second.
+    fn told(totals: &[u64], is_over: bool) -> String {
+        let mut summary = Summary::default();
+        for (t, total) in totals.iter().enumerate() {
+            let point = Point {
+                t: Seconds(t as f64),
+                step: None,
+                total: Bytes(total << 20),
+                rss: Bytes(total << 20),
+                unread: 0,
+                roles: BTreeMap::from([(Role::Trainer, RoleMemory::default())]),
+            };
+            summary.take_point(point);
+        }
+        summary.lines("it ended", is_over)[1].clone()
+    }
+
+    #[test]
+    fn growth_is_what_came_before_and_after_the_first_measurement() {
+        let mut grower = Grower {
+            first: Bytes(500),
+            last: Bytes(500),
+            measured: false,
+        };
+        for (now, measured) in [(800, false), (310, true), (350, true)] {
+            grower.take(Bytes(now), measured);
+        }
+        assert_eq!(grower.last.since(grower.first), Bytes(340).since(Bytes(0)));
+    }
+
+    #[test]
+    fn a_run_that_is_over_is_told_as_it_was_before_it_shut_down() {
+        let line = told(&[100, 200, 300, 120, 4], true);
+        assert!(line.contains("→ 300 MiB at 2 s, peak 300 MiB"), "{line}");
+    }
+
+    #[test]
+    fn a_run_that_goes_on_is_told_as_it_is() {
+        let line = told(&[100, 200, 300, 120, 4], false);
+        assert!(line.contains("→ 4.0 MiB at 4 s, peak 300 MiB"), "{line}");
+    }
+
+    #[test]
+    fn a_run_that_shrinks_for_long_has_shrunk() {
+        let line = told(&[300, 250, 200, 150, 100], true);
+        assert!(line.contains("→ 100 MiB at 4 s, peak 300 MiB"), "{line}");
     }
 }

@@ -11,10 +11,13 @@ use rustix::process::Signal;
 
 const LEVELOFF: &str = env!("CARGO_BIN_EXE_leveloff");
 
+/// Recordings have their default names here, and stay; so they stay where builds do.
+const RECORDINGS: &str = env!("CARGO_TARGET_TMPDIR");
+
 fn run(command: &[&str]) -> Command {
     let mut run = Command::new(LEVELOFF);
     run.args(["run", "--"]).args(command);
-    run.stdin(Stdio::null());
+    run.current_dir(RECORDINGS).stdin(Stdio::null());
     run
 }
 
@@ -37,6 +40,13 @@ fn send(child: &Child, signal: Signal) {
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into()
+}
+
+/// What the command wrote. The summary that comes last is ours.
+fn written_by_command(stderr: &[u8]) -> &[u8] {
+    let ours = b"leveloff: ";
+    let begin = stderr.windows(ours.len()).position(|part| part == ours);
+    &stderr[..begin.unwrap_or(stderr.len())]
 }
 
 /// Reads one line, byte by byte, so that nothing behind it is lost.
@@ -102,7 +112,8 @@ sys.stderr.buffer.write(bytes(range(256)) + data[::-1])",
     assert!(output.status.success());
     assert!(output.stdout == input, "{} bytes", output.stdout.len());
     let reversed: Vec<u8> = (0..=255).chain(input.iter().rev().copied()).collect();
-    assert!(output.stderr == reversed, "{} bytes", output.stderr.len());
+    let stderr = written_by_command(&output.stderr);
+    assert!(stderr == reversed, "{} bytes", stderr.len());
 }
 
 #[test]
@@ -116,13 +127,11 @@ for i in range(3000): os.write(1 + i % 2, b'%d\\n' % i)",
     .stderr(Stdio::from(writer))
     .spawn()
     .unwrap();
-    let mut seen = String::new();
-    std::fs::File::from(reader)
-        .read_to_string(&mut seen)
-        .unwrap();
+    let mut seen = Vec::new();
+    std::fs::File::from(reader).read_to_end(&mut seen).unwrap();
     assert!(child.wait().unwrap().success());
     let expected: String = (0..3000).map(|i| format!("{i}\n")).collect();
-    assert_eq!(seen, expected);
+    assert_eq!(text(written_by_command(&seen)), expected);
 }
 
 #[test]
@@ -176,14 +185,10 @@ threading.Thread(target=flood, daemon=True).start()
 for i in range(1000): os.write(2, b'%d ' % i + b'y' * 1000 + b'\\n')
 os._exit(5)",
     ));
-    let mut errors = String::new();
-    child
-        .stderr
-        .take()
-        .unwrap()
-        .read_to_string(&mut errors)
-        .unwrap();
-    assert_eq!(errors.lines().count(), 1000);
+    let mut errors = Vec::new();
+    let mut stderr = child.stderr.take().unwrap();
+    stderr.read_to_end(&mut errors).unwrap();
+    assert_eq!(text(written_by_command(&errors)).lines().count(), 1000);
     // Stdout has never been read; its last bytes are waited for only so long.
     assert_eq!(child.wait().unwrap().code(), Some(5));
 }
@@ -233,6 +238,7 @@ os.execvp(sys.argv[2], sys.argv[2:])";
                 .args(["-c", prepare, ignored])
                 .args(through)
                 .args(["python3", "-c", look])
+                .current_dir(RECORDINGS)
                 .stdin(Stdio::null())
                 .output()
                 .unwrap();
@@ -248,6 +254,7 @@ os.execvp(sys.argv[2], sys.argv[2:])";
             .args(["-c", prepare, "1 17"])
             .args(through)
             .args(["grep", "Sig[IB]", "/proc/self/status"])
+            .current_dir(RECORDINGS)
             .output()
             .unwrap();
         text(&output.stdout)
@@ -352,6 +359,7 @@ fn the_exit_code_survives_even_the_relay() {
 fn a_hang_up_that_nohup_ignores_stays_ignored() {
     let mut run = Command::new("nohup");
     run.args([LEVELOFF, "run", "--", "python3", "-uc"]);
+    run.current_dir(RECORDINGS);
     run.arg("import sys; print('ready'); print(sys.stdin.readline().strip())");
     let mut child = piped(&mut run);
     assert_eq!(line(child.stdout.as_mut().unwrap()), "ready");

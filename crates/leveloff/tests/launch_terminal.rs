@@ -82,6 +82,25 @@ fn ctrl_c_interrupts_the_command_and_we_die_of_it_as_well() {
 }
 
 #[test]
+fn ctrl_c_reaches_whoever_shares_the_job_with_us() {
+    let mut terminal = Terminal::new(80, 24);
+    let wrapper = format!(
+        "import os, signal, sys
+signal.signal(signal.SIGINT, lambda *_: os.write(1, b'wrapper too'))
+pid = os.posix_spawn({LEVELOFF:?}, ['leveloff', 'run', '--'] + sys.argv[1:], os.environ)
+_, status = os.waitpid(pid, 0)
+print(' and died of', os.WTERMSIG(status))"
+    );
+    let program = "import time; print('ready'); time.sleep(60)";
+    let mut front = terminal.start(&["python3", "-uc", &wrapper, "python3", "-uc", program]);
+    terminal.wait_for("ready");
+    terminal.keys("\x03");
+    terminal.wait_for("wrapper too");
+    terminal.wait_for("and died of 2\r\n");
+    assert!(front.wait().unwrap().success());
+}
+
+#[test]
 fn descriptors_on_a_terminal_are_those_of_any_program() {
     let look =
         "import os; print([fd for fd in range(100) if os.path.exists(f'/proc/self/fd/{fd}')])";

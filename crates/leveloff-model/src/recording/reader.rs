@@ -180,6 +180,9 @@ impl State {
     }
 
     fn apply(&mut self, row: &SampleRow) {
+        if let Some(alive) = &row.alive {
+            self.begin_anew(alive);
+        }
         let progress = &mut self.progress;
         set_with(&mut progress.step, row.step, Step);
         set_with(&mut progress.epoch, row.epoch, |epoch| epoch);
@@ -190,9 +193,6 @@ impl State {
         set_with(&mut progress.tensor_bytes, row.tensor_bytes, Bytes);
         set_with(&mut progress.cuda_bytes, row.cuda_bytes, Bytes);
         set_with(&mut progress.source, row.source, |source| source);
-        if let Some(alive) = &row.alive {
-            self.processes.retain(|index, _| alive.contains(&index.0));
-        }
         for changes in &row.p {
             apply_process(self.process(changes.n), changes);
         }
@@ -210,6 +210,24 @@ impl State {
                 limit: Bytes(c.limit),
                 used: Bytes(c.used),
             });
+        }
+    }
+
+    /// The writer lost track of what the file says, and says everything again: what it does not
+    /// say is not known any more.
+    fn begin_anew(&mut self, alive: &[u32]) {
+        let processes = std::mem::take(&mut self.processes);
+        let mappings = self.mappings.take();
+        *self = State {
+            mappings,
+            ..State::default()
+        };
+        for (index, mut reading) in processes {
+            if alive.contains(&index.0) {
+                (reading.fds, reading.gpu) = (None, None);
+                reading.returned = Bytes::ZERO;
+                self.processes.insert(index, reading);
+            }
         }
     }
 
@@ -251,6 +269,7 @@ fn apply_process(reading: &mut ProcessReading, changes: &ProcessChange) {
     set(&mut reading.shmem, changes.shmem, Bytes);
     set(&mut reading.swap, changes.swap, Bytes);
     set(&mut reading.inherited, changes.inherited, Bytes);
+    set(&mut reading.returned, changes.returned, Bytes);
     set(&mut reading.threads, changes.threads, |threads| threads);
     set_with(&mut reading.fds, changes.fds, |fds| fds);
     set(&mut reading.minor_faults, changes.flt, |faults| faults);

@@ -195,6 +195,8 @@ pub struct ProcessChange {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inherited: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub returned: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
     pub fds: Change<u32>,

@@ -331,7 +331,7 @@ fn process_change(before: Option<&ProcessReading>, now: &ProcessReading) -> Proc
         (was != Some(is)).then_some(is)
     }
     fn amount(was: Option<Bytes>, is: Bytes) -> Option<u64> {
-        if_changed(was.or(Some(Bytes::ZERO)), is).map(|amount| amount.0)
+        if_changed(was, is).map(|amount| amount.0)
     }
     ProcessChange {
         n: now.process.0,
@@ -341,13 +341,15 @@ fn process_change(before: Option<&ProcessReading>, now: &ProcessReading) -> Proc
         shmem: amount(before.map(|b| b.shmem), now.shmem),
         swap: amount(before.map(|b| b.swap), now.swap),
         inherited: amount(before.map(|b| b.inherited), now.inherited),
+        // Seldom anything else than nothing, so that is not said.
+        returned: amount(
+            Some(before.map_or(Bytes::ZERO, |b| b.returned)),
+            now.returned,
+        ),
         threads: if_changed(before.map(|b| b.threads), now.threads),
         fds: change(before.and_then(|b| b.fds), now.fds),
         flt: if_changed(before.map(|b| b.minor_faults), now.minor_faults),
-        majflt: if_changed(
-            before.map_or(Some(0), |b| Some(b.major_faults)),
-            now.major_faults,
-        ),
+        majflt: if_changed(before.map(|b| b.major_faults), now.major_faults),
         cpu: if_changed(before.map(|b| b.cpu), now.cpu).map(|cpu| cpu.0),
         gpu: amount_change(before.and_then(|b| b.gpu), now.gpu),
     }

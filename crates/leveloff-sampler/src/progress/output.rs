@@ -122,7 +122,8 @@ impl Reader {
         if std::mem::take(&mut self.is_behind_bar) && piece.starts_with(ansi::CURSOR_UP) {
             self.bars.last_was_nested();
         }
-        if !hint::is_interesting(piece) {
+        // Our own words about steps, in a log that the next run appends to, are nobody's steps.
+        if !hint::is_interesting(piece) || piece.starts_with(b"leveloff: ") {
             return;
         }
         let line = ansi::stripped(piece);

@@ -221,7 +221,9 @@ impl ProgressTracker {
                 is_history: news.is_history,
                 ..moment
             };
-            for update in news.updates {
+            // A command that has just been started may append to the log of an earlier run.
+            let is_anothers = news.is_history && self.options.has_output;
+            for update in news.updates.into_iter().filter(|_| !is_anothers) {
                 self.ledger.apply(update, *voice, moment, marks);
             }
             troubles.extend(news.trouble);

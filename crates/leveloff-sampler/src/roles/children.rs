@@ -46,8 +46,8 @@ pub(super) fn judge(tree: &Tree<'_>, roles: &[Option<Judged>], index: usize) -> 
 
 /// A child that could be anything its maker's code wanted it to be. Roles of this kind may be
 /// overturned when the tree tells more.
-pub(super) fn is_undecided(judged: &Judged) -> bool {
-    judged.role == Role::Other && judged.why.ends_with(UNDECIDED)
+pub(super) fn is_undecided(role: Role, why: &str) -> bool {
+    role == Role::Other && why.ends_with(UNDECIDED)
 }
 
 const UNDECIDED: &str = "has not shown what it is";

@@ -13,6 +13,13 @@ use crate::kernel::keyed::leading_number;
 const COMPILE_SCRIPT: &[u8] = b"torch/_inductor/compile_worker/__main__.py";
 /// The script of torch's autotuning subprocess.
 const AUTOTUNE_SCRIPT: &[u8] = b"torch/_inductor/__autotune_main__.py";
+/// What torch has a Python of its own run to try a library: three lines up to 2.8, and still these
+/// among others in 2.15.
+const PROBE_LINES: [&[u8]; 3] = [
+    b"import torch",
+    b"from ctypes import cdll",
+    b"cdll.LoadLibrary(\"",
+];
 /// What a program that replaces the script is still told.
 const COMPILE_OPTIONS: [&[u8]; 3] = [b"--pickler=", b"--workers=", b"--parent="];
 /// A title that compile workers carry in some installations.
@@ -76,6 +83,20 @@ pub(super) fn compile_process(tree: &Tree<'_>, index: usize) -> Option<Judged> {
             },
         )
     })
+}
+
+/// A short-lived Python that torch.compile starts to see whether this CPU can run what it built. It
+/// imports torch, so it looks like a trainer for a few seconds.
+pub(super) fn compile_probe(facts: &ProcessFacts) -> Option<Judged> {
+    let code = python_code(facts)?;
+    let has_line = |start: &[u8]| {
+        code.split(|&b| b == b'\n')
+            .any(|line| line.trim_ascii().starts_with(start))
+    };
+    PROBE_LINES
+        .iter()
+        .all(|line| has_line(line))
+        .then(|| Judged::new(Role::Compiler, "tries what torch.compile has built"))
 }
 
 /// A dataloader worker that has named itself (torch 2.5 and later).

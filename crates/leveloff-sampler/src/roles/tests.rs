@@ -253,6 +253,22 @@ fn compilers_are_known_by_whatever_name_they_run() {
 }
 
 #[test]
+fn torch_trying_what_it_has_built_is_not_a_second_trainer() {
+    let old = "\nimport torch\nfrom ctypes import cdll\ncdll.LoadLibrary(\"/tmp/c/do/cdo.so\")\n";
+    let new = "import sys\nif sys.platform != \"linux\":\n    import torch  # noqa\n\
+        from ctypes import cdll\ntry:\n    cdll.LoadLibrary(\"/tmp/x.so\")\nexcept OSError:\n    raise";
+    let own = "import torch\nfrom ctypes import cdll\ntrain()";
+    for (code, role) in [
+        (old, Role::Compiler),
+        (new, Role::Compiler),
+        (own, Role::Trainer),
+    ] {
+        let child = with_torch(process(11, 10, "python", &["python", "-c", code]));
+        check(&[trainer(), child], None, &[Role::Trainer, role]);
+    }
+}
+
+#[test]
 fn a_word_in_an_argument_is_not_a_role() {
     let code = "print('from multiprocessing.forkserver import main; main()')";
     for command in [
@@ -404,6 +420,8 @@ fn without_a_framework_the_named_process_trains_or_the_biggest_below_a_launcher(
         &[Role::Launcher, Role::Other, Role::Trainer],
     );
     check(&[shell], Some(10), &[Role::Trainer]);
+    let torchrun = process(10, 1, "pt_elastic", &["python", "/v/bin/torchrun", "x.py"]);
+    check(&[torchrun], Some(10), &[Role::Launcher]);
 }
 
 #[test]

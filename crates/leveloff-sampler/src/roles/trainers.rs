@@ -2,7 +2,6 @@
 
 use leveloff_model::process::{Pid, Role};
 
-use super::children::is_undecided;
 use super::owners::Owners;
 use super::phrases::is_spawned;
 use super::programs::{is_shell, is_wrapper};
@@ -50,7 +49,7 @@ pub(super) fn promote(tree: &Tree<'_>, roles: &mut Roles, owners: &Owners) {
         if let Some(sign) = owners.sign(index) {
             match &mut roles[index] {
                 Some(judged) if judged.role == Role::Trainer => judged.why += &format!(", {sign}"),
-                Some(judged) if is_undecided(judged) => *judged = Judged::new(Role::Trainer, sign),
+                Some(judged) if judged.is_undecided() => *judged = Judged::new(Role::Trainer, sign),
                 _ => {}
             }
         }
@@ -102,7 +101,10 @@ pub(super) fn ensure_one(tree: &Tree<'_>, roles: &mut Roles, root: usize) {
     {
         return;
     }
-    below.retain(|&index| roles[index].as_ref().is_none_or(is_undecided));
+    below.retain(|&index| roles[index].as_ref().is_none_or(Judged::is_undecided));
+    if below.is_empty() && has_role(roles, root, Role::Launcher) {
+        return; // Its trainers have yet to come, or have gone.
+    }
     let launches =
         has_role(roles, root, Role::Launcher) || is_shell(&tree[root]) || is_wrapper(&tree[root]);
     let biggest = below
@@ -161,7 +163,7 @@ fn promote_undecided(
     why: impl Fn(&Roles, usize) -> Option<String>,
 ) {
     for index in tree.indices() {
-        if roles[index].as_ref().is_some_and(is_undecided)
+        if roles[index].as_ref().is_some_and(Judged::is_undecided)
             && tree[index].framework().is_some()
             && let Some(why) = why(roles, index)
         {

@@ -127,6 +127,46 @@ os.kill(child, 9)
 }
 
 #[test]
+fn workers_that_end_leave_behind_what_they_shared() {
+    let mut patient = Patient::start(
+        r#"
+shared = touched(120)
+workers = []
+reader, writer = os.pipe()
+for _ in range(3):
+    pid = os.fork()
+    if pid == 0:
+        own = touched(4); os.write(writer, b"."); pause()
+    workers.append(pid); os.read(reader, 1)
+say("ready"); wait()
+for pid in workers: os.kill(pid, 9); os.waitpid(pid, 0)
+say("alone"); wait()
+"#,
+    );
+    patient.hear();
+    let clock = HandClock::new();
+    let mut sampler = sampler_of(patient.pid(), &clock);
+    let together = settled(&mut sampler, &clock);
+    assert!(
+        together.processes[0].memory().0 < 60 * MIB,
+        "it is shared by four"
+    );
+    patient.go();
+    patient.hear();
+    clock.pass(1.0);
+    // In the very next sample, before anything is read again.
+    let alone = sampler.tick().unwrap().sample;
+    let truth = independent_sum([patient.pid()]);
+    assert_eq!(alone.processes.len(), 1);
+    assert!(
+        within(alone.tree().total.0, truth, 3.0),
+        "{} against {}",
+        alone.tree().total,
+        Bytes(truth)
+    );
+}
+
+#[test]
 fn shared_memory_and_descriptors_are_counted() {
     let mut patient = Patient::start(
         r#"

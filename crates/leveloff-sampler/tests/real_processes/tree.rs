@@ -101,54 +101,34 @@ os.kill(int(inner), 9)
 
 #[test]
 fn a_double_fork_between_two_ticks_is_found_by_its_group() {
-    let mut patient = Patient::start(
-        r#"
-os.setpgid(0, 0)
-say("alone"); wait()
-reader, writer = os.pipe()
-middle = os.fork()
-if middle == 0:
-    inner = os.fork()
-    if inner == 0: pause()
-    os.write(writer, b"%d\n" % inner)
-    os._exit(0)
-os.waitpid(middle, 0)
-inner = os.read(reader, 20).decode().strip()
-say(inner); wait()
-os.kill(int(inner), 9)
-"#,
-    );
-    patient.hear();
-    let clock = HandClock::new();
-    let mut sampler = sampler_of(patient.pid(), &clock);
-    sampler.tick().unwrap();
-    patient.go();
-    let inner = number(&patient.hear());
-    clock.pass(1.0);
-    let tick = sampler.tick().unwrap();
-    assert_eq!(pids(appeared(&tick)), BTreeSet::from([inner]));
-    patient.go();
+    finds_a_double_fork("os.setpgid(0, 0)", "os.execvp('sleep', ['sleep', '20'])");
 }
 
 #[test]
 fn a_daemon_that_detached_between_two_ticks_is_found_by_its_stack() {
-    let mut patient = Patient::start(
+    finds_a_double_fork("pass", "os.setsid(); pause()");
+}
+
+/// A process whose parent is gone before anybody looks.
+fn finds_a_double_fork(root_begins: &str, orphan_does: &str) {
+    let mut patient = Patient::start(&format!(
         r#"
+{root_begins}
 say("alone"); wait()
 reader, writer = os.pipe()
 middle = os.fork()
 if middle == 0:
-    os.setsid()
     inner = os.fork()
-    if inner == 0: pause()
-    os.write(writer, b"%d\n" % inner)
+    if inner == 0:
+        os.write(writer, b"%d\n" % os.getpid())
+        {orphan_does}
     os._exit(0)
 os.waitpid(middle, 0)
 inner = os.read(reader, 20).decode().strip()
 say(inner); wait()
 os.kill(int(inner), 9)
-"#,
-    );
+"#
+    ));
     patient.hear();
     let clock = HandClock::new();
     let mut sampler = sampler_of(patient.pid(), &clock);

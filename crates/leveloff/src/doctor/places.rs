@@ -59,7 +59,7 @@ fn terminal(world: &World) -> Check {
         None => Check::gap(
             name,
             "the output is not a terminal; the dashboard needs one, everything else does not",
-            "use leveloff record, judge and report",
+            "use leveloff run, record and export",
         ),
         Some((columns, rows)) if columns < SMALLEST_SCREEN.0 || rows < SMALLEST_SCREEN.1 => {
             Check::gap(

@@ -42,9 +42,9 @@ pub(super) fn nothing_found(found: &Found, may_look_anywhere: bool) -> String {
 
 fn next_step(found: &Found, may_look_anywhere: bool) -> &'static str {
     if (found.hidden > 0 || found.unlisted) && !may_look_anywhere {
-        "sudo leveloff find; or --match REGEX, --pid PID; or leveloff run -- CMD"
+        "sudo leveloff find, --match REGEX, --pid PID, leveloff run -- CMD"
     } else {
-        "--match REGEX on the command line, --pid PID, or leveloff run -- CMD"
+        "--match REGEX, --pid PID, or leveloff run -- CMD"
     }
 }
 
@@ -126,21 +126,31 @@ fn process_row(member: &Member, width: Option<usize>) -> String {
     row(&facts.pid().to_string(), &role, &[member], &last)
 }
 
-/// The command in one line. On a terminal, where it is going to be cut, the directories of the
-/// program and its script give way to what is worth more.
+/// The command in one line. On a terminal, where it is going to be cut, only what tells runs apart.
 fn command(arguments: &[Vec<u8>], brief: bool) -> String {
-    let mut words: Vec<String> = arguments
-        .iter()
-        .map(|argument| printable(argument))
-        .collect();
+    let words = arguments.iter().map(|argument| printable(argument));
     if brief {
-        for word in words
-            .iter_mut()
-            .take(2)
-            .filter(|word| word.starts_with('/'))
-        {
-            *word = word.rsplit('/').next().unwrap_or_default().to_owned();
+        brief_command(words.collect())
+    } else {
+        words.collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Without the directory of the program, and for Python without the interpreter and its flags:
+/// `/opt/venv/bin/python -u /home/me/train.py --lr 1` is `train.py --lr 1`.
+fn brief_command(mut words: Vec<String>) -> String {
+    let base = |word: &str| word.rsplit('/').next().unwrap_or_default().to_owned();
+    if words
+        .first()
+        .is_some_and(|word| base(word).starts_with("python"))
+    {
+        let says_what = |word: &String| !word.starts_with('-') || word == "-m" || word == "-c";
+        if let Some(what) = words.iter().skip(1).position(says_what) {
+            words.drain(..=what);
         }
+    }
+    if let Some(first) = words.first_mut().filter(|word| word.starts_with('/')) {
+        *first = base(first);
     }
     words.join(" ")
 }
@@ -286,6 +296,45 @@ mod tests {
                 "all 7"
             ]
         );
+    }
+
+    #[test]
+    fn a_brief_command_begins_with_what_tells_runs_apart() {
+        for (whole, brief) in [
+            (
+                "/opt/venv/bin/python -u /home/me/train.py --lr 1",
+                "train.py --lr 1",
+            ),
+            (
+                "/usr/bin/python3 -m torch.distributed.run x.py",
+                "-m torch.distributed.run x.py",
+            ),
+            ("/bin/sh -c x", "sh -c x"),
+            ("python", "python"),
+            ("my experiment", "my experiment"),
+            ("", ""),
+        ] {
+            let words: Vec<Vec<u8>> = whole.split(' ').map(Vec::from).collect();
+            assert_eq!(command(&words, true), brief);
+            assert_eq!(command(&words, false), whole);
+        }
+    }
+
+    #[test]
+    fn advice_fits_into_80_columns() {
+        let found = saved("plain");
+        for may_look_anywhere in [false, true] {
+            let hidden = Found {
+                hidden: 3,
+                unlisted: false,
+                ..found.clone()
+            };
+            let text = nothing_found(&hidden, may_look_anywhere);
+            assert!(
+                text.lines().all(|line| line.chars().count() <= 80),
+                "{text}"
+            );
+        }
     }
 
     #[test]

@@ -4,9 +4,11 @@
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
+use leveloff_model::process::Pid;
 use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
-use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
+use rustix::process::Signal;
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr};
 
 use super::message::{Link, ToRelay};
 use super::terminal::{self, TerminalModes};
@@ -112,13 +114,19 @@ impl Terminals {
         ]
     }
 
-    /// Passes typed keys on. Only called when waiting has found something.
-    pub fn pass_keys_on(&mut self, keys_wait: bool) {
+    /// Passes typed keys on. Only called when waiting has found something. Says which signal the
+    /// inner terminal makes of them for `command`, because the rest of our job would have got that
+    /// from the outer one: a script stops on Ctrl-C only if its shell sees it as well.
+    pub fn pass_keys_on(&mut self, keys_wait: bool, command: Pid) -> Option<Signal> {
+        let mut signal = None;
         // Asked again right here: reading from the background would stop us.
         if keys_wait && self.typed.is_empty() && terminal::in_foreground(&self.outer) {
             match rustix::io::read(&self.outer, &mut self.keys[..]) {
                 Ok(0) => self.input_has_ended = true,
-                Ok(count) => self.typed = 0..count,
+                Ok(count) => {
+                    self.typed = 0..count;
+                    signal = self.signal_for(command);
+                }
                 Err(Errno::AGAIN | Errno::INTR) => {}
                 Err(_) => self.input_has_ended = true,
             }
@@ -130,6 +138,19 @@ impl Terminals {
                 Err(_) => self.typed = 0..0,
             }
         }
+        signal
+    }
+
+    /// None for a command that takes keys as they are, or that has put a job of its own in front.
+    fn signal_for(&self, command: Pid) -> Option<Signal> {
+        let in_front = tcgetpgrp(&self.master).ok()?;
+        if in_front.as_raw_nonzero().get() != command.0 {
+            return None;
+        }
+        terminal::signal_of_keys(
+            &tcgetattr(&self.master).ok()?,
+            &self.keys[self.typed.clone()],
+        )
     }
 
     fn take_over(&mut self, link: &mut Link) -> io::Result<()> {

@@ -99,7 +99,10 @@ impl Relay {
             if !reported && let Some((status, when)) = self.ended {
                 reported = self.report_end(status, when, &mut link);
             }
-            if reported && self.channels().all(Channel::is_finished) {
+            if reported
+                && self.channels().all(Channel::is_finished)
+                && !self.may_have_to_tidy(&link)
+            {
                 return Ok(());
             }
             let sink_events = self.wait(link.as_ref(), reported)?;
@@ -112,6 +115,12 @@ impl Relay {
             self.report_drops(&mut link);
             self.hear_front(&mut link);
         }
+    }
+
+    /// A front that still holds the terminal may be killed before it gives it back, even after the
+    /// command's end. It closes its link when it has done so.
+    fn may_have_to_tidy(&self, link: &Option<Link>) -> bool {
+        self.controls_terminal && link.is_some()
     }
 
     fn channels(&self) -> impl Iterator<Item = &Channel> {

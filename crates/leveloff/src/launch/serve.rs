@@ -46,9 +46,7 @@ pub fn serve_until(launch: &mut Launch, deadline: Instant) -> io::Result<Served>
         if launch.outcome.is_some() {
             continue;
         }
-        if let Some(terminals) = &mut launch.terminals {
-            terminals.pass_keys_on(ready.keys);
-        }
+        launch.pass_keys_on(ready.keys);
         if resumed {
             return Ok(Served::Resumed);
         }
@@ -147,6 +145,15 @@ impl Launch {
                 .iter()
                 .any(|fd| fd.revents().contains(PollFlags::IN)),
         })
+    }
+
+    fn pass_keys_on(&mut self, keys_wait: bool) {
+        if let Some(terminals) = &mut self.terminals
+            && let Some(signal) = terminals.pass_keys_on(keys_wait, self.child)
+        {
+            // It reaches us as well, and is known by its sender.
+            let _ = rustix::process::kill_current_process_group(signal);
+        }
     }
 
     /// Whether we were stopped meanwhile.
@@ -289,6 +296,8 @@ impl Launch {
     /// that may not reap any.
     fn see_relay_off(&mut self) {
         if std::mem::take(&mut self.relay_is_leaving) && !self.relay_is_reaped {
+            // It waits for this, so that it can tidy up after us until the terminal is given back.
+            self.link = None;
             let relay = rustix::process::Pid::from_raw(self.relay.0);
             self.relay_is_reaped = rustix::process::waitpid(relay, WaitOptions::empty()).is_ok();
         }

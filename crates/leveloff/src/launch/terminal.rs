@@ -4,6 +4,7 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::OFlags;
 use rustix::io::Result;
+use rustix::process::Signal;
 use rustix::pty::OpenptFlags;
 use rustix::termios::{
     ControlModes, InputModes, LocalModes, OptionalActions, OutputModes, SpecialCodeIndex, Termios,
@@ -145,6 +146,28 @@ pub fn translate_output(terminal: impl AsFd, yes: bool) -> Result<bool> {
     Ok(true)
 }
 
+/// The first signal that a terminal with these settings makes of these keys for an end of the job
+/// in front of it. A stop is told by the one who is stopped.
+pub fn signal_of_keys(termios: &Termios, keys: &[u8]) -> Option<Signal> {
+    if !termios.local_modes.contains(LocalModes::ISIG) {
+        return None;
+    }
+    let code = |index| Some(termios.special_codes[index]).filter(|&code| code != 0);
+    let quotes = termios.local_modes.contains(LocalModes::IEXTEN);
+    let mut quoted = false;
+    for &key in keys {
+        if std::mem::take(&mut quoted) {
+            continue;
+        }
+        match Some(key) {
+            key if key == code(SpecialCodeIndex::VINTR) => return Some(Signal::INT),
+            key if key == code(SpecialCodeIndex::VQUIT) => return Some(Signal::QUIT),
+            key => quoted = quotes && key == code(SpecialCodeIndex::VLNEXT),
+        }
+    }
+    None
+}
+
 /// Makes a terminal that only shows: bytes pass unchanged, and nothing is echoed.
 pub fn only_show(terminal: impl AsFd) -> Result<()> {
     let termios = tcgetattr(&terminal)?;
@@ -198,6 +221,24 @@ mod tests {
         tcsetwinsize(&outer, wide).unwrap();
         copy_size(&outer, &inner).unwrap();
         assert_eq!(tcgetwinsize(&inner).unwrap().ws_col, 132);
+    }
+
+    #[test]
+    fn keys_become_the_signals_that_the_terminal_makes_of_them() {
+        let master = new_terminal().unwrap();
+        let mut termios = tcgetattr(&master).unwrap();
+        assert_eq!(signal_of_keys(&termios, b"abc\r"), None);
+        assert_eq!(signal_of_keys(&termios, b"a\x03b"), Some(Signal::INT));
+        assert_eq!(signal_of_keys(&termios, b"\x1c"), Some(Signal::QUIT));
+        assert_eq!(
+            signal_of_keys(&termios, b"\x16\x03"),
+            None,
+            "quoted by Ctrl-V"
+        );
+        termios.special_codes[SpecialCodeIndex::VINTR] = 0;
+        assert_eq!(signal_of_keys(&termios, b"\0\x03"), None, "switched off");
+        termios.make_raw();
+        assert_eq!(signal_of_keys(&termios, b"\x1c"), None);
     }
 
     #[test]

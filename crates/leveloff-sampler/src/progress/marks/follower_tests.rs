@@ -79,7 +79,7 @@ fn bad_lines_are_counted_and_the_first_is_told_once() {
     let path = dir.path().join("17.jsonl");
     write(
         &path,
-        "{\"step\":1}\n{\"step\":NaN}\n{\"step\":\"x\",\"epoch\":2}\n",
+        "{\"step\":1}\n{\"step\":?}\n{\"step\":\"x\",\"epoch\":2}\n",
     );
     let mut marks = followed(&path);
     let news = marks.poll().unwrap();

@@ -56,9 +56,23 @@ const MOST_FACTS: usize = 64;
 /// The longest name of a fact, an event or a phase that is kept.
 const LONGEST_NAME: usize = 64;
 
+/// Python writes a diverged loss as `NaN` or `Infinity`, which JSON does not know. The step beside it
+/// is worth having: what stands behind a colon becomes `null`.
+fn without_python_numbers(line: &[u8]) -> Vec<u8> {
+    let mut text = String::from_utf8_lossy(line).into_owned();
+    for word in ["-Infinity", "Infinity", "NaN"] {
+        text = text
+            .replace(&format!(": {word}"), ": null")
+            .replace(&format!(":{word}"), ":null");
+    }
+    text.into_bytes()
+}
+
 /// Reads a line without its end.
 pub fn parse(line: &[u8]) -> Result<MarksLine, BadMark> {
-    let fields: Map<String, Value> = serde_json::from_slice(line).map_err(|_| BadMark::NotJson)?;
+    let fields: Map<String, Value> = serde_json::from_slice(line)
+        .or_else(|_| serde_json::from_slice(&without_python_numbers(line)))
+        .map_err(|_| BadMark::NotJson)?;
     if let Some(version) = fields.get("leveloff_marks") {
         return Ok(MarksLine::Header(MarksHeader {
             version: whole(version).unwrap_or(0),
@@ -190,13 +204,21 @@ mod tests {
     }
 
     #[test]
+    fn a_diverged_loss_does_not_cost_the_step() {
+        let plain = parse(br#"{"step":7,"loss":null,"low":null}"#);
+        let python = br#"{"step":7,"loss":NaN,"low": -Infinity}"#;
+        assert!(plain.is_ok());
+        assert_eq!(parse(python), plain);
+    }
+
+    #[test]
     fn what_is_no_object_is_bad() {
         for line in [
             "",
             "{",
             "[1]",
             "7",
-            r#"{"step":NaN}"#,
+            r#"{"step":?}"#,
             r#"{"loss":1e999}"#,
             "\u{0}",
         ] {

@@ -1,0 +1,52 @@
+//! Whoever could read what leveloff says is gone.
+
+use std::process::Stdio;
+
+use rustix::process::Signal;
+
+use crate::patient::Patient;
+use crate::recording::{Recording, wait_for_samples};
+use crate::stage::{Stage, ended, send};
+use crate::terminal::Terminal;
+
+/// A closed window: the terminal under the status line is no more.
+#[test]
+fn a_recorder_whose_terminal_closes_ends_its_recording() {
+    let (stage, mut patient) = (Stage::new(), Patient::new());
+    let pid = patient.pid().to_string();
+    let path = stage.path("run.jsonl");
+    let output = path.to_str().unwrap();
+    let mut terminal = Terminal::new(80, 24);
+    let leveloff = crate::stage::LEVELOFF;
+    let command = [
+        leveloff, "record", "--pid", &pid, "-o", output, "-i", "20ms",
+    ];
+    let mut recorder = terminal.start(&command);
+    terminal.wait_for("memory ");
+    drop(terminal);
+    let status = recorder.wait().unwrap();
+    assert_eq!(status.code(), Some(0), "{status:?}");
+    assert_eq!(Recording::load(&path).end(), ("stopped".to_owned(), None));
+    patient.is_unharmed();
+}
+
+#[test]
+fn a_stderr_that_nobody_reads_does_not_end_the_recording() {
+    let (stage, patient) = (Stage::new(), Patient::new());
+    let pid = patient.pid().to_string();
+    let arguments = ["record", "--pid", &pid, "-o", "run.jsonl", "-i", "20ms"];
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = stage.leveloff(arguments);
+    let mut recorder = command.stderr(Stdio::from(writer)).spawn().unwrap();
+    let path = stage.path("run.jsonl");
+    wait_for_samples(&path, 2);
+    send(&recorder, Signal::TERM);
+    assert_eq!(recorder.wait().unwrap().code(), Some(0));
+    assert_eq!(Recording::load(&path).end().0, "stopped");
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut refused = stage.leveloff(["record", "--pid", "999999999"]);
+    let refused = ended(refused.stderr(Stdio::from(writer)));
+    assert_eq!(refused.status.code(), Some(2));
+}

@@ -1,0 +1,18 @@
+//! The command line through the built binary, on real processes and real files: what people type,
+//! what they get, and what stands in the recording afterwards. How `run` passes terminals, pipes
+//! and signals on is tested in `launch_*.rs`.
+
+#![allow(clippy::unwrap_used)] // Helpers of tests count as tests.
+
+mod export;
+mod hardship;
+mod patient;
+mod record;
+mod recording;
+mod run;
+mod sheet;
+mod stage;
+mod usage;
+
+#[path = "../launch_support/terminal.rs"]
+mod terminal;
