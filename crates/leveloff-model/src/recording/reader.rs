@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::io::BufRead;
 
 use super::v1::{
-    CgroupChange, EndReasonRow, EndRow, HeaderRow, MachineChange, MarkRow, ProcessChange,
-    ProcessRow, PssRow, Row, SampleRow,
+    CeilingRow, CgroupChange, EndReasonRow, EndRow, HeaderRow, MachineChange, MarkRow,
+    ProcessChange, ProcessRow, PssRow, Row, SampleRow,
 };
 use super::{End, EndReason, FORMAT_VERSION, Header, RecordingError, StatedFacts, Target};
 use crate::process::{Pid, ProcessIndex, ProcessInfo, ProcessKey, Rank, StartTicks};
@@ -204,13 +204,17 @@ impl State {
             Some(None) => self.cgroup = None,
             Some(Some(changes)) => apply_cgroup(self.cgroup.get_or_insert_default(), changes),
         }
-        if let Some(ceiling) = &row.ceiling {
-            self.ceiling = ceiling.as_ref().map(|c| Ceiling {
-                kind: c.kind,
-                limit: Bytes(c.limit),
-                used: Bytes(c.used),
-            });
+        if let Some(row) = &row.ceiling {
+            self.ceiling = row.as_ref().and_then(|row| self.ceiling_after(row));
         }
+    }
+
+    fn ceiling_after(&self, row: &CeilingRow) -> Option<Ceiling> {
+        Some(Ceiling {
+            kind: row.kind.or(self.ceiling.map(|was| was.kind))?,
+            limit: row.limit.map(Bytes).or(self.ceiling.map(|was| was.limit))?,
+            used: Bytes(row.used),
+        })
     }
 
     /// The writer lost track of what the file says, and says everything again: what it does not

@@ -264,8 +264,10 @@ pub struct CgroupChange {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub struct CeilingRow {
-    pub kind: CeilingKind,
-    pub limit: u64,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub kind: Option<CeilingKind>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub limit: Option<u64>,
     pub used: u64,
 }
 

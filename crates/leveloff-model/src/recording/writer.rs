@@ -206,11 +206,11 @@ impl Written {
         if self.ceiling == now {
             return None;
         }
-        self.ceiling = now;
-        Some(now.map(|c| CeilingRow {
-            kind: c.kind,
-            limit: c.limit.0,
-            used: c.used.0,
+        let was = std::mem::replace(&mut self.ceiling, now);
+        Some(now.map(|is| CeilingRow {
+            kind: (was.map(|was| was.kind) != Some(is.kind)).then_some(is.kind),
+            limit: (was.map(|was| was.limit) != Some(is.limit)).then_some(is.limit.0),
+            used: is.used.0,
         }))
     }
 }
