@@ -2,7 +2,7 @@
 //!
 //! A recorder that is killed at any byte loses at most the tick it was writing: a torn last line
 //! never existed. What did not change costs no bytes. `docs/RECORDING_FORMAT.md` describes the
-//! lines; [`v1`] holds them as types of their own, so that renaming a field of the program cannot
+//! lines; `v1` holds them as types of their own, so that renaming a field of the program cannot
 //! break an old recording.
 
 mod reader;

@@ -179,7 +179,7 @@ pub struct TreeMemory {
     pub oldest_pss: Option<Seconds>,
 }
 
-/// One process's memory by kind of mapping; the kinds add up to [`MappingReading::total`].
+/// One process's memory by kind of mapping; the kinds add up to [`Kinds::total`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct MappingReading {
     /// Which process.
