@@ -447,3 +447,27 @@ print(open(f'/proc/{relay}/comm').read(), open(f'/proc/{relay}/cmdline').read())
         "{seen}"
     );
 }
+
+/// As in a container that was entered from outside: the session's and the group's leaders are
+/// processes that have no number here.
+#[test]
+fn leaders_in_another_pid_namespace_are_no_obstacle() {
+    let inside = |command: &str| {
+        let mut unshare = Command::new("unshare");
+        unshare.args(["--pid", "--fork", "--mount-proc", "sh", "-c", command]);
+        unshare.current_dir(RECORDINGS).stdin(Stdio::null());
+        unshare
+    };
+    if !inside("true")
+        .output()
+        .is_ok_and(|output| output.status.success())
+    {
+        eprintln!("not tested: this user may not make a pid namespace");
+        return;
+    }
+    let asked = format!(
+        "cut -d ' ' -f 5,6 /proc/self/stat; {LEVELOFF} run -- python3 -c 'exit(7)'; echo $?"
+    );
+    let output = inside(&asked).output().unwrap();
+    assert_eq!(text(&output.stdout), "0 0\n7\n", "{}", text(&output.stderr));
+}

@@ -1,5 +1,6 @@
 //! The few calls that safe Rust has no words for: signal dispositions, what happens between fork
-//! and exec, and taking over descriptors by number. Everything else in this program is safe code.
+//! and exec, taking over descriptors by number, and leaders of another namespace. Everything else
+//! in this program is safe code.
 //!
 //! Two rules keep it sound. Between fork and exec only async-signal-safe system calls are made and
 //! nothing is allocated. A descriptor number is taken over once, in a process that has just been
@@ -15,6 +16,7 @@ use std::process::{Child, Command};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::io::FdFlags;
+use rustix::process::Pid;
 use serde::{Deserialize, Serialize};
 
 /// The highest signal number of Linux.
@@ -106,6 +108,20 @@ pub fn spawn_child(
     // SAFETY: the closure makes system calls only, and does not allocate.
     unsafe { command.pre_exec(prepare) };
     command.spawn()
+}
+
+/// The leader of our session, if it is a process that we can see. In a container that was entered
+/// from outside the leader may live in another pid namespace, and the kernel calls it 0, which
+/// rustix takes for impossible.
+pub fn own_session() -> Option<Pid> {
+    // SAFETY: asks about this process; takes and writes no memory.
+    Pid::from_raw(unsafe { libc::getsid(0) })
+}
+
+/// The leader of our process group, if it is in our pid namespace: see [`own_session`].
+pub fn own_group() -> Option<Pid> {
+    // SAFETY: asks about this process; takes and writes no memory.
+    Pid::from_raw(unsafe { libc::getpgrp() })
 }
 
 /// Takes over a descriptor that [`spawn_relay`] handed down, and keeps it from going further.

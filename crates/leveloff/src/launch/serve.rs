@@ -320,7 +320,7 @@ impl Launch {
 }
 
 fn leads_session(pid: Pid) -> bool {
-    rustix::process::getsid(None).is_ok_and(|leader| leader.as_raw_nonzero().get() == pid.0)
+    edge::own_session().is_some_and(|leader| leader.as_raw_nonzero().get() == pid.0)
 }
 
 fn outcome_of(status: WaitStatus) -> Outcome {

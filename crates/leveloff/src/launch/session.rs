@@ -128,7 +128,9 @@ impl Session {
             }
         } else if self.set_aside.is_none() {
             self.set_aside = tcgetpgrp(terminal).ok().filter(|&group| !is_ours(group));
-            let _ = tcsetpgrp(terminal, rustix::process::getpgrp());
+            if let Some(group) = edge::own_group() {
+                let _ = tcsetpgrp(terminal, group);
+            }
         }
     }
 
@@ -141,7 +143,7 @@ impl Session {
 }
 
 fn is_ours(group: Pid) -> bool {
-    group == rustix::process::getpgrp()
+    edge::own_group() == Some(group)
 }
 
 fn connected(plan: &Plan, slave: Option<&OwnedFd>) -> io::Result<(Command, Pipes)> {

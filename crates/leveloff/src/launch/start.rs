@@ -107,7 +107,7 @@ fn wiring_of_this_process() -> Wiring {
 /// The kernel hangs up on the whole job in front of a terminal when its session's leader dies. If
 /// that is us, the command must not be in our session.
 fn leads_terminal_session() -> bool {
-    let leads = rustix::process::getsid(None).is_ok_and(|sid| sid == rustix::process::getpid());
+    let leads = edge::own_session() == Some(rustix::process::getpid());
     leads && std::fs::File::open("/dev/tty").is_ok()
 }
 

@@ -11,6 +11,8 @@ use rustix::termios::{
     Winsize, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr, tcsetwinsize,
 };
 
+use super::edge;
+
 /// What a terminal that does not know its size gets: progress bars print nothing on 0×0.
 const FALLBACK_SIZE: Winsize = Winsize {
     ws_row: 24,
@@ -123,7 +125,7 @@ pub fn copy_size(outer: impl AsFd, inner: impl AsFd) -> Result<()> {
 
 /// Whether our process group is the one that may read and change this terminal.
 pub fn in_foreground(terminal: impl AsFd) -> bool {
-    tcgetpgrp(terminal).is_ok_and(|group| group == rustix::process::getpgrp())
+    tcgetpgrp(terminal).is_ok_and(|group| edge::own_group() == Some(group))
 }
 
 /// What raw mode makes of these settings: every key arrives as it is, nothing is echoed or
