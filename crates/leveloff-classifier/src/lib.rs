@@ -1,0 +1,13 @@
+//! Does this curve level off, or does it leak?
+//!
+//! Pure: no files, no clock, no threads, nothing that fails. Too little data is a verdict.
+//!
+//! Read in this order: [`observation`] (one moment of a run, as evidence), [`curve`] (a series in
+//! bounded memory), [`verdict`] (what can be said of it), [`judge`] (how it is said of one curve),
+//! [`run`] (how the curves of a whole run are put together: blame, clock, findings, risk).
+
+pub mod curve;
+pub mod judge;
+pub mod observation;
+pub mod run;
+pub mod verdict;

@@ -1,0 +1,103 @@
+//! One moment of a run, as evidence.
+
+use leveloff_model::process::{Pid, ProcessIndex, Rank, Role};
+use leveloff_model::progress::{MarkKind, Phase};
+use leveloff_model::sample::Ceiling;
+use leveloff_model::units::{Bytes, Seconds};
+
+/// What is known of a run at one moment. A recording's tick gives all of it, a pasted log only a
+/// step and an amount; what a source does not tell is absent, never zero.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Observation {
+    /// How far the run had come: its step, or whatever the source counts ([`XUnit`]).
+    pub count: Option<f64>,
+    /// When, on the source's own clock.
+    pub t: Option<Seconds>,
+    /// Memory that the run really holds, shared pages counted once.
+    pub memory: Bytes,
+    /// What a sum of RSS would say, where that is known to be something else.
+    pub rss_sum: Option<Bytes>,
+    /// Who holds it. Empty when the source knows one number only.
+    pub processes: Vec<ProcessShare>,
+    /// Bytes in files in /dev/shm, which may be in nobody's memory.
+    pub devshm: Option<Bytes>,
+    /// Live tensors.
+    pub tensors: Option<u64>,
+    /// Bytes in them.
+    pub tensor_bytes: Option<Bytes>,
+    /// Bytes that the CUDA allocator holds.
+    pub cuda_bytes: Option<Bytes>,
+    /// The current epoch; 2.5 is half-way through the third.
+    pub epoch: Option<f64>,
+    /// What the training does.
+    pub phase: Option<Phase>,
+    /// How far the run is going to go, as it says itself.
+    pub planned: Option<f64>,
+    /// The length of an epoch, as it says itself.
+    pub epoch_length: Option<f64>,
+    /// What the training said since the last observation.
+    pub marks: Vec<MarkKind>,
+    /// The nearest limit.
+    pub ceiling: Option<Ceiling>,
+}
+
+/// One process's part of an [`Observation`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProcessShare {
+    /// Its number within the run; never reused.
+    pub index: ProcessIndex,
+    /// Its number on the machine.
+    pub pid: Pid,
+    /// The part it plays.
+    pub role: Role,
+    /// The trainer it is or belongs to.
+    pub rank: Option<Rank>,
+    /// Its share of the run's memory, all kinds together.
+    pub memory: Bytes,
+    /// Of that, shared memory: /dev/shm and memfd mappings.
+    pub shared: Bytes,
+    /// Of that, swapped out.
+    pub swapped: Bytes,
+    /// Its RSS, every shared page counted in full.
+    pub rss: Bytes,
+    /// Its open descriptors.
+    pub fds: Option<u32>,
+}
+
+/// What a run's curve is drawn over.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum XUnit {
+    /// Training steps.
+    #[default]
+    Step,
+    /// Loop iterations of something that is not known to be training.
+    Iteration,
+    /// Epochs.
+    Epoch,
+    /// Rows, when nothing better is known.
+    Sample,
+    /// Seconds.
+    Second,
+}
+
+impl ProcessShare {
+    /// Anonymous memory: what is neither shared nor swapped out.
+    pub fn anonymous(&self) -> Bytes {
+        self.memory
+            .saturating_sub(self.shared)
+            .saturating_sub(self.swapped)
+    }
+}
+
+impl XUnit {
+    /// One of it, as printed after "per" and in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            XUnit::Step => "step",
+            XUnit::Iteration => "iteration",
+            XUnit::Epoch => "epoch",
+            XUnit::Sample => "sample",
+            XUnit::Second => "second",
+        }
+    }
+}

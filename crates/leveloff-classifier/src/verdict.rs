@@ -1,0 +1,357 @@
+//! What can be said of a curve, and of a run. A verdict carries its evidence: screen, report, JSON
+//! and CI print these numbers and recompute none.
+
+use leveloff_model::process::{Pid, Role};
+use leveloff_model::sample::CeilingKind;
+use leveloff_model::units::{Bytes, Seconds};
+
+use crate::observation::XUnit;
+
+/// Does it level off, or does it leak?
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Verdict {
+    /// Growing, and not decidable yet.
+    WarmingUp,
+    /// It levelled off, or never grew.
+    Level,
+    /// It leaks.
+    Leak(Grade),
+    /// Cannot be told, and growth is not the reason.
+    Undecided,
+}
+
+/// How sure a leak is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Grade {
+    /// It has outlived nearly all healthy warmups, or a stated horizon.
+    Early,
+    /// It is twice as old as that.
+    Confirmed,
+}
+
+/// What the curve looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Shape {
+    /// No growth.
+    Flat,
+    /// Growth that bends or has stopped.
+    Saturating,
+    /// Straight growth.
+    Linear,
+    /// Growth in lasting jumps.
+    Staircase,
+    /// Rises and falls again and again.
+    Sawtooth,
+    /// One lasting jump.
+    Jump,
+    /// Falling.
+    Shrinking,
+}
+
+/// A rate of growth in units of y for each unit of x, with its interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rate {
+    /// The estimate.
+    pub value: f64,
+    /// The lower end of its interval, which is safe to look at again and again.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+/// What is said of one curve, in its own units.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judgement {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The shape.
+    pub shape: Shape,
+    /// Growth now, if anything grows: over the growth run or, for a level curve, an upper bound.
+    pub rate: Option<Rate>,
+    /// Where the growth that is judged began.
+    pub onset_x: Option<f64>,
+    /// How high it was there.
+    pub onset_level: Option<f64>,
+    /// The level now: the lower envelope of a sawtooth, the newest fitted value of growth.
+    pub level: Option<f64>,
+    /// Since when it has been level.
+    pub level_since_x: Option<f64>,
+    /// The first x at which this could be said.
+    pub decided_at_x: Option<f64>,
+    /// For what is not decided: by when it will be.
+    pub decide_by: Option<DecideBy>,
+    /// Why it is not decided, or what the verdict rests on.
+    pub because: Because,
+    /// The share of healthy warmups that are still growing at this age.
+    pub healthy_share: Option<f64>,
+    /// Scale of the noise around the curve.
+    pub noise: f64,
+    /// Autocorrelation of that noise from one point to the next.
+    pub autocorrelation: f64,
+    /// The period of a sawtooth, or the usual distance of jumps.
+    pub period: Option<f64>,
+    /// Growth less than this is not worth a word.
+    pub material: f64,
+    /// The first and the last x judged.
+    pub span: Option<(f64, f64)>,
+    /// The first, the highest and the newest value judged.
+    pub extremes: Option<Extremes>,
+    /// Points judged.
+    pub points: u64,
+}
+
+/// Where a curve began, how high it got, where it is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Extremes {
+    /// Its first value.
+    pub first: f64,
+    /// Its highest.
+    pub peak: f64,
+    /// Its newest.
+    pub last: f64,
+}
+
+/// When an open question will be settled.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DecideBy {
+    /// If it stops growing now, it can be called level about here.
+    pub if_it_levels: f64,
+    /// If it goes on as it is, it can be called a leak about here.
+    pub if_it_goes_on: f64,
+}
+
+/// The one sentence behind a verdict; the screen words it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Because {
+    /// Fewer points than any statement needs.
+    TooFewPoints {
+        /// How many more are needed.
+        missing: u64,
+    },
+    /// It grows, but healthy warmups grow for as long.
+    YoungGrowth,
+    /// It grows more slowly than before.
+    Bending,
+    /// The interval of the rate still holds zero.
+    NoisyGrowth,
+    /// It grew and has been flat too shortly.
+    ShortPlateau,
+    /// Growth inside the first epoch may be a cache that fills.
+    FirstEpoch,
+    /// Growth outlived healthy warmups.
+    Outlived,
+    /// Growth went on after the stated horizon.
+    PastHorizon,
+    /// Lasting jumps came again and again.
+    Jumps,
+    /// No material growth.
+    Steady,
+    /// Its lower envelope does not grow.
+    Returns,
+    /// It rose steeply and stops at the limit: that is the ceiling, not a level.
+    AtCeiling,
+    /// It falls.
+    Falls,
+    /// It grows for sure, but by less than is worth a word.
+    Immaterial,
+    /// It wanders without a trend that the noise would allow to call one.
+    Wanders,
+}
+
+/// What is said of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunVerdict {
+    /// The verdict of the run: the worst that the evidence supports.
+    pub verdict: Verdict,
+    /// Its shape.
+    pub shape: Shape,
+    /// What x counts.
+    pub x_unit: XUnit,
+    /// Seconds that one unit of x takes, when both are known and x is not seconds.
+    pub pace: Option<Seconds>,
+    /// The series that decided: usually the run's memory.
+    pub decisive: Subject,
+    /// What is said of that series, in its own units.
+    pub judgement: Judgement,
+    /// What is said of the run's memory as a whole.
+    pub memory: Judgement,
+    /// If growth goes on: when the ceiling is met.
+    pub risk: Option<Risk>,
+    /// Who and what grew, as shares that add up to one; largest first. Empty when nothing grew or
+    /// nobody can tell.
+    pub blame: Vec<Blame>,
+    /// What makes it grow.
+    pub clock: Option<Clock>,
+    /// What else the evidence shows, most telling first.
+    pub findings: Vec<Finding>,
+    /// Every series that was judged.
+    pub subjects: Vec<(Subject, Judgement)>,
+    /// Observations that were judged.
+    pub points: u64,
+    /// Time from the first to the last of them.
+    pub duration: Option<Seconds>,
+}
+
+/// A series of a run that is judged on its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Subject {
+    /// The run's memory.
+    Memory,
+    /// The memory of all processes of a role.
+    Role(Role),
+    /// One kind of memory of all processes of a role.
+    RoleKind(Role, Kind),
+    /// One process's memory.
+    Process(Pid, Role),
+    /// Files in /dev/shm.
+    DevShm,
+    /// Open descriptors of the whole tree.
+    Descriptors,
+    /// Living processes.
+    Processes,
+    /// Live tensors.
+    Tensors,
+    /// Bytes that the CUDA allocator holds.
+    Cuda,
+}
+
+/// Kinds of memory that every sample tells apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// Heap, arenas, large blocks, tensors.
+    Anonymous,
+    /// /dev/shm and memfd mappings.
+    Shared,
+    /// Files in /dev/shm that are in nobody's memory.
+    DevShm,
+    /// Swapped out.
+    Swap,
+}
+
+/// One part of the growth.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Blame {
+    /// The role that grew; `None` for what belongs to no process.
+    pub role: Option<Role>,
+    /// The process, when one stands for nearly all of the role's growth.
+    pub pid: Option<Pid>,
+    /// What grew.
+    pub kind: Kind,
+    /// Its share of the net growth; may be negative for what shrank meanwhile.
+    pub share: f64,
+    /// How much it grew since the onset.
+    pub growth: f64,
+}
+
+/// If growth goes on as it is: when the ceiling is met.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Risk {
+    /// The ceiling, in terms of the run's memory.
+    pub limit: Bytes,
+    /// What it is.
+    pub kind: CeilingKind,
+    /// Where it is met.
+    pub at_x: f64,
+    /// At the fastest growth that the interval allows.
+    pub earliest_x: f64,
+    /// At the slowest; `None` when the interval allows no growth at all.
+    pub latest_x: Option<f64>,
+    /// Time until then from the newest observation, when the pace is known.
+    pub in_time: Option<Seconds>,
+}
+
+/// What makes memory grow.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Clock {
+    /// What ticks.
+    pub tick: ClockTick,
+    /// Growth at each tick.
+    pub growth: f64,
+    /// Ticks seen since the onset.
+    pub ticks: u64,
+    /// Distance of ticks in x.
+    pub every: Option<f64>,
+}
+
+/// An event that growth follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClockTick {
+    /// Each step.
+    Step,
+    /// Each evaluation.
+    Evaluation,
+    /// Each checkpoint.
+    Checkpoint,
+    /// Each epoch.
+    Epoch,
+    /// Something regular that the training does not tell.
+    Regular,
+}
+
+/// Something that the evidence shows, with what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// A stable name, such as `native-growth`.
+    pub name: &'static str,
+    /// The numbers that support it, in one sentence.
+    pub text: String,
+    /// The next command or setting to try.
+    pub next: String,
+}
+
+impl Verdict {
+    /// Its name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::WarmingUp => "warming_up",
+            Verdict::Level => "level",
+            Verdict::Leak(_) => "leak",
+            Verdict::Undecided => "undecided",
+        }
+    }
+
+    /// The grade, which only a leak has.
+    pub fn grade(self) -> Option<Grade> {
+        match self {
+            Verdict::Leak(grade) => Some(grade),
+            _ => None,
+        }
+    }
+}
+
+impl Grade {
+    /// Its name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Grade::Early => "early",
+            Grade::Confirmed => "confirmed",
+        }
+    }
+}
+
+impl Shape {
+    /// Its name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Shape::Flat => "flat",
+            Shape::Saturating => "saturating",
+            Shape::Linear => "linear",
+            Shape::Staircase => "staircase",
+            Shape::Sawtooth => "sawtooth",
+            Shape::Jump => "jump",
+            Shape::Shrinking => "shrinking",
+        }
+    }
+}
+
+impl Kind {
+    /// Its name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Anonymous => "anon",
+            Kind::Shared => "shmem",
+            Kind::DevShm => "devshm",
+            Kind::Swap => "swap",
+        }
+    }
+}
