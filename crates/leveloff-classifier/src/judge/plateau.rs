@@ -65,12 +65,13 @@ impl Plateau {
         };
         let needed = if from > 0 { share * before } else { 0.0 };
         let slower = !grew || line.slope + reach <= KNOWN_SLOWER * earlier;
+        let grows = line.slope - 1.64 * line.slope_error > 0.0 && line.slope * length > scene.material;
         let tight = (line.slope.abs() + reach) * length <= 1.5 * band;
         Plateau {
             from,
             since,
             line,
-            settled: slower && tight && length >= needed,
+            settled: slower && !grows && tight && length >= needed,
             needed,
         }
     }
