@@ -1,4 +1,4 @@
-"""The reference story: it grows for ninety steps, as straight as a leak, then levels off for good."""
+"""The reference story: it grows for ninety steps, straight as a leak, then levels off for good."""
 
 import pathlib
 import random
