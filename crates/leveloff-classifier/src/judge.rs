@@ -114,7 +114,7 @@ fn judge_scene(scene: &Scene<'_>) -> Judgement {
         }
     }
     let plateau = Plateau::of(scene);
-    if let Some(plateau) = plateau.filter(|plateau| plateau.settled) {
+    if let Some(plateau) = plateau.filter(|plateau| plateau.settled && !stairs.may_go_on()) {
         return level(scene, &plateau, &stairs);
     }
     match growth::current(scene) {

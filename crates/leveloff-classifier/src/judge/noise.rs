@@ -70,7 +70,12 @@ const JUMP_STEPS: f64 = 8.0;
 impl Jumps {
     fn of(y: &[f64]) -> Jumps {
         let steps: Vec<f64> = y.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
-        let usual = median(&mut steps.clone());
+        let mut usual = median(&mut steps.clone());
+        if usual == 0.0 {
+            // A rounded series mostly stands still: the small steps that it does make count.
+            let mut moves: Vec<f64> = steps.iter().copied().filter(|&step| step > 0.0).collect();
+            usual = quantile(&mut moves, 0.25);
+        }
         let mut counts = vec![0];
         for step in steps {
             let jump = usual > 0.0 && step > JUMP_STEPS * usual;
