@@ -7,10 +7,12 @@ mod blame;
 mod book;
 mod ceiling;
 mod clock;
+mod copied;
 mod epoch;
 mod events;
 mod findings;
 mod fusion;
+mod held;
 mod jury;
 mod own_clock;
 mod pace;
@@ -96,7 +98,7 @@ impl RunJudge {
         let facts = self.facts(book, unit);
         let jury = Jury::of(&Bench { book, unit, facts });
         let devshm_is_ours = self.devshm_is_ours(book, &jury);
-        let decision = fusion::decide(book, &jury, devshm_is_ours);
+        let decision = fusion::decide(book, &jury, unit, devshm_is_ours);
         let (onset, now) = window(&decision.judgement, book);
         let growth = book.memory.growth_since(onset, now);
         let clock = is_growing(&decision.memory)

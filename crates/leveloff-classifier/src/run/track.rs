@@ -63,6 +63,11 @@ impl Track {
         self.span.map(|span| span.began_at)
     }
 
+    /// Its value at some x that it reaches.
+    pub(super) fn value_at(&self, x: f64) -> Option<f64> {
+        self.curve.value_at(x)
+    }
+
     /// The newest value; nothing when there is none.
     pub(super) fn newest(&self) -> f64 {
         self.span.map_or(0.0, |span| span.newest)

@@ -1,7 +1,8 @@
 //! Why memory grows.
 
 use super::{Case, amount, finding};
-use crate::run::fusion::{shared_growth, tensors_rise_with_memory};
+use crate::run::fusion::shared_growth;
+use crate::run::held::tensors_rise_with_memory;
 use crate::run::track::Track;
 use crate::verdict::{ClockTick, Finding, Kind, Subject, Verdict};
 

@@ -4,31 +4,24 @@ use leveloff_model::process::Role;
 use leveloff_model::units::Bytes;
 
 use super::{Case, amount, finding, members};
+use crate::run::copied::copied;
 use crate::verdict::Finding;
 
 /// A role is over-counted when RSS shows more than so many times its memory …
 const OVERCOUNT_TIMES: f64 = 2.0;
 /// … and at least this much that is not there: less misleads nobody.
 const OVERCOUNT_AT_LEAST: f64 = (1_u64 << 30) as f64;
-/// RSS that moved by less than this share of the growth did not follow it.
-const RSS_STOOD_STILL: f64 = 0.25;
 /// One of several processes stands out when it has at least this share of the role's growth.
 const STANDS_OUT: f64 = 0.7;
 
 /// Forked loader workers write to pages that they shared with the trainer.
 pub(super) fn copy_on_write(case: &Case) -> Option<Finding> {
-    case.memory_growth()?;
+    let copied = copied(case.book, case.now, case.material())?;
     let workers = case.book.roles.get(Role::DataloaderWorker)?;
-    let own = workers.anonymous.growth_since(case.onset, case.now);
-    let rss = workers.rss.growth_since(case.onset, case.now);
-    // New workers would bring RSS with them, ended ones take it away.
-    if own < case.material() || rss.abs() > RSS_STOOD_STILL * own {
-        return None;
-    }
     let who = members(Role::DataloaderWorker, workers.processes);
-    let (grown, since) = (amount(own), case.since());
+    let (grown, since) = (amount(copied.amount), case.place(copied.since));
     let text = format!(
-        "{who} made {grown} of shared pages their own {since} while their RSS stood still: reference \
+        "{who} made {grown} of shared pages their own since {since} while their RSS stood still: reference \
          counts are written into objects that the fork shared (pytorch#13246)"
     );
     let next = "hold the data set in arrays (NumPy, torch, Arrow) and not in lists or dicts of Python \
