@@ -4,6 +4,7 @@
 //! before. The order of the questions is the order of this file: too few points? shrinking? jumps
 //! that come again and again? growth that is too old for a warmup? flat? growing? else undecided.
 
+mod cycles;
 mod growth;
 mod noise;
 mod plateau;
@@ -20,6 +21,7 @@ use crate::curve::{Curve, View};
 use crate::observation::XUnit;
 use crate::verdict::{Because, DecideBy, Extremes, Grade, Judgement, Rate, Shape, Verdict};
 
+use cycles::Cycles;
 use growth::Growth;
 use plateau::Plateau;
 use scene::Scene;
@@ -52,6 +54,9 @@ pub enum Quantity {
 /// Fewer points than this allow no statement.
 const FEWEST_POINTS: usize = 6;
 
+/// Fewer valleys than this allow no statement about the lower envelope.
+const FEWEST_VALLEYS: usize = 5;
+
 /// Judges a curve.
 pub fn judge(curve: &Curve, unit: XUnit, quantity: Quantity, facts: &Facts) -> Judgement {
     let view = curve.view();
@@ -69,8 +74,22 @@ fn judge_view(view: &View, unit: XUnit, quantity: Quantity, facts: &Facts) -> Ju
     if view.len() < FEWEST_POINTS {
         return too_few(view);
     }
-    let scene = Scene::new(&view.x, &view.y, unit, quantity, *facts);
-    judge_scene(&scene)
+    let noise = Noise::of(&view.y);
+    let Some(cycles) = Cycles::of(&view.x, &view.y, noise) else {
+        return judge_scene(&Scene::new(&view.x, &view.y, unit, quantity, *facts));
+    };
+    let envelope = cycles.envelope(&view.x, &view.low);
+    if envelope.x.len() < FEWEST_VALLEYS {
+        return judge_scene(&Scene::new(&view.x, &view.y, unit, quantity, *facts));
+    }
+    let scene = Scene::new(&envelope.x, &envelope.y, unit, quantity, *facts);
+    let mut judgement = judge_scene(&scene);
+    judgement.period = Some(cycles.period);
+    if judgement.verdict == Verdict::Level && judgement.shape != Shape::Shrinking {
+        judgement.shape = Shape::Sawtooth;
+        judgement.because = Because::Returns;
+    }
+    judgement
 }
 
 fn judge_scene(scene: &Scene<'_>) -> Judgement {

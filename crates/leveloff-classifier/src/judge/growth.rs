@@ -21,6 +21,8 @@ pub struct Growth {
     pub rate: Rate,
     /// How it bends.
     pub curvature: Option<Curvature>,
+    /// The line through its newest part.
+    pub tail: LineFit,
     /// What came before.
     pub before: Before,
     /// Whether faster growth came before.
@@ -28,6 +30,9 @@ pub struct Growth {
     /// The age at which it is a leak.
     pub decision_age: f64,
 }
+
+/// Fewer points are no course.
+const FEWEST: usize = 5;
 
 /// Chance that the interval of a rate misses it at any look.
 pub const ALPHA: f64 = 0.05;
@@ -41,6 +46,18 @@ const KNOWN_STRAIGHT: f64 = 0.7;
 /// How much less has to be known of that for growth that is several times the decision age.
 const KNOWN_STRAIGHT_IF_OLD: f64 = 0.45;
 
+/// The newest part must grow at this share of the whole's rate.
+const TAIL_SHARE: f64 = 0.6;
+
+/// And be known, give or take a standard error, to grow at this share.
+const TAIL_KNOWN: f64 = 0.2;
+
+/// Residuals above this share of the growth are no straight line.
+const MISFIT: f64 = 0.08;
+
+/// Long runs warm up for longer: growth younger than this share of the plan is not called a leak.
+const SHARE_OF_PLAN: f64 = 0.04;
+
 impl Growth {
     /// Growth since the point `from`.
     pub fn since(scene: &Scene<'_>, from: usize) -> Growth {
@@ -50,12 +67,8 @@ impl Growth {
         let age = scene.end() - onset;
         let earlier = scene.rate_before(from);
         let lead = onset - scene.begin();
-        let before = if from >= 4 && lead >= 0.1 * age && earlier.abs() < 0.4 * line.slope {
-            Before::Plateau
-        } else {
-            Before::Warmup
-        };
-        let grew = earlier * lead > scene.material;
+        let before = before(scene, from, age, line.slope);
+        let grew = before == Before::Warmup && earlier * lead > scene.material;
         let mut growth = Growth {
             from,
             onset,
@@ -67,6 +80,7 @@ impl Growth {
                 high: line.slope + reach,
             },
             curvature: Curvature::over(&scene.x[from..], &scene.y[from..], scene.noise.floor),
+            tail: scene.line_from(from + (scene.len() - from) * 7 / 10),
             before,
             slowed: grew && earlier > 1.3 * line.slope,
             decision_age: 0.0,
@@ -98,7 +112,10 @@ impl Growth {
         };
         let old = ((self.age / self.decision_age - 1.0) / 3.0).clamp(0.0, 1.0);
         let known = KNOWN_STRAIGHT + (KNOWN_STRAIGHT_IF_OLD - KNOWN_STRAIGHT) * old;
-        bend.slowing >= BENDS_BELOW.min(0.8) && bend.slowing_low >= known
+        let goes_on = self.tail.slope >= TAIL_SHARE * self.line.slope
+            && self.tail.slope - self.tail.slope_error >= TAIL_KNOWN * self.line.slope;
+        let known_to_bend = bend.slowing < 0.95 && bend.slowing_high < 0.98;
+        !known_to_bend && bend.slowing >= 0.8 && bend.slowing_low >= known && goes_on
     }
 
     /// Whether it is old enough for a leak.
@@ -107,12 +124,24 @@ impl Growth {
         self.age >= self.decision_age && enough && !self.in_first_epoch(scene)
     }
 
-    /// Whether all of it may be a cache that the first epoch fills.
+    /// Whether the line is what the points follow, and not a mean course between jumps or bends.
+    pub fn fits(&self, scene: &Scene<'_>) -> bool {
+        let grown = self.line.slope * self.age;
+        self.line.residual < (2.0 * scene.noise.sigma).hypot(MISFIT * grown)
+    }
+
+    /// Whether all of it may be a cache that the first epoch fills: it has not gone on behind the
+    /// end of that epoch for long enough to tell.
     pub fn in_first_epoch(&self, scene: &Scene<'_>) -> bool {
-        scene
-            .facts
-            .epoch
-            .is_some_and(|epoch| scene.end() < 1.05 * epoch)
+        let Some(epoch) = scene.facts.epoch.filter(|&epoch| self.onset < epoch) else {
+            return false;
+        };
+        let past = scene.x.partition_point(|&x| x < epoch);
+        if past + 4 > scene.len() || scene.end() < 1.05 * epoch {
+            return true;
+        }
+        let after = scene.line_from(past);
+        after.slope - 2.0 * after.slope_error < 0.3 * self.line.slope
     }
 
     fn decided_after(&self, scene: &Scene<'_>) -> f64 {
@@ -121,7 +150,23 @@ impl Growth {
             .epoch
             .is_some_and(|epoch| scene.end() > 1.5 * epoch && self.age > 0.5 * epoch);
         let less = if past_epoch { PAST_FIRST_EPOCH } else { 1.0 };
-        scene.prior.decision_age(self.before, less)
+        let age = scene.prior.decision_age(self.before, less);
+        age.max(SHARE_OF_PLAN * scene.facts.planned.unwrap_or(0.0))
+    }
+}
+
+/// What came just before: a plateau is at least a tenth as long as the growth is old.
+fn before(scene: &Scene<'_>, from: usize, age: f64, slope: f64) -> Before {
+    let stretch = scene.x.partition_point(|&x| x < scene.x[from] - 0.5 * age);
+    let last = scene.segments.ranges().rfind(|range| range.end <= from);
+    let stretch = stretch.max(last.map_or(from, |range| range.start));
+    if from - stretch < 4 || scene.x[from] - scene.x[stretch] < 0.1 * age {
+        return Before::Warmup;
+    }
+    if scene.line(stretch..from).slope.abs() < 0.4 * slope {
+        Before::Plateau
+    } else {
+        Before::Warmup
     }
 }
 
@@ -129,7 +174,7 @@ impl Growth {
 pub fn leak(scene: &Scene<'_>) -> Option<Growth> {
     starts(scene)
         .map(|from| Growth::since(scene, from))
-        .find(|growth| growth.is_old(scene) && growth.is_material(scene) && growth.is_straight())
+        .find(|growth| growth.is_old(scene) && growth.is_material(scene) && growth.is_straight() && growth.fits(scene))
 }
 
 /// The growth that is going on: the longest stretch that is straight, else the last one.
@@ -152,5 +197,5 @@ fn starts<'a>(scene: &'a Scene<'_>) -> impl Iterator<Item = usize> + 'a {
         .starts()
         .iter()
         .copied()
-        .filter(move |start| start + 6 <= points)
+        .filter(move |start| start + FEWEST <= points)
 }

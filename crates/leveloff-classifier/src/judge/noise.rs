@@ -31,16 +31,16 @@ impl Noise {
         let rounding = ROUNDING * smallest_step(y);
         let few = 1.0 + 10.0 / y.len().max(1) as f64;
         let floor = (FLOOR_SHARE * level * few).max(rounding);
-        let near = second_differences(y, 1);
-        if y.len() < 16 {
-            let sigma = (near / 6.0_f64.sqrt()).max(floor);
+        let jumps = Jumps::of(y);
+        let near = second_differences(y, 1, &jumps).unwrap_or(0.0);
+        let white = (near / 6.0_f64.sqrt()).max(floor);
+        let Some(far) = second_differences(y, 4, &jumps).filter(|_| y.len() >= 16) else {
             return Noise {
-                sigma,
+                sigma: white,
                 rho: 0.0,
                 floor,
             };
-        }
-        let far = second_differences(y, 4);
+        };
         let ratio = if far > 0.0 { (near / far).powi(2) } else { 1.0 };
         let rho = autocorrelation_for(ratio);
         let sigma = (near / variance_factor(rho, 1).sqrt()).max(floor);
@@ -61,19 +61,49 @@ fn smallest_step(y: &[f64]) -> f64 {
     if smallest.is_finite() { smallest } else { 0.0 }
 }
 
-/// A robust scale of y[i−h] − 2y[i] + y[i+h]. Rounding makes many of them zero, so the median alone
-/// would see no noise where there is some.
-fn second_differences(y: &[f64], lag: usize) -> f64 {
-    if y.len() < 2 * lag + 1 {
-        return 0.0;
+/// Running counts of steps that are jumps, so that a stretch is known to hold none.
+struct Jumps(Vec<u32>);
+
+/// A step of more than this many usual ones is a jump.
+const JUMP_STEPS: f64 = 8.0;
+
+impl Jumps {
+    fn of(y: &[f64]) -> Jumps {
+        let steps: Vec<f64> = y.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
+        let usual = median(&mut steps.clone());
+        let mut counts = vec![0];
+        for step in steps {
+            let jump = usual > 0.0 && step > JUMP_STEPS * usual;
+            counts.push(counts[counts.len() - 1] + u32::from(jump));
+        }
+        Jumps(counts)
     }
-    let mut differences: Vec<f64> = (lag..y.len() - lag)
+
+    fn between(&self, first: usize, last: usize) -> bool {
+        self.0[last] > self.0[first]
+    }
+}
+
+/// Fewer differences tell nothing of their scale.
+const FEWEST_DIFFERENCES: usize = 8;
+
+/// A robust scale of y[i−h] − 2y[i] + y[i+h] where no jump is in between. Rounding makes many of
+/// them zero; then the median alone would see no noise where there is some.
+fn second_differences(y: &[f64], lag: usize, jumps: &Jumps) -> Option<f64> {
+    let mut differences: Vec<f64> = (lag..y.len().saturating_sub(lag))
+        .filter(|&i| !jumps.between(i - lag, i + lag))
         .map(|i| y[i - lag] - 2.0 * y[i] + y[i + lag])
         .collect();
+    if differences.len() < FEWEST_DIFFERENCES.min(y.len().saturating_sub(2)).max(1) {
+        return None;
+    }
     let scale = mad(&mut differences, 0.0);
-    /// Φ⁻¹(0.9): four in five absolute values of a normal sample are below so many σ.
-    const FOUR_IN_FIVE: f64 = 1.281_551_565_544_6;
-    scale.max(quantile(&mut differences, 0.8) / FOUR_IN_FIVE)
+    if scale > 0.0 {
+        return Some(scale);
+    }
+    /// Φ⁻¹(0.95): nine in ten absolute values of a normal sample are below so many σ.
+    const NINE_IN_TEN: f64 = 1.644_853_626_951_5;
+    Some(quantile(&mut differences, 0.9) / NINE_IN_TEN)
 }
 
 fn variance_factor(rho: f64, lag: i32) -> f64 {

@@ -143,9 +143,9 @@ impl LineFit {
 
 impl Curvature {
     /// A parabola through all points, by least squares on polynomials that are orthogonal over
-    /// them. `None` for fewer than six points, or points that are all in one place.
+    /// them. `None` for fewer than five points, or points that are all in one place.
     pub fn over(x: &[f64], y: &[f64], least_residual: f64) -> Option<Curvature> {
-        if x.len() < 6 {
+        if x.len() < 5 {
             return None;
         }
         let n = x.len() as f64;
