@@ -1,10 +1,14 @@
 //! Judges process CSV files (a row for each process and sample) with everything they tell, and
-//! prints the verdict, the blame and the findings; `--looks N` also what was said on the way.
+//! prints the verdict, the blame and the findings; `--looks N` also what was said on the way, and
+//! `--table` one line for each file: the verdict at the end, since when, and where a leak was said
+//! at any observation.
 //!
-//! cargo run --release -p leveloff-classifier --example judge_trace -- [--level-by N] [--looks N] FILE…
+//! cargo run --release -p leveloff-classifier --example judge_trace -- [--level-by N] [--looks N | --table] FILE…
 
 #[path = "../tests/support/trace.rs"]
 mod trace;
+
+use std::time::{Duration, Instant};
 
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::run::RunJudge;
@@ -15,6 +19,7 @@ use leveloff_model::units::Step;
 fn main() {
     let mut stated = StatedFacts::default();
     let mut looks = 0;
+    let mut as_table = false;
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         let mut number = || arguments.next().and_then(|text| text.parse().ok());
@@ -22,6 +27,8 @@ fn main() {
             "--level-by" => stated.level_by = number().map(Step),
             "--epoch-steps" => stated.epoch_steps = number().map(Step),
             "--looks" => looks = number().unwrap_or(0),
+            "--table" => as_table = true,
+            file if as_table => line(file, &stated),
             file => judge(file, &stated, looks),
         }
     }
@@ -49,6 +56,44 @@ fn judge(file: &str, stated: &StatedFacts, looks: u64) {
         }
     }
     print(&judge.verdict());
+}
+
+/// Looks at every observation.
+fn line(file: &str, stated: &StatedFacts) {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    let mut judge = RunJudge::new(XUnit::Step, stated);
+    let (mut said, mut leaks, mut looks) = (Vec::new(), 0, 0);
+    let mut spent = Duration::ZERO;
+    for observation in trace::observations(&text) {
+        judge.observe(&observation);
+        let asked = Instant::now();
+        let verdict = judge.verdict();
+        spent += asked.elapsed();
+        looks += 1;
+        if verdict.verdict.grade().is_some() {
+            leaks += 1;
+            said.push(observation.count.unwrap_or(-1.0));
+        }
+    }
+    let verdict = judge.verdict();
+    let name = file.rsplit('/').next().unwrap_or(file);
+    let blame: Vec<String> = verdict
+        .blame
+        .iter()
+        .map(|part| {
+            let role = part.role.map_or("nobody", |role| role.name());
+            format!("{role} {} {:.2}", part.kind.name(), part.share)
+        })
+        .collect();
+    let findings: Vec<&str> = verdict.findings.iter().map(|found| found.name).collect();
+    let first = said.first().map_or(String::new(), |x| format!("from {x}"));
+    println!(
+        "{name:32} {:60} leak said {leaks} of {looks} {first}; {} ({}) {:?}",
+        short(&verdict),
+        blame.join(", "),
+        findings.join(" "),
+        spent / looks.max(1)
+    );
 }
 
 fn short(verdict: &RunVerdict) -> String {

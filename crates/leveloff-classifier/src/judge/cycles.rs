@@ -59,7 +59,13 @@ impl Cycles {
 
     fn at(x: &[f64], y: &[f64], reversal: f64) -> Option<Cycles> {
         let (peaks, valleys) = turning_points(y, reversal);
-        if std::env::var("DBG").is_ok() { eprintln!("rev {reversal:.3e} peaks {} valleys {}", peaks.len(), valleys.len()); }
+        if std::env::var("DBG").is_ok() {
+            eprintln!(
+                "rev {reversal:.3e} peaks {} valleys {}",
+                peaks.len(),
+                valleys.len()
+            );
+        }
         if peaks.len() < FEWEST_PEAKS || valleys.len() + 1 < FEWEST_PEAKS {
             return None;
         }
@@ -70,7 +76,9 @@ impl Cycles {
             _ => 0.4,
         };
         let (period, spread) = mean_and_spread(&gaps);
-        if std::env::var("DBG").is_ok() { eprintln!("period {period:.1} spread {spread:.1}"); }
+        if std::env::var("DBG").is_ok() {
+            eprintln!("period {period:.1} spread {spread:.1}");
+        }
         if spread > uneven * period {
             return None;
         }
@@ -94,7 +102,9 @@ impl Cycles {
         if spread > AMPLITUDE_SPREAD * amplitude || drop < REAL_DROP * amplitude {
             return None;
         }
-        if std::env::var("DBG").is_ok() { eprintln!("ampl {amplitude:.3e} echo"); }
+        if std::env::var("DBG").is_ok() {
+            eprintln!("ampl {amplitude:.3e} echo");
+        }
         let points = (peaks[peaks.len() - 1] - peaks[0]) as f64 / gaps.len() as f64;
         if echo(y, points.round() as usize) < LEAST_ECHO {
             return None;
@@ -194,7 +204,9 @@ fn echo(y: &[f64], lag: usize) -> f64 {
             break;
         }
         let pairs = smoothed.len() - lag;
-        let shared: f64 = (0..pairs).map(|i| smoothed[i] * smoothed[i + lag]).sum::<f64>();
+        let shared: f64 = (0..pairs)
+            .map(|i| smoothed[i] * smoothed[i + lag])
+            .sum::<f64>();
         best = best.max(shared / pairs as f64 / power.max(f64::MIN_POSITIVE));
     }
     best

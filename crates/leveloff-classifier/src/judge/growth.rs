@@ -174,7 +174,12 @@ fn before(scene: &Scene<'_>, from: usize, age: f64, slope: f64) -> Before {
 pub fn leak(scene: &Scene<'_>) -> Option<Growth> {
     starts(scene)
         .map(|from| Growth::since(scene, from))
-        .find(|growth| growth.is_old(scene) && growth.is_material(scene) && growth.is_straight() && growth.fits(scene))
+        .find(|growth| {
+            growth.is_old(scene)
+                && growth.is_material(scene)
+                && growth.is_straight()
+                && growth.fits(scene)
+        })
 }
 
 /// The growth that is going on: the longest stretch that is straight, else the last one.

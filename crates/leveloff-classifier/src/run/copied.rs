@@ -35,8 +35,9 @@ pub(super) fn copied(book: &Book, now: f64, material: f64) -> Option<Copied> {
     let since = youngest(book)?;
     let amount = workers.anonymous.growth_since(since, now);
     let rss = workers.rss.growth_since(since, now);
-    (amount >= material && rss.abs() <= RSS_STOOD_STILL * amount)
-        .then_some(Copied { since, amount })
+    let is_copying =
+        amount >= material && rss.abs() <= RSS_STOOD_STILL * amount && goes_on(workers, since, now);
+    is_copying.then_some(Copied { since, amount })
 }
 
 /// Copying that has gone on for longer than a worker needs to warm up.
@@ -49,7 +50,6 @@ pub(super) fn copied_pages(book: &Book, jury: &Jury, unit: XUnit) -> Option<(Sub
     let raises = judgement.verdict == Verdict::WarmingUp
         && judgement.because != Because::FirstEpoch
         && now - copied.since >= warm_by
-        && goes_on(book.roles.get(role)?, copied.since, now)
         && book.memory.growth_since(copied.since, now) >= 0.5 * copied.amount;
     raises.then(|| {
         let raised = Judgement {

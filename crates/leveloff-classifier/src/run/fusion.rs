@@ -45,8 +45,10 @@ pub(super) fn decide(book: &Book, jury: &Jury, unit: XUnit, devshm_is_ours: bool
     if own.judgement.verdict.grade().is_some() {
         return own;
     }
+    let material = own.memory.material;
     let leaking = jury.all().iter().skip(1).filter(|(subject, judgement)| {
-        judgement.verdict.grade().is_some() && may_decide(book, *subject, judgement, devshm_is_ours)
+        judgement.verdict.grade().is_some()
+            && may_decide(book, *subject, judgement, material, devshm_is_ours)
     });
     // Of equals the first: the series come in the order of how much they tell.
     let worst = leaking
@@ -64,34 +66,38 @@ pub(super) fn decide(book: &Book, jury: &Jury, unit: XUnit, devshm_is_ours: bool
     }
 }
 
-fn may_decide(book: &Book, subject: Subject, judgement: &Judgement, devshm_is_ours: bool) -> bool {
+fn may_decide(
+    book: &Book,
+    subject: Subject,
+    judgement: &Judgement,
+    material: f64,
+    devshm_is_ours: bool,
+) -> bool {
     let Some((first, last)) = judgement.span else {
         return false;
     };
     let onset = judgement.onset_x.unwrap_or(first);
     let in_whole = book.memory.growth_since(onset, last);
-    let shows = |growth: f64| growth > 0.0 && in_whole >= SHOWS_IN_THE_WHOLE * growth;
+    // What is not worth a word in the run's memory is not worth one anywhere.
+    let shows_in =
+        |whole: f64, growth: f64| growth >= material && whole >= SHOWS_IN_THE_WHOLE * growth;
     match subject {
         Subject::Memory | Subject::Cuda => true,
-        Subject::Role(role) => {
-            let track = book.roles.get(role);
-            track.is_some_and(|role| shows(role.memory.growth_since(onset, last)))
-        }
+        Subject::Role(role) => book
+            .roles
+            .get(role)
+            .is_some_and(|role| shows_in(in_whole, role.memory.growth_since(onset, last))),
         Subject::Process(pid, _) => {
             let track = book.processes.living().find(|track| track.pid == pid);
-            track.is_some_and(|track| shows(track.memory.growth_since(onset, last)))
+            track.is_some_and(|track| shows_in(in_whole, track.memory.growth_since(onset, last)))
         }
-        Subject::RoleKind(role, Kind::Shared) => {
+        Subject::RoleKind(role, Kind::Shared) => book.roles.get(role).is_some_and(|role| {
             let all = shared_growth(book, onset, last);
-            let track = book.roles.get(role);
-            track.is_some_and(|role| {
-                let growth = role.shared.growth_since(onset, last);
-                growth > 0.0 && all >= SHOWS_IN_THE_WHOLE * growth
-            })
-        }
+            shows_in(all, role.shared.growth_since(onset, last))
+        }),
         // What is swapped out was there before; what is anonymous is judged with its role.
         Subject::RoleKind(..) => false,
-        Subject::DevShm => devshm_is_ours,
+        Subject::DevShm => devshm_is_ours && book.devshm.growth_since(onset, last) >= material,
         Subject::Descriptors => {
             let growth = book.descriptors.growth_since(onset, last);
             growth >= FEW_DESCRIPTORS

@@ -14,20 +14,24 @@ const CACHES_AMONG_WARMUPS: f64 = 1.0 / 3.0;
 const COMPARED_AT: u32 = 12;
 /// Two series that correlate so well rise together.
 const RISE_TOGETHER: f64 = 0.95;
+/// References that are kept do not come and go: the count shakes by no more than this share of its
+/// growth. One that a garbage collector works on does.
+const STEADY: f64 = 0.05;
 
 /// What is said of growing memory when the tensors in it rise straight, and have done so for longer
 /// than caches do.
 pub(super) fn held_references(book: &Book, jury: &Jury, unit: XUnit) -> Option<Judgement> {
     let memory = jury.memory();
     let tensors = jury.of_subject(Subject::Tensors)?;
-    // A count that wanders with the garbage collector is no evidence.
     tensors.verdict.grade()?;
     let (onset, now) = (tensors.onset_x?, tensors.span?.1);
+    let kept = book.tensors.track().growth_since(onset, now);
     let caches_last =
         Prior::of(unit, Quantity::Memory).decision_age(Before::Warmup, CACHES_AMONG_WARMUPS);
     let raises = memory.verdict == Verdict::WarmingUp
         && memory.because != Because::FirstEpoch
         && now - onset >= caches_last
+        && tensors.noise <= STEADY * kept
         && book.memory.growth_since(onset, now) >= memory.material
         && rise_together(book, onset, now);
     raises.then(|| Judgement {

@@ -1,4 +1,6 @@
-//! Which series of a run are judged. Judging costs, so only what moved is.
+//! Which series of a run are judged. Judging costs, so only what rises is.
+
+use leveloff_model::process::Role;
 
 use super::book::Book;
 use super::processes::ProcessTrack;
@@ -6,7 +8,7 @@ use super::roles::RoleTrack;
 use super::track::Track;
 use crate::judge::{Facts, Quantity};
 use crate::observation::XUnit;
-use crate::verdict::{Judgement, Kind, Subject};
+use crate::verdict::{Because, Judgement, Kind, Subject};
 
 /// Every series that was judged; the run's memory is always the first.
 #[derive(Debug, Clone)]
@@ -26,10 +28,8 @@ pub(super) struct Bench<'a> {
 }
 
 impl Jury {
-    /// Single processes that are judged: those that grew most.
-    const PROCESSES: usize = 3;
-    /// A series that swings less than this share of what is material for the run's memory is
-    /// still looked at: one worker's leak is small beside the whole.
+    /// A series that rises by this share of what is material for the run's memory is looked at: one
+    /// worker's leak is small beside the whole.
     const WORTH_A_LOOK: f64 = 0.5;
     /// Descriptors that come and go with a queue or a file.
     const SOME_DESCRIPTORS: f64 = 16.0;
@@ -38,7 +38,7 @@ impl Jury {
     /// Tensors that come and go with a batch.
     const SOME_TENSORS: f64 = 8.0;
 
-    /// Judges what moved.
+    /// Judges what rises.
     pub(super) fn of(bench: &Bench) -> Jury {
         let Bench { book, unit, facts } = *bench;
         let memory = book.memory.judge(unit, Quantity::Memory, &facts);
@@ -83,7 +83,7 @@ impl Jury {
         &self.judged[0].1
     }
 
-    /// What is said of a series, if it moved.
+    /// What is said of a series, if it rises.
     pub(super) fn of_subject(&self, subject: Subject) -> Option<&Judgement> {
         let found = self.judged.iter().find(|(judged, _)| *judged == subject);
         found.map(|(_, judgement)| judgement)
@@ -100,45 +100,33 @@ impl Jury {
     }
 
     fn judge_roles(&mut self, bench: &Bench, least: f64) {
-        // One role alone is the run's memory itself.
-        let moved = |role: &&RoleTrack| role.memory.swing() >= least;
-        let several = bench.book.roles.all().filter(moved).count() > 1;
+        let several = bench.book.roles.all().count() > 1;
+        // Young growth of the whole is no older in its parts; workers are asked for what they copy.
+        let whole_is_young = self.memory().because == Because::YoungGrowth;
         for role in bench.book.roles.all() {
-            if several {
+            if several && (!whole_is_young || role.role == Role::DataloaderWorker) {
                 let subject = Subject::Role(role.role);
                 self.look_at(bench, subject, &role.memory, Quantity::Memory, least);
             }
-            for (kind, track, quantity) in [
-                (Kind::Shared, &role.shared, Quantity::SharedMemory),
-                (Kind::Swap, &role.swapped, Quantity::Memory),
-            ] {
-                let subject = Subject::RoleKind(role.role, kind);
-                self.look_at(bench, subject, track, quantity, least);
-            }
-            // Without the others, all of a role's memory is anonymous.
-            if role.shared.swing() >= least || role.swapped.swing() >= least {
-                let subject = Subject::RoleKind(role.role, Kind::Anonymous);
-                self.look_at(bench, subject, &role.anonymous, Quantity::Memory, least);
-            }
+            let subject = Subject::RoleKind(role.role, Kind::Shared);
+            self.look_at(bench, subject, &role.shared, Quantity::SharedMemory, least);
         }
     }
 
+    /// Only what stands out from its siblings: else the role says it better.
     fn judge_processes(&mut self, bench: &Bench, least: f64) {
         let book = bench.book;
-        // The only process of a role is the role.
-        let has_siblings = |track: &&ProcessTrack| {
-            book.roles
-                .get(track.role)
-                .is_some_and(|role| role.processes > 1)
+        let stands_out = |track: &&ProcessTrack| {
+            let rise = track.memory.rise();
+            let of_role = |role: &RoleTrack| role.processes > 1 && rise >= 0.5 * role.memory.rise();
+            rise >= least && book.roles.get(track.role).is_some_and(of_role)
         };
-        let mut risen: Vec<&ProcessTrack> = book
+        let most = book
             .processes
             .living()
-            .filter(has_siblings)
-            .filter(|track| track.memory.rise() >= least)
-            .collect();
-        risen.sort_by(|a, b| b.memory.rise().total_cmp(&a.memory.rise()));
-        for track in risen.into_iter().take(Jury::PROCESSES) {
+            .filter(stands_out)
+            .max_by(|a, b| a.memory.rise().total_cmp(&b.memory.rise()));
+        if let Some(track) = most {
             let subject = Subject::Process(track.pid, track.role);
             self.look_at(bench, subject, &track.memory, Quantity::Memory, least);
         }
@@ -152,7 +140,7 @@ impl Jury {
         quantity: Quantity,
         least: f64,
     ) {
-        if track.points() > 0 && track.swing() >= least.max(f64::MIN_POSITIVE) {
+        if track.rises_by(least) {
             let facts = Facts {
                 limit: None,
                 ..bench.facts

@@ -30,9 +30,13 @@ struct Span {
     lowest: f64,
     highest: f64,
     newest: f64,
+    newest_x: f64,
 }
 
 impl Track {
+    /// The newer half of what still rises rose by this share of what it has to rise by in all.
+    const STILL_RISES: f64 = 0.5;
+
     /// Takes the next point.
     pub(super) fn push(&mut self, x: f64, y: f64) {
         self.curve.push(x, y);
@@ -42,10 +46,12 @@ impl Track {
             lowest: y,
             highest: y,
             newest: y,
+            newest_x: x,
         });
         span.lowest = span.lowest.min(y);
         span.highest = span.highest.max(y);
         span.newest = y;
+        span.newest_x = x;
     }
 
     /// What is said of it.
@@ -73,14 +79,25 @@ impl Track {
         self.span.map_or(0.0, |span| span.newest)
     }
 
-    /// How far its highest value lies above its lowest: what swings little need not be judged.
+    /// How far its highest value lies above its lowest.
     pub(super) fn swing(&self) -> f64 {
         self.span.map_or(0.0, |span| span.highest - span.lowest)
     }
 
-    /// How far the newest value lies above the lowest: what does not is no growth.
+    /// How far the newest value lies above the lowest.
     pub(super) fn rise(&self) -> f64 {
         self.span.map_or(0.0, |span| span.newest - span.lowest)
+    }
+
+    /// Whether it rose by at least this much and is still at it. A cheap question to be asked
+    /// before the costly one: what does not rise cannot leak.
+    pub(super) fn rises_by(&self, least: f64) -> bool {
+        let Some(span) = &self.span else { return false };
+        let rise = self.rise();
+        let middle = 0.5 * (span.began_at + span.newest_x);
+        rise > 0.0
+            && rise >= least
+            && self.growth_since(middle, span.newest_x) >= Track::STILL_RISES * least
     }
 
     /// Growth from one x to another of something that did not exist before its first point.
