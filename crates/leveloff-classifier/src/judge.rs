@@ -74,15 +74,15 @@ fn judge_view(view: &View, unit: XUnit, quantity: Quantity, facts: &Facts) -> Ju
     if view.len() < FEWEST_POINTS {
         return too_few(view);
     }
-    let noise = Noise::of(&view.y);
-    let Some(cycles) = Cycles::of(&view.x, &view.y, noise) else {
+    let Some(cycles) = Cycles::of(&view.x, &view.y) else {
         return judge_scene(&Scene::new(&view.x, &view.y, unit, quantity, *facts));
     };
     let envelope = cycles.envelope(&view.x, &view.low);
     if envelope.x.len() < FEWEST_VALLEYS {
         return judge_scene(&Scene::new(&view.x, &view.y, unit, quantity, *facts));
     }
-    let scene = Scene::new(&envelope.x, &envelope.y, unit, quantity, *facts);
+    let mut scene = Scene::new(&envelope.x, &envelope.y, unit, quantity, *facts);
+    scene.span = (view.x[0], view.x[view.len() - 1]);
     let mut judgement = judge_scene(&scene);
     judgement.period = Some(cycles.period);
     if judgement.verdict == Verdict::Level && judgement.shape != Shape::Shrinking {
@@ -97,6 +97,10 @@ fn judge_scene(scene: &Scene<'_>) -> Judgement {
         return judgement;
     }
     let stairs = Stairs::of(scene);
+    if std::env::var("DBG").is_ok() {
+        eprintln!("{stairs:?} {}", stairs.go_on());
+        for from in scene.segments.starts() { let g = Growth::since(scene, *from); eprintln!("  from {} onset {:.0} age {:.0} N {:.0} old {} mat {} straight {} fits {} curv {:?} tail {:.3} slope {:.3} {:?} slowed {} resid {:.1} sigma {:.1}", from, g.onset, g.age, g.decision_age, g.is_old(scene), g.is_material(scene), g.is_straight(), g.fits(scene), g.curvature.map(|c| ((c.slowing_low*100.0).round(), (c.slowing*100.0).round(), (c.slowing_high*100.0).round())), g.tail.slope/1e6, g.line.slope/1e6, g.before, g.slowed, g.line.residual/1e6, scene.noise.sigma/1e6); }
+    }
     if let Some(growth) = growth::leak(scene) {
         return leak(scene, &growth, Shape::Linear, Because::Outlived);
     }

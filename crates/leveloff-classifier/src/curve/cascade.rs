@@ -28,7 +28,7 @@ pub struct Cascade {
 
 /// Buckets in a level. A view of any stretch then has between half and twice as many points: enough
 /// for the shape of a curve, few enough for a verdict in a fraction of a millisecond.
-const LEVEL: usize = 96;
+const LEVEL: usize = 128;
 
 impl Bucket {
     /// One point.

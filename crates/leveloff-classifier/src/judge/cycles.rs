@@ -1,9 +1,7 @@
 //! Memory that rises and falls again and again: garbage collection, evaluations, caches that are
 //! emptied. What counts then is the lower envelope: does each valley lie higher than the last?
 
-use crate::stats::{LineFit, quantile};
-
-use super::noise::Noise;
+use crate::stats::{LineFit, median, quantile};
 
 /// A regular up and down.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,6 +26,10 @@ pub struct Envelope {
 /// Fewer peaks may be chance.
 const FEWEST_PEAKS: usize = 4;
 
+/// So many of the distances from peak to peak must be within 0.6 to 1.6 of the usual one: a peak may
+/// be missed now and then.
+const REGULAR_SHARE: f64 = 0.75;
+
 /// Heights may differ by this share of their mean.
 const AMPLITUDE_SPREAD: f64 = 0.45;
 
@@ -43,43 +45,31 @@ const REVERSAL_OF_RANGE: f64 = 0.3;
 impl Cycles {
     /// The cycles of a curve, if it has any: looked for without its trend first, then as it is,
     /// because a warmup's bend is larger than many a cycle.
-    pub fn of(x: &[f64], y: &[f64], noise: Noise) -> Option<Cycles> {
+    pub fn of(x: &[f64], y: &[f64]) -> Option<Cycles> {
         if x.len() < 12 {
             return None;
         }
+        let noise = between_turns(y);
         let line = LineFit::over(x, y, 0.0);
         let detrended: Vec<f64> = x.iter().zip(y).map(|(&x, &y)| y - line.at(x)).collect();
         let mut sorted = detrended.clone();
         let range = quantile(&mut sorted, 0.97) - quantile(&mut sorted, 0.03);
         let level = quantile(&mut y.to_vec(), 0.5).abs();
-        let large = (6.0 * noise.sigma).max(REVERSAL_OF_RANGE * range);
-        let small = (8.0 * noise.sigma).max(0.008 * level);
-        Cycles::at(x, &detrended, large).or_else(|| Cycles::at(x, y, small))
+        let large = (6.0 * noise).max(REVERSAL_OF_RANGE * range);
+        let small = (8.0 * noise).max(0.008 * level);
+        Cycles::at(x, y, &detrended, large).or_else(|| Cycles::at(x, y, y, small))
     }
 
-    fn at(x: &[f64], y: &[f64], reversal: f64) -> Option<Cycles> {
+    fn at(x: &[f64], raw: &[f64], y: &[f64], reversal: f64) -> Option<Cycles> {
         let (peaks, valleys) = turning_points(y, reversal);
-        if std::env::var("DBG").is_ok() {
-            eprintln!(
-                "rev {reversal:.3e} peaks {} valleys {}",
-                peaks.len(),
-                valleys.len()
-            );
-        }
+        if std::env::var("DBG").is_ok() { eprintln!("rev {reversal:.3e} peaks {} valleys {}", peaks.len(), valleys.len()); }
         if peaks.len() < FEWEST_PEAKS || valleys.len() + 1 < FEWEST_PEAKS {
             return None;
         }
         let gaps: Vec<f64> = peaks.windows(2).map(|p| x[p[1]] - x[p[0]]).collect();
-        let uneven = match peaks.len() {
-            0..=6 => 0.25,
-            7..=12 => 0.3,
-            _ => 0.4,
-        };
-        let (period, spread) = mean_and_spread(&gaps);
-        if std::env::var("DBG").is_ok() {
-            eprintln!("period {period:.1} spread {spread:.1}");
-        }
-        if spread > uneven * period {
+        let period = median(&mut gaps.clone());
+        let regular = gaps.iter().filter(|&&gap| (0.6..=1.6).contains(&(gap / period))).count();
+        if (regular as f64) < REGULAR_SHARE * gaps.len() as f64 {
             return None;
         }
         // Peaks and valleys alternate; each drop goes from a peak to the valley behind it.
@@ -87,7 +77,8 @@ impl Cycles {
             .iter()
             .filter_map(|&peak| {
                 let valley = valleys.iter().find(|&&valley| valley > peak)?;
-                Some(y[peak] - y[*valley])
+                // Without a trend, every staircase falls from step to step.
+                Some(raw[peak] - raw[*valley])
             })
             .collect();
         let rises: Vec<f64> = valleys
@@ -102,9 +93,7 @@ impl Cycles {
         if spread > AMPLITUDE_SPREAD * amplitude || drop < REAL_DROP * amplitude {
             return None;
         }
-        if std::env::var("DBG").is_ok() {
-            eprintln!("ampl {amplitude:.3e} echo");
-        }
+        if std::env::var("DBG").is_ok() { eprintln!("ampl {amplitude:.3e} duty {} echo {}", duty(y,&peaks,&valleys), echo(y, ((peaks[peaks.len() - 1] - peaks[0]) as f64 / gaps.len() as f64).round() as usize)); }
         let points = (peaks[peaks.len() - 1] - peaks[0]) as f64 / gaps.len() as f64;
         if echo(y, points.round() as usize) < LEAST_ECHO {
             return None;
@@ -147,6 +136,18 @@ impl Cycles {
         envelope.y.reverse();
         envelope
     }
+}
+
+/// The noise between turns: the quietest quarter of the second differences, which even short cycles
+/// leave alone, scaled to the standard deviation of white noise.
+fn between_turns(y: &[f64]) -> f64 {
+    /// Φ⁻¹(0.625): a quarter of the absolute values of a normal sample are below so many σ.
+    const ONE_IN_FOUR: f64 = 0.318_639_363_964;
+    let mut differences: Vec<f64> = y
+        .windows(3)
+        .map(|three| (three[0] - 2.0 * three[1] + three[2]).abs())
+        .collect();
+    quantile(&mut differences, 0.25) / ONE_IN_FOUR / 6.0_f64.sqrt()
 }
 
 /// Peaks and valleys that are more than `reversal` apart, in order and alternating.
@@ -204,9 +205,7 @@ fn echo(y: &[f64], lag: usize) -> f64 {
             break;
         }
         let pairs = smoothed.len() - lag;
-        let shared: f64 = (0..pairs)
-            .map(|i| smoothed[i] * smoothed[i + lag])
-            .sum::<f64>();
+        let shared: f64 = (0..pairs).map(|i| smoothed[i] * smoothed[i + lag]).sum::<f64>();
         best = best.max(shared / pairs as f64 / power.max(f64::MIN_POSITIVE));
     }
     best

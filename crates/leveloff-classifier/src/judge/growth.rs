@@ -43,6 +43,9 @@ const BENDS_BELOW: f64 = 0.85;
 /// To be a leak, growth must be known not to slow down below this share.
 const KNOWN_STRAIGHT: f64 = 0.7;
 
+/// After faster growth that slowed down, more has to be known.
+const KNOWN_STRAIGHT_AFTER_SLOWING: f64 = 0.85;
+
 /// How much less has to be known of that for growth that is several times the decision age.
 const KNOWN_STRAIGHT_IF_OLD: f64 = 0.45;
 
@@ -63,7 +66,7 @@ impl Growth {
     pub fn since(scene: &Scene<'_>, from: usize) -> Growth {
         let line = scene.line_from(from);
         let reach = line.slope_reach(ALPHA);
-        let onset = scene.x[from];
+        let onset = if from == 0 { scene.begin() } else { scene.x[from] };
         let age = scene.end() - onset;
         let earlier = scene.rate_before(from);
         let lead = onset - scene.begin();
@@ -82,7 +85,7 @@ impl Growth {
             curvature: Curvature::over(&scene.x[from..], &scene.y[from..], scene.noise.floor),
             tail: scene.line_from(from + (scene.len() - from) * 7 / 10),
             before,
-            slowed: grew && earlier > 1.3 * line.slope,
+            slowed: grew && earlier > 1.12 * line.slope,
             decision_age: 0.0,
         };
         growth.decision_age = growth.decided_after(scene);
@@ -111,10 +114,11 @@ impl Growth {
             return false;
         };
         let old = ((self.age / self.decision_age - 1.0) / 3.0).clamp(0.0, 1.0);
-        let known = KNOWN_STRAIGHT + (KNOWN_STRAIGHT_IF_OLD - KNOWN_STRAIGHT) * old;
+        let young = if self.slowed { KNOWN_STRAIGHT_AFTER_SLOWING } else { KNOWN_STRAIGHT };
+        let known = young + (KNOWN_STRAIGHT_IF_OLD - KNOWN_STRAIGHT) * old;
         let goes_on = self.tail.slope >= TAIL_SHARE * self.line.slope
             && self.tail.slope - self.tail.slope_error >= TAIL_KNOWN * self.line.slope;
-        let known_to_bend = bend.slowing < 0.95 && bend.slowing_high < 0.98;
+        let known_to_bend = bend.slowing < 0.95 - 0.15 * old && bend.slowing_high < 0.98;
         !known_to_bend && bend.slowing >= 0.8 && bend.slowing_low >= known && goes_on
     }
 
@@ -174,12 +178,7 @@ fn before(scene: &Scene<'_>, from: usize, age: f64, slope: f64) -> Before {
 pub fn leak(scene: &Scene<'_>) -> Option<Growth> {
     starts(scene)
         .map(|from| Growth::since(scene, from))
-        .find(|growth| {
-            growth.is_old(scene)
-                && growth.is_material(scene)
-                && growth.is_straight()
-                && growth.fits(scene)
-        })
+        .find(|growth| growth.is_old(scene) && growth.is_material(scene) && growth.is_straight() && growth.fits(scene))
 }
 
 /// The growth that is going on: the longest stretch that is straight, else the last one.

@@ -30,6 +30,8 @@ pub struct Scene<'a> {
     pub material: f64,
     /// The level now.
     pub level: f64,
+    /// The first and the last x of the curve, also where its points are only some of it.
+    pub span: (f64, f64),
 }
 
 /// Growth below this share of the level is not worth a word.
@@ -80,6 +82,7 @@ impl<'a> Scene<'a> {
             facts,
             material: material(level.abs(), quantity),
             level,
+            span: (x[0], x[x.len() - 1]),
         }
     }
 
@@ -90,12 +93,12 @@ impl<'a> Scene<'a> {
 
     /// The first x.
     pub fn begin(&self) -> f64 {
-        self.x[0]
+        self.span.0
     }
 
     /// The last x.
     pub fn end(&self) -> f64 {
-        self.x[self.len() - 1]
+        self.span.1
     }
 
     /// How far growth is looked ahead for being worth a word: to the planned end, and at least as
