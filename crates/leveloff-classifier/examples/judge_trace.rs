@@ -5,7 +5,7 @@
 //!
 //! cargo run --release -p leveloff-classifier --example judge_trace -- [--level-by N] [--looks N | --table] FILE…
 
-#[path = "../tests/support/trace.rs"]
+#[path = "../tests/run_judge/trace.rs"]
 mod trace;
 
 use std::time::{Duration, Instant};

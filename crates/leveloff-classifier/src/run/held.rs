@@ -4,7 +4,7 @@ use super::book::Book;
 use super::jury::Jury;
 use crate::judge::{Before, Prior, Quantity};
 use crate::observation::XUnit;
-use crate::verdict::{Because, Grade, Judgement, Subject, Verdict};
+use crate::verdict::{Because, Grade, Judgement, Shape, Subject, Verdict};
 
 /// Most healthy growth is an allocator that fills its pools while the number of tensors stays the
 /// same. Tensors that rise with memory leave only caches: of the healthy warmups that last this
@@ -14,9 +14,9 @@ const CACHES_AMONG_WARMUPS: f64 = 1.0 / 3.0;
 const COMPARED_AT: u32 = 12;
 /// Two series that correlate so well rise together.
 const RISE_TOGETHER: f64 = 0.95;
-/// References that are kept do not come and go: the count shakes by no more than this share of its
-/// growth. One that a garbage collector works on does.
-const STEADY: f64 = 0.05;
+/// References that are kept do not come and go: their number follows the steps this well. One that
+/// a garbage collector works on rises too for a while, but not straight.
+const STRAIGHT: f64 = 0.98;
 
 /// What is said of growing memory when the tensors in it rise straight, and have done so for longer
 /// than caches do.
@@ -25,18 +25,21 @@ pub(super) fn held_references(book: &Book, jury: &Jury, unit: XUnit) -> Option<J
     let tensors = jury.of_subject(Subject::Tensors)?;
     tensors.verdict.grade()?;
     let (onset, now) = (tensors.onset_x?, tensors.span?.1);
-    let kept = book.tensors.track().growth_since(onset, now);
+    let places = Places::between(book, onset, now);
     let caches_last =
         Prior::of(unit, Quantity::Memory).decision_age(Before::Warmup, CACHES_AMONG_WARMUPS);
     let raises = memory.verdict == Verdict::WarmingUp
         && memory.because != Because::FirstEpoch
         && now - onset >= caches_last
-        && tensors.noise <= STEADY * kept
         && book.memory.growth_since(onset, now) >= memory.material
-        && rise_together(book, onset, now);
+        && places.tensors_are_straight()
+        && places.rise_together();
     raises.then(|| Judgement {
         verdict: Verdict::Leak(Grade::Early),
-        shape: tensors.shape,
+        shape: match memory.shape {
+            Shape::Saturating => tensors.shape,
+            shape => shape,
+        },
         onset_x: Some(onset),
         onset_level: book.memory.value_at(onset),
         because: Because::Outlived,
@@ -52,22 +55,49 @@ pub(super) fn tensors_rise_with_memory(book: &Book, jury: &Jury, onset: f64) -> 
         return false;
     };
     let grows = matches!(tensors.verdict, Verdict::WarmingUp | Verdict::Leak(_));
-    grows && rise_together(book, onset, book.x)
+    grows && Places::between(book, onset, book.x).rise_together()
 }
 
-/// Pearson's correlation of memory and tensors at evenly spaced places.
-fn rise_together(book: &Book, from: f64, to: f64) -> bool {
-    let from = from.max(book.tensors.track().began_at().unwrap_or(from));
-    let pairs: Vec<(f64, f64)> = (1..=COMPARED_AT)
-        .map(|place| {
+/// Memory and tensors at evenly spaced places.
+struct Places(Vec<Place>);
+
+#[derive(Clone, Copy)]
+struct Place {
+    x: f64,
+    memory: f64,
+    tensors: f64,
+}
+
+impl Places {
+    fn between(book: &Book, from: f64, to: f64) -> Places {
+        let tensors = book.tensors.track();
+        let from = from.max(tensors.began_at().unwrap_or(from));
+        let place = |place: u32| {
             let x = from + (to - from) * f64::from(place) / f64::from(COMPARED_AT);
-            let memory = book.memory.growth_since(from, x);
-            (memory, book.tensors.track().growth_since(from, x))
-        })
-        .collect();
-    correlation(&pairs).is_some_and(|correlation| correlation >= RISE_TOGETHER)
+            Some(Place {
+                x,
+                memory: book.memory.value_at(x)?,
+                tensors: tensors.value_at(x)?,
+            })
+        };
+        Places((1..=COMPARED_AT).filter_map(place).collect())
+    }
+
+    fn rise_together(&self) -> bool {
+        self.correlate(|place| (place.memory, place.tensors)) >= RISE_TOGETHER
+    }
+
+    fn tensors_are_straight(&self) -> bool {
+        self.correlate(|place| (place.x, place.tensors)) >= STRAIGHT
+    }
+
+    fn correlate(&self, pair: impl Fn(&Place) -> (f64, f64)) -> f64 {
+        let pairs: Vec<(f64, f64)> = self.0.iter().map(pair).collect();
+        correlation(&pairs).unwrap_or(0.0)
+    }
 }
 
+/// Pearson's.
 fn correlation(pairs: &[(f64, f64)]) -> Option<f64> {
     let count = pairs.len() as f64;
     let mean_a = pairs.iter().map(|pair| pair.0).sum::<f64>() / count;

@@ -31,6 +31,22 @@ pub(super) struct RoleTrack {
     pub(super) descriptors: Track,
     /// Its living processes now.
     pub(super) processes: usize,
+    /// It as it was last complete.
+    pub(super) complete: Complete,
+}
+
+/// A role when it last had most of its processes: at the end of a run they go one by one, and what
+/// is said of them should not go with them.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Complete {
+    /// Its processes.
+    pub(super) processes: usize,
+    /// The most it ever had.
+    most: usize,
+    /// Their RSS, summed up.
+    pub(super) rss: f64,
+    /// Their memory.
+    pub(super) memory: f64,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -95,11 +111,13 @@ impl RoleTrack {
             rss: Track::default(),
             descriptors: Track::default(),
             processes: 0,
+            complete: Complete::default(),
         }
     }
 
     fn push(&mut self, x: f64, sums: &Sums) {
         self.processes = sums.processes;
+        self.complete.observe(sums);
         self.memory.push(x, sums.memory);
         self.anonymous.push(x, sums.anonymous);
         self.rss.push(x, sums.rss);
@@ -114,6 +132,17 @@ impl RoleTrack {
         }
         if sums.uncounted == 0 {
             self.descriptors.push(x, sums.descriptors);
+        }
+    }
+}
+
+impl Complete {
+    fn observe(&mut self, sums: &Sums) {
+        self.most = self.most.max(sums.processes);
+        if 2 * sums.processes > self.most {
+            self.processes = sums.processes;
+            self.rss = sums.rss;
+            self.memory = sums.memory;
         }
     }
 }

@@ -5,6 +5,7 @@ use leveloff_model::units::Bytes;
 
 use super::{Case, amount, finding, members};
 use crate::run::copied::copied;
+use crate::run::roles::Complete;
 use crate::verdict::Finding;
 
 /// A role is over-counted when RSS shows more than so many times its memory …
@@ -63,7 +64,7 @@ pub(super) fn overcounted(case: &Case, role: Role) -> Option<Finding> {
     let misleads =
         track.processes > 1 && rss > OVERCOUNT_TIMES * memory && rss - memory > OVERCOUNT_AT_LEAST;
     misleads.then(|| {
-        let who = members(role, track.processes);
+        let who = members(role, processes);
         let (rss, memory) = (Bytes(rss as u64), Bytes(memory as u64));
         let text = format!("{who}: {rss} of RSS, {memory} of memory");
         let next = "read the memory, not the sum of RSS, which counts a shared page once for each of \
