@@ -59,10 +59,14 @@ pub(super) fn one_of_many(case: &Case) -> Option<Finding> {
 
 /// A role whose RSS counts shared pages many times over.
 pub(super) fn overcounted(case: &Case, role: Role) -> Option<Finding> {
-    let track = case.book.roles.get(role)?;
-    let (rss, memory) = (track.rss.newest(), track.memory.newest());
+    let Complete {
+        processes,
+        rss,
+        memory,
+        ..
+    } = case.book.roles.get(role)?.complete;
     let misleads =
-        track.processes > 1 && rss > OVERCOUNT_TIMES * memory && rss - memory > OVERCOUNT_AT_LEAST;
+        processes > 1 && rss > OVERCOUNT_TIMES * memory && rss - memory > OVERCOUNT_AT_LEAST;
     misleads.then(|| {
         let who = members(role, processes);
         let (rss, memory) = (Bytes(rss as u64), Bytes(memory as u64));
