@@ -82,7 +82,13 @@ impl Plateau {
 fn starts(scene: &Scene<'_>) -> Vec<usize> {
     let points = scene.len();
     let grid = (0..points).step_by((points / 32).max(1));
-    let mut starts: Vec<usize> = scene.segments.starts().iter().copied().chain(grid).collect();
+    let mut starts: Vec<usize> = scene
+        .segments
+        .starts()
+        .iter()
+        .copied()
+        .chain(grid)
+        .collect();
     starts.retain(|start| start + FEWEST <= points);
     starts.sort_unstable();
     starts.dedup();
