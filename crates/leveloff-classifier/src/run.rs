@@ -18,6 +18,7 @@ mod own_clock;
 mod pace;
 mod processes;
 mod roles;
+mod thinned;
 mod track;
 
 use leveloff_model::process::Role;
