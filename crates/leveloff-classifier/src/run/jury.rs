@@ -141,8 +141,14 @@ impl Jury {
         least: f64,
     ) {
         if track.rises_by(least) {
+            // A cache that the first epoch fills holds memory and tensors, not these.
+            let no_cache = matches!(
+                subject,
+                Subject::DevShm | Subject::Descriptors | Subject::Processes
+            );
             let facts = Facts {
                 limit: None,
+                epoch: bench.facts.epoch.filter(|_| !no_cache),
                 ..bench.facts
             };
             let judgement = track.judge(bench.unit, quantity, &facts);
