@@ -29,6 +29,9 @@ const SHARE_OF_BEFORE: f64 = 0.2;
 /// Or this, when the slope has collapsed to less than a quarter.
 const SHARE_AFTER_COLLAPSE: f64 = 0.1;
 
+/// Once it has stood still and gone on again twice, it must stand still for this much longer.
+const LONGER_THAN_BEFORE: f64 = 1.5;
+
 /// After growth, the flat part must be known to grow at less than this share of the rate before.
 const KNOWN_SLOWER: f64 = 0.5;
 
@@ -65,6 +68,7 @@ impl Plateau {
             SHARE_OF_BEFORE
         };
         let needed = if from > 0 { share * before } else { 0.0 };
+        let needed = needed.max(LONGER_THAN_BEFORE * stood_still(scene, from));
         let slower = !grew || line.slope + reach <= KNOWN_SLOWER * earlier;
         let significant = line.slope - 2.0 * line.slope_error > 0.0;
         let grows = significant && line.slope * length.max(p(12, 0.5) * scene.horizon()) > scene.material;
@@ -77,6 +81,28 @@ impl Plateau {
             needed,
         }
     }
+}
+
+/// For how long it stood still before `until` and went up after all, at least twice: an allocator
+/// takes memory in chunks, and evaluations come at intervals.
+fn stood_still(scene: &Scene<'_>, until: usize) -> f64 {
+    let still = (0.6 * scene.material).max(3.0 * scene.noise.sigma);
+    let (mut stands, mut from) = (Vec::new(), 0);
+    while from + 1 < until {
+        let level = scene.y[from];
+        let to = (from + 1..until)
+            .find(|&i| (scene.y[i] - level).abs() > still)
+            .unwrap_or(until);
+        let lowest_later = scene.y[to..].iter().copied().fold(f64::INFINITY, f64::min);
+        // The first stretch is where it comes from, and counts for nothing.
+        if from > 0 && to - from >= FEWEST && lowest_later > level {
+            stands.push(scene.x[to - 1] - scene.x[from]);
+        }
+        from = to;
+    }
+    stands.sort_unstable_by(f64::total_cmp);
+    // One long stand may be a plateau between two warmups.
+    stands.iter().rev().nth(1).copied().unwrap_or(0.0)
 }
 
 /// Where a plateau may have begun: at a change of course, or at one of some thirty places in
