@@ -15,11 +15,11 @@ pub use table::{Tally, error_row, row};
 
 use leveloff_classifier::verdict::{RunVerdict, Verdict};
 use leveloff_model::process::printable;
-use leveloff_model::recording::StatedFacts;
 use leveloff_model::units::Bytes;
 
 use crate::judged::Judged;
-use crate::rate::MemoryRate;
+use crate::place::Place;
+use crate::rate::{CountRate, MemoryRate};
 use crate::subject::things;
 use headline::Headline;
 use page::Page;
@@ -44,28 +44,22 @@ pub fn block(judged: &Judged, paint: Paint) -> String {
     page.into_text()
 }
 
-/// The verdict in one line, as a run's last word: `LEVEL since step 88 at 17.4 GiB · …`.
+/// The verdict in one line, with growth and risk if there is any, as a run's last word.
 pub fn line(verdict: &RunVerdict) -> String {
-    let headline = Headline::of(verdict);
-    let mut parts = vec![headline.whole()];
-    match (verdict.verdict, verdict.judgement.rate) {
-        (Verdict::Leak(_) | Verdict::WarmingUp, Some(rate))
-            if things(verdict.decisive).is_none() =>
-        {
-            parts.push(MemoryRate::new(rate, verdict.x_unit).with_interval());
-        }
-        _ => {}
+    let mut parts = vec![Headline::of(verdict).whole()];
+    if let (Verdict::Leak(_) | Verdict::WarmingUp, Some(rate)) =
+        (verdict.verdict, verdict.judgement.rate)
+    {
+        parts.push(match things(verdict.decisive) {
+            Some(things) => CountRate::new(rate, verdict.x_unit, things).with_interval(),
+            None => MemoryRate::new(rate, verdict.x_unit).with_interval(),
+        });
     }
-    if let Some(extremes) = verdict.memory.extremes {
-        parts.push(format!("peak {}", bytes(extremes.peak)));
+    if let Some(risk) = &verdict.risk {
+        let place = Place::new(risk.at_x, verdict.x_unit);
+        parts.push(format!("{} at {place} if it goes on", risk.limit));
     }
-    parts.extend(headline.facts());
     parts.join(" · ")
-}
-
-/// What would settle an open question, in one line; `None` when it is settled.
-pub fn settling(verdict: &RunVerdict, stated: &StatedFacts) -> Option<String> {
-    evidence::settling(verdict, stated).into_iter().next()
 }
 
 fn write_looks(judged: &Judged, page: &mut Page) {
@@ -79,12 +73,7 @@ fn write_looks(judged: &Judged, page: &mut Page) {
         if told != Some(words) {
             let place = look.x.map_or_else(
                 || "before the first count".to_owned(),
-                |x| {
-                    format!(
-                        "from {}",
-                        crate::place::Place::new(x, judged.verdict.x_unit)
-                    )
-                },
+                |x| format!("from {}", Place::new(x, judged.verdict.x_unit)),
             );
             let label = if told.is_none() { "history" } else { "" };
             page.row(label, &format!("{place}: {words}, {}", look.shape.name()));

@@ -1,6 +1,6 @@
 //! The leveloff command: arguments in [`cli`], then one module for each thing it does.
 //!
-//! [`find`], [`run`], [`record`], [`export`] and [`doctor`] are the subcommands. [`run`] starts its
+//! [`find`], [`run`], [`record`], [`judge`], [`export`] and [`doctor`] are the subcommands. [`run`] starts its
 //! command through [`launch`]; it and [`record`] drive a [`session`]: sampler in, [`recorder`] and
 //! [`summary`] out.
 
@@ -8,6 +8,7 @@ pub mod cli;
 pub mod doctor;
 pub mod export;
 pub mod find;
+pub mod judge;
 pub mod launch;
 pub mod notice;
 pub mod record;

@@ -35,12 +35,9 @@ pub fn write(judged: &Judged, page: &mut Page) {
     write_memory_beside(run, page);
 }
 
-/// What would settle an open question and by when, line by line; nothing when it is settled.
-pub fn settling(run: &RunVerdict, stated: &StatedFacts) -> Vec<String> {
+/// What would settle an open question and by when, line by line.
+fn settling(run: &RunVerdict, stated: &StatedFacts) -> Vec<String> {
     let judgement = &run.judgement;
-    if !matches!(run.verdict, Verdict::WarmingUp | Verdict::Undecided) {
-        return Vec::new();
-    }
     let Some(by) = judgement.decide_by else {
         return vec![reason::what_would_settle(judgement).to_owned()];
     };
