@@ -13,16 +13,22 @@ pub struct RunJudge {
     unit: XUnit,
     memory: Curve,
     points: u64,
+    facts: Facts,
 }
 
 impl RunJudge {
     /// A judge of a run whose [`Observation::count`] counts `unit`, with what the user stated.
     pub fn new(unit: XUnit, stated: &StatedFacts) -> RunJudge {
-        let _ = stated;
         RunJudge {
             unit,
             memory: Curve::default(),
             points: 0,
+            facts: Facts {
+                level_by: stated.level_by.map(|s| s.0 as f64),
+                planned: stated.planned_steps.map(|s| s.0 as f64),
+                epoch: stated.epoch_steps.map(|s| s.0 as f64),
+                limit: None,
+            },
         }
     }
 
@@ -36,7 +42,7 @@ impl RunJudge {
 
     /// What can be said now.
     pub fn verdict(&self) -> RunVerdict {
-        let memory = judge(&self.memory, self.unit, Quantity::Memory, &Facts::default());
+        let memory = judge(&self.memory, self.unit, Quantity::Memory, &self.facts);
         RunVerdict {
             verdict: memory.verdict,
             shape: memory.shape,

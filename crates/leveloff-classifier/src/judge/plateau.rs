@@ -1,0 +1,109 @@
+//! Has it been flat, since when, and for long enough?
+
+use crate::stats::LineFit;
+
+use super::scene::Scene;
+
+/// A flat stretch up to the newest point.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Plateau {
+    /// Index of its first point.
+    pub from: usize,
+    /// x there.
+    pub since: f64,
+    /// The line through it.
+    pub line: LineFit,
+    /// Whether it is long enough to be believed.
+    pub settled: bool,
+    /// How long it has to be.
+    pub needed: f64,
+}
+
+/// The fewest points that can be flat.
+const FEWEST: usize = 4;
+
+/// After growth, it must last this share of the time before.
+const SHARE_OF_BEFORE: f64 = 0.2;
+
+/// Or this, when the slope has collapsed to less than a quarter.
+const SHARE_AFTER_COLLAPSE: f64 = 0.1;
+
+/// After growth, the flat part must be known to grow at less than this share of the rate before.
+const KNOWN_SLOWER: f64 = 0.5;
+
+impl Plateau {
+    /// The longest flat stretch that is long enough to be believed, else the longest one.
+    pub fn of(scene: &Scene<'_>) -> Option<Plateau> {
+        let band = scene.material.max(4.0 * scene.noise.sigma);
+        let mut longest = None;
+        for from in starts(scene) {
+            if !is_flat(scene, from, band) {
+                continue;
+            }
+            let plateau = Plateau::from(scene, from, band);
+            if plateau.settled {
+                return Some(plateau);
+            }
+            longest.get_or_insert(plateau);
+        }
+        longest
+    }
+
+    fn from(scene: &Scene<'_>, from: usize, band: f64) -> Plateau {
+        let line = scene.line_from(from);
+        let since = scene.x[from];
+        let length = scene.end() - since;
+        let before = since - scene.begin();
+        let earlier = scene.rate_before(from);
+        let grew = from > 0 && earlier * before > 0.5 * scene.material;
+        let reach = 2.0 * line.slope_error;
+        let collapsed = line.slope + reach < 0.25 * earlier;
+        let share = if collapsed {
+            SHARE_AFTER_COLLAPSE
+        } else {
+            SHARE_OF_BEFORE
+        };
+        let needed = if from > 0 { share * before } else { 0.0 };
+        let slower = !grew || line.slope + reach <= KNOWN_SLOWER * earlier;
+        let grows = line.slope - 1.64 * line.slope_error > 0.0 && line.slope * length > scene.material;
+        let tight = (line.slope.abs() + reach) * length <= 1.5 * band;
+        Plateau {
+            from,
+            since,
+            line,
+            settled: slower && !grows && tight && length >= needed,
+            needed,
+        }
+    }
+}
+
+/// Where a plateau may have begun: at a change of course, or at one of some thirty places in
+/// between, oldest first.
+fn starts(scene: &Scene<'_>) -> Vec<usize> {
+    let points = scene.len();
+    let grid = (0..points).step_by((points / 32).max(1));
+    let mut starts: Vec<usize> = scene.segments.starts().iter().copied().chain(grid).collect();
+    starts.retain(|start| start + FEWEST <= points);
+    starts.sort_unstable();
+    starts.dedup();
+    starts
+}
+
+fn is_flat(scene: &Scene<'_>, from: usize, band: f64) -> bool {
+    let y = &scene.y[from..];
+    let n = y.len();
+    let third = n.div_ceil(3);
+    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
+    let (older, newer) = (mean(&y[..third]), mean(&y[n - third..]));
+    if (newer - older).abs() > 0.67 * band {
+        return false;
+    }
+    let middle = mean(y);
+    // A spike or a single odd point is no movement: nine in ten have to be in the band.
+    let outside = y.iter().filter(|&&y| (y - middle).abs() > band).count();
+    if 10 * outside > n {
+        return false;
+    }
+    let line = scene.line_from(from);
+    line.slope.abs() * (scene.end() - scene.x[from]) <= band
+}
