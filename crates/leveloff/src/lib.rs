@@ -8,6 +8,7 @@ pub mod cli;
 pub mod doctor;
 pub mod export;
 pub mod find;
+pub mod intake;
 pub mod launch;
 pub mod notice;
 pub mod record;
