@@ -42,11 +42,12 @@ fn settling(run: &RunVerdict, stated: &StatedFacts) -> Vec<String> {
         return vec![reason::what_would_settle(judgement).to_owned()];
     };
     let place = |x| Place::new(x, run.x_unit);
-    let mut lines = vec![format!(
-        "about {} if it levels off, {} if it does not",
-        place(by.if_it_levels),
-        place(by.if_it_goes_on)
-    )];
+    let (level, leak) = (place(by.if_it_levels), place(by.if_it_goes_on));
+    let mut lines = vec![if level == leak {
+        format!("about {leak}, either way")
+    } else {
+        format!("about {level} if it levels off, {leak} if it does not")
+    }];
     match stated.level_by {
         Some(step) => lines.push(format!("stated horizon: level by step {step}")),
         None if run.x_unit == XUnit::Step && run.verdict == Verdict::WarmingUp => {

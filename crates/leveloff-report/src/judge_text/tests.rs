@@ -1,5 +1,5 @@
 use leveloff_classifier::observation::XUnit;
-use leveloff_classifier::verdict::{Because, Grade, Shape};
+use leveloff_classifier::verdict::{Because, DecideBy, Grade, Shape};
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::units::Step;
 
@@ -133,6 +133,20 @@ fn what_is_open_says_what_would_settle_it() {
         assert!(flat.contains(words), "{words:?} is not in {text}");
         assert!(text.contains("\n  decided    by "), "{text}");
     }
+}
+
+#[test]
+fn one_date_is_not_told_twice() {
+    let mut open = undecided(Because::TooFewPoints { missing: 2 });
+    open.judgement.decide_by = Some(DecideBy {
+        if_it_levels: 60.0,
+        if_it_goes_on: 60.0,
+    });
+    let text = told(&open);
+    assert!(
+        text.contains("\n  decided    about step 60, either way\n"),
+        "{text}"
+    );
 }
 
 #[test]

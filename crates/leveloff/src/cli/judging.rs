@@ -8,6 +8,7 @@ use leveloff_model::recording::StatedFacts;
 use leveloff_model::units::{Limit, Step};
 
 use super::Format;
+use crate::intake::SizeUnit;
 
 /// What `judge --help` begins with.
 pub(super) const LONG_ABOUT: &str = "Say whether memory levels off or leaks, from recordings, tables and logs.\n\n\
@@ -80,7 +81,7 @@ pub struct JudgeArgs {
     pub y: Option<String>,
     /// The unit of memory in the table or log: B, kB, KiB, MB, MiB, GB, GiB
     #[arg(long, value_name = "UNIT")]
-    pub y_unit: Option<String>,
+    pub y_unit: Option<SizeUnit>,
     /// What undecided and warming up count as, for the exit code [default: code 3]
     #[arg(long, value_enum, value_name = "AS")]
     pub undecided: Option<UndecidedAs>,

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use leveloff_classifier::verdict::Verdict;
 
-use super::input::Outcome;
+use super::case::Outcome;
 use crate::cli::UndecidedAs;
 
 /// How it ended so far.

@@ -4,11 +4,12 @@ use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use leveloff_model::process::printable;
 use leveloff_report::judge_text::{Paint, Tally};
 use leveloff_report::place::thousands;
 use leveloff_report::{judge_json, judge_text};
 
-use super::input::Outcome;
+use super::case::{Case, Outcome};
 use crate::cli::{Format, JudgeArgs};
 use crate::notice::{is_dumb_terminal, notice};
 
@@ -62,11 +63,11 @@ impl Printer {
     }
 
     /// Prints the next result.
-    pub fn print(&mut self, name: &str, result: &Result<Outcome>) {
+    pub fn print(&mut self, case: &Case, result: &Result<Outcome>) {
         self.clear_waiting();
         match result {
-            Ok(outcome) => self.print_outcome(name, outcome),
-            Err(error) => self.print_error(name, &format!("{error:#}")),
+            Ok(outcome) => self.print_outcome(case, outcome),
+            Err(error) => self.print_error(case, &format!("{error:#}")),
         }
     }
 
@@ -100,8 +101,8 @@ impl Printer {
         }
     }
 
-    fn print_outcome(&mut self, name: &str, outcome: &Outcome) {
-        let judged = outcome.judged(name);
+    fn print_outcome(&mut self, case: &Case, outcome: &Outcome) {
+        let judged = outcome.judged(self.name(case));
         let text = match self.style {
             Style::Json => judge_json::object(&judged) + "\n",
             Style::Table(paint) => judge_text::row(&judged, paint),
@@ -114,17 +115,23 @@ impl Printer {
         self.tally.add(outcome.verdict.verdict);
     }
 
-    fn print_error(&mut self, name: &str, error: &str) {
-        notice(&format!(
-            "{}: {error}",
-            leveloff_model::process::printable(name.as_bytes())
-        ));
+    fn print_error(&mut self, case: &Case, error: &str) {
+        notice(&printable(format!("{}: {error}", case.title()).as_bytes()));
+        let name = self.name(case);
         match self.style {
             Style::Json => self.put(&(judge_json::error(name, error) + "\n")),
             Style::Table(paint) => self.put(&judge_text::error_row(name, paint)),
             Style::Blocks(_) => {}
         }
         self.tally.add_error();
+    }
+
+    /// Programs find an input by the name they gave it.
+    fn name<'a>(&self, case: &'a Case) -> &'a str {
+        match self.style {
+            Style::Json => case.name(),
+            Style::Blocks(_) | Style::Table(_) => case.title(),
+        }
     }
 
     /// Judging goes on when stdout is gone: the exit code is asked for as well.

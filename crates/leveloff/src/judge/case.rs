@@ -1,8 +1,8 @@
-//! One input: read once, or twice when earlier verdicts are asked for as well.
+//! One input and its verdict: read once, or twice when earlier verdicts are asked for as well.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use leveloff_classifier::observation::Observation;
 use leveloff_classifier::run::RunJudge;
 use leveloff_classifier::verdict::RunVerdict;
@@ -10,13 +10,13 @@ use leveloff_model::recording::StatedFacts;
 use leveloff_report::judged::{Judged, Look};
 
 use super::looks::{Lookout, schedule};
-use super::source::{self, Opened};
 use crate::cli::JudgeArgs;
+use crate::intake::{self, Asked, Input, Opened, Reading};
 
-/// A file, or stdin.
+/// What is going to be judged.
 #[derive(Debug)]
-pub struct Input {
-    path: PathBuf,
+pub struct Case {
+    input: Input,
     name: String,
 }
 
@@ -30,11 +30,11 @@ pub struct Outcome {
     looks: Vec<Look>,
 }
 
-impl Input {
+impl Case {
     /// What the user named.
-    pub fn of(path: &Path) -> Input {
-        Input {
-            path: path.to_owned(),
+    pub fn of(path: &Path) -> Case {
+        Case {
+            input: Input::from(path),
             name: path.to_string_lossy().into_owned(),
         }
     }
@@ -44,18 +44,36 @@ impl Input {
         &self.name
     }
 
-    /// Whether it is stdin.
-    pub fn is_stdin(&self) -> bool {
-        self.path == Path::new("-")
+    /// As people call it.
+    pub fn title(&self) -> &str {
+        match self.input {
+            Input::Stdin => "stdin",
+            Input::File(_) => &self.name,
+        }
     }
 
-    /// Reads and judges it.
+    /// Whether it is stdin.
+    pub fn is_stdin(&self) -> bool {
+        self.input == Input::Stdin
+    }
+
+    /// Reads and judges it. Whatever is wrong with it is said without its name.
     pub fn judge(&self, args: &JudgeArgs) -> Result<Outcome> {
+        self.judge_named(args).map_err(|error| {
+            let named = error.to_string() == self.input.to_string();
+            let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
+            anyhow!(
+                "{}",
+                causes[usize::from(named && causes.len() > 1)..].join(": ")
+            )
+        })
+    }
+
+    fn judge_named(&self, args: &JudgeArgs) -> Result<Outcome> {
         match args.looks {
             None => self.judge_at(args, Vec::new()),
             Some(looks) if self.can_be_read_twice() => {
-                let mut points = 0;
-                self.open()?.read(&mut |_| points += 1)?;
+                let points = self.open(args)?.read(&mut |_| ())?.observations;
                 self.judge_at(args, schedule(points, looks))
             }
             Some(looks) => self.judge_kept(args, looks),
@@ -64,43 +82,51 @@ impl Input {
 
     /// Judges while reading, in bounded memory.
     fn judge_at(&self, args: &JudgeArgs, schedule: Vec<u64>) -> Result<Outcome> {
-        let opened = self.open()?;
+        let opened = self.open(args)?;
         let stated = args.facts.over(&opened.stated);
         let mut lookout = Lookout::new(RunJudge::new(opened.unit, &stated), schedule);
-        let notes = opened.read(&mut |observation| lookout.observe(observation))?;
-        Ok(Outcome::of(lookout, stated, notes))
+        let reading = opened.read(&mut |observation| lookout.observe(observation))?;
+        Ok(Outcome::of(lookout, stated, reading))
     }
 
     /// Judges what comes through a pipe: how long it is shows only in the end, so it is kept.
     fn judge_kept(&self, args: &JudgeArgs, looks: u32) -> Result<Outcome> {
-        let opened = self.open()?;
+        let opened = self.open(args)?;
         let stated = args.facts.over(&opened.stated);
         let judge = RunJudge::new(opened.unit, &stated);
         let mut kept: Vec<Observation> = Vec::new();
-        let notes = opened.read(&mut |observation| kept.push(observation.clone()))?;
+        let reading = opened.read(&mut |observation| kept.push(observation.clone()))?;
         let mut lookout = Lookout::new(judge, schedule(kept.len() as u64, looks));
         for observation in &kept {
             lookout.observe(observation);
         }
-        Ok(Outcome::of(lookout, stated, notes))
+        Ok(Outcome::of(lookout, stated, reading))
     }
 
-    fn open(&self) -> Result<Opened> {
-        source::open(&self.path)
+    fn open(&self, args: &JudgeArgs) -> Result<Opened> {
+        let asked = Asked {
+            x: args.x.clone(),
+            y: args.y.clone(),
+            y_unit: args.y_unit,
+        };
+        intake::open(&self.input, &asked)
     }
 
     fn can_be_read_twice(&self) -> bool {
-        !self.is_stdin() && std::fs::metadata(&self.path).is_ok_and(|about| about.is_file())
+        match &self.input {
+            Input::File(path) => std::fs::metadata(path).is_ok_and(|about| about.is_file()),
+            Input::Stdin => false,
+        }
     }
 }
 
 impl Outcome {
-    fn of(lookout: Lookout, stated: StatedFacts, notes: Vec<String>) -> Outcome {
+    fn of(lookout: Lookout, stated: StatedFacts, reading: Reading) -> Outcome {
         let (verdict, looks) = lookout.finish();
         Outcome {
             verdict,
             stated,
-            notes,
+            notes: reading.notes,
             looks,
         }
     }
