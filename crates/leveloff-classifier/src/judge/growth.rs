@@ -59,7 +59,7 @@ const TAIL_KNOWN: f64 = 0.2;
 const MISFIT: f64 = 0.08;
 
 /// Long runs warm up for longer: growth younger than this share of the plan is not called a leak.
-const SHARE_OF_PLAN: f64 = 0.04;
+const SHARE_OF_PLAN: f64 = 0.06;
 
 impl Growth {
     /// Growth since the point `from`.
@@ -85,7 +85,7 @@ impl Growth {
             curvature: Curvature::over(&scene.x[from..], &scene.y[from..], scene.noise.floor),
             tail: scene.line_from(from + (scene.len() - from) * 7 / 10),
             before,
-            slowed: grew && earlier > 1.12 * line.slope,
+            slowed: grew && earlier > p(10, 1.12) * line.slope,
             decision_age: 0.0,
         };
         growth.decision_age = growth.decided_after(scene);
@@ -114,12 +114,12 @@ impl Growth {
             return false;
         };
         let old = ((self.age / self.decision_age - 1.0) / 3.0).clamp(0.0, 1.0);
-        let young = if self.slowed { KNOWN_STRAIGHT_AFTER_SLOWING } else { KNOWN_STRAIGHT };
-        let known = young + (KNOWN_STRAIGHT_IF_OLD - KNOWN_STRAIGHT) * old;
-        let goes_on = self.tail.slope >= TAIL_SHARE * self.line.slope
-            && self.tail.slope - self.tail.slope_error >= TAIL_KNOWN * self.line.slope;
-        let known_to_bend = bend.slowing < 0.95 - 0.15 * old && bend.slowing_high < 0.98;
-        !known_to_bend && bend.slowing >= 0.8 && bend.slowing_low >= known && goes_on
+        let young = if self.slowed { p(4, KNOWN_STRAIGHT_AFTER_SLOWING) } else { p(5, KNOWN_STRAIGHT) };
+        let known = young - p(6, 0.25) * old;
+        let goes_on = self.tail.slope >= p(7, TAIL_SHARE) * self.line.slope
+            && self.tail.slope - self.tail.slope_error >= p(8, TAIL_KNOWN) * self.line.slope;
+        let known_to_bend = bend.slowing < p(0, 0.96) - p(1, 0.05) * old && bend.slowing_high < p(2, 0.98);
+        !known_to_bend && bend.slowing >= p(3, 0.8) && bend.slowing_low >= known && goes_on
     }
 
     /// Whether it is old enough for a leak.
@@ -131,7 +131,7 @@ impl Growth {
     /// Whether the line is what the points follow, and not a mean course between jumps or bends.
     pub fn fits(&self, scene: &Scene<'_>) -> bool {
         let grown = self.line.slope * self.age;
-        self.line.residual < (2.0 * scene.noise.sigma).hypot(MISFIT * grown)
+        self.line.residual < (2.0 * scene.noise.sigma).hypot(p(11, MISFIT) * grown)
     }
 
     /// Whether all of it may be a cache that the first epoch fills: it has not gone on behind the
@@ -155,7 +155,7 @@ impl Growth {
             .is_some_and(|epoch| scene.end() > 1.5 * epoch && self.age > 0.5 * epoch);
         let less = if past_epoch { PAST_FIRST_EPOCH } else { 1.0 };
         let age = scene.prior.decision_age(self.before, less);
-        age.max(SHARE_OF_PLAN * scene.facts.planned.unwrap_or(0.0))
+        age.max(p(9, SHARE_OF_PLAN) * scene.facts.planned.unwrap_or(0.0))
     }
 }
 
@@ -203,3 +203,5 @@ fn starts<'a>(scene: &'a Scene<'_>) -> impl Iterator<Item = usize> + 'a {
         .copied()
         .filter(move |start| start + FEWEST <= points)
 }
+
+pub use crate::p;

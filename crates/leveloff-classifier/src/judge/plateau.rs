@@ -2,6 +2,7 @@
 
 use crate::stats::LineFit;
 
+use super::growth::p;
 use super::scene::Scene;
 
 /// A flat stretch up to the newest point.
@@ -65,7 +66,8 @@ impl Plateau {
         };
         let needed = if from > 0 { share * before } else { 0.0 };
         let slower = !grew || line.slope + reach <= KNOWN_SLOWER * earlier;
-        let grows = line.slope - 1.64 * line.slope_error > 0.0 && line.slope * length > scene.material;
+        let significant = line.slope - 2.0 * line.slope_error > 0.0;
+        let grows = significant && line.slope * length.max(p(12, 0.33) * scene.horizon()) > scene.material;
         let tight = (line.slope.abs() + reach) * length <= 1.5 * band;
         Plateau {
             from,
@@ -82,7 +84,13 @@ impl Plateau {
 fn starts(scene: &Scene<'_>) -> Vec<usize> {
     let points = scene.len();
     let grid = (0..points).step_by((points / 32).max(1));
-    let mut starts: Vec<usize> = scene.segments.starts().iter().copied().chain(grid).collect();
+    let mut starts: Vec<usize> = scene
+        .segments
+        .starts()
+        .iter()
+        .copied()
+        .chain(grid)
+        .collect();
     starts.retain(|start| start + FEWEST <= points);
     starts.sort_unstable();
     starts.dedup();

@@ -1,5 +1,6 @@
 //! Least squares on any stretch of a series in constant time, from running sums.
 
+use super::autocorrelation::cautious_inflation;
 use super::{lag_one, variance_inflation};
 
 /// Running sums over a series, so that a line through any stretch of it costs the same.
@@ -21,8 +22,8 @@ pub struct LineFit {
     pub mean_y: f64,
     /// Standard deviation of the residuals.
     pub residual: f64,
-    /// Points that the stretch is worth once autocorrelation is accounted for.
-    pub worth: f64,
+    /// Points that it goes through.
+    pub points: usize,
     /// Autocorrelation of the residuals.
     pub autocorrelation: f64,
 }
@@ -117,7 +118,7 @@ impl LineFit {
             mean_x,
             mean_y,
             residual,
-            worth: n / inflation,
+            points: x.len(),
             autocorrelation,
         }
     }
@@ -129,16 +130,28 @@ impl LineFit {
 
     /// Half the width of the slope's interval, safe to look at after every point: the bound of a
     /// normal mixture (Robbins, 1970; Howard and others, 2021), √(2 ln(1/α) + ln(1 + nₑ)) standard
-    /// errors, wider for few effective points as Student's t is wider than the normal.
+    /// errors. Both the standard error and the autocorrelation are estimates from few residuals, so
+    /// the autocorrelation is taken at the upper end of what it may be, and the bound is stretched
+    /// as Student's t is wider than the normal.
     pub fn slope_reach(&self, alpha: f64) -> f64 {
-        let z = (2.0 * (1.0 / alpha).ln() + (1.0 + self.worth).ln()).sqrt();
-        let few = if self.worth < 8.0 {
-            1.0 + 2.0 / self.worth.max(0.5)
-        } else {
-            1.0
-        };
-        z * few * self.slope_error
+        let cautious = cautious_inflation(self.autocorrelation, self.points);
+        let worth = self.points as f64 / cautious;
+        let z = (2.0 * (1.0 / alpha).ln() + (1.0 + worth).ln()).sqrt();
+        let widened = (cautious / variance_inflation(self.autocorrelation, self.points)).sqrt();
+        as_student(z, (worth - 2.0).max(FEWEST_FREEDOM)) * widened * self.slope_error
     }
+}
+
+/// The fewest degrees of freedom that are believed: below, the bound would say nothing at all, and
+/// growth has to be older than healthy warmups anyway.
+const FEWEST_FREEDOM: f64 = 4.0;
+
+/// The quantile of Student's t that leaves out as much as `z` does of the normal, by the first terms
+/// of its expansion (Fisher and Cornish, 1960).
+fn as_student(z: f64, freedom: f64) -> f64 {
+    let cubic = (z.powi(3) + z) / 4.0;
+    let quintic = (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / 96.0;
+    z + cubic / freedom + quintic / (freedom * freedom)
 }
 
 impl Curvature {
