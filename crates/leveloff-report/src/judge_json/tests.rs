@@ -51,7 +51,7 @@ fn every_key_of_the_contract_is_always_there_and_comes_first() {
             text.find(&format!("\"{key}\":"))
                 .unwrap_or_else(|| panic!("{key}"))
         };
-        let places: Vec<usize> = CONTRACT.iter().map(|key| place(key)).collect();
+        let places: Vec<usize> = CONTRACT.iter().map(place).collect();
         assert!(places.is_sorted(), "{text}");
         assert!(places[16] < text.find("\"limit_low_x\":").unwrap());
         assert!(told(verdict).get("trajectory").is_none());

@@ -2,7 +2,7 @@
 //! be settled.
 
 use leveloff_classifier::observation::XUnit;
-use leveloff_classifier::verdict::{Judgement, Rate, RunVerdict, Shape, Subject, Verdict};
+use leveloff_classifier::verdict::{Because, Judgement, RunVerdict, Shape, Subject, Verdict};
 use leveloff_model::recording::StatedFacts;
 
 use super::page::Page;
@@ -104,12 +104,15 @@ fn shape_words(shape: Shape) -> &'static str {
 
 fn write_level(judged: &Judged, page: &mut Page) {
     let run = judged.verdict;
-    let bound = bound(run.judgement.rate, run.x_unit);
+    let bound = bound(run);
     match warmup(run) {
         Some(warmup) => page.row("warmup", &format!("{warmup}, then {bound}")),
         None => page.row("level", &bound),
     }
-    page.row("", &reason::sentence(run, judged.stated));
+    // That nothing grows has just been said.
+    if run.judgement.because != Because::Steady {
+        page.row("", &reason::sentence(run, judged.stated));
+    }
     sizing::write(&run.memory, page);
 }
 
@@ -125,8 +128,9 @@ fn warmup(run: &RunVerdict) -> Option<String> {
     })
 }
 
-fn bound(rate: Option<Rate>, unit: XUnit) -> String {
-    let at_most = rate.and_then(|rate| MemoryRate::new(rate, unit).at_most());
+fn bound(run: &RunVerdict) -> String {
+    let rate = run.judgement.rate;
+    let at_most = rate.and_then(|rate| MemoryRate::new(rate, run.x_unit).at_most());
     match at_most {
         Some(at_most) => format!("no growth faster than {at_most}"),
         None => "no growth".to_owned(),

@@ -1,6 +1,8 @@
 //! The first line: the verdict, since when or how high, and how much was seen.
 
-use leveloff_classifier::verdict::{Because, Grade, RunVerdict, Shape, Subject, Verdict};
+use leveloff_classifier::verdict::{
+    Because, Grade, Judgement, RunVerdict, Shape, Subject, Verdict,
+};
 
 use super::bytes;
 use super::page::{Page, WIDTH, columns};
@@ -99,6 +101,12 @@ pub fn short_reason(because: Because) -> &'static str {
     }
 }
 
+/// Whether it was level as long as it was looked at.
+pub fn is_from_the_start(judgement: &Judgement) -> bool {
+    let start = judgement.span.map(|span| span.0);
+    start.is_some() && start == judgement.level_since_x
+}
+
 fn warming_up(run: &RunVerdict) -> String {
     match run.judgement.decide_by {
         Some(by) => {
@@ -118,12 +126,9 @@ fn level(run: &RunVerdict) -> String {
     if run.shape == Shape::Shrinking {
         return format!(", and shrinking:{}", at.replacen(" at", " now", 1));
     }
-    let from_the_start = judgement.span.map(|span| span.0) == judgement.level_since_x;
     match judgement.level_since_x {
-        Some(since) if !from_the_start => {
-            format!(" since {}{at}", Place::new(since, run.x_unit))
-        }
-        Some(_) => format!(" from the start{at}"),
+        Some(_) if is_from_the_start(judgement) => format!(" from the start{at}"),
+        Some(since) => format!(" since {}{at}", Place::new(since, run.x_unit)),
         None => at,
     }
 }

@@ -3,7 +3,7 @@
 use leveloff_classifier::verdict::{RunVerdict, Verdict};
 use leveloff_model::process::printable;
 
-use super::headline::{short_reason, verdict_words};
+use super::headline::{is_from_the_start, short_reason, verdict_words};
 use super::{Paint, bytes};
 use crate::judged::Judged;
 use crate::place::Place;
@@ -13,8 +13,8 @@ use crate::subject::things;
 /// Wide enough for `LEAK (confirmed)`.
 const VERDICT_COLUMNS: usize = 18;
 
-/// Wide enough for `since step 123,456`.
-const WHEN_COLUMNS: usize = 20;
+/// Wide enough for `since iteration 12,345`.
+const WHEN_COLUMNS: usize = 23;
 
 /// Wide enough for `1.23 GiB per iteration` besides.
 const DETAIL_COLUMNS: usize = WHEN_COLUMNS + 24;
@@ -96,6 +96,7 @@ fn when(run: &RunVerdict) -> String {
     let judgement = &run.judgement;
     let place = |x| Place::new(x, run.x_unit);
     let text = match run.verdict {
+        Verdict::Level if is_from_the_start(judgement) => Some("from the start".to_owned()),
         Verdict::Level => judgement
             .level_since_x
             .map(|x| format!("since {}", place(x))),

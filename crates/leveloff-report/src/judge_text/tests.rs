@@ -58,7 +58,6 @@ story.csv   LEVEL since step 88 at 17.4 GiB             steps 10–300 · 30 poi
 
   warmup     5.4 GiB → 17.4 GiB over 78 steps, then no growth faster than
              410 KiB per step
-             no growth worth a word (that would be 350 MiB or more)
   sizing     baseline 5.4 GiB · level 17.4 GiB · peak 17.7 GiB → 20 GiB needed,
              32 GiB comfortable
 "
@@ -152,7 +151,7 @@ fn one_date_is_not_told_twice() {
 #[test]
 fn every_level_says_why() {
     for (because, shape, words) in [
-        (Because::Steady, Shape::Flat, "no growth worth a word"),
+        (Because::Steady, Shape::Flat, "level no growth sizing"),
         (
             Because::Returns,
             Shape::Sawtooth,
@@ -276,23 +275,23 @@ fn many_inputs_get_a_line_each() {
     let line = |verdict: &RunVerdict| row(&Judged::plain("a.csv", verdict, &stated), Paint::Plain);
     assert_eq!(
         line(&leak()),
-        "LEAK (confirmed)  since step 1        2.06 MiB per step       a.csv\n"
+        "LEAK (confirmed)  since step 1           2.06 MiB per step       a.csv\n"
     );
     assert_eq!(
         line(&story_at_300()),
-        "LEVEL             since step 88       at 17.4 GiB             a.csv\n"
+        "LEVEL             since step 88          at 17.4 GiB             a.csv\n"
     );
     assert_eq!(
         line(&story_at_80()),
-        "WARMING UP        until step 396      165 MiB per step        a.csv\n"
+        "WARMING UP        until step 396         165 MiB per step        a.csv\n"
     );
     assert_eq!(
         line(&undecided(Because::NoisyGrowth)),
-        "UNDECIDED         growth, if any, is hidden in noise          a.csv\n"
+        "UNDECIDED         growth, if any, is hidden in noise             a.csv\n"
     );
     assert_eq!(
         error_row("a.csv", Paint::Plain),
-        format!("{:<62}a.csv\n", "ERROR")
+        format!("{:<65}a.csv\n", "ERROR")
     );
 }
 

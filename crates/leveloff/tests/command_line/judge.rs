@@ -114,7 +114,7 @@ fn people_read_the_verdict_first() {
         " GiB per 10 steps",
         "\n  decided    about step ",
         "--level-by STEPS",
-        "(the stated limit) is reached at step 16",
+        "(the stated limit) is reached at step 1",
     ] {
         let text = story.stdout.replace("\n             ", " ");
         assert!(text.contains(words), "{words:?}: {story:?}");
@@ -328,6 +328,20 @@ fn a_full_disk_is_said() {
     let stage = stage();
     let mut command = stage.leveloff(["judge", "level.csv"]);
     ended(command.stdout(Stdio::from(full))).refused(&["cannot print", "No space left"]);
+}
+
+/// Who waits for longer than a moment is told for what, and the line goes when the answer comes.
+#[test]
+fn a_long_wait_is_explained_on_a_terminal() {
+    let mut terminal = Terminal::new(80, 24);
+    let ask = ["env", "TERM=xterm", LEVELOFF, "judge", "-"];
+    let mut child = terminal.start(&ask);
+    terminal.wait_for("leveloff: 0 of 1 judged");
+    let end_of_input = "\x04";
+    terminal.keys(&(story() + end_of_input));
+    terminal.wait_for("\r\x1b[K");
+    terminal.wait_for("WARMING UP");
+    assert_eq!(child.wait().unwrap().code(), Some(3));
 }
 
 #[test]
