@@ -18,6 +18,7 @@ mod own_clock;
 mod pace;
 mod processes;
 mod roles;
+mod thinned;
 mod track;
 
 use leveloff_model::process::Role;
@@ -219,12 +220,14 @@ fn blame_for(
     onset: f64,
     now: f64,
 ) -> Vec<Blame> {
+    let in_memory = book.memory.growth_since(onset, now) >= decision.memory.material;
     match decision.decisive {
         Subject::DevShm => {
             let trainer = book.roles.get(Role::Trainer).map(|trainer| trainer.role);
             let growth = book.devshm.growth_since(onset, now);
             blame::outside(trainer.filter(|_| devshm_is_ours), growth)
         }
+        Subject::Descriptors if !in_memory => blame::descriptors(book, onset, now),
         _ if is_growing(&decision.judgement) => blame::blame(book, onset, now),
         _ => Vec::new(),
     }

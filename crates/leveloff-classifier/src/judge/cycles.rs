@@ -12,6 +12,8 @@ pub struct Cycles {
     pub amplitude: f64,
     /// Share of the time that it is nearer to the peaks than to the valleys.
     pub duty: f64,
+    /// Where its valleys are.
+    valleys: Vec<usize>,
 }
 
 /// The lowest points of a curve, one for each stretch of about a period.
@@ -38,6 +40,9 @@ const REAL_DROP: f64 = 0.4;
 
 /// A point must tell this much of the one a period later.
 const LEAST_ECHO: f64 = 0.25;
+
+/// Cycles that are high for less than this share of the time are spikes.
+const SHORT_SPIKES: f64 = 0.3;
 
 /// A reversal is larger than this share of the range of a curve without its trend.
 const REVERSAL_OF_RANGE: f64 = 0.3;
@@ -102,20 +107,21 @@ impl Cycles {
             period,
             amplitude,
             duty: duty(y, &peaks, &valleys),
+            valleys,
         })
     }
 
-    /// The valleys: the lowest point of each stretch, counted from the newest point back. For a
-    /// sawtooth a stretch holds one period, for short spikes it only has to be longer than they
-    /// are.
+    /// The lower envelope. Between short spikes it is the lowest point of each stretch that is
+    /// longer than they are, counted from the newest point back; of a sawtooth, its valleys.
     pub fn envelope(&self, x: &[f64], low: &[f64]) -> Envelope {
-        let width = if self.duty < 0.3 {
-            1.6 * self.duty * self.period
-        } else {
-            1.05 * self.period
-        };
+        if self.duty >= SHORT_SPIKES {
+            return Envelope {
+                x: self.valleys.iter().map(|&valley| x[valley]).collect(),
+                y: self.valleys.iter().map(|&valley| low[valley]).collect(),
+            };
+        }
         let spacing = (x[x.len() - 1] - x[0]) / (x.len() - 1) as f64;
-        let width = width.max(3.0 * spacing);
+        let width = (1.6 * self.duty * self.period).max(3.0 * spacing);
         let mut envelope = Envelope::default();
         let mut end = x.len();
         while end > 0 {

@@ -1,6 +1,6 @@
 //! Has it been flat, since when, and for long enough?
 
-use crate::stats::LineFit;
+use crate::stats::{LineFit, median};
 
 use super::growth::p;
 use super::scene::Scene;
@@ -51,7 +51,7 @@ impl Plateau {
     }
 
     fn from(scene: &Scene<'_>, from: usize, band: f64) -> Plateau {
-        let line = scene.line_from(from);
+        let line = tamed_line(scene, from, band);
         let since = scene.x[from];
         let length = scene.end() - since;
         let before = since - scene.begin();
@@ -67,8 +67,8 @@ impl Plateau {
         let needed = if from > 0 { share * before } else { 0.0 };
         let slower = !grew || line.slope + reach <= KNOWN_SLOWER * earlier;
         let significant = line.slope - 2.0 * line.slope_error > 0.0;
-        let grows = significant && line.slope * length.max(p(12, 0.33) * scene.horizon()) > scene.material;
-        let tight = (line.slope.abs() + reach) * length <= 1.5 * band;
+        let grows = significant && line.slope * length.max(p(12, 0.5) * scene.horizon()) > scene.material;
+        let tight = (line.slope.abs() + reach) * length <= 2.0 * band;
         Plateau {
             from,
             since,
@@ -97,21 +97,30 @@ fn starts(scene: &Scene<'_>) -> Vec<usize> {
     starts
 }
 
+/// The line through points `from..`, with spikes cut down to the edge of the band around the median.
+fn tamed_line(scene: &Scene<'_>, from: usize, band: f64) -> LineFit {
+    let y = &scene.y[from..];
+    let middle = median(&mut y.to_vec());
+    let tamed: Vec<f64> = y.iter().map(|y| y.clamp(middle - band, middle + band)).collect();
+    LineFit::over(&scene.x[from..], &tamed, scene.noise.floor)
+}
+
 fn is_flat(scene: &Scene<'_>, from: usize, band: f64) -> bool {
     let y = &scene.y[from..];
     let n = y.len();
     let third = n.div_ceil(3);
-    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
-    let (older, newer) = (mean(&y[..third]), mean(&y[n - third..]));
+    let (older, newer) = (median(&mut y[..third].to_vec()), median(&mut y[n - third..].to_vec()));
     if (newer - older).abs() > 0.67 * band {
         return false;
     }
-    let middle = mean(y);
-    // A spike or a single odd point is no movement: nine in ten have to be in the band.
-    let outside = y.iter().filter(|&&y| (y - middle).abs() > band).count();
-    if 10 * outside > n {
+    let middle = median(&mut y.to_vec());
+    let outside = |y: &f64| (y - middle).abs() > band;
+    // Spikes that return are no movement; but it must begin and end inside the band.
+    let begins = y[..3].iter().filter(|y| outside(y)).count() <= 1 && !outside(&y[0]);
+    let ends = !y[n - 3..].iter().all(outside);
+    if !begins || !ends || 4 * y.iter().filter(|y| outside(y)).count() > n {
         return false;
     }
-    let line = scene.line_from(from);
+    let line = tamed_line(scene, from, band);
     line.slope.abs() * (scene.end() - scene.x[from]) <= band
 }

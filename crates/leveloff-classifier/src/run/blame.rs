@@ -3,6 +3,7 @@
 use leveloff_model::process::{Pid, Role};
 
 use super::book::Book;
+use super::roles::RoleTrack;
 use crate::verdict::{Blame, Kind};
 
 /// A share smaller than this is put with the others: it explains nothing.
@@ -38,10 +39,24 @@ pub(super) fn blame(book: &Book, from: f64, to: f64) -> Vec<Blame> {
 
 /// Growth that is in nobody's memory, with whoever it was traced to.
 pub(super) fn outside(role: Option<Role>, growth: f64) -> Vec<Blame> {
+    alone(role, Kind::DevShm, growth)
+}
+
+/// Descriptors that pile up while memory does not: those of the role that gained most.
+pub(super) fn descriptors(book: &Book, from: f64, to: f64) -> Vec<Blame> {
+    let gained = |role: &RoleTrack| role.descriptors.growth_since(from, to);
+    let roles = book.roles.all();
+    let most = roles.max_by(|a, b| gained(a).total_cmp(&gained(b)));
+    most.map_or_else(Vec::new, |role| {
+        alone(Some(role.role), Kind::Descriptors, gained(role))
+    })
+}
+
+fn alone(role: Option<Role>, kind: Kind, growth: f64) -> Vec<Blame> {
     vec![Blame {
         role,
         pid: None,
-        kind: Kind::DevShm,
+        kind,
         share: 1.0,
         growth,
     }]

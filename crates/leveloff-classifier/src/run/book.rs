@@ -7,12 +7,15 @@ use super::events::Events;
 use super::processes::ProcessTracks;
 use super::roles::RoleTracks;
 use super::track::{SeldomTrack, Track};
+use crate::curve::Curve;
 use crate::observation::Observation;
 
 /// The series of a run over steps, or over time.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Book {
-    /// The run's memory.
+    /// The run's memory, as finely as it can be kept: it is what the verdict is about.
+    pub(super) whole: Curve,
+    /// The same, for comparing it with the others.
     pub(super) memory: Track,
     /// Of each role and kind.
     pub(super) roles: RoleTracks,
@@ -51,6 +54,7 @@ impl Book {
         if let Some(t) = observation.t {
             self.times = Some((self.times.map_or(t, |times| times.0), t));
         }
+        self.whole.push(x, observation.memory.0 as f64);
         self.memory.push(x, observation.memory.0 as f64);
         self.events.observe(x, observation);
         self.epochs.observe(x, observation);

@@ -58,8 +58,12 @@ pub(super) fn findings(case: &Case) -> Vec<Finding> {
 impl Case<'_> {
     /// How much the run's memory grew since the onset, if it is growing by a material amount.
     fn memory_growth(&self) -> Option<f64> {
-        let memory = &self.decision.memory;
-        let grows = matches!(memory.verdict, Verdict::WarmingUp | Verdict::Leak(_));
+        let Decision {
+            memory, judgement, ..
+        } = self.decision;
+        let grows = [memory, judgement]
+            .into_iter()
+            .any(|judgement| matches!(judgement.verdict, Verdict::WarmingUp | Verdict::Leak(_)));
         let growth = self.book.memory.growth_since(self.onset, self.now);
         (grows && growth > 0.0 && growth >= memory.material).then_some(growth)
     }

@@ -6,7 +6,7 @@ use super::book::Book;
 use super::processes::ProcessTrack;
 use super::roles::RoleTrack;
 use super::track::Track;
-use crate::judge::{Facts, Quantity};
+use crate::judge::{Facts, Quantity, judge};
 use crate::observation::XUnit;
 use crate::verdict::{Because, Judgement, Kind, Subject};
 
@@ -41,7 +41,7 @@ impl Jury {
     /// Judges what rises.
     pub(super) fn of(bench: &Bench) -> Jury {
         let Bench { book, unit, facts } = *bench;
-        let memory = book.memory.judge(unit, Quantity::Memory, &facts);
+        let memory = judge(&book.whole, unit, Quantity::Memory, &facts);
         let least = memory.material * Jury::WORTH_A_LOOK;
         let mut jury = Jury {
             judged: vec![(Subject::Memory, memory)],
@@ -141,8 +141,14 @@ impl Jury {
         least: f64,
     ) {
         if track.rises_by(least) {
+            // A cache that the first epoch fills holds memory and tensors, not these.
+            let no_cache = matches!(
+                subject,
+                Subject::DevShm | Subject::Descriptors | Subject::Processes
+            );
             let facts = Facts {
                 limit: None,
+                epoch: bench.facts.epoch.filter(|_| !no_cache),
                 ..bench.facts
             };
             let judgement = track.judge(bench.unit, quantity, &facts);

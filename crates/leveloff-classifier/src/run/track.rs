@@ -1,14 +1,15 @@
 //! One series of a run, with the few numbers that tell whether it is worth judging.
 
-use crate::curve::Curve;
+use super::thinned::Thinned;
 use crate::judge::{Facts, Quantity, judge};
 use crate::observation::XUnit;
 use crate::verdict::Judgement;
 
-/// A curve that knows where it began and how far it swung.
+/// A series that knows where it began and how far it swung.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Track {
-    curve: Curve,
+    series: Thinned,
+    points: u64,
     span: Option<Span>,
 }
 
@@ -39,7 +40,11 @@ impl Track {
 
     /// Takes the next point.
     pub(super) fn push(&mut self, x: f64, y: f64) {
-        self.curve.push(x, y);
+        if !x.is_finite() || !y.is_finite() {
+            return;
+        }
+        self.series.push(x, y);
+        self.points += 1;
         let span = self.span.get_or_insert(Span {
             began_at: x,
             first: y,
@@ -56,12 +61,15 @@ impl Track {
 
     /// What is said of it.
     pub(super) fn judge(&self, unit: XUnit, quantity: Quantity, facts: &Facts) -> Judgement {
-        judge(&self.curve, unit, quantity, facts)
+        Judgement {
+            points: self.points,
+            ..judge(&self.series.curve(), unit, quantity, facts)
+        }
     }
 
     /// Points that were taken.
     pub(super) fn points(&self) -> u64 {
-        self.curve.points()
+        self.points
     }
 
     /// Its first x.
@@ -71,7 +79,7 @@ impl Track {
 
     /// Its value at some x that it reaches.
     pub(super) fn value_at(&self, x: f64) -> Option<f64> {
-        self.curve.value_at(x)
+        self.series.value_at(x)
     }
 
     /// The newest value; nothing when there is none.
@@ -115,12 +123,12 @@ impl Track {
         let start = if from < span.began_at {
             before(span)
         } else {
-            self.curve.value_at(from).unwrap_or(span.newest)
+            self.series.value_at(from).unwrap_or(span.newest)
         };
         let end = if to < span.began_at {
             before(span)
         } else {
-            self.curve.value_at(to).unwrap_or(span.newest)
+            self.series.value_at(to).unwrap_or(span.newest)
         };
         end - start
     }

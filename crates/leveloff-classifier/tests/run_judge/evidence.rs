@@ -53,6 +53,9 @@ fn descriptors_that_pile_up_are_a_leak_of_their_own() {
     assert_eq!(verdict.memory.verdict, Verdict::Level);
     let text = finding(&verdict, "fd-growth").expect("named");
     assert!(text.contains("trainer"), "{text}");
+    let guilty = verdict.blame[0];
+    let who = (guilty.role, guilty.kind);
+    assert_eq!(who, (Some(Role::Trainer), Kind::Descriptors));
 }
 
 #[test]

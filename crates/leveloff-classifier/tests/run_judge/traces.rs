@@ -13,7 +13,8 @@ use crate::trace;
 /// The verdict at the end, and the steps at which a leak was said.
 fn follow(name: &str) -> (RunVerdict, Vec<Option<f64>>) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/traces");
-    let text = std::fs::read_to_string(path.join(format!("{name}.csv"))).unwrap();
+    let text =
+        std::fs::read_to_string(path.join(format!("{name}.csv"))).expect("the fixture is there");
     let mut judge = RunJudge::new(XUnit::Step, &StatedFacts::default());
     let mut said = Vec::new();
     for observation in trace::observations(&text) {
