@@ -157,6 +157,10 @@ pub fn descriptor_leak() -> RunVerdict {
         shape: descriptors.shape,
         decisive: Subject::Descriptors,
         judgement: descriptors,
+        blame: vec![Blame {
+            growth: 136.0,
+            ..blame(Some(Role::Trainer), None, Kind::Descriptors, 1.0)
+        }],
         ..story_at_300()
     }
 }

@@ -3,7 +3,7 @@
 //! The names up to `points` are a contract; more only come after them. What is not known is null.
 
 use leveloff_classifier::verdict::{
-    Because, Blame, Clock, ClockTick, Finding, Judgement, RunVerdict,
+    Because, Blame, Clock, ClockTick, Finding, Judgement, Kind, RunVerdict,
 };
 use leveloff_model::sample::CeilingKind;
 use serde::{Serialize, Serializer};
@@ -190,7 +190,7 @@ impl BlameRow {
             pid: blame.pid.map(|pid| pid.0),
             kind: blame.kind.name(),
             share: Plain(Some(blame.share)),
-            growth_bytes: Plain(Some(blame.growth)),
+            growth_bytes: Plain((blame.kind != Kind::Descriptors).then_some(blame.growth)),
         }
     }
 }

@@ -69,6 +69,7 @@ pub fn kind_words(kind: Kind) -> &'static str {
         Kind::Shared => "shared memory",
         Kind::DevShm => "files in /dev/shm",
         Kind::Swap => "swapped-out memory",
+        Kind::Descriptors => "open descriptors",
     }
 }
 

@@ -144,6 +144,8 @@ fn when_a_count_decides_bytes_are_those_of_memory() {
     assert_eq!(row["rate_high_bytes"].as_f64(), Some(0.4 * MIB));
     assert_eq!(row["level_bytes"], 18_683_107_738_u64);
     assert_eq!(row["memory_verdict"], "level");
+    assert_eq!(row["blame"][0]["kind"], "fds");
+    assert_eq!(row["blame"][0]["growth_bytes"], Value::Null);
 }
 
 #[test]

@@ -103,6 +103,10 @@ fn a_leak_that_memory_does_not_show() {
     );
     assert!(text.contains("after step 90, the stated horizon"), "{text}");
     assert!(text.contains("all memory level at 17.4 GiB"), "{text}");
+    assert!(
+        text.contains("trainer: 100 %, +136 open descriptors"),
+        "{text}"
+    );
 }
 
 /// Every reason that can leave a question open says what would close it.

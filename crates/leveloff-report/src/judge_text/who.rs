@@ -1,6 +1,6 @@
 //! Where it leads, who and what grows, and what to try next.
 
-use leveloff_classifier::verdict::{Blame, Clock, ClockTick, Risk, RunVerdict, Verdict};
+use leveloff_classifier::verdict::{Blame, Clock, ClockTick, Kind, Risk, RunVerdict, Verdict};
 use leveloff_model::sample::CeilingKind;
 use leveloff_model::units::ByteDelta;
 
@@ -93,12 +93,15 @@ fn blame_words(blame: &Blame) -> String {
         (Some(role), None) => role.to_string(),
         (None, _) => "no process".to_owned(),
     };
-    let growth = ByteDelta(blame.growth.round() as i64);
     let share = blame.share * 100.0;
-    format!(
-        "{who}: {share:.0} %, {growth} of {}",
-        kind_words(blame.kind)
-    )
+    let kind = kind_words(blame.kind);
+    match blame.kind {
+        Kind::Descriptors => format!("{who}: {share:.0} %, {:+.0} {kind}", blame.growth),
+        _ => {
+            let growth = ByteDelta(blame.growth.round() as i64);
+            format!("{who}: {share:.0} %, {growth} of {kind}")
+        }
+    }
 }
 
 fn clock_words(clock: &Clock, run: &RunVerdict) -> String {
