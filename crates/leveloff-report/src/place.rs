@@ -113,7 +113,8 @@ impl Scale {
         Scale {
             word,
             divisor,
-            decimals: usize::from(divisor > 1.0),
+            // A whole second says little of the first ten.
+            decimals: usize::from(divisor > 1.0 || seconds < 10.0),
         }
     }
 
@@ -155,6 +156,7 @@ mod tests {
         assert_eq!(place(9400.4, XUnit::Step), "step 9,400");
         assert_eq!(place(2.5, XUnit::Epoch), "epoch 2.5");
         assert_eq!(place(3.0, XUnit::Epoch), "epoch 3");
+        assert_eq!(place(0.31, XUnit::Second), "second 0.3");
         assert_eq!(place(45.0, XUnit::Second), "second 45");
         assert_eq!(place(750.0, XUnit::Second), "minute 12.5");
         assert_eq!(place(90_000.0, XUnit::Second), "hour 25");

@@ -48,12 +48,12 @@ fn settling(run: &RunVerdict, stated: &StatedFacts) -> Vec<String> {
     } else {
         format!("about {level} if it levels off, {leak} if it does not")
     }];
-    match stated.level_by {
-        Some(step) => lines.push(format!("stated horizon: level by step {step}")),
-        None if run.x_unit == XUnit::Step && run.verdict == Verdict::WarmingUp => {
-            lines.push("state a horizon to decide sooner: --level-by STEPS".to_owned());
-        }
-        None => {}
+    // A horizon in steps settles only growth over steps.
+    if run.x_unit == XUnit::Step && run.verdict == Verdict::WarmingUp {
+        lines.push(stated.level_by.map_or_else(
+            || "state a horizon to decide sooner: --level-by STEPS".to_owned(),
+            |step| format!("stated horizon: level by step {step}"),
+        ));
     }
     lines
 }
