@@ -57,6 +57,9 @@ const FEWEST_POINTS: usize = 6;
 /// Fewer valleys than this allow no statement about the lower envelope.
 const FEWEST_VALLEYS: usize = 5;
 
+/// A plateau this near to the limit is the limit.
+const AT_CEILING: f64 = 0.97;
+
 /// Judges a curve.
 pub fn judge(curve: &Curve, unit: XUnit, quantity: Quantity, facts: &Facts) -> Judgement {
     let view = curve.view();
@@ -114,8 +117,11 @@ fn judge_scene(scene: &Scene<'_>) -> Judgement {
         }
     }
     let plateau = Plateau::of(scene);
-    if let Some(plateau) = plateau.filter(|plateau| plateau.settled) {
+    if let Some(plateau) = plateau.filter(|plateau| plateau.settled && !stairs.may_go_on()) {
         return level(scene, &plateau, &stairs);
+    }
+    if let Some(growth) = growth::past_horizon(scene) {
+        return past_horizon(scene, &growth);
     }
     match growth::current(scene) {
         Some(growth) => warming_up(scene, &growth),
@@ -182,6 +188,21 @@ fn leak(scene: &Scene<'_>, growth: &Growth, shape: Shape, because: Because) -> J
     }
 }
 
+fn past_horizon(scene: &Scene<'_>, growth: &Growth) -> Judgement {
+    let horizon = scene.facts.level_by.unwrap_or(growth.onset);
+    let grade = if scene.end() >= 2.0 * horizon {
+        Grade::Confirmed
+    } else {
+        Grade::Early
+    };
+    Judgement {
+        verdict: Verdict::Leak(grade),
+        decided_at_x: Some(growth.onset.max(horizon)),
+        because: Because::PastHorizon,
+        ..growing(scene, growth, Shape::Linear)
+    }
+}
+
 fn warming_up(scene: &Scene<'_>, growth: &Growth) -> Judgement {
     let bends = growth.bends() || growth.slowed;
     let because = if growth.in_first_epoch(scene) {
@@ -226,6 +247,7 @@ fn growing(scene: &Scene<'_>, growth: &Growth, shape: Shape) -> Judgement {
 
 fn level(scene: &Scene<'_>, plateau: &Plateau, stairs: &Stairs) -> Judgement {
     let line = &plateau.line;
+    let at_ceiling = scene.facts.limit.is_some_and(|limit| line.mean_y > AT_CEILING * limit);
     let earlier = scene.rate_before(plateau.from) * (plateau.since - scene.begin());
     let shape = if earlier < scene.material {
         Shape::Flat
@@ -235,7 +257,7 @@ fn level(scene: &Scene<'_>, plateau: &Plateau, stairs: &Stairs) -> Judgement {
         Shape::Saturating
     };
     Judgement {
-        verdict: Verdict::Level,
+        verdict: if at_ceiling { Verdict::Undecided } else { Verdict::Level },
         shape,
         rate: Some(Rate {
             value: line.slope,
@@ -245,7 +267,7 @@ fn level(scene: &Scene<'_>, plateau: &Plateau, stairs: &Stairs) -> Judgement {
         level: Some(line.mean_y),
         level_since_x: Some(plateau.since),
         decided_at_x: Some((plateau.since + plateau.needed).min(scene.end())),
-        because: Because::Steady,
+        because: if at_ceiling { Because::AtCeiling } else { Because::Steady },
         ..blank(scene)
     }
 }

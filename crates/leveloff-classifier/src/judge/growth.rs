@@ -55,6 +55,9 @@ const TAIL_SHARE: f64 = 0.6;
 /// And be known, give or take a standard error, to grow at this share.
 const TAIL_KNOWN: f64 = 0.2;
 
+/// Growth is looked at from this much behind the stated horizon.
+const HORIZON_SLACK: f64 = 1.1;
+
 /// Residuals above this share of the growth are no straight line.
 const MISFIT: f64 = 0.08;
 
@@ -116,10 +119,20 @@ impl Growth {
         let old = ((self.age / self.decision_age - 1.0) / 3.0).clamp(0.0, 1.0);
         let young = if self.slowed { p(4, KNOWN_STRAIGHT_AFTER_SLOWING) } else { p(5, KNOWN_STRAIGHT) };
         let known = young - p(6, 0.25) * old;
-        let goes_on = self.tail.slope >= p(7, TAIL_SHARE) * self.line.slope
-            && self.tail.slope - self.tail.slope_error >= p(8, TAIL_KNOWN) * self.line.slope;
+        let goes_on = self.goes_on();
         let known_to_bend = bend.slowing < p(0, 0.96) - p(1, 0.05) * old && bend.slowing_high < p(2, 0.98);
         !known_to_bend && bend.slowing >= p(3, 0.8) && bend.slowing_low >= known && goes_on
+    }
+
+    /// Whether its newest part still grows.
+    pub fn goes_on(&self) -> bool {
+        self.tail.slope >= TAIL_SHARE * self.line.slope
+            && self.tail.slope - self.tail.slope_error >= TAIL_KNOWN * self.line.slope
+    }
+
+    /// Whether it slows down so much that it may have ended by now.
+    fn bends_to_a_stop(&self) -> bool {
+        self.curvature.is_some_and(|bend| bend.slowing < 0.4)
     }
 
     /// Whether it is old enough for a leak.
@@ -179,6 +192,20 @@ pub fn leak(scene: &Scene<'_>) -> Option<Growth> {
     starts(scene)
         .map(|from| Growth::since(scene, from))
         .find(|growth| growth.is_old(scene) && growth.is_material(scene) && growth.is_straight() && growth.fits(scene))
+}
+
+/// Growth that goes on behind the stated horizon, if there is any. A stated horizon takes the place
+/// of the prior, so age does not matter; a little is left for a warmup that ends just there.
+pub fn past_horizon(scene: &Scene<'_>) -> Option<Growth> {
+    let horizon = HORIZON_SLACK * scene.facts.level_by?;
+    let past = scene.x.partition_point(|&x| x < horizon);
+    let later = starts(scene).filter(|&start| start > past);
+    let first = (past + FEWEST < scene.len()).then_some(past);
+    first
+        .into_iter()
+        .chain(later)
+        .map(|from| Growth::since(scene, from))
+        .find(|growth| growth.is_material(scene) && growth.goes_on() && !growth.bends_to_a_stop())
 }
 
 /// The growth that is going on: the longest stretch that is straight, else the last one.

@@ -19,6 +19,9 @@ const FLOOR_SHARE: f64 = 1e-4;
 /// A series that is rounded to steps of q has at least the rounding's own noise, q/√12.
 const ROUNDING: f64 = 0.3;
 
+/// In a shorter series, a single bend is in too many of the differences at lag four.
+const ENOUGH_FOR_RHO: usize = 40;
+
 /// The highest autocorrelation that second differences can tell from a trend.
 const HIGHEST_RHO: f64 = 0.97;
 
@@ -34,7 +37,7 @@ impl Noise {
         let jumps = Jumps::of(y);
         let near = second_differences(y, 1, &jumps).unwrap_or(0.0);
         let white = (near / 6.0_f64.sqrt()).max(floor);
-        let Some(far) = second_differences(y, 4, &jumps).filter(|_| y.len() >= 16) else {
+        let Some(far) = second_differences(y, 4, &jumps).filter(|_| y.len() >= ENOUGH_FOR_RHO) else {
             return Noise {
                 sigma: white,
                 rho: 0.0,
@@ -53,11 +56,16 @@ impl Noise {
     }
 }
 
+/// The smallest step of a series that often stands still, which is what it was rounded to. A series
+/// that hardly ever repeats a value is not rounded by much.
 fn smallest_step(y: &[f64]) -> f64 {
-    let steps = y.windows(2).map(|pair| (pair[1] - pair[0]).abs());
-    let smallest = steps
-        .filter(|&step| step > 0.0)
-        .fold(f64::INFINITY, f64::min);
+    let steps: Vec<f64> = y.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
+    let still = steps.iter().filter(|&&step| step == 0.0).count();
+    if 5 * still < steps.len() {
+        return 0.0;
+    }
+    let moves = steps.into_iter().filter(|&step| step > 0.0);
+    let smallest = moves.fold(f64::INFINITY, f64::min);
     if smallest.is_finite() { smallest } else { 0.0 }
 }
 
@@ -70,7 +78,12 @@ const JUMP_STEPS: f64 = 8.0;
 impl Jumps {
     fn of(y: &[f64]) -> Jumps {
         let steps: Vec<f64> = y.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
-        let usual = median(&mut steps.clone());
+        let mut usual = median(&mut steps.clone());
+        if usual == 0.0 {
+            // A rounded series mostly stands still: the small steps that it does make count.
+            let mut moves: Vec<f64> = steps.iter().copied().filter(|&step| step > 0.0).collect();
+            usual = quantile(&mut moves, 0.25);
+        }
         let mut counts = vec![0];
         for step in steps {
             let jump = usual > 0.0 && step > JUMP_STEPS * usual;

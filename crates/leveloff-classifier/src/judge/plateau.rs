@@ -68,7 +68,7 @@ impl Plateau {
         let slower = !grew || line.slope + reach <= KNOWN_SLOWER * earlier;
         let significant = line.slope - 2.0 * line.slope_error > 0.0;
         let grows = significant && line.slope * length.max(p(12, 0.5) * scene.horizon()) > scene.material;
-        let tight = (line.slope.abs() + reach) * length <= 1.5 * band;
+        let tight = (line.slope.abs() + reach) * length <= 2.0 * band;
         Plateau {
             from,
             since,
@@ -115,8 +115,10 @@ fn is_flat(scene: &Scene<'_>, from: usize, band: f64) -> bool {
     }
     let middle = median(&mut y.to_vec());
     let outside = |y: &f64| (y - middle).abs() > band;
-    // Spikes that return are no movement; but the newest points must have returned.
-    if 4 * y.iter().filter(|y| outside(y)).count() > n || y[n - 3..].iter().all(outside) {
+    // Spikes that return are no movement; but it must begin and end inside the band.
+    let begins = y[..3].iter().filter(|y| outside(y)).count() <= 1 && !outside(&y[0]);
+    let ends = !y[n - 3..].iter().all(outside);
+    if !begins || !ends || 4 * y.iter().filter(|y| outside(y)).count() > n {
         return false;
     }
     let line = tamed_line(scene, from, band);

@@ -63,6 +63,12 @@ impl Stairs {
         }
     }
 
+    /// Whether it stood still before, again and again, and went up after all: then standing still
+    /// now is no plateau until it lasts longer than it did then.
+    pub fn may_go_on(&self) -> bool {
+        self.at.len() >= 3 && self.explain_growth && !self.over
+    }
+
     /// Whether they come again and again, regularly enough that more are to be expected.
     pub fn go_on(&self) -> bool {
         let regular = match self.at.len() {
