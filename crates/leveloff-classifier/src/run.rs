@@ -12,6 +12,7 @@ mod epoch;
 mod events;
 mod findings;
 mod fusion;
+mod generations;
 mod held;
 mod jury;
 mod own_clock;

@@ -1,7 +1,7 @@
 //! What the series say together.
 //!
-//! The run's memory speaks first. Another series may raise its verdict to a leak, never lower it,
-//! and only under conditions that a healthy run does not meet: every further series is a further
+//! The run's memory speaks first (`generations` may have held it back). Another series may raise its
+//! verdict to a leak, never lower it, and only under conditions that a healthy run does not meet: every further series is a further
 //! chance to be wrong. Growth that is known to be of one kind (`held`, `copied`) may be decided
 //! earlier than growth of which only the amount is known.
 

@@ -42,6 +42,7 @@ impl Jury {
     pub(super) fn of(bench: &Bench) -> Jury {
         let Bench { book, unit, facts } = *bench;
         let memory = judge(&book.whole, unit, Quantity::Memory, &facts);
+        let memory = book.generations.hold_back(memory);
         let least = memory.material * Jury::WORTH_A_LOOK;
         let mut jury = Jury {
             judged: vec![(Subject::Memory, memory)],
