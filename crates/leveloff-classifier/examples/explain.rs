@@ -33,9 +33,15 @@ fn main() {
             let j = judge(&curve, XUnit::Step, Quantity::Memory, &facts);
             println!(
                 "{x:8.0} {:10} {:?} {:?} {:?} rate {:.4?} onset {:?} since {:?} sigma {:.2} rho {:.2}",
-                j.verdict.name(), j.verdict.grade(), j.shape, j.because,
-                j.rate.map(|r| (r.low / 1e6, r.value / 1e6, r.high / 1e6)), j.onset_x.map(|x| x as i64), j.level_since_x.map(|x| x as i64),
-                j.noise / 1e6, j.autocorrelation
+                j.verdict.name(),
+                j.verdict.grade(),
+                j.shape,
+                j.because,
+                j.rate.map(|r| (r.low / 1e6, r.value / 1e6, r.high / 1e6)),
+                j.onset_x.map(|x| x as i64),
+                j.level_since_x.map(|x| x as i64),
+                j.noise / 1e6,
+                j.autocorrelation
             );
         }
     }

@@ -100,10 +100,6 @@ fn judge_scene(scene: &Scene<'_>) -> Judgement {
         return judgement;
     }
     let stairs = Stairs::of(scene);
-    if std::env::var("DBG").is_ok() {
-        eprintln!("{stairs:?} {}", stairs.go_on());
-        for from in scene.segments.starts() { let g = Growth::since(scene, *from); eprintln!("  from {} onset {:.0} age {:.0} N {:.0} old {} mat {} straight {} fits {} curv {:?} tail {:.3} slope {:.3} {:?} slowed {} resid {:.1} sigma {:.1}", from, g.onset, g.age, g.decision_age, g.is_old(scene), g.is_material(scene), g.is_straight(), g.fits(scene), g.curvature.map(|c| ((c.slowing_low*100.0).round(), (c.slowing*100.0).round(), (c.slowing_high*100.0).round())), g.tail.slope/1e6, g.line.slope/1e6, g.before, g.slowed, g.line.residual/1e6, scene.noise.sigma/1e6); }
-    }
     if let Some(growth) = growth::leak(scene) {
         return leak(scene, &growth, Shape::Linear, Because::Outlived);
     }
@@ -247,7 +243,10 @@ fn growing(scene: &Scene<'_>, growth: &Growth, shape: Shape) -> Judgement {
 
 fn level(scene: &Scene<'_>, plateau: &Plateau, stairs: &Stairs) -> Judgement {
     let line = &plateau.line;
-    let at_ceiling = scene.facts.limit.is_some_and(|limit| line.mean_y > AT_CEILING * limit);
+    let at_ceiling = scene
+        .facts
+        .limit
+        .is_some_and(|limit| line.mean_y > AT_CEILING * limit);
     let earlier = scene.rate_before(plateau.from) * (plateau.since - scene.begin());
     let shape = if earlier < scene.material {
         Shape::Flat
@@ -257,7 +256,11 @@ fn level(scene: &Scene<'_>, plateau: &Plateau, stairs: &Stairs) -> Judgement {
         Shape::Saturating
     };
     Judgement {
-        verdict: if at_ceiling { Verdict::Undecided } else { Verdict::Level },
+        verdict: if at_ceiling {
+            Verdict::Undecided
+        } else {
+            Verdict::Level
+        },
         shape,
         rate: Some(Rate {
             value: line.slope,
@@ -267,7 +270,11 @@ fn level(scene: &Scene<'_>, plateau: &Plateau, stairs: &Stairs) -> Judgement {
         level: Some(line.mean_y),
         level_since_x: Some(plateau.since),
         decided_at_x: Some((plateau.since + plateau.needed).min(scene.end())),
-        because: if at_ceiling { Because::AtCeiling } else { Because::Steady },
+        because: if at_ceiling {
+            Because::AtCeiling
+        } else {
+            Because::Steady
+        },
         ..blank(scene)
     }
 }

@@ -12,9 +12,3 @@ pub mod observation;
 pub mod run;
 pub mod stats;
 pub mod verdict;
-
-#[allow(missing_docs)]
-pub fn p(i: usize, default: f64) -> f64 {
-    static P: std::sync::OnceLock<Vec<Option<f64>>> = std::sync::OnceLock::new();
-    P.get_or_init(|| (0..30).map(|i| std::env::var(format!("P{i}")).ok()?.parse().ok()).collect())[i].unwrap_or(default)
-}

@@ -1,5 +1,11 @@
 //! One moment of a run, as evidence.
 
+mod attendance;
+mod observer;
+
+pub use attendance::Attendance;
+pub use observer::Observer;
+
 use leveloff_model::process::{Pid, ProcessIndex, Rank, Role};
 use leveloff_model::progress::{MarkKind, Phase};
 use leveloff_model::sample::Ceiling;

@@ -8,8 +8,6 @@ use crate::stats::{LineFit, median, quantile};
 pub struct Cycles {
     /// Distance from one peak to the next, in x.
     pub period: f64,
-    /// Height from valley to peak.
-    pub amplitude: f64,
     /// Share of the time that it is nearer to the peaks than to the valleys.
     pub duty: f64,
     /// Where its valleys are.
@@ -65,47 +63,28 @@ impl Cycles {
         Cycles::at(x, y, &detrended, large).or_else(|| Cycles::at(x, y, y, small))
     }
 
+    /// The cycles of a curve `y` that turns by more than `reversal`; `raw` is the same before its
+    /// trend was taken away.
     fn at(x: &[f64], raw: &[f64], y: &[f64], reversal: f64) -> Option<Cycles> {
         let (peaks, valleys) = turning_points(y, reversal);
-        if std::env::var("DBG").is_ok() { eprintln!("rev {reversal:.3e} peaks {} valleys {}", peaks.len(), valleys.len()); }
         if peaks.len() < FEWEST_PEAKS || valleys.len() + 1 < FEWEST_PEAKS {
             return None;
         }
         let gaps: Vec<f64> = peaks.windows(2).map(|p| x[p[1]] - x[p[0]]).collect();
         let period = median(&mut gaps.clone());
-        let regular = gaps.iter().filter(|&&gap| (0.6..=1.6).contains(&(gap / period))).count();
-        if (regular as f64) < REGULAR_SHARE * gaps.len() as f64 {
+        let usual = |gap: &&f64| (0.6..=1.6).contains(&(**gap / period));
+        if (gaps.iter().filter(usual).count() as f64) < REGULAR_SHARE * gaps.len() as f64 {
             return None;
         }
-        // Peaks and valleys alternate; each drop goes from a peak to the valley behind it.
-        let drops: Vec<f64> = peaks
-            .iter()
-            .filter_map(|&peak| {
-                let valley = valleys.iter().find(|&&valley| valley > peak)?;
-                // Without a trend, every staircase falls from step to step.
-                Some(raw[peak] - raw[*valley])
-            })
-            .collect();
-        let rises: Vec<f64> = valleys
-            .iter()
-            .filter_map(|&valley| {
-                let peak = peaks.iter().find(|&&peak| peak > valley)?;
-                Some(y[*peak] - y[valley])
-            })
-            .collect();
-        let (amplitude, spread) = mean_and_spread(&rises);
-        let (drop, _) = mean_and_spread(&drops);
+        let (amplitude, spread) = mean_and_spread(&moves(y, &valleys, &peaks));
+        // Without its trend, every staircase falls from step to step: drops are looked at in `raw`.
+        let drop = -mean_and_spread(&moves(raw, &peaks, &valleys)).0;
         if spread > AMPLITUDE_SPREAD * amplitude || drop < REAL_DROP * amplitude {
             return None;
         }
-        if std::env::var("DBG").is_ok() { eprintln!("ampl {amplitude:.3e} duty {} echo {}", duty(y,&peaks,&valleys), echo(y, ((peaks[peaks.len() - 1] - peaks[0]) as f64 / gaps.len() as f64).round() as usize)); }
         let points = (peaks[peaks.len() - 1] - peaks[0]) as f64 / gaps.len() as f64;
-        if echo(y, points.round() as usize) < LEAST_ECHO {
-            return None;
-        }
-        Some(Cycles {
+        (echo(y, points.round() as usize) >= LEAST_ECHO).then(|| Cycles {
             period,
-            amplitude,
             duty: duty(y, &peaks, &valleys),
             valleys,
         })
@@ -186,6 +165,16 @@ fn turning_points(y: &[f64], reversal: f64) -> (Vec<usize>, Vec<usize>) {
     (peaks, valleys)
 }
 
+/// How y changes from each turning point of one kind to the next of the other.
+fn moves(y: &[f64], from: &[usize], to: &[usize]) -> Vec<f64> {
+    from.iter()
+        .filter_map(|&from| {
+            let next = to.iter().find(|&&to| to > from)?;
+            Some(y[*next] - y[from])
+        })
+        .collect()
+}
+
 fn mean_and_spread(values: &[f64]) -> (f64, f64) {
     let n = values.len().max(1) as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -193,32 +182,27 @@ fn mean_and_spread(values: &[f64]) -> (f64, f64) {
     (mean, spread.sqrt())
 }
 
-/// Autocorrelation at a lag, of changes so that a trend does not count: the mean product of
-/// neighbours a period apart around their own mean.
+/// How much of the curve comes back after `lag` points: its autocorrelation, without what moves more
+/// slowly than that. Periods are not exact, so neighbouring lags count too.
 fn echo(y: &[f64], lag: usize) -> f64 {
     if lag == 0 || lag + 4 > y.len() {
         return 0.0;
     }
-    let steps: Vec<f64> = y.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    // A drop is one step wide and its period is not exact: neighbours within a tenth count.
+    let fast = without_slow_part(y, lag);
+    let power = fast.iter().map(|v| v * v).sum::<f64>() / fast.len() as f64;
     let slack = lag / 8;
-    let smoothed: Vec<f64> = smooth(y, lag);
-    let _ = steps;
-    let power: f64 = smoothed.iter().map(|v| v * v).sum::<f64>() / smoothed.len() as f64;
-    let mut best = 0.0_f64;
-    for lag in lag.saturating_sub(slack).max(1)..=lag + slack {
-        if lag >= smoothed.len() {
-            break;
-        }
-        let pairs = smoothed.len() - lag;
-        let shared: f64 = (0..pairs).map(|i| smoothed[i] * smoothed[i + lag]).sum::<f64>();
-        best = best.max(shared / pairs as f64 / power.max(f64::MIN_POSITIVE));
-    }
-    best
+    (lag.saturating_sub(slack).max(1)..=lag + slack)
+        .filter(|&lag| lag < fast.len())
+        .map(|lag| {
+            let pairs = fast.len() - lag;
+            let shared: f64 = (0..pairs).map(|i| fast[i] * fast[i + lag]).sum();
+            shared / pairs as f64 / power.max(f64::MIN_POSITIVE)
+        })
+        .fold(0.0, f64::max)
 }
 
-/// The curve without what moves more slowly than a period: less its mean over one.
-fn smooth(y: &[f64], window: usize) -> Vec<f64> {
+/// The curve less its mean over a window.
+fn without_slow_part(y: &[f64], window: usize) -> Vec<f64> {
     let half = window / 2;
     let mut sums = vec![0.0];
     for &y in y {

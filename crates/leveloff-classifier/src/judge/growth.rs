@@ -40,14 +40,31 @@ pub const ALPHA: f64 = 0.05;
 /// A newer half that grows at less than this share of the older half's rate is a bend.
 const BENDS_BELOW: f64 = 0.85;
 
-/// To be a leak, growth must be known not to slow down below this share.
+/// To be a leak, growth must be known, at two standard errors, not to slow down below this share.
+/// A saturating curve that is seen over a third of its time constant slows down to 0.85.
 const KNOWN_STRAIGHT: f64 = 0.7;
 
-/// After faster growth that slowed down, more has to be known.
+/// After faster growth that slowed down, more has to be known: a logarithm seen over its newer half
+/// slows down to 0.71.
 const KNOWN_STRAIGHT_AFTER_SLOWING: f64 = 0.85;
 
-/// How much less has to be known of that for growth that is several times the decision age.
-const KNOWN_STRAIGHT_IF_OLD: f64 = 0.45;
+/// How much less has to be known for growth of four times the decision age.
+const KNOWN_STRAIGHT_EASED: f64 = 0.25;
+
+/// Growth that slows down below this share is no leak, whatever is known of it.
+const LEAST_SLOWING: f64 = 0.8;
+
+/// Growth that slows down below this share is no leak, when that it slows down is certain.
+const KNOWN_BEND: f64 = 0.96;
+
+/// How much less strict that is for growth of four times the decision age.
+const KNOWN_BEND_EASED: f64 = 0.05;
+
+/// It is certain when the upper end, two standard errors higher, is below this share.
+const CERTAIN_BEND: f64 = 0.98;
+
+/// What came before was faster when its rate was this many times the rate now.
+const FASTER_BEFORE: f64 = 1.12;
 
 /// The newest part must grow at this share of the whole's rate.
 const TAIL_SHARE: f64 = 0.6;
@@ -69,7 +86,11 @@ impl Growth {
     pub fn since(scene: &Scene<'_>, from: usize) -> Growth {
         let line = scene.line_from(from);
         let reach = line.slope_reach(ALPHA);
-        let onset = if from == 0 { scene.begin() } else { scene.x[from] };
+        let onset = if from == 0 {
+            scene.begin()
+        } else {
+            scene.x[from]
+        };
         let age = scene.end() - onset;
         let earlier = scene.rate_before(from);
         let lead = onset - scene.begin();
@@ -88,7 +109,7 @@ impl Growth {
             curvature: Curvature::over(&scene.x[from..], &scene.y[from..], scene.noise.floor),
             tail: scene.line_from(from + (scene.len() - from) * 7 / 10),
             before,
-            slowed: grew && earlier > p(10, 1.12) * line.slope,
+            slowed: grew && earlier > FASTER_BEFORE * line.slope,
             decision_age: 0.0,
         };
         growth.decision_age = growth.decided_after(scene);
@@ -117,11 +138,16 @@ impl Growth {
             return false;
         };
         let old = ((self.age / self.decision_age - 1.0) / 3.0).clamp(0.0, 1.0);
-        let young = if self.slowed { p(4, KNOWN_STRAIGHT_AFTER_SLOWING) } else { p(5, KNOWN_STRAIGHT) };
-        let known = young - p(6, 0.25) * old;
+        let young = if self.slowed {
+            KNOWN_STRAIGHT_AFTER_SLOWING
+        } else {
+            KNOWN_STRAIGHT
+        };
+        let known = young - KNOWN_STRAIGHT_EASED * old;
         let goes_on = self.goes_on();
-        let known_to_bend = bend.slowing < p(0, 0.96) - p(1, 0.05) * old && bend.slowing_high < p(2, 0.98);
-        !known_to_bend && bend.slowing >= p(3, 0.8) && bend.slowing_low >= known && goes_on
+        let known_to_bend =
+            bend.slowing < KNOWN_BEND - KNOWN_BEND_EASED * old && bend.slowing_high < CERTAIN_BEND;
+        !known_to_bend && bend.slowing >= LEAST_SLOWING && bend.slowing_low >= known && goes_on
     }
 
     /// Whether its newest part still grows.
@@ -144,7 +170,7 @@ impl Growth {
     /// Whether the line is what the points follow, and not a mean course between jumps or bends.
     pub fn fits(&self, scene: &Scene<'_>) -> bool {
         let grown = self.line.slope * self.age;
-        self.line.residual < (2.0 * scene.noise.sigma).hypot(p(11, MISFIT) * grown)
+        self.line.residual < (2.0 * scene.noise.sigma).hypot(MISFIT * grown)
     }
 
     /// Whether all of it may be a cache that the first epoch fills: it has not gone on behind the
@@ -168,7 +194,7 @@ impl Growth {
             .is_some_and(|epoch| scene.end() > 1.5 * epoch && self.age > 0.5 * epoch);
         let less = if past_epoch { PAST_FIRST_EPOCH } else { 1.0 };
         let age = scene.prior.decision_age(self.before, less);
-        age.max(p(9, SHARE_OF_PLAN) * scene.facts.planned.unwrap_or(0.0))
+        age.max(SHARE_OF_PLAN * scene.facts.planned.unwrap_or(0.0))
     }
 }
 
@@ -191,7 +217,12 @@ fn before(scene: &Scene<'_>, from: usize, age: f64, slope: f64) -> Before {
 pub fn leak(scene: &Scene<'_>) -> Option<Growth> {
     starts(scene)
         .map(|from| Growth::since(scene, from))
-        .find(|growth| growth.is_old(scene) && growth.is_material(scene) && growth.is_straight() && growth.fits(scene))
+        .find(|growth| {
+            growth.is_old(scene)
+                && growth.is_material(scene)
+                && growth.is_straight()
+                && growth.fits(scene)
+        })
 }
 
 /// Growth that goes on behind the stated horizon, if there is any. A stated horizon takes the place
@@ -230,5 +261,3 @@ fn starts<'a>(scene: &'a Scene<'_>) -> impl Iterator<Item = usize> + 'a {
         .copied()
         .filter(move |start| start + FEWEST <= points)
 }
-
-pub use crate::p;

@@ -37,7 +37,8 @@ impl Noise {
         let jumps = Jumps::of(y);
         let near = second_differences(y, 1, &jumps).unwrap_or(0.0);
         let white = (near / 6.0_f64.sqrt()).max(floor);
-        let Some(far) = second_differences(y, 4, &jumps).filter(|_| y.len() >= ENOUGH_FOR_RHO) else {
+        let Some(far) = second_differences(y, 4, &jumps).filter(|_| y.len() >= ENOUGH_FOR_RHO)
+        else {
             return Noise {
                 sigma: white,
                 rho: 0.0,

@@ -2,7 +2,6 @@
 
 use crate::stats::{LineFit, median};
 
-use super::growth::p;
 use super::scene::Scene;
 
 /// A flat stretch up to the newest point.
@@ -28,6 +27,12 @@ const SHARE_OF_BEFORE: f64 = 0.2;
 
 /// Or this, when the slope has collapsed to less than a quarter.
 const SHARE_AFTER_COLLAPSE: f64 = 0.1;
+
+/// Growth inside the plateau is looked ahead for this share of the horizon.
+const HORIZON_SHARE: f64 = 0.5;
+
+/// Once it has stood still and gone on again twice, it must stand still for this much longer.
+const LONGER_THAN_BEFORE: f64 = 1.5;
 
 /// After growth, the flat part must be known to grow at less than this share of the rate before.
 const KNOWN_SLOWER: f64 = 0.5;
@@ -65,9 +70,11 @@ impl Plateau {
             SHARE_OF_BEFORE
         };
         let needed = if from > 0 { share * before } else { 0.0 };
+        let needed = needed.max(LONGER_THAN_BEFORE * stood_still(scene, from));
         let slower = !grew || line.slope + reach <= KNOWN_SLOWER * earlier;
         let significant = line.slope - 2.0 * line.slope_error > 0.0;
-        let grows = significant && line.slope * length.max(p(12, 0.5) * scene.horizon()) > scene.material;
+        let grows = significant
+            && line.slope * length.max(HORIZON_SHARE * scene.horizon()) > scene.material;
         let tight = (line.slope.abs() + reach) * length <= 2.0 * band;
         Plateau {
             from,
@@ -77,6 +84,28 @@ impl Plateau {
             needed,
         }
     }
+}
+
+/// For how long it stood still before `until` and went up after all, at least twice: an allocator
+/// takes memory in chunks, and evaluations come at intervals.
+fn stood_still(scene: &Scene<'_>, until: usize) -> f64 {
+    let still = (0.6 * scene.material).max(3.0 * scene.noise.sigma);
+    let (mut stands, mut from) = (Vec::new(), 0);
+    while from + 1 < until {
+        let level = scene.y[from];
+        let to = (from + 1..until)
+            .find(|&i| (scene.y[i] - level).abs() > still)
+            .unwrap_or(until);
+        let lowest_later = scene.y[to..].iter().copied().fold(f64::INFINITY, f64::min);
+        // The first stretch is where it comes from, and counts for nothing.
+        if from > 0 && to - from >= FEWEST && lowest_later > level {
+            stands.push(scene.x[to - 1] - scene.x[from]);
+        }
+        from = to;
+    }
+    stands.sort_unstable_by(f64::total_cmp);
+    // One long stand may be a plateau between two warmups.
+    stands.iter().rev().nth(1).copied().unwrap_or(0.0)
 }
 
 /// Where a plateau may have begun: at a change of course, or at one of some thirty places in
@@ -101,7 +130,10 @@ fn starts(scene: &Scene<'_>) -> Vec<usize> {
 fn tamed_line(scene: &Scene<'_>, from: usize, band: f64) -> LineFit {
     let y = &scene.y[from..];
     let middle = median(&mut y.to_vec());
-    let tamed: Vec<f64> = y.iter().map(|y| y.clamp(middle - band, middle + band)).collect();
+    let tamed: Vec<f64> = y
+        .iter()
+        .map(|y| y.clamp(middle - band, middle + band))
+        .collect();
     LineFit::over(&scene.x[from..], &tamed, scene.noise.floor)
 }
 
@@ -109,7 +141,10 @@ fn is_flat(scene: &Scene<'_>, from: usize, band: f64) -> bool {
     let y = &scene.y[from..];
     let n = y.len();
     let third = n.div_ceil(3);
-    let (older, newer) = (median(&mut y[..third].to_vec()), median(&mut y[n - third..].to_vec()));
+    let (older, newer) = (
+        median(&mut y[..third].to_vec()),
+        median(&mut y[n - third..].to_vec()),
+    );
     if (newer - older).abs() > 0.67 * band {
         return false;
     }

@@ -1,6 +1,5 @@
 //! A curve prepared for judging: its noise, its stretches, and what is worth a word.
 
-use crate::curve::View;
 use crate::observation::XUnit;
 use crate::stats::{LineFit, Moments, median};
 
@@ -20,8 +19,6 @@ pub struct Scene<'a> {
     pub noise: Noise,
     /// Where it changes its course.
     pub segments: Segments,
-    /// Sums over it, with x from 0 to 1 and y in units of `unit_y`.
-    pub moments: Moments,
     /// How long healthy growth lasts.
     pub prior: Prior,
     /// What is known beside it.
@@ -77,7 +74,6 @@ impl<'a> Scene<'a> {
             y,
             noise,
             segments,
-            moments,
             prior: Prior::of(unit, quantity),
             facts,
             material: material(level.abs(), quantity),
@@ -182,9 +178,4 @@ fn refined(noise: Noise, segments: &Segments, x: &[f64], y: &[f64]) -> Noise {
         rho: rho.max(noise.rho),
         ..noise
     }
-}
-
-/// A view's x and y as a curve of their own.
-pub fn points_of(view: &View) -> (&[f64], &[f64]) {
-    (&view.x, &view.y)
 }

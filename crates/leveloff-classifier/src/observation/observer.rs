@@ -1,0 +1,290 @@
+//! From a tick, live or recorded, to an observation.
+
+use std::collections::HashMap;
+
+use leveloff_model::process::{Pid, ProcessIndex, ProcessInfo, Rank, Role};
+use leveloff_model::sample::{Event, ProcessReading, Sample, Tick};
+use leveloff_model::units::{ByteDelta, Bytes};
+
+use super::{Attendance, Observation, ProcessShare};
+
+/// Makes observations of ticks. Keeps who is who, and one observation that it fills again.
+#[derive(Debug, Clone, Default)]
+pub struct Observer {
+    living: HashMap<ProcessIndex, Person>,
+    attendance: Attendance,
+    observation: Observation,
+    /// The marks in the observation were handed out with it.
+    marks_are_told: bool,
+}
+
+/// What a verdict needs to know of a process beside its numbers.
+#[derive(Debug, Clone, Copy)]
+struct Person {
+    pid: Pid,
+    role: Role,
+    rank: Option<Rank>,
+}
+
+impl Observer {
+    /// One that has seen nothing.
+    pub fn new() -> Observer {
+        Observer::default()
+    }
+
+    /// What the tick is evidence of; `None` when it belongs to the end of the run, where memory
+    /// falls because processes end. What was said meanwhile is told with the next observation.
+    pub fn observe(&mut self, tick: &Tick) -> Option<&Observation> {
+        if self.marks_are_told {
+            self.observation.marks.clear();
+        }
+        for event in &tick.events {
+            self.hear(event);
+        }
+        self.marks_are_told = self.look(&tick.sample);
+        self.marks_are_told.then_some(&self.observation)
+    }
+
+    fn hear(&mut self, event: &Event) {
+        match event {
+            Event::Appeared(info) | Event::Changed(info) => {
+                self.living.insert(info.index, Person::of(info));
+            }
+            Event::Exited(index) => {
+                self.living.remove(index);
+            }
+            Event::Mark(mark) => self.observation.marks.push(mark.kind.clone()),
+            Event::Gap(_) => {}
+        }
+    }
+
+    fn look(&mut self, sample: &Sample) -> bool {
+        let alive = || sample.processes.iter().filter(|reading| is_alive(reading));
+        let trainers = alive().filter(|reading| self.is_trainer(reading)).count();
+        if !self
+            .attendance
+            .goes_on(alive().count(), trainers, Some(sample.t))
+        {
+            return false;
+        }
+        self.fill(sample);
+        true
+    }
+
+    fn is_trainer(&self, reading: &ProcessReading) -> bool {
+        let person = self.living.get(&reading.process);
+        person.is_some_and(|person| person.role == Role::Trainer)
+    }
+
+    fn fill(&mut self, sample: &Sample) {
+        let tree = sample.tree();
+        let progress = &sample.progress;
+        let observation = &mut self.observation;
+        observation.count = progress.step.map(|step| step.0 as f64);
+        observation.t = Some(sample.t);
+        observation.memory = tree.total;
+        observation.rss_sum = Some(tree.rss);
+        observation.devshm = sample.machine.devshm_used;
+        observation.tensors = progress.tensors;
+        observation.tensor_bytes = progress.tensor_bytes;
+        observation.cuda_bytes = progress.cuda_bytes;
+        observation.epoch = progress.epoch;
+        observation.phase.clone_from(&progress.phase);
+        observation.planned = progress.planned_steps.map(|step| step.0 as f64);
+        observation.epoch_length = progress.epoch_steps.map(|step| step.0 as f64);
+        observation.ceiling = sample.ceiling;
+        observation.processes.clear();
+        for reading in &sample.processes {
+            if let Some(person) = self.living.get(&reading.process) {
+                observation.processes.push(person.share(reading));
+            }
+        }
+    }
+}
+
+impl Person {
+    fn of(info: &ProcessInfo) -> Person {
+        Person {
+            pid: info.key.pid,
+            role: info.role,
+            rank: info.rank,
+        }
+    }
+
+    fn share(&self, reading: &ProcessReading) -> ProcessShare {
+        let memory = reading.memory();
+        let shared = shared_part(reading).min(memory);
+        ProcessShare {
+            index: reading.process,
+            pid: self.pid,
+            role: self.role,
+            rank: self.rank,
+            memory,
+            shared,
+            swapped: swapped_part(reading).min(memory.saturating_sub(shared)),
+            rss: reading.rss(),
+            fds: reading.fds,
+        }
+    }
+}
+
+/// A process that has given its memory back is on its way out, reaped or not.
+fn is_alive(reading: &ProcessReading) -> bool {
+    reading.state != 'Z' && reading.state != 'X' && reading.rss() + reading.swap > Bytes::ZERO
+}
+
+/// Its proportional shared memory, carried like the whole; all it maps before PSS was read.
+fn shared_part(reading: &ProcessReading) -> Bytes {
+    match &reading.pss {
+        Some(pss) => carried(pss.shmem, reading.shmem, pss.base.shmem),
+        None => reading.shmem,
+    }
+}
+
+fn swapped_part(reading: &ProcessReading) -> Bytes {
+    match &reading.pss {
+        Some(pss) => carried(pss.swap, reading.swap, pss.base.swap),
+        None => reading.swap,
+    }
+}
+
+fn carried(read: Bytes, now: Bytes, then: Bytes) -> Bytes {
+    let moved: ByteDelta = now.since(then);
+    read.moved_by(moved)
+}
+
+#[cfg(test)]
+mod tests {
+    use leveloff_model::process::{ProcessKey, StartTicks};
+    use leveloff_model::progress::{Mark, MarkKind, Phase, Progress};
+    use leveloff_model::sample::{FastCounters, MachineReading, OwnCost, PssReading};
+    use leveloff_model::units::{Seconds, Step};
+
+    use super::*;
+
+    fn appeared(n: u32, role: Role) -> Event {
+        Event::Appeared(ProcessInfo {
+            index: ProcessIndex(n),
+            key: ProcessKey {
+                pid: Pid(100 + n as i32),
+                start: StartTicks(1),
+            },
+            parent: Pid(1),
+            role,
+            rank: None,
+            comm: String::new(),
+            command: Vec::new(),
+            why: String::new(),
+        })
+    }
+
+    fn reading(n: u32, anon: u64) -> ProcessReading {
+        ProcessReading {
+            anon: Bytes(anon),
+            file: Bytes(7),
+            ..ProcessReading::unread(ProcessIndex(n))
+        }
+    }
+
+    fn tick(t: f64, events: Vec<Event>, processes: Vec<ProcessReading>) -> Tick {
+        Tick {
+            events,
+            sample: Sample {
+                t: Seconds(t),
+                progress: Progress {
+                    step: Some(Step(10)),
+                    ..Progress::default()
+                },
+                processes,
+                mappings: None,
+                machine: MachineReading::default(),
+                cgroup: None,
+                ceiling: None,
+                cost: OwnCost::default(),
+            },
+        }
+    }
+
+    fn evaluation() -> Event {
+        Event::Mark(Mark {
+            t: Seconds(1.0),
+            process: None,
+            step: None,
+            kind: MarkKind::Phase(Phase::Eval),
+            facts: Default::default(),
+        })
+    }
+
+    #[test]
+    fn a_tick_becomes_shares_that_add_up() {
+        let mut worker = reading(1, 100);
+        (worker.shmem, worker.swap) = (Bytes(30), Bytes(5));
+        worker.pss = Some(PssReading {
+            at: Seconds(0.0),
+            pss: Bytes(40),
+            anon: Bytes(20),
+            file: Bytes(0),
+            shmem: Bytes(10),
+            private: Bytes(0),
+            swap: Bytes(0),
+            lazy_free: Bytes(0),
+            base: FastCounters {
+                anon: Bytes(90),
+                shmem: Bytes(28),
+                swap: Bytes(0),
+            },
+        });
+        let events = vec![
+            appeared(0, Role::Trainer),
+            appeared(1, Role::DataloaderWorker),
+        ];
+        let mut observer = Observer::new();
+        let seen = observer.observe(&tick(0.0, events, vec![reading(0, 500), worker]));
+        let seen = seen.unwrap();
+        assert_eq!(seen.memory, Bytes(500 + 20 + 10 + 10 + 2 + 5));
+        assert_eq!(seen.count, Some(10.0));
+        let worker = &seen.processes[1];
+        assert_eq!(
+            (worker.pid, worker.role),
+            (Pid(101), Role::DataloaderWorker)
+        );
+        assert_eq!((worker.shared, worker.swapped), (Bytes(12), Bytes(5)));
+        assert_eq!(worker.anonymous(), Bytes(30));
+        assert_eq!(
+            seen.processes.iter().map(|p| p.memory).sum::<Bytes>(),
+            seen.memory
+        );
+    }
+
+    #[test]
+    fn the_end_of_the_run_is_not_observed() {
+        let mut observer = Observer::new();
+        let events = vec![appeared(0, Role::Launcher), appeared(1, Role::Trainer)];
+        let both = vec![reading(0, 10), reading(1, 500)];
+        assert!(observer.observe(&tick(0.0, events, both)).is_some());
+        let mut zombie = reading(1, 0);
+        (zombie.state, zombie.file) = ('Z', Bytes::ZERO);
+        let dying = tick(1.0, vec![], vec![reading(0, 10), zombie]);
+        assert_eq!(observer.observe(&dying), None);
+        let events = vec![Event::Exited(ProcessIndex(1))];
+        assert_eq!(
+            observer.observe(&tick(2.0, events, vec![reading(0, 10)])),
+            None
+        );
+        assert_eq!(observer.observe(&tick(3.0, vec![], vec![])), None);
+    }
+
+    #[test]
+    fn marks_are_told_once_and_never_lost() {
+        let mut observer = Observer::new();
+        assert_eq!(
+            observer.observe(&tick(0.0, vec![evaluation()], vec![])),
+            None
+        );
+        let events = vec![appeared(0, Role::Trainer)];
+        let seen = observer.observe(&tick(1.0, events, vec![reading(0, 500)]));
+        assert_eq!(seen.unwrap().marks, [MarkKind::Phase(Phase::Eval)]);
+        let seen = observer.observe(&tick(2.0, vec![], vec![reading(0, 500)]));
+        assert_eq!(seen.unwrap().marks, []);
+    }
+}

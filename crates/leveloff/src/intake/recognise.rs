@@ -1,0 +1,234 @@
+//! What is this?
+
+use anyhow::{Result, bail};
+use leveloff_classifier::observation::XUnit;
+use leveloff_model::process::printable;
+use leveloff_model::recording::StatedFacts;
+
+use super::Asked;
+use super::curve_table::CurveTable;
+use super::log::Log;
+use super::process_table::ProcessTable;
+use super::stream::{HEAD, Stream};
+use super::table::Table;
+use super::tool::Tool;
+use super::{mprof, recording};
+
+/// A kind of input, with everything that was found out about it.
+#[derive(Debug)]
+pub enum Kind {
+    /// leveloff's own recording.
+    Recording(StatedFacts),
+    /// A table with a row for each moment; its name.
+    Curve(&'static str, CurveTable),
+    /// A table with a row for each process and moment.
+    Processes(ProcessTable),
+    /// memory_profiler's `mprof`.
+    Mprof,
+    /// Anything else that mentions memory.
+    Log(Log),
+}
+
+impl Kind {
+    /// Recognises the input by its first bytes.
+    pub fn of(stream: &mut Stream, asked: &Asked) -> Result<Kind> {
+        refuse_what_is_no_text(&stream.head)?;
+        if stream.head.starts_with(BYTE_ORDER_MARK) {
+            stream.head.drain(..BYTE_ORDER_MARK.len());
+        }
+        if let Some(stated) = recording::recognise(stream)? {
+            return Ok(Kind::Recording(stated));
+        }
+        let lines = first_lines(stream);
+        if mprof::is_mprof(&lines) {
+            return Ok(Kind::Mprof);
+        }
+        let why_no_table = match table(&lines, asked) {
+            Some(Ok(kind)) => return Ok(kind),
+            Some(Err(error)) => Some(error),
+            None => None,
+        };
+        // A log may begin with pages of something else. What was written as JSON is none.
+        let is_json = stream.head.trim_ascii_start().starts_with(b"{") && why_no_table.is_some();
+        if !is_json && let Some(log) = log(stream, asked)? {
+            return Ok(Kind::Log(log));
+        }
+        match why_no_table {
+            Some(error) => Err(error),
+            None => bail!("{}", unknown(&stream.head)),
+        }
+    }
+
+    /// Its name for people.
+    pub fn format(&self) -> &'static str {
+        match self {
+            Kind::Recording(_) => "leveloff recording",
+            Kind::Curve(name, _) => name,
+            Kind::Processes(_) => "process table",
+            Kind::Mprof => "mprof",
+            Kind::Log(_) => "log",
+        }
+    }
+
+    /// What its observations count.
+    pub fn unit(&self) -> XUnit {
+        match self {
+            Kind::Recording(_) => XUnit::Step,
+            Kind::Curve(_, table) => table.columns.unit,
+            Kind::Processes(table) => table.unit(),
+            Kind::Mprof => XUnit::Second,
+            Kind::Log(log) => log.unit(),
+        }
+    }
+
+    /// What its header states.
+    pub fn stated(&self) -> StatedFacts {
+        match self {
+            Kind::Recording(stated) => stated.clone(),
+            _ => StatedFacts::default(),
+        }
+    }
+
+    /// What was guessed.
+    pub fn notes(&self) -> Vec<String> {
+        match self {
+            Kind::Curve(_, table) => table.columns.notes.clone(),
+            Kind::Processes(table) => table.notes.clone(),
+            Kind::Log(log) => log.notes(),
+            Kind::Recording(_) | Kind::Mprof => Vec::new(),
+        }
+    }
+
+    /// What its points are called.
+    pub fn points(&self) -> &'static str {
+        match self {
+            Kind::Recording(_) | Kind::Mprof => "samples",
+            Kind::Processes(_) => "moments",
+            Kind::Curve(..) => "rows",
+            Kind::Log(_) => "lines",
+        }
+    }
+}
+
+/// The sign that some programs put in front of UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Beginnings of files that hold something else, and what to do about them.
+const NO_TEXT: [(&[u8], &str); 11] = [
+    (
+        b"\x1f\x8b",
+        "is compressed; gzip -dc FILE | leveloff judge -",
+    ),
+    (
+        b"\x28\xb5\x2f\xfd",
+        "is compressed; zstd -dc FILE | leveloff judge -",
+    ),
+    (
+        b"\xfd7zXZ\0",
+        "is compressed; xz -dc FILE | leveloff judge -",
+    ),
+    (b"BZh", "is compressed; bzip2 -dc FILE | leveloff judge -"),
+    (
+        b"PK\x03\x04",
+        "is a zip archive or a spreadsheet; save the table as CSV",
+    ),
+    (
+        b"SQLite format 3\0",
+        "is an SQLite database, as procpath makes it; export it first: \
+         sqlite3 -header -csv FILE 'SELECT ts, stat_pid AS pid, stat_rss * 4096 AS rss_bytes FROM record' \
+         | leveloff judge -",
+    ),
+    (
+        b"PAR1",
+        "is a Parquet file; write it as CSV first: pandas.read_parquet(FILE).to_csv(…)",
+    ),
+    (b"\x89HDF", "is an HDF5 file; write its table as CSV first"),
+    (
+        b"\x80\x04\x95",
+        "is a Python pickle; write its table as CSV first",
+    ),
+    (b"\xff\xfe", UTF_16),
+    (b"\xfe\xff", UTF_16),
+];
+
+const UTF_16: &str = "is UTF-16; iconv -f UTF-16 -t UTF-8 FILE | leveloff judge -";
+
+fn refuse_what_is_no_text(head: &[u8]) -> Result<()> {
+    if head.is_empty() {
+        bail!("is empty: nothing was written yet");
+    }
+    if let Some((_, advice)) = NO_TEXT.iter().find(|(magic, _)| head.starts_with(magic)) {
+        bail!("{advice}");
+    }
+    let first = &head[..head.len().min(4096)];
+    let zeros = first.iter().filter(|b| **b == 0).count();
+    if zeros * 3 > first.len() && first.iter().any(u8::is_ascii_graphic) {
+        bail!("{UTF_16}");
+    }
+    let strange = first
+        .iter()
+        .filter(|b| b.is_ascii_control() && !b"\t\n\r\x1b\x08".contains(b))
+        .count();
+    if strange * 20 > first.len() {
+        bail!(
+            "is binary, not text; leveloff reads its recordings, CSV, JSON lines, mprof, psrecord, \
+             prmon and logs"
+        );
+    }
+    Ok(())
+}
+
+/// Whole lines of the head.
+fn first_lines(stream: &Stream) -> Vec<&[u8]> {
+    let mut lines: Vec<&[u8]> = stream.head.split(|&b| b == b'\n').collect();
+    // What follows the last newline is no line yet, or nothing.
+    if !stream.is_whole && lines.len() > 1 || lines.last().is_some_and(|line| line.is_empty()) {
+        lines.pop();
+    }
+    lines
+        .into_iter()
+        .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
+        .collect()
+}
+
+/// `None` when it is no table; an error when it is one that cannot be used.
+fn table(lines: &[&[u8]], asked: &Asked) -> Option<Result<Kind>> {
+    if let Some(table) = Tool::psrecord_log(lines) {
+        let curve = CurveTable::of(&table, asked);
+        return Some(curve.map(|curve| Kind::Curve(Tool::Psrecord.name(), curve)));
+    }
+    let mut table = Table::of(lines)?;
+    let tool = Tool::name_columns(&mut table);
+    if let Some(processes) = ProcessTable::of(&table, asked) {
+        return Some(processes.map(Kind::Processes));
+    }
+    let name = tool.map_or("table", Tool::name);
+    let curve = CurveTable::of(&table, asked);
+    Some(curve.map(|curve| Kind::Curve(name, curve)))
+}
+
+/// Looks further into the stream than a table needs: a training begins with downloads.
+fn log(stream: &mut Stream, asked: &Asked) -> Result<Option<Log>> {
+    const FURTHEST: usize = 4 << 20;
+    let found = Log::of(&first_lines(stream), asked)?;
+    if found.is_some() || stream.is_whole || stream.head.len() > HEAD {
+        return Ok(found);
+    }
+    stream.read_head(FURTHEST)?;
+    Log::of(&first_lines(stream), asked)
+}
+
+fn unknown(head: &[u8]) -> String {
+    if head.starts_with(b"[") {
+        return "is a JSON array; make it lines: jq -c '.[]' FILE | leveloff judge -".to_owned();
+    }
+    let first = head
+        .split(|&b| b == b'\n')
+        .find(|line| !line.trim_ascii().is_empty());
+    let first = printable(first.unwrap_or_default().trim_ascii());
+    let start: String = first.chars().take(60).collect();
+    format!(
+        "tells no memory that leveloff understands (it begins '{start}'); a table needs a column \
+         such as rss_mb or --y NAME --y-unit MB, a log amounts such as 'step 10 RAM: 5552 MB'"
+    )
+}
