@@ -74,10 +74,10 @@ const LATE_GROWTH: f64 = 2.0;
 pub fn judge(curve: &Curve, unit: XUnit, quantity: Quantity, facts: &Facts) -> Judgement {
     let view = curve.view();
     let mut judgement = judge_view(&view, unit, quantity, facts);
-    if judgement.verdict == Verdict::Level {
-        if let Some(late) = late_growth(curve, &judgement, unit, quantity, facts) {
-            judgement = late;
-        }
+    if matches!(judgement.verdict, Verdict::Level | Verdict::Undecided)
+        && let Some(late) = late_growth(curve, &judgement, unit, quantity, facts)
+    {
+        judgement = late;
     }
     judgement.points = curve.points();
     judgement.extremes = curve.first_and_peak().map(|(first, peak)| Extremes {
