@@ -39,6 +39,8 @@ pub struct LeftOut {
     pub short: u64,
     /// Lines that tell no memory.
     pub other_lines: u64,
+    /// Rows of processes of which nothing can be told.
+    pub unread_processes: u64,
     /// Samples of the end of the run.
     pub end_of_run: u64,
 }
@@ -156,6 +158,12 @@ impl LeftOut {
         if self.other_lines > 0 {
             let lines = counted(self.other_lines, "lines");
             notes.push(format!("passed over {lines} without memory"));
+        }
+        if self.unread_processes > 0 {
+            let rows = counted(self.unread_processes, "rows");
+            notes.push(format!(
+                "{rows} of processes tell no memory; the others are added up"
+            ));
         }
         if self.clock_went_back > 0 {
             notes.push(format!(
