@@ -18,6 +18,7 @@ use self::mention::mentions;
 use self::tally::Tally;
 use super::Asked;
 use super::clock::{Timeline, stamp};
+use super::column::Name;
 use super::lines::Lines;
 use super::outlet::Outlet;
 use super::size_unit::SizeUnit;
@@ -54,6 +55,14 @@ impl Log {
         let wanted = asked.y.as_ref().map(|name| Label::of_name(name.as_bytes()));
         let tally = Tally::of(lines, asked.y_unit.is_some(), wanted);
         let Some(label) = tally.best() else {
+            if let Some(name) = &asked.y
+                && !tally.is_empty()
+            {
+                bail!(
+                    "has no amounts called '{name}'; it has {}",
+                    tally.names().join(", ")
+                );
+            }
             if let Some(line) = tally.unitless {
                 bail!(
                     "has memory without a unit ('{line}'); state it, such as --y-unit MB (or MiB, \
@@ -65,7 +74,7 @@ impl Log {
         let log = Log {
             label,
             bare_unit: asked.y_unit,
-            teller: teller(lines, label, asked),
+            teller: teller(lines, label, asked)?,
             others: tally.names_beside(label),
         };
         Ok(Some(log))
@@ -202,20 +211,24 @@ fn amount(line: &[u8], label: Label, bare_unit: Option<SizeUnit>) -> Option<(f64
 }
 
 /// Who counts, judged by the first lines.
-fn teller(lines: &[&[u8]], label: Label, asked: &Asked) -> Teller {
+fn teller(lines: &[&[u8]], label: Label, asked: &Asked) -> Result<Teller> {
+    match &asked.x {
+        None => Ok(likely_teller(lines, label, asked)),
+        Some(x) => match Counter::of_word(x.as_bytes()) {
+            Some(counter) => Ok(Teller::Line(counter)),
+            None if Name::new(x.as_bytes()).tells_time().is_some() => Ok(Teller::Clock),
+            None => bail!("is a log: --x takes step, batch, iteration, epoch or time, not '{x}'"),
+        },
+    }
+}
+
+fn likely_teller(lines: &[&[u8]], label: Label, asked: &Asked) -> Teller {
     let unit = asked.y_unit;
     let telling = || {
         lines
             .iter()
             .filter(|line| amount(line, label, unit).is_some())
     };
-    if let Some(counter) = asked
-        .x
-        .as_ref()
-        .and_then(|x| Counter::of_word(x.as_bytes()))
-    {
-        return Teller::Line(counter);
-    }
     let all = telling().count();
     let counted = |counter: Counter| {
         let has = |line: &&&[u8]| Counts::of(line).get(counter).is_some();

@@ -88,8 +88,10 @@ impl<'a> Outlet<'a> {
     }
 
     fn place_count(&mut self, observation: &mut Observation) -> bool {
-        let begins_anew = self.epoch.is_some() && observation.epoch > self.epoch;
-        self.epoch = observation.epoch.or(self.epoch);
+        // 2.5 is within an epoch, only 3 begins another.
+        let epoch = observation.epoch.map(f64::floor).or(self.epoch);
+        let begins_anew = self.epoch.is_some() && epoch > self.epoch;
+        self.epoch = epoch;
         let Some(count) = observation.count else {
             // Before the first step there is time alone.
             return observation.t.is_some() || self.unit == XUnit::Sample;

@@ -62,6 +62,18 @@ impl Tally {
         best.map(|(label, _)| *label)
     }
 
+    /// Whether no amount was found.
+    pub fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    /// What the amounts are called, all of them.
+    pub fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.found.keys().map(|label| label.text()).collect();
+        names.sort();
+        names
+    }
+
     /// What else there is.
     pub fn names_beside(&self, best: Label) -> Vec<String> {
         let others = self.found.keys().filter(|label| **label != best);

@@ -60,6 +60,20 @@ fn of_several_amounts_in_a_log_one_is_followed() {
 }
 
 #[test]
+fn what_a_log_does_not_have_cannot_be_asked_for() {
+    let ask = |x: Option<&str>, y: Option<&str>| {
+        let told = told("step 1 RAM 5 GB\nstep 2 RAM 6 GB\n", &asked(x, y, None));
+        told.map(|told| told.unit)
+            .map_err(|error| format!("{error:#}"))
+    };
+    let error = ask(None, Some("gpu")).unwrap_err();
+    assert!(error.contains("'gpu'") && error.contains("ram"), "{error}");
+    let error = ask(Some("moon"), None).unwrap_err();
+    assert!(error.contains("--x takes step"), "{error}");
+    assert_eq!(ask(Some("step"), None), Ok(XUnit::Step));
+}
+
+#[test]
 fn a_log_may_begin_with_pages_of_something_else() {
     let mut text = "compiling something\n".repeat(20_000);
     text.push_str("step 1 RAM: 5 GB\nstep 2 RAM: 6 GB\n");
