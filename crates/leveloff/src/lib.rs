@@ -2,7 +2,7 @@
 //!
 //! [`find`], [`run`], [`record`], [`export`] and [`doctor`] are the subcommands. [`run`] starts its
 //! command through [`launch`]; it and [`record`] drive a [`session`]: sampler in, [`recorder`] and
-//! [`summary`] out.
+//! [`summary`] out. [`intake`] reads whatever file tells memory.
 
 pub mod cli;
 pub mod doctor;

@@ -202,6 +202,10 @@ fn bound(marks: &mut Vec<MarkKind>) {
 
 /// The newest amount of a line that is called so. A bar redraws itself in one line.
 fn amount(line: &[u8], label: Label, bare_unit: Option<SizeUnit>) -> Option<(f64, SizeUnit)> {
+    // Most lines of a long log are words alone.
+    if !line.iter().any(u8::is_ascii_digit) {
+        return None;
+    }
     line.split(|&b| b == b'\r')
         .filter(|piece| !label.is_empty() || Counts::of(piece).is_any())
         .flat_map(mentions)
