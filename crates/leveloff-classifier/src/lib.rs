@@ -10,4 +10,5 @@ pub mod curve;
 pub mod judge;
 pub mod observation;
 pub mod run;
+pub mod stats;
 pub mod verdict;

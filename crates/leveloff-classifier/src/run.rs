@@ -1,57 +1,234 @@
 //! The verdict on a whole run.
+//!
+//! Read in this order: `book` (every series over one axis), `jury` (which of them are judged),
+//! `fusion` (what they say together), then `blame`, `clock`, `ceiling` and `findings`.
 
+mod blame;
+mod book;
+mod ceiling;
+mod clock;
+mod copied;
+mod epoch;
+mod events;
+mod findings;
+mod fusion;
+mod held;
+mod jury;
+mod own_clock;
+mod pace;
+mod processes;
+mod roles;
+mod thinned;
+mod track;
+
+use leveloff_model::process::Role;
 use leveloff_model::recording::StatedFacts;
+use leveloff_model::units::Step;
 
-use crate::curve::Curve;
-use crate::judge::{Facts, Quantity, judge};
+use self::book::Book;
+use self::ceiling::{Growth, NearestLimit};
+use self::findings::Case;
+use self::fusion::Decision;
+use self::jury::{Bench, Jury};
+use self::own_clock::OwnClock;
+use self::pace::Pace;
+use crate::judge::Facts;
 use crate::observation::{Observation, XUnit};
-use crate::verdict::{RunVerdict, Subject};
+use crate::verdict::{Blame, Judgement, Risk, RunVerdict, Subject, Verdict};
 
 /// Follows a run, observation by observation, in bounded memory; can be asked at any time.
 #[derive(Debug, Clone)]
 pub struct RunJudge {
     unit: XUnit,
-    memory: Curve,
-    points: u64,
+    stated: StatedFacts,
+    by_count: Book,
+    /// Dropped once the run's own count is long enough to judge by.
+    by_time: Option<Box<Book>>,
+    pace: Pace,
+    limit: NearestLimit,
+    devshm_clock: OwnClock,
+    planned: Option<f64>,
 }
+
+/// Counts that make an axis: a judgement needs as many points.
+const COUNTS_THAT_MAKE_AN_AXIS: u64 = 6;
+
+/// Descriptors or mapped shared memory that rise with /dev/shm show that its files are the run's,
+/// if they explain at least this share.
+const MAPPED_SHARE: f64 = 0.5;
 
 impl RunJudge {
     /// A judge of a run whose [`Observation::count`] counts `unit`, with what the user stated.
     pub fn new(unit: XUnit, stated: &StatedFacts) -> RunJudge {
-        let _ = stated;
         RunJudge {
             unit,
-            memory: Curve::default(),
-            points: 0,
+            stated: stated.clone(),
+            by_count: Book::default(),
+            by_time: Some(Box::default()),
+            pace: Pace::default(),
+            limit: NearestLimit::new(stated.limit),
+            devshm_clock: OwnClock::default(),
+            planned: None,
         }
     }
 
     /// Takes the next observation.
     pub fn observe(&mut self, observation: &Observation) {
-        self.points += 1;
-        if let Some(x) = observation.count {
-            self.memory.push(x, observation.memory.0 as f64);
+        self.limit.observe(observation);
+        self.planned = observation.planned.or(self.planned);
+        self.follow_devshm(observation);
+        if let Some(count) = observation.count.filter(|count| count.is_finite()) {
+            self.by_count.observe(count, observation);
+            if let Some(t) = observation.t {
+                self.pace.push(count, t);
+            }
+            if self.by_count.places() >= COUNTS_THAT_MAKE_AN_AXIS {
+                self.by_time = None;
+            }
+        }
+        if let (Some(book), Some(t)) = (&mut self.by_time, observation.t)
+            && t.0.is_finite()
+        {
+            book.observe(t.0, observation);
         }
     }
 
     /// What can be said now.
     pub fn verdict(&self) -> RunVerdict {
-        let memory = judge(&self.memory, self.unit, Quantity::Memory, &Facts::default());
+        let (book, unit) = self.axis();
+        let facts = self.facts(book, unit);
+        let jury = Jury::of(&Bench { book, unit, facts });
+        let devshm_is_ours = self.devshm_is_ours(book, &jury);
+        let decision = fusion::decide(book, &jury, unit, devshm_is_ours);
+        let (onset, now) = window(&decision.judgement, book);
+        let growth = book.memory.growth_since(onset, now);
+        let clock = is_growing(&decision.memory)
+            .then(|| clock::clock(&book.events, &decision.memory, onset, growth))
+            .flatten();
+        let findings = findings::findings(&Case {
+            book,
+            jury: &jury,
+            decision: &decision,
+            clock: clock.as_ref(),
+            devshm_is_ours,
+            unit,
+            onset,
+            now,
+        });
         RunVerdict {
-            verdict: memory.verdict,
-            shape: memory.shape,
-            x_unit: self.unit,
-            pace: None,
-            decisive: Subject::Memory,
-            judgement: memory.clone(),
-            memory,
-            risk: None,
-            blame: Vec::new(),
-            clock: None,
-            findings: Vec::new(),
-            subjects: Vec::new(),
-            points: self.points,
-            duration: None,
+            verdict: decision.judgement.verdict,
+            shape: decision.judgement.shape,
+            x_unit: unit,
+            pace: self.pace.seconds().filter(|_| unit != XUnit::Second),
+            decisive: decision.decisive,
+            risk: self.risk(book, unit, &decision),
+            blame: blame_for(book, &decision, devshm_is_ours, onset, now),
+            clock,
+            findings,
+            points: book.points,
+            duration: book.duration(),
+            judgement: decision.judgement,
+            memory: decision.memory,
+            subjects: jury.into_all(),
         }
+    }
+
+    /// The run's own count, once it is long enough, or when there is nothing else.
+    fn axis(&self) -> (&Book, XUnit) {
+        match &self.by_time {
+            Some(book) if book.places() > 0 => (book, XUnit::Second),
+            _ => (&self.by_count, self.unit),
+        }
+    }
+
+    fn facts(&self, book: &Book, unit: XUnit) -> Facts {
+        let limit = self.limit.amount().map(|limit| limit.0 as f64);
+        // What is stated in steps cannot be laid on another axis.
+        let steps = |step: Option<Step>| {
+            let step = step.map(|step| step.0 as f64);
+            step.filter(|_| unit != XUnit::Second && unit != XUnit::Epoch)
+        };
+        let said = book.epochs.said().filter(|_| unit != XUnit::Second);
+        Facts {
+            level_by: steps(self.stated.level_by),
+            planned: steps(self.stated.planned_steps)
+                .or(self.planned.filter(|_| unit != XUnit::Second)),
+            epoch: steps(self.stated.epoch_steps)
+                .or(said)
+                .or_else(|| book.epochs.learned()),
+            limit,
+        }
+    }
+
+    fn follow_devshm(&mut self, observation: &Observation) {
+        let (Some(devshm), Some(t)) = (observation.devshm, observation.t) else {
+            return;
+        };
+        match observation.count {
+            Some(count) => self.devshm_clock.observe(count, t.0, devshm.0 as f64),
+            None if self.by_count.points == 0 => self.devshm_clock.loading(t.0, devshm.0 as f64),
+            None => {}
+        }
+    }
+
+    fn devshm_is_ours(&self, book: &Book, jury: &Jury) -> bool {
+        let Some(devshm) = jury.of_subject(Subject::DevShm) else {
+            return false;
+        };
+        let (onset, now) = window(devshm, book);
+        let grown = book.devshm.growth_since(onset, now);
+        let mapped = fusion::shared_growth(book, onset, now);
+        mapped >= MAPPED_SHARE * grown || self.devshm_clock.explains_growth()
+    }
+
+    fn risk(&self, book: &Book, unit: XUnit, decision: &Decision) -> Option<Risk> {
+        let outside = decision.decisive == Subject::DevShm;
+        let growing = if outside {
+            &decision.judgement
+        } else {
+            &decision.memory
+        };
+        if !is_growing(growing) {
+            return None;
+        }
+        // Files in /dev/shm use the same ceiling up, from where the run's memory is now.
+        let level = growing.level.filter(|_| !outside);
+        self.limit.risk(&Growth {
+            rate: growing.rate?,
+            level: level.unwrap_or(book.memory.newest()),
+            now: growing.span?.1,
+            unit,
+            pace: self.pace.seconds(),
+        })
+    }
+}
+
+fn is_growing(judgement: &Judgement) -> bool {
+    matches!(judgement.verdict, Verdict::WarmingUp | Verdict::Leak(_))
+}
+
+/// From where the growth began to where it is judged.
+fn window(judgement: &Judgement, book: &Book) -> (f64, f64) {
+    let (first, last) = judgement.span.unwrap_or((book.x, book.x));
+    (judgement.onset_x.unwrap_or(first), last)
+}
+
+fn blame_for(
+    book: &Book,
+    decision: &Decision,
+    devshm_is_ours: bool,
+    onset: f64,
+    now: f64,
+) -> Vec<Blame> {
+    let in_memory = book.memory.growth_since(onset, now) >= decision.memory.material;
+    match decision.decisive {
+        Subject::DevShm => {
+            let trainer = book.roles.get(Role::Trainer).map(|trainer| trainer.role);
+            let growth = book.devshm.growth_since(onset, now);
+            blame::outside(trainer.filter(|_| devshm_is_ours), growth)
+        }
+        Subject::Descriptors if !in_memory => blame::descriptors(book, onset, now),
+        _ if is_growing(&decision.judgement) => blame::blame(book, onset, now),
+        _ => Vec::new(),
     }
 }

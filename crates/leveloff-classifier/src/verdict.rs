@@ -226,6 +226,9 @@ pub enum Kind {
     DevShm,
     /// Swapped out.
     Swap,
+    /// Open descriptors, where they pile up and memory does not: files, or shared memory that
+    /// nobody maps.
+    Descriptors,
 }
 
 /// One part of the growth.
@@ -239,7 +242,7 @@ pub struct Blame {
     pub kind: Kind,
     /// Its share of the net growth; may be negative for what shrank meanwhile.
     pub share: f64,
-    /// How much it grew since the onset.
+    /// How much it grew since the onset: bytes, or descriptors.
     pub growth: f64,
 }
 
@@ -352,6 +355,7 @@ impl Kind {
             Kind::Shared => "shmem",
             Kind::DevShm => "devshm",
             Kind::Swap => "swap",
+            Kind::Descriptors => "fds",
         }
     }
 }

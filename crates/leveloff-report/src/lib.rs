@@ -1,1 +1,15 @@
 //! A verdict, for people and for programs.
+//!
+//! Nothing is computed here that a verdict does not already hold: screen, JSON and CI print the same
+//! numbers. [`judged`] is what is told, [`judge_text`] the screen, [`judge_json`] the contract for
+//! programs. [`rate`] and [`place`] print growth and positions, always with what they refer to.
+
+pub mod judge_json;
+pub mod judge_text;
+pub mod judged;
+pub mod place;
+pub mod rate;
+pub mod subject;
+
+#[cfg(test)]
+mod cases;

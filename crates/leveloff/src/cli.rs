@@ -1,12 +1,14 @@
 //! The command line: what can be asked for, and what the manual page says about it.
 
+mod judging;
+
+pub use judging::{FactArgs, JudgeArgs, UndecidedAs};
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use leveloff_model::recording::StatedFacts;
-use leveloff_model::units::{Limit, Step};
 
 /// Does the memory of this training run level off, or does it leak?
 #[derive(Debug, Parser)]
@@ -23,6 +25,7 @@ use leveloff_model::units::{Limit, Step};
         leveloff find                               what is training on this machine, and why we think so\n  \
         leveloff run -- python train.py             start a run and record it\n  \
         leveloff record --pid 22180 -o run.jsonl    record a run that is there already\n  \
+        leveloff judge run.jsonl                    does its memory level off, or does it leak?\n  \
         leveloff export run.jsonl -o run.csv        a table for pandas or a spreadsheet\n  \
         leveloff doctor                             what can be measured here, and what is missing\n\n\
         Exit codes: 0 fine, 1 leak or regression, 2 usage or tool error, 3 undecided; `run` returns \
@@ -65,6 +68,12 @@ pub enum Command {
         leveloff record --match train.py --duration 10m    for ten minutes\n  \
         leveloff record --system --duration 1h             the whole machine and its top growers")]
     Record(RecordArgs),
+    /// Say whether memory levels off or leaks, from recordings, tables and logs
+    #[command(
+        long_about = judging::LONG_ABOUT,
+        after_help = judging::EXAMPLES
+    )]
+    Judge(JudgeArgs),
     /// Turn a recording into CSV
     #[command(after_help = "Examples:\n  \
         leveloff export run.jsonl -o run.csv              a row for each process and sample\n  \
@@ -193,28 +202,9 @@ pub struct WatchArgs {
     /// Read the training's steps from this log file
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
-    /// A memory limit nearer than the machine's own: 28GiB, 28GB, or 90% of it
-    #[arg(
-        long,
-        value_name = "SIZE|%",
-        allow_hyphen_values = true,
-        env = "LEVELOFF_LIMIT"
-    )]
-    pub limit: Option<Limit>,
-    /// Memory must have levelled off by this step; kept in the recording for the verdict
-    #[arg(
-        long,
-        value_name = "STEPS",
-        allow_negative_numbers = true,
-        env = "LEVELOFF_LEVEL_BY"
-    )]
-    pub level_by: Option<u64>,
-    /// Steps the run is going to take; kept in the recording for the verdict
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub planned_steps: Option<u64>,
-    /// Steps in an epoch; kept in the recording for the verdict
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub epoch_steps: Option<u64>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub facts: FactArgs,
 }
 
 /// `export`
@@ -247,18 +237,6 @@ pub struct DoctorArgs {
     /// Output for people or for programs
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,
-}
-
-impl WatchArgs {
-    /// What the user knows about the run.
-    pub fn stated(&self) -> StatedFacts {
-        StatedFacts {
-            level_by: self.level_by.map(Step),
-            limit: self.limit,
-            planned_steps: self.planned_steps.map(Step),
-            epoch_steps: self.epoch_steps.map(Step),
-        }
-    }
 }
 
 /// Faster than this the tick would cost more than it tells, and the target would notice.

@@ -1,14 +1,15 @@
 //! The leveloff command: arguments in [`cli`], then one module for each thing it does.
 //!
-//! [`find`], [`run`], [`record`], [`export`] and [`doctor`] are the subcommands. [`run`] starts its
-//! command through [`launch`]; it and [`record`] drive a [`session`]: sampler in, [`recorder`] and
-//! [`summary`] out. [`intake`] reads whatever file tells memory.
+//! [`find`], [`run`], [`record`], [`judge`], [`export`] and [`doctor`] are the subcommands. [`run`]
+//! starts its command through [`launch`]; it and [`record`] drive a [`session`]: sampler in,
+//! [`recorder`] and [`summary`] out. [`judge`] reads through [`intake`].
 
 pub mod cli;
 pub mod doctor;
 pub mod export;
 pub mod find;
 pub mod intake;
+pub mod judge;
 pub mod launch;
 pub mod notice;
 pub mod record;

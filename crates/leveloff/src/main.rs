@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use clap::{CommandFactory, Parser};
 use leveloff::cli::{Cli, Command};
 use leveloff::notice::notice;
-use leveloff::{doctor, export, find, launch, record, run};
+use leveloff::{doctor, export, find, judge, launch, record, run};
 
 /// A usage or tool error.
 const TROUBLE: u8 = 2;
@@ -31,6 +31,7 @@ fn obey(command: &Command) -> Result<ExitCode> {
         Command::Find(args) => find::run(args),
         Command::Run(args) => launch::pass_on(run::run(args)?),
         Command::Record(args) => record::run(args),
+        Command::Judge(args) => judge::run(args),
         Command::Export(args) => export::run(args),
         Command::Doctor(args) => doctor::run(args.format),
         Command::Completions { shell } => {

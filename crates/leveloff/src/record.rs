@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use leveloff_model::process::{Pid, ProcessKey, printable};
-use leveloff_model::recording::{EndReason, Target};
+use leveloff_model::recording::{EndReason, StatedFacts, Target};
 use leveloff_sampler::find::{self, FindOptions, Run};
 use leveloff_sampler::proc_root::ProcRoot;
 use leveloff_sampler::progress::LogFollower;
@@ -47,14 +47,15 @@ pub fn run(args: &RecordArgs) -> Result<ExitCode> {
         scope: subject.scope,
         interval: args.watch.interval,
         pss_budget_percent: args.watch.pss_budget,
-        limit: args.watch.limit,
+        limit: args.watch.facts.limit,
         log: args.watch.log.clone(),
         has_output: false,
         adopter: None,
         ours: vec![Pid(rustix::process::getpid().as_raw_pid())],
     };
     let stop = StopRequests::listen()?;
-    let mut session = begin(recorder, options)?;
+    let stated = (!args.system).then(|| args.watch.facts.stated());
+    let mut session = begin(recorder, options, stated.as_ref())?;
     // A time beyond all clocks is no limit.
     let until = args
         .duration
@@ -65,13 +66,22 @@ pub fn run(args: &RecordArgs) -> Result<ExitCode> {
 }
 
 /// Takes the first sample. If that is not possible, there is no recording.
-fn begin(recorder: Recorder, options: SamplerOptions) -> Result<Session> {
+fn begin(
+    recorder: Recorder,
+    options: SamplerOptions,
+    stated: Option<&StatedFacts>,
+) -> Result<Session> {
     let path = recorder.path().to_owned();
     let first_tick = |mut session: Session| {
         session.tick()?;
         Ok(session)
     };
+    let judged = |session: Session| match stated {
+        Some(stated) => session.judged_by(stated),
+        None => session,
+    };
     Session::start(recorder, options)
+        .map(judged)
         .and_then(first_tick)
         .inspect_err(|_| Recorder::discard(&path))
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use leveloff_model::process::{Pid, printable};
-use leveloff_model::recording::{EndReason, Target};
+use leveloff_model::recording::{EndReason, StatedFacts, Target};
 use leveloff_sampler::proc_root::ProcRoot;
 use leveloff_sampler::progress::{LogFollower, ProgressError};
 use leveloff_sampler::sampler::{SamplerError, SamplerOptions};
@@ -43,7 +43,8 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     // If nothing ran, there is nothing in the file that was made for it.
     let mut launch =
         launch::launch(&args.command).inspect_err(|_| Recorder::discard(&recording))?;
-    let mut watching = Watching::start(recorder, options(args, &launch));
+    let stated = args.watch.facts.stated();
+    let mut watching = Watching::start(recorder, options(args, &launch), &stated);
     let outcome = serve(&mut launch, &mut watching)?;
     watching.finish(&command, outcome);
     Ok(outcome)
@@ -70,7 +71,7 @@ fn options(args: &RunArgs, launch: &Launch) -> SamplerOptions {
         scope: Scope::Descendants(root.into_iter().collect()),
         interval: args.watch.interval,
         pss_budget_percent: args.watch.pss_budget,
-        limit: args.watch.limit,
+        limit: args.watch.facts.limit,
         log: args
             .watch
             .log
@@ -120,9 +121,12 @@ enum Watching {
 }
 
 impl Watching {
-    fn start(recorder: Recorder, options: SamplerOptions) -> Watching {
+    fn start(recorder: Recorder, options: SamplerOptions, stated: &StatedFacts) -> Watching {
         match Session::start(recorder, options) {
-            Ok(session) => Watching::Going(Box::new(session.without_status_line())),
+            Ok(session) => {
+                let session = session.without_status_line().judged_by(stated);
+                Watching::Going(Box::new(session))
+            }
             Err(error) => {
                 notice(&format!(
                     "cannot watch the command, which goes on: {error:#}"

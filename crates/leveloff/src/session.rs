@@ -6,13 +6,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use leveloff_model::recording::{End, EndReason, Header, Target};
+use leveloff_model::recording::{End, EndReason, Header, StatedFacts, Target};
 use leveloff_model::sample::Tick;
 use leveloff_model::units::Seconds;
 use leveloff_sampler::clock::{Clock, SystemClock};
 use leveloff_sampler::sampler::{Sampler, SamplerError, SamplerOptions};
 
 use crate::cli::WatchArgs;
+use crate::judge::live::LiveJudge;
 use crate::notice::{is_dumb_terminal, notice};
 use crate::recorder::Recorder;
 use crate::summary::Summary;
@@ -34,6 +35,7 @@ pub struct Session {
     sampler: Sampler,
     recorder: Recorder,
     summary: Summary,
+    judge: Option<LiveJudge>,
     status: StatusLine,
     next: Instant,
     interval: Duration,
@@ -60,7 +62,7 @@ impl Plan<'_> {
             target: self.target.clone(),
             interval: Seconds(self.watch.interval.as_secs_f64()),
             pss_budget_percent: self.watch.pss_budget,
-            stated: self.watch.stated(),
+            stated: self.watch.facts.stated(),
         }
     }
 }
@@ -75,6 +77,7 @@ impl Session {
             sampler: Sampler::new(options)?,
             recorder,
             summary: Summary::default(),
+            judge: None,
             status: StatusLine::new(),
             next: Instant::now(),
             interval,
@@ -103,6 +106,9 @@ impl Session {
         let tick = tick?;
         self.recorder.write(&tick);
         self.summary.take(&tick);
+        if let Some(judge) = &mut self.judge {
+            judge.take(&tick);
+        }
         self.last_t = tick.sample.t;
         self.status.show(&tick);
         Ok(())
@@ -114,12 +120,18 @@ impl Session {
         self
     }
 
+    /// Has the run judged, with what the user stated. All processes of a machine are no run.
+    pub fn judged_by(mut self, stated: &StatedFacts) -> Session {
+        self.judge = Some(LiveJudge::new(stated));
+        self
+    }
+
     /// Whether nobody is left to watch.
     pub fn is_over(&self) -> bool {
         self.sampler.is_over()
     }
 
-    /// Ends the recording and tells what was seen, on stderr.
+    /// Ends the recording and tells what was seen, on stderr: the verdict first.
     pub fn finish(mut self, reason: EndReason, ended: &str, top_growers: usize) {
         self.status.clear();
         let path = self.recorder.path().to_owned();
@@ -128,6 +140,9 @@ impl Session {
             reason,
         });
         let is_over = !matches!(reason, EndReason::Duration | EndReason::Stopped);
+        if let Some(verdict) = self.judge.as_ref().and_then(LiveJudge::line) {
+            notice(&verdict);
+        }
         for line in self.summary.lines(ended, is_over) {
             notice(&line);
         }
@@ -136,7 +151,7 @@ impl Session {
         }
         let path = path.display();
         notice(&format!(
-            "recording {path} · leveloff export {path} -o run.csv"
+            "recording {path} · leveloff judge {path} tells more"
         ));
     }
 }

@@ -6,6 +6,7 @@
 
 mod export;
 mod hardship;
+mod judge;
 mod patient;
 mod record;
 mod recording;

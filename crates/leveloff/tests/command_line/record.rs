@@ -9,7 +9,7 @@ use rustix::process::Signal;
 use crate::patient::Patient;
 use crate::recording::{Recording, wait_for_samples};
 use crate::sheet::Sheet;
-use crate::stage::{Ended, Stage, send, wait_until};
+use crate::stage::{Ended, Stage, is_verdict, send, wait_until};
 
 const MIB: u64 = 1 << 20;
 
@@ -52,12 +52,13 @@ fn a_child_that_allocates_is_recorded_until_it_ends() {
     assert!((64 * MIB..70 * MIB).contains(&grown), "{grown}: {memory:?}");
 
     let said = ended.said();
-    assert_eq!(said.len(), 6, "{ended:?}");
+    assert_eq!(said.len(), 7, "{ended:?}");
     assert!(said[0].starts_with(&format!("watching {pid}")), "{said:?}");
-    assert!(said[1].starts_with("the run ended after "), "{said:?}");
-    assert!(said[2].contains("peak"), "{said:?}");
-    assert!(said[3].starts_with("growth "), "{said:?}");
-    assert!(said[5].contains("leveloff export run.jsonl"), "{said:?}");
+    assert!(is_verdict(said[1]), "{said:?}");
+    assert!(said[2].starts_with("the run ended after "), "{said:?}");
+    assert!(said[3].contains("peak"), "{said:?}");
+    assert!(said[4].starts_with("growth "), "{said:?}");
+    assert!(said[6].contains("leveloff judge run.jsonl"), "{said:?}");
 }
 
 #[test]
@@ -99,9 +100,10 @@ fn a_signal_ends_the_recording_and_not_the_run() {
             "{signal:?}"
         );
         let said = ended.said();
-        assert_eq!(said.len(), 6, "{ended:?}");
-        assert!(said[1].starts_with("stopped after"), "{said:?}");
-        assert!(said[1].ends_with("; the run goes on"), "{said:?}");
+        assert_eq!(said.len(), 7, "{ended:?}");
+        assert!(is_verdict(said[1]), "{said:?}");
+        assert!(said[2].starts_with("stopped after"), "{said:?}");
+        assert!(said[2].ends_with("; the run goes on"), "{said:?}");
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::{Child, Stdio};
 
 use crate::recording::{Recording, wait_for_samples};
-use crate::stage::{Ended, Stage, cannot_run_here, ended, is_root, python, wait_until};
+use crate::stage::{Ended, Stage, cannot_run_here, ended, is_root, is_verdict, python, wait_until};
 
 /// Says a line for each line it is told, on the stream of its choice, and then waits for the next.
 const ECHO: &str = "import sys
@@ -42,6 +42,13 @@ fn run(stage: &Stage, program: &str) -> (Ended, Recording) {
     (Ended::of(child), Recording::load(&path))
 }
 
+/// The line that tells how it ended: the first, or behind the verdict if there was time for one.
+fn told(ended: &Ended) -> &str {
+    let said = ended.said();
+    let place = usize::from(is_verdict(said[0]));
+    said[place]
+}
+
 #[track_caller]
 fn wait_for_step(path: &std::path::Path, step: u64) {
     wait_until(&format!("step {step}"), || {
@@ -58,7 +65,7 @@ fn the_exit_code_ends_the_recording() {
         assert_eq!(recording.end(), ("exited".to_owned(), Some(code.into())));
         assert_eq!(recording.header()["command"][0], python());
         let words = format!("{} ended with code {code} after ", python());
-        assert!(ended.said()[0].starts_with(&words), "{ended:?}");
+        assert!(told(&ended).starts_with(&words), "{ended:?}");
     }
 }
 
@@ -68,10 +75,7 @@ fn death_by_signal_ends_the_recording() {
     let (ended, recording) = run(&stage, "import os; os.kill(os.getpid(), 9)");
     assert_eq!(ended.status.signal(), Some(9));
     assert_eq!(recording.end(), ("signalled".to_owned(), Some(9)));
-    assert!(
-        ended.said()[0].contains("was ended by signal 9"),
-        "{ended:?}"
-    );
+    assert!(told(&ended).contains("was ended by signal 9"), "{ended:?}");
 }
 
 #[test]
@@ -135,7 +139,7 @@ fn the_last_words_of_a_command_are_recorded() {
     let ended = ended(&mut stage.leveloff(arguments.iter().chain(&[program]))).well();
     let recording = Recording::load(&stage.path("run.jsonl"));
     assert_eq!(recording.step(), Some(50));
-    assert!(ended.said()[0].ends_with("step 50"), "{ended:?}");
+    assert!(told(&ended).ends_with("step 50"), "{ended:?}");
 }
 
 #[test]
@@ -178,7 +182,7 @@ fn orphans_of_a_double_fork_are_recorded() {
 }
 
 #[test]
-fn the_summary_has_five_lines() {
+fn the_summary_leads_with_the_verdict_and_has_six_lines() {
     for (program, steps) in [
         ("import sys; sys.stdin.read()", ""),
         (
@@ -195,16 +199,17 @@ fn the_summary_has_five_lines() {
         drop(child.stdin.take());
         let ended = Ended::of(child).well();
         let said = ended.said();
-        assert_eq!(said.len(), 5, "{ended:?}");
-        assert_eq!(ended.stderr.lines().count(), 5, "{ended:?}");
-        assert!(said[0].starts_with(&format!("{} ended with code 0 after ", python())));
-        assert!(said[0].ends_with(steps), "{said:?}");
-        for (line, word) in said.iter().skip(1).zip(["memory ", "growth ", "cost "]) {
+        assert_eq!(said.len(), 6, "{ended:?}");
+        assert_eq!(ended.stderr.lines().count(), 6, "{ended:?}");
+        assert!(is_verdict(said[0]), "{said:?}");
+        assert!(said[1].starts_with(&format!("{} ended with code 0 after ", python())));
+        assert!(said[1].ends_with(steps), "{said:?}");
+        for (line, word) in said.iter().skip(2).zip(["memory ", "growth ", "cost "]) {
             assert!(line.starts_with(word), "{said:?}");
         }
         assert_eq!(
-            said[4],
-            "recording run.jsonl · leveloff export run.jsonl -o run.csv"
+            said[5],
+            "recording run.jsonl · leveloff judge run.jsonl tells more"
         );
     }
 }
@@ -217,8 +222,11 @@ fn a_command_that_is_over_at_once_is_told_like_any_other() {
         let recording = Recording::load(&stage.path("run.jsonl"));
         assert_eq!(recording.end(), ("exited".to_owned(), Some(0)));
         let said = ended.said();
-        assert!(said[0].starts_with("true ended with code 0"), "{ended:?}");
-        assert!(said.len() == 2 || said.len() == 5, "{ended:?}");
+        assert!(
+            told(&ended).starts_with("true ended with code 0"),
+            "{ended:?}"
+        );
+        assert!([2, 5, 6].contains(&said.len()), "{ended:?}");
         assert!(said.last().unwrap().starts_with("recording run.jsonl"));
     }
 }

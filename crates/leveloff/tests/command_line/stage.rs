@@ -152,6 +152,12 @@ impl Ended {
     }
 }
 
+/// Whether a line of the summary is the verdict; which one depends on more than a test can know.
+pub fn is_verdict(line: &str) -> bool {
+    let verdicts = ["LEVEL", "LEAK", "WARMING UP", "UNDECIDED"];
+    verdicts.iter().any(|verdict| line.starts_with(verdict))
+}
+
 pub fn ended(command: &mut Command) -> Ended {
     Ended::of(command.spawn().unwrap())
 }

@@ -4,10 +4,11 @@ use std::process::Stdio;
 
 use crate::stage::{Stage, ended};
 
-const SUBCOMMANDS: [&str; 7] = [
+const SUBCOMMANDS: [&str; 8] = [
     "find",
     "run",
     "record",
+    "judge",
     "export",
     "doctor",
     "completions",
@@ -147,6 +148,15 @@ fn wishes_that_contradict_each_other_are_refused() {
             ["--limit", "28 quarts"],
         ),
         (vec!["record", "--level-by", "-1"], ["--level-by", "-1"]),
+        (vec!["judge"], ["FILE", "leveloff judge"]),
+        (vec!["judge", "-", "-"], ["stdin", "only once"]),
+        (vec!["judge", "-", "--looks", "0"], ["--looks", "0"]),
+        (vec!["judge", "-", "--jobs", "0"], ["--jobs", "0"]),
+        (
+            vec!["judge", "-", "--undecided", "maybe"],
+            ["--undecided", "pass"],
+        ),
+        (vec!["judge", "-", "--limit", "28"], ["--limit", "28GiB"]),
         (vec!["export", "x.jsonl"], ["--output", "leveloff export"]),
         (
             vec!["export", "x.jsonl", "-o", "-", "--scope", "rank"],

@@ -1,0 +1,107 @@
+//! Every series of a run, drawn over one axis.
+
+use leveloff_model::units::Seconds;
+
+use super::epoch::EpochLength;
+use super::events::Events;
+use super::processes::ProcessTracks;
+use super::roles::RoleTracks;
+use super::track::{SeldomTrack, Track};
+use crate::curve::Curve;
+use crate::observation::Observation;
+
+/// The series of a run over steps, or over time.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Book {
+    /// The run's memory, as finely as it can be kept: it is what the verdict is about.
+    pub(super) whole: Curve,
+    /// The same, for comparing it with the others.
+    pub(super) memory: Track,
+    /// Of each role and kind.
+    pub(super) roles: RoleTracks,
+    /// Of single processes.
+    pub(super) processes: ProcessTracks,
+    /// Files in /dev/shm, of whomever.
+    pub(super) devshm: Track,
+    /// Open descriptors of the tree.
+    pub(super) descriptors: Track,
+    /// Living processes.
+    pub(super) process_count: Track,
+    /// Live tensors.
+    pub(super) tensors: SeldomTrack,
+    /// What the CUDA allocator holds.
+    pub(super) cuda: Track,
+    /// Growth across evaluations, checkpoints and epochs.
+    pub(super) events: Events,
+    /// How long an epoch is on this axis.
+    pub(super) epochs: EpochLength,
+    /// The newest x.
+    pub(super) x: f64,
+    /// Observations taken.
+    pub(super) points: u64,
+    places: u64,
+    times: Option<(Seconds, Seconds)>,
+}
+
+impl Book {
+    /// Takes the next observation.
+    pub(super) fn observe(&mut self, x: f64, observation: &Observation) {
+        if self.points == 0 || x > self.x {
+            self.places += 1;
+            self.x = x;
+        }
+        self.points += 1;
+        if let Some(t) = observation.t {
+            self.times = Some((self.times.map_or(t, |times| times.0), t));
+        }
+        self.whole.push(x, observation.memory.0 as f64);
+        self.memory.push(x, observation.memory.0 as f64);
+        self.events.observe(x, observation);
+        self.epochs.observe(x, observation);
+        self.take_processes(x, observation);
+        self.take_the_rest(x, observation);
+    }
+
+    /// Different x that were seen.
+    pub(super) fn places(&self) -> u64 {
+        self.places
+    }
+
+    /// Time from the first to the last observation.
+    pub(super) fn duration(&self) -> Option<Seconds> {
+        self.times.map(|(first, last)| last - first)
+    }
+
+    fn take_processes(&mut self, x: f64, observation: &Observation) {
+        // A source that knows one number only does not say that nobody lives.
+        if observation.processes.is_empty() {
+            return;
+        }
+        let processes = &observation.processes;
+        self.roles.observe(x, processes);
+        self.processes.observe(x, processes);
+        self.process_count.push(x, processes.len() as f64);
+        // A sum in which one number is missing is missing; a zombie has none to miss.
+        let descriptors: Option<u64> = processes
+            .iter()
+            .filter(|process| process.rss.0 > 0)
+            .map(|process| process.fds.map(u64::from))
+            .sum();
+        if let Some(descriptors) = descriptors {
+            self.descriptors.push(x, descriptors as f64);
+        }
+    }
+
+    fn take_the_rest(&mut self, x: f64, observation: &Observation) {
+        if let Some(devshm) = observation.devshm {
+            self.devshm.push(x, devshm.0 as f64);
+        }
+        if let Some(cuda) = observation.cuda_bytes {
+            self.cuda.push(x, cuda.0 as f64);
+        }
+        // No training has no tensors: zero is what counters say before the first count.
+        if let Some(tensors) = observation.tensors.filter(|tensors| *tensors > 0) {
+            self.tensors.push(x, tensors as f64);
+        }
+    }
+}

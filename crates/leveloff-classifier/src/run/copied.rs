@@ -1,0 +1,80 @@
+//! Growth by copies: forked loader workers write into pages that they shared with the trainer.
+//!
+//! Reading a Python object writes its reference count, and the kernel copies the page. That does not
+//! show in RSS, slows down as fewer pages are left, and ends only when every worker has a copy of
+//! everything (pytorch#13246). Nothing else looks like it from outside: what a worker allocates is
+//! in its RSS, and what an allocator warms up is over after a few batches.
+
+use leveloff_model::process::Role;
+
+use super::book::Book;
+use super::jury::Jury;
+use super::roles::RoleTrack;
+use crate::judge::{Before, Prior, Quantity};
+use crate::observation::XUnit;
+use crate::verdict::{Because, Grade, Judgement, Kind, Subject, Verdict};
+
+/// RSS that moved by less than this share of the growth did not follow it.
+const RSS_STOOD_STILL: f64 = 0.25;
+/// The newer half must have at least this share of the older half's growth: pages that the trainer
+/// rewrites after a fork are left to the workers too, but that is over soon.
+const STILL_GOES_ON: f64 = 0.4;
+
+/// Pages that the living workers made their own.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Copied {
+    /// Since the youngest of them began.
+    pub(super) since: f64,
+    /// How much.
+    pub(super) amount: f64,
+}
+
+/// What living loader workers copied up to `now`, if it is more than `material`.
+pub(super) fn copied(book: &Book, now: f64, material: f64) -> Option<Copied> {
+    let workers = book.roles.get(Role::DataloaderWorker)?;
+    let since = youngest(book)?;
+    let amount = workers.anonymous.growth_since(since, now);
+    let rss = workers.rss.growth_since(since, now);
+    let is_copying =
+        amount >= material && rss.abs() <= RSS_STOOD_STILL * amount && goes_on(workers, since, now);
+    is_copying.then_some(Copied { since, amount })
+}
+
+/// Copying that has gone on for longer than a worker needs to warm up.
+pub(super) fn copied_pages(book: &Book, jury: &Jury, unit: XUnit) -> Option<(Subject, Judgement)> {
+    let role = Role::DataloaderWorker;
+    let judgement = jury.of_subject(Subject::Role(role))?;
+    let now = judgement.span?.1;
+    let copied = copied(book, now, jury.memory().material.max(judgement.material))?;
+    let warm_by = Prior::of(unit, Quantity::SharedMemory).decision_age(Before::Warmup, 1.0);
+    let raises = judgement.verdict == Verdict::WarmingUp
+        && judgement.because != Because::FirstEpoch
+        && now - copied.since >= warm_by
+        && book.memory.growth_since(copied.since, now) >= 0.5 * copied.amount;
+    raises.then(|| {
+        let raised = Judgement {
+            verdict: Verdict::Leak(Grade::Early),
+            onset_x: Some(copied.since),
+            because: Because::Outlived,
+            decided_at_x: Some(copied.since + warm_by),
+            decide_by: None,
+            ..judgement.clone()
+        };
+        (Subject::RoleKind(role, Kind::Anonymous), raised)
+    })
+}
+
+fn youngest(book: &Book) -> Option<f64> {
+    let living = book.processes.living();
+    living
+        .filter(|track| track.role == Role::DataloaderWorker)
+        .filter_map(|track| track.memory.began_at())
+        .max_by(f64::total_cmp)
+}
+
+fn goes_on(workers: &RoleTrack, since: f64, now: f64) -> bool {
+    let middle = 0.5 * (since + now);
+    let older = workers.anonymous.growth_since(since, middle);
+    let newer = workers.anonymous.growth_since(middle, now);
+    newer >= STILL_GOES_ON * older
+}

@@ -1,0 +1,126 @@
+//! Growth that is held by references: live tensors rise with memory.
+
+use super::book::Book;
+use super::jury::Jury;
+use crate::judge::{Before, Prior, Quantity};
+use crate::observation::XUnit;
+use crate::verdict::{Because, Grade, Judgement, Shape, Subject, Verdict};
+
+/// Most healthy growth is an allocator that fills its pools while the number of tensors stays the
+/// same. Tensors that rise with memory leave only caches: of the healthy warmups that last this
+/// long, about a third.
+const CACHES_AMONG_WARMUPS: f64 = 1.0 / 3.0;
+/// Places at which two series are compared.
+const COMPARED_AT: u32 = 12;
+/// Two series that correlate so well rise together.
+const RISE_TOGETHER: f64 = 0.95;
+/// References that are kept do not come and go: their number follows the steps this well. One that
+/// a garbage collector works on rises too for a while, but not straight.
+const STRAIGHT: f64 = 0.98;
+
+/// What is said of growing memory when the tensors in it rise straight, and have done so for longer
+/// than caches do.
+pub(super) fn held_references(book: &Book, jury: &Jury, unit: XUnit) -> Option<Judgement> {
+    let memory = jury.memory();
+    let tensors = jury.of_subject(Subject::Tensors)?;
+    tensors.verdict.grade()?;
+    let (onset, now) = (tensors.onset_x?, tensors.span?.1);
+    let places = Places::between(book, onset, now);
+    let caches_last =
+        Prior::of(unit, Quantity::Memory).decision_age(Before::Warmup, CACHES_AMONG_WARMUPS);
+    let raises = memory.verdict == Verdict::WarmingUp
+        && memory.because != Because::FirstEpoch
+        && now - onset >= caches_last
+        && book.memory.growth_since(onset, now) >= memory.material
+        && places.tensors_are_straight()
+        && places.rise_together();
+    raises.then(|| Judgement {
+        verdict: Verdict::Leak(Grade::Early),
+        shape: match memory.shape {
+            Shape::Saturating => tensors.shape,
+            shape => shape,
+        },
+        onset_x: Some(onset),
+        onset_level: book.memory.value_at(onset),
+        because: Because::Outlived,
+        decided_at_x: Some(onset + caches_last),
+        decide_by: None,
+        ..memory.clone()
+    })
+}
+
+/// Whether live tensors rise with memory since `onset`.
+pub(super) fn tensors_rise_with_memory(book: &Book, jury: &Jury, onset: f64) -> bool {
+    let Some(tensors) = jury.of_subject(Subject::Tensors) else {
+        return false;
+    };
+    let grows = matches!(tensors.verdict, Verdict::WarmingUp | Verdict::Leak(_));
+    grows && Places::between(book, onset, book.x).rise_together()
+}
+
+/// Memory and tensors at evenly spaced places.
+struct Places(Vec<Place>);
+
+#[derive(Clone, Copy)]
+struct Place {
+    x: f64,
+    memory: f64,
+    tensors: f64,
+}
+
+impl Places {
+    fn between(book: &Book, from: f64, to: f64) -> Places {
+        let tensors = book.tensors.track();
+        let from = from.max(tensors.began_at().unwrap_or(from));
+        let place = |place: u32| {
+            let x = from + (to - from) * f64::from(place) / f64::from(COMPARED_AT);
+            Some(Place {
+                x,
+                memory: book.memory.value_at(x)?,
+                tensors: tensors.value_at(x)?,
+            })
+        };
+        Places((1..=COMPARED_AT).filter_map(place).collect())
+    }
+
+    fn rise_together(&self) -> bool {
+        self.correlate(|place| (place.memory, place.tensors)) >= RISE_TOGETHER
+    }
+
+    fn tensors_are_straight(&self) -> bool {
+        self.correlate(|place| (place.x, place.tensors)) >= STRAIGHT
+    }
+
+    fn correlate(&self, pair: impl Fn(&Place) -> (f64, f64)) -> f64 {
+        let pairs: Vec<(f64, f64)> = self.0.iter().map(pair).collect();
+        correlation(&pairs).unwrap_or(0.0)
+    }
+}
+
+/// Pearson's.
+fn correlation(pairs: &[(f64, f64)]) -> Option<f64> {
+    let count = pairs.len() as f64;
+    let mean_a = pairs.iter().map(|pair| pair.0).sum::<f64>() / count;
+    let mean_b = pairs.iter().map(|pair| pair.1).sum::<f64>() / count;
+    let (mut ab, mut aa, mut bb) = (0.0, 0.0, 0.0);
+    for (a, b) in pairs {
+        ab += (a - mean_a) * (b - mean_b);
+        aa += (a - mean_a).powi(2);
+        bb += (b - mean_b).powi(2);
+    }
+    (aa > 0.0 && bb > 0.0).then(|| ab / (aa * bb).sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Python's `statistics.correlation([1, 2, 3, 5], [2, 3, 7, 8])`
+    #[test]
+    fn correlation_is_the_known_one() {
+        let pairs = [(1.0, 2.0), (2.0, 3.0), (3.0, 7.0), (5.0, 8.0)];
+        let known = 0.928_190_961_784_514_2;
+        assert!((correlation(&pairs).unwrap() - known).abs() < 1e-12);
+        assert_eq!(correlation(&[(1.0, 2.0), (2.0, 2.0)]), None);
+    }
+}

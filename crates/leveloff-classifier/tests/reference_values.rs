@@ -1,0 +1,213 @@
+//! Every estimator against the value of an independent tool: scipy, statsmodels, numpy, ruptures.
+//! `scripts/reference-values` made the values.
+
+use std::sync::LazyLock;
+
+use leveloff_classifier::judge::{Noise, Segments};
+use leveloff_classifier::stats::{
+    Curvature, LineFit, Moments, lag_one, lognormal_survival, lognormal_survival_inverse, mad,
+    median, normal_cdf, normal_quantile, quantile, variance_inflation,
+};
+use serde_json::Value;
+
+static REFERENCE: LazyLock<Value> = LazyLock::new(|| {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../fixtures/reference/estimators.json"
+    );
+    let text = std::fs::read_to_string(path).expect("the fixtures are in the repository");
+    serde_json::from_str(&text).expect("scripts/reference-values writes JSON")
+});
+
+/// So many points that an estimate of autocorrelation is not biased any more.
+const ENDLESS: usize = 1 << 40;
+
+#[test]
+fn quantiles_are_numpys() {
+    for case in cases("quantiles") {
+        let values = numbers(case, "values");
+        for (q, expected) in case["quantiles"].as_object().unwrap() {
+            let ours = quantile(&mut values.clone(), q.parse().unwrap());
+            assert_close(ours, expected.as_f64().unwrap(), 1e-14, q);
+        }
+        let expected = case["quantiles"]["0.5"].as_f64().unwrap();
+        assert_close(median(&mut values.clone()), expected, 1e-14, "median");
+    }
+}
+
+#[test]
+fn the_robust_scale_is_scipys() {
+    for case in cases("deviations") {
+        let ours = mad(&mut numbers(case, "values"), number(case, "centre"));
+        assert_close(ours, number(case, "mad"), 1e-12, "mad");
+    }
+}
+
+#[test]
+fn the_normal_distribution_is_scipys() {
+    for case in cases("normal") {
+        let (z, cdf) = (number(case, "z"), number(case, "cdf"));
+        assert_close(normal_cdf(z), cdf, 1e-10, &format!("cdf at {z}"));
+        // Near one, a probability has no digits left to tell where it came from.
+        if cdf < 0.999 {
+            let z_back = normal_quantile(cdf);
+            assert!((z_back - z).abs() < 1e-9, "quantile of {cdf}: {z_back}");
+        }
+    }
+}
+
+#[test]
+fn the_lognormal_distribution_is_scipys() {
+    for case in cases("lognormal") {
+        let [w, median, sigma] = ["w", "median", "sigma"].map(|name| number(case, name));
+        let survival = number(case, "survival");
+        let ours = lognormal_survival(w, median, sigma);
+        assert_close(ours, survival, 1e-10, &format!("survival of {w}"));
+        if survival < 0.999 {
+            let back = lognormal_survival_inverse(survival, median, sigma);
+            assert_close(back, w, 1e-8, &format!("inverse at {survival}"));
+        }
+    }
+}
+
+#[test]
+fn a_line_is_scipys() {
+    for case in cases("lines") {
+        let name = case["series"].as_str().unwrap();
+        let (x, y) = (numbers(case, "x"), numbers(case, "y"));
+        let line = LineFit::over(&x, &y, 0.0);
+        assert_close(line.slope, number(case, "slope"), 1e-8, name);
+        let at_zero = number(case, "intercept");
+        assert!((line.at(0.0) - at_zero).abs() < 1e-7 * at_zero.abs().max(1.0));
+        // Theirs knows nothing of autocorrelation, by which ours is widened.
+        let inflation = x.len() as f64 / line.worth;
+        let plain_error = line.slope_error / inflation.sqrt();
+        assert_close(plain_error, number(case, "slope_error"), 1e-8, name);
+        let rho = number(case, "autocorrelation");
+        assert!((line.autocorrelation - rho).abs() < 1e-7, "{name}");
+        assert_close(inflation, variance_inflation(rho, x.len()), 1e-6, name);
+    }
+}
+
+#[test]
+fn running_sums_find_the_same_line() {
+    for case in cases("lines") {
+        let name = case["series"].as_str().unwrap();
+        let scaled = |values: Vec<f64>| -> Vec<f64> {
+            let first = values[0];
+            values.into_iter().map(|value| value - first).collect()
+        };
+        let (x, y) = (scaled(numbers(case, "x")), scaled(numbers(case, "y")));
+        let moments = Moments::new(&x, &y);
+        let slope = moments.slope(0, x.len());
+        assert_close(slope, number(case, "slope"), 1e-8, name);
+        let cost = moments.line_cost(0, x.len());
+        assert_close(cost, number(case, "cost"), 1e-8, name);
+    }
+}
+
+#[test]
+fn autocorrelation_is_statsmodels() {
+    for case in cases("lines") {
+        let (x, y) = (numbers(case, "x"), numbers(case, "y"));
+        let (slope, at_zero) = (number(case, "slope"), number(case, "intercept"));
+        let residuals: Vec<f64> = (x.iter().zip(&y))
+            .map(|(x, y)| y - at_zero - slope * x)
+            .collect();
+        let expected = number(case, "autocorrelation");
+        assert!((lag_one(&residuals) - expected).abs() < 1e-7);
+    }
+}
+
+#[test]
+fn autocorrelation_inflates_as_theory_says() {
+    for case in cases("inflations") {
+        let rho = number(case, "rho");
+        let ours = variance_inflation(rho, ENDLESS);
+        assert_close(ours, number(case, "inflation"), 1e-8, &format!("{rho}"));
+    }
+}
+
+#[test]
+fn a_parabola_is_statsmodels() {
+    for case in cases("parabolas") {
+        let name = case["series"].as_str().unwrap();
+        let (x, y) = (numbers(case, "x"), numbers(case, "y"));
+        let ours = Curvature::over(&x, &y, 0.0).expect("six points are enough");
+        let (slope, bend) = (number(case, "slope"), number(case, "bend"));
+        assert_close(ours.slowing, slowing(slope, bend), 1e-6, name);
+        let rho = number(case, "autocorrelation");
+        let error = number(case, "bend_error") * variance_inflation(rho, x.len()).sqrt();
+        let [low, high] = [-2.0, 2.0].map(|errors| slowing(slope, bend + errors * error));
+        assert_close(ours.slowing_low, low, 1e-6, name);
+        assert_close(ours.slowing_high, high, 1e-6, name);
+    }
+}
+
+#[test]
+fn noise_is_what_an_autoregression_finds() {
+    for case in cases("noises") {
+        let (rho, sigma) = (number(case, "rho"), number(case, "sigma"));
+        let ours = Noise::of(&numbers(case, "y"));
+        // Robust estimates from second differences are less exact than maximum likelihood.
+        assert!((ours.rho - rho).abs() < 0.08, "{ours:?}, {rho}");
+        assert!((ours.sigma / sigma - 1.0).abs() < 0.12, "{ours:?}, {sigma}");
+    }
+}
+
+#[test]
+fn stretches_are_the_best_of_that_number() {
+    let quiet = Noise {
+        sigma: 0.02,
+        rho: 0.0,
+        floor: 0.0,
+    };
+    for case in cases("partitions") {
+        let name = case["series"].as_str().unwrap();
+        let (x, y) = (numbers(case, "x"), numbers(case, "y"));
+        let moments = Moments::new(&x, &y);
+        let segments = Segments::of(&moments, x.len(), quiet);
+        let best = &case["best"][segments.starts().len() - 1];
+        let expected: Vec<u64> = (best["starts"].as_array().unwrap().iter())
+            .map(|start| start.as_u64().unwrap())
+            .collect();
+        let ours: Vec<u64> = segments.starts().iter().map(|&it| it as u64).collect();
+        assert_eq!(ours, expected, "{name}");
+        let costs = segments
+            .ranges()
+            .map(|it| moments.line_cost(it.start, it.end));
+        assert_close(costs.sum(), number(best, "cost"), 1e-8, name);
+        let stretches = if name == "straight" { 1..=1 } else { 2..=4 };
+        assert!(stretches.contains(&ours.len()), "{name}: {ours:?}");
+    }
+}
+
+/// The slope of the newer half over that of the older, for slope·u + bend·u² over −1..1.
+fn slowing(slope: f64, bend: f64) -> f64 {
+    if slope > bend {
+        (slope + bend) / (slope - bend)
+    } else {
+        f64::INFINITY
+    }
+}
+
+fn cases(estimator: &str) -> &'static [Value] {
+    let cases = REFERENCE[estimator].as_array().expect("a list of cases");
+    assert!(!cases.is_empty(), "{estimator} has no values");
+    cases
+}
+
+fn number(case: &Value, name: &str) -> f64 {
+    case[name].as_f64().expect("a number")
+}
+
+fn numbers(case: &Value, name: &str) -> Vec<f64> {
+    let values = case[name].as_array().expect("a list");
+    values.iter().map(|it| it.as_f64().unwrap()).collect()
+}
+
+#[track_caller]
+fn assert_close(ours: f64, expected: f64, tolerance: f64, what: &str) {
+    let near = (ours - expected).abs() <= tolerance * expected.abs().max(1e-300);
+    assert!(near || ours == expected, "{what}: {ours} is not {expected}");
+}

@@ -1,0 +1,219 @@
+//! What series beside the total add to a verdict, and what they must not.
+
+use leveloff_classifier::verdict::{Kind, Subject, Verdict};
+use leveloff_model::process::{Pid, Role};
+use leveloff_model::units::Bytes;
+
+use crate::made_up::{MIB, finding, first_leak, judged, moment, process, trainer, wobble};
+
+#[test]
+fn shares_that_go_to_and_fro_between_a_fork_and_its_parent_are_no_leak() {
+    // At each restart of the workers more of the same pages are counted for the trainer.
+    let run = (0..400).map(|step| {
+        let moved = f64::from(step / 60) * 15.0;
+        let workers = (1..5).map(|n| {
+            let pid = n + 4 * (step / 60);
+            process(pid, Role::DataloaderWorker, 80.0 - moved / 4.0)
+        });
+        let trainer = process(0, Role::Trainer, 120.0 + moved + wobble(step));
+        moment(step, [trainer].into_iter().chain(workers).collect())
+    });
+    assert_eq!(first_leak(run), None);
+}
+
+#[test]
+fn one_loader_worker_stands_out_from_its_siblings() {
+    let run = (0..900).map(|step| {
+        let workers = (1..5).map(|n| {
+            let leak = if n == 3 { 0.3 * f64::from(step) } else { 0.0 };
+            process(n, Role::DataloaderWorker, 80.0 + leak + wobble(step + n))
+        });
+        let trainer = process(0, Role::Trainer, 600.0 + 4.0 * wobble(step));
+        moment(step, [trainer].into_iter().chain(workers).collect())
+    });
+    let verdict = judged(run);
+    assert_eq!(verdict.verdict.name(), "leak");
+    let guilty = verdict.blame[0];
+    assert_eq!(guilty.role, Some(Role::DataloaderWorker));
+    assert_eq!(guilty.pid, Some(Pid(1003)));
+    let text = finding(&verdict, "one-process").expect("it stands out");
+    assert!(text.contains("1003"), "{text}");
+}
+
+#[test]
+fn descriptors_that_pile_up_are_a_leak_of_their_own() {
+    let run = (0..400).map(|step| {
+        let mut observation = trainer(step, 500.0 + wobble(step));
+        observation.processes[0].fds = Some(20 + step);
+        observation
+    });
+    let verdict = judged(run);
+    assert_eq!(verdict.verdict.name(), "leak");
+    assert_eq!(verdict.decisive, Subject::Descriptors);
+    assert_eq!(verdict.memory.verdict, Verdict::Level);
+    let text = finding(&verdict, "fd-growth").expect("named");
+    assert!(text.contains("trainer"), "{text}");
+    let guilty = verdict.blame[0];
+    let who = (guilty.role, guilty.kind);
+    assert_eq!(who, (Some(Role::Trainer), Kind::Descriptors));
+}
+
+#[test]
+fn descriptors_of_a_data_set_opened_once_are_none() {
+    let run = (0..600).map(|step| {
+        let mut observation = trainer(step, 500.0 + wobble(step));
+        observation.processes[0].fds = Some(20 + step.min(24));
+        observation
+    });
+    assert_eq!(first_leak(run), None);
+}
+
+#[test]
+fn an_unreadable_descriptor_count_is_not_zero() {
+    let run = (0..400).map(|step| {
+        let mut observation = trainer(step, 500.0 + wobble(step));
+        // Every other count fails: as a zero it would be a sawtooth.
+        observation.processes[0].fds = step.is_multiple_of(2).then_some(20 + step);
+        observation
+    });
+    assert_eq!(judged(run).decisive, Subject::Descriptors);
+}
+
+#[test]
+fn workers_that_are_never_ended_are_named() {
+    let run = (0..900).map(|step| {
+        let alive = 4 * (step / 60 + 1);
+        let workers = (1..=alive).map(|n| process(n, Role::DataloaderWorker, 20.0));
+        let trainer = process(0, Role::Trainer, 600.0 + wobble(step));
+        moment(step, [trainer].into_iter().chain(workers).collect())
+    });
+    let verdict = judged(run);
+    assert_eq!(verdict.verdict.name(), "leak");
+    assert_eq!(verdict.blame[0].role, Some(Role::DataloaderWorker));
+    assert_eq!(verdict.blame[0].pid, None);
+    let text = finding(&verdict, "process-growth").expect("named");
+    assert!(text.contains("60 dataloader workers"), "{text}");
+}
+
+#[test]
+fn a_cache_of_the_first_epoch_holds_tensors_and_is_no_leak() {
+    let run = (0..450_u32).map(|step| {
+        let filled = f64::from(step.min(200));
+        let mut observation = trainer(step, 350.0 + 2.5 * filled + wobble(step));
+        observation.tensors = Some(100 + 16 * u64::from(step.min(200) / 10 * 10));
+        observation
+    });
+    assert_eq!(first_leak(run), None);
+}
+
+#[test]
+fn tensors_that_rise_with_memory_decide_earlier_than_memory_alone() {
+    let with = |told: bool| {
+        (0..300_u32).map(move |step| {
+            let mut observation = trainer(step, 350.0 + 2.0 * f64::from(step) + 3.0 * wobble(step));
+            observation.tensors = told.then_some(50 + u64::from(step / 10 * 10));
+            observation
+        })
+    };
+    assert_eq!(judged(with(false)).verdict, Verdict::WarmingUp);
+    let verdict = judged(with(true));
+    assert_eq!(verdict.verdict.name(), "leak");
+    assert_eq!(verdict.decisive, Subject::Memory);
+    assert!(finding(&verdict, "held-references").is_some());
+    assert!(finding(&verdict, "native-growth").is_none());
+}
+
+#[test]
+fn level_tensors_decide_nothing_and_point_at_native_code() {
+    let run = (0..300).map(|step| {
+        let mut observation = trainer(step, 350.0 + 2.0 * f64::from(step) + wobble(step));
+        observation.tensors = Some(6529);
+        observation
+    });
+    let verdict = judged(run);
+    assert_eq!(verdict.verdict, Verdict::WarmingUp);
+    let text = finding(&verdict, "native-growth").expect("named");
+    assert!(text.contains("6529"), "{text}");
+}
+
+#[test]
+fn pages_copied_by_forked_workers_are_seen_though_their_rss_stands_still() {
+    let copying = |step: u32| 80.0 * (1.0 - (-f64::from(step) / 500.0).exp());
+    let run = (0..400).map(|step| {
+        let workers = (1..5).map(|n| {
+            let mut worker = process(n, Role::DataloaderWorker, 150.0 + copying(step));
+            worker.rss = Bytes((700.0 * MIB) as u64);
+            worker
+        });
+        let trainer = process(0, Role::Trainer, 200.0 + wobble(step));
+        moment(step, [trainer].into_iter().chain(workers).collect())
+    });
+    let verdict = judged(run);
+    assert_eq!(verdict.verdict.name(), "leak");
+    let guilty = verdict.blame[0];
+    let who = (guilty.role, guilty.kind);
+    assert_eq!(who, (Some(Role::DataloaderWorker), Kind::Anonymous));
+    assert!(finding(&verdict, "copy-on-write").is_some());
+}
+
+#[test]
+fn workers_that_only_warm_up_copy_nothing() {
+    let run = (0..400).map(|step| {
+        let warm = 40.0 * (1.0 - (-f64::from(step) / 30.0).exp());
+        let workers = (1..5).map(|n| {
+            let mut worker = process(n, Role::DataloaderWorker, 150.0 + warm);
+            worker.rss = Bytes((700.0 * MIB) as u64);
+            worker
+        });
+        let trainer = process(0, Role::Trainer, 200.0 + wobble(step));
+        moment(step, [trainer].into_iter().chain(workers).collect())
+    });
+    let run: Vec<_> = run.collect();
+    assert_eq!(first_leak(run.clone()), None);
+    assert_eq!(finding(&judged(run), "copy-on-write"), None);
+}
+
+#[test]
+fn shared_workers_are_never_a_sum_of_rss() {
+    let run = (0..100).map(|step| {
+        let workers = (1..21).map(|n| {
+            let mut worker = process(n, Role::CompileWorker, 25.6);
+            worker.rss = Bytes((358.4 * MIB) as u64);
+            worker
+        });
+        let trainer = process(0, Role::Trainer, 600.0 + wobble(step));
+        moment(step, [trainer].into_iter().chain(workers).collect())
+    });
+    let text = "20 compile workers: 7.0 GiB of RSS, 512 MiB of memory";
+    assert_eq!(finding(&judged(run), "worker-overcount"), Some(text));
+}
+
+#[test]
+fn blame_adds_up_to_one() {
+    let run = (0..900).map(|step| {
+        let x = f64::from(step);
+        let mut trainer = process(0, Role::Trainer, 400.0 + 1.3 * x);
+        trainer.shared = Bytes((0.4 * x * MIB) as u64);
+        trainer.swapped = Bytes((0.01 * x * MIB) as u64);
+        let worker = process(1, Role::DataloaderWorker, 200.0 + 0.37 * x);
+        let helper = process(2, Role::Helper, 60.0 - 0.05 * x);
+        moment(step, vec![trainer, worker, helper])
+    });
+    let verdict = judged(run);
+    let parts: Vec<(Option<Role>, Kind)> = verdict
+        .blame
+        .iter()
+        .map(|part| (part.role, part.kind))
+        .collect();
+    let trainer = Some(Role::Trainer);
+    assert_eq!(parts[0], (trainer, Kind::Anonymous), "{parts:?}");
+    assert!(parts.contains(&(trainer, Kind::Shared)), "{parts:?}");
+    assert!(!parts.contains(&(trainer, Kind::Swap)), "{parts:?}");
+    let thousandths = |share: f64| (share * 1000.0).round() as i64;
+    let sum: i64 = verdict
+        .blame
+        .iter()
+        .map(|part| thousandths(part.share))
+        .sum();
+    assert_eq!(sum, 1000);
+}

@@ -1,0 +1,8 @@
+//! The run judge on made-up and on recorded runs.
+
+mod clock;
+mod evidence;
+mod made_up;
+mod outside_memory;
+mod trace;
+mod traces;

@@ -1,0 +1,64 @@
+//! Files in /dev/shm: in nobody's memory, and not always ours.
+
+use leveloff_classifier::observation::Observation;
+use leveloff_classifier::verdict::{Kind, Subject};
+use leveloff_model::process::Role;
+use leveloff_model::units::{Bytes, Seconds};
+
+use crate::made_up::{MIB, finding, first_leak, judged, trainer, wobble};
+
+/// Ten seconds of loading, then 300 steps of uneven length.
+fn run(devshm: impl Fn(Option<u32>, f64) -> f64) -> Vec<Observation> {
+    let bytes = |mib: f64| Some(Bytes((mib * MIB) as u64));
+    let mut run = Vec::new();
+    for second in 0..10 {
+        let t = f64::from(second);
+        run.push(Observation {
+            count: None,
+            devshm: bytes(devshm(None, t)),
+            ..trainer(second, 30.0 * t)
+        });
+    }
+    let mut t = 10.0;
+    for step in 0..300 {
+        t += 1.0 + 0.8 * wobble(step);
+        run.push(Observation {
+            t: Some(Seconds(t)),
+            devshm: bytes(devshm(Some(step), t)),
+            ..trainer(step, 400.0 + wobble(step))
+        });
+    }
+    run
+}
+
+#[test]
+fn files_that_come_with_the_steps_are_the_trainers() {
+    let verdict = judged(run(|step, _| f64::from(step.unwrap_or(0))));
+    assert_eq!(verdict.verdict.name(), "leak");
+    assert_eq!(verdict.decisive, Subject::DevShm);
+    let guilty = verdict.blame[0];
+    assert_eq!(
+        (guilty.role, guilty.kind),
+        (Some(Role::Trainer), Kind::DevShm)
+    );
+    assert_eq!(guilty.share, 1.0);
+    let text = finding(&verdict, "devshm-growth").expect("named");
+    assert!(text.contains("nobody's memory"), "{text}");
+}
+
+#[test]
+fn files_that_come_with_time_are_somebody_elses() {
+    let smooth = run(|_, t| 0.5 * t);
+    assert_eq!(first_leak(smooth.clone()), None);
+    let text = judged(smooth);
+    let text = finding(&text, "devshm-growth").expect("said, but not blamed on the run");
+    assert!(text.contains("nothing ties them to this run"), "{text}");
+}
+
+#[test]
+fn another_runs_jumps_are_no_leak_of_ours() {
+    let jumps = run(|_, t| [0.0, 100.0, 145.0, 130.0][(t / 90.0) as usize % 4]);
+    assert_eq!(first_leak(jumps), None);
+    let stairs = run(|_, t| (t / 30.0).floor() * 40.0);
+    assert_eq!(first_leak(stairs), None);
+}

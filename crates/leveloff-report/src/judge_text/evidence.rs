@@ -1,0 +1,155 @@
+//! What the verdict rests on: how fast it grows or how level it is, and when an open question will
+//! be settled.
+
+use leveloff_classifier::observation::XUnit;
+use leveloff_classifier::verdict::{Because, Judgement, RunVerdict, Shape, Subject, Verdict};
+use leveloff_model::recording::StatedFacts;
+
+use super::page::Page;
+use super::{bytes, headline, reason, sizing};
+use crate::judged::Judged;
+use crate::place::{Place, extent};
+use crate::rate::{CountRate, MemoryRate};
+use crate::subject::things;
+
+/// Writes it.
+pub fn write(judged: &Judged, page: &mut Page) {
+    let run = judged.verdict;
+    match run.verdict {
+        Verdict::Level => write_level(judged, page),
+        Verdict::Leak(_) => {
+            write_growth(run, page);
+            page.row("", &reason::sentence(run, judged.stated));
+        }
+        Verdict::WarmingUp => {
+            write_growth(run, page);
+            page.row("", &reason::sentence(run, judged.stated));
+            write_settling(judged, page);
+        }
+        Verdict::Undecided => {
+            page.row("why", &reason::sentence(run, judged.stated));
+            write_growth(run, page);
+            write_settling(judged, page);
+        }
+    }
+    write_memory_beside(run, page);
+}
+
+/// What would settle an open question and by when, line by line.
+fn settling(run: &RunVerdict, stated: &StatedFacts) -> Vec<String> {
+    let judgement = &run.judgement;
+    let Some(by) = judgement.decide_by else {
+        return vec![reason::what_would_settle(judgement).to_owned()];
+    };
+    let place = |x| Place::new(x, run.x_unit);
+    let (level, leak) = (place(by.if_it_levels), place(by.if_it_goes_on));
+    let mut lines = vec![if level == leak {
+        format!("about {leak}, either way")
+    } else {
+        format!("about {level} if it levels off, {leak} if it does not")
+    }];
+    // A horizon in steps settles only growth over steps.
+    if run.x_unit == XUnit::Step && run.verdict == Verdict::WarmingUp {
+        lines.push(stated.level_by.map_or_else(
+            || "state a horizon to decide sooner: --level-by STEPS".to_owned(),
+            |step| format!("stated horizon: level by step {step}"),
+        ));
+    }
+    lines
+}
+
+fn write_settling(judged: &Judged, page: &mut Page) {
+    let mut label = "decided";
+    for line in settling(judged.verdict, judged.stated) {
+        page.row(label, &line);
+        label = "";
+    }
+}
+
+fn write_growth(run: &RunVerdict, page: &mut Page) {
+    let Some(rate) = run.judgement.rate else {
+        return;
+    };
+    let label = if rate.value < 0.0 {
+        "falling"
+    } else {
+        "growing"
+    };
+    let shape = shape_words(run.shape);
+    match things(run.decisive) {
+        Some(things) => {
+            let rate = CountRate::new(rate, run.x_unit, things);
+            page.row(label, &format!("{}{shape}", rate.with_interval()));
+        }
+        None => {
+            let rate = MemoryRate::new(rate, run.x_unit);
+            page.row(label, &format!("{}{shape}", rate.with_interval()));
+            let also = rate.conversions(run.pace);
+            if !also.is_empty() {
+                page.row("", &format!("= {}", also.join(" = ")));
+            }
+        }
+    }
+}
+
+fn shape_words(shape: Shape) -> &'static str {
+    match shape {
+        Shape::Linear => ", straight",
+        Shape::Staircase => ", in lasting jumps",
+        Shape::Sawtooth => ", below a sawtooth",
+        Shape::Saturating => ", bending",
+        Shape::Flat | Shape::Jump | Shape::Shrinking => "",
+    }
+}
+
+fn write_level(judged: &Judged, page: &mut Page) {
+    let run = judged.verdict;
+    let bound = bound(run);
+    match warmup(run) {
+        Some(warmup) => page.row("warmup", &format!("{warmup}, then {bound}")),
+        None => page.row("level", &bound),
+    }
+    // That nothing grows has just been said.
+    if run.judgement.because != Because::Steady {
+        page.row("", &reason::sentence(run, judged.stated));
+    }
+    sizing::write(&run.memory, page);
+}
+
+/// `5.4 GiB → 17.4 GiB over 88 steps`, if it grew at all.
+fn warmup(run: &RunVerdict) -> Option<String> {
+    let judgement = &run.judgement;
+    let (first, level) = (judgement.extremes?.first, judgement.level?);
+    let (begun, ended) = (judgement.span?.0, judgement.level_since_x?);
+    let grew = ended > begun && level - first > judgement.material;
+    grew.then(|| {
+        let over = extent(ended - begun, run.x_unit);
+        format!("{} → {} over {over}", bytes(first), bytes(level))
+    })
+}
+
+fn bound(run: &RunVerdict) -> String {
+    let rate = run.judgement.rate;
+    let at_most = rate.and_then(|rate| MemoryRate::new(rate, run.x_unit).at_most());
+    match at_most {
+        Some(at_most) => format!("no growth faster than {at_most}"),
+        None => "no growth".to_owned(),
+    }
+}
+
+/// When a part or a count decided, what the run's memory as a whole does.
+fn write_memory_beside(run: &RunVerdict, page: &mut Page) {
+    if run.decisive == Subject::Memory {
+        return;
+    }
+    let Judgement { level, rate, .. } = run.memory;
+    let mut text = headline::verdict_words(run.memory.verdict).to_lowercase();
+    if let Some(level) = level {
+        text += &format!(" at {}", bytes(level));
+    }
+    if let (Some(rate), false) = (rate, run.memory.verdict == Verdict::Level) {
+        let rate = MemoryRate::new(rate, run.x_unit).with_interval();
+        text += &format!(", growing {rate}");
+    }
+    page.row("all memory", &text);
+}

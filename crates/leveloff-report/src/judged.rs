@@ -1,0 +1,43 @@
+//! What there is to tell of one input.
+
+use leveloff_classifier::verdict::{RunVerdict, Verdict};
+use leveloff_model::recording::StatedFacts;
+
+/// A verdict with where it comes from.
+#[derive(Debug, Clone, Copy)]
+pub struct Judged<'a> {
+    /// What the user calls the input: a path, or `-`.
+    pub input: &'a str,
+    /// The verdict.
+    pub verdict: &'a RunVerdict,
+    /// What the user stated, so that nobody is told to state it again.
+    pub stated: &'a StatedFacts,
+    /// What was left out, guessed or torn while reading.
+    pub notes: &'a [String],
+    /// What would have been said earlier, if that was asked for.
+    pub looks: &'a [Look],
+}
+
+/// What would have been said at an earlier moment.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Look {
+    /// How far the run had come; `None` before anything was counted.
+    pub x: Option<f64>,
+    /// The verdict then.
+    pub verdict: Verdict,
+    /// The shape then.
+    pub shape: leveloff_classifier::verdict::Shape,
+}
+
+impl<'a> Judged<'a> {
+    /// A verdict alone, without a word about its reading.
+    pub fn plain(input: &'a str, verdict: &'a RunVerdict, stated: &'a StatedFacts) -> Judged<'a> {
+        Judged {
+            input,
+            verdict,
+            stated,
+            notes: &[],
+            looks: &[],
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! One input and its verdict: read once, or twice when earlier verdicts are asked for as well.
+
+use std::path::Path;
+
+use anyhow::{Result, anyhow};
+use leveloff_classifier::observation::Observation;
+use leveloff_classifier::run::RunJudge;
+use leveloff_classifier::verdict::RunVerdict;
+use leveloff_model::recording::StatedFacts;
+use leveloff_report::judged::{Judged, Look};
+
+use super::looks::{Lookout, schedule};
+use crate::cli::JudgeArgs;
+use crate::intake::{self, Asked, Input, Opened, Reading};
+
+/// What is going to be judged.
+#[derive(Debug)]
+pub struct Case {
+    input: Input,
+    name: String,
+}
+
+/// What came out.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The verdict.
+    pub verdict: RunVerdict,
+    stated: StatedFacts,
+    notes: Vec<String>,
+    looks: Vec<Look>,
+}
+
+impl Case {
+    /// What the user named.
+    pub fn of(path: &Path) -> Case {
+        Case {
+            input: Input::from(path),
+            name: path.to_string_lossy().into_owned(),
+        }
+    }
+
+    /// As the user named it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// As people call it.
+    pub fn title(&self) -> &str {
+        match self.input {
+            Input::Stdin => "stdin",
+            Input::File(_) => &self.name,
+        }
+    }
+
+    /// Whether it is stdin.
+    pub fn is_stdin(&self) -> bool {
+        self.input == Input::Stdin
+    }
+
+    /// Reads and judges it. Whatever is wrong with it is said without its name.
+    pub fn judge(&self, args: &JudgeArgs) -> Result<Outcome> {
+        self.judge_named(args).map_err(|error| {
+            let named = error.to_string() == self.input.to_string();
+            let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
+            anyhow!(
+                "{}",
+                causes[usize::from(named && causes.len() > 1)..].join(": ")
+            )
+        })
+    }
+
+    fn judge_named(&self, args: &JudgeArgs) -> Result<Outcome> {
+        match args.looks {
+            None => self.judge_at(args, Vec::new()),
+            Some(looks) if self.can_be_read_twice() => {
+                let points = self.open(args)?.read(&mut |_| ())?.observations;
+                self.judge_at(args, schedule(points, looks))
+            }
+            Some(looks) => self.judge_kept(args, looks),
+        }
+    }
+
+    /// Judges while reading, in bounded memory.
+    fn judge_at(&self, args: &JudgeArgs, schedule: Vec<u64>) -> Result<Outcome> {
+        let opened = self.open(args)?;
+        let stated = args.facts.over(&opened.stated);
+        let mut lookout = Lookout::new(RunJudge::new(opened.unit, &stated), schedule);
+        let reading = opened.read(&mut |observation| lookout.observe(observation))?;
+        Ok(Outcome::of(lookout, stated, reading))
+    }
+
+    /// Judges what comes through a pipe: how long it is shows only in the end, so it is kept.
+    fn judge_kept(&self, args: &JudgeArgs, looks: u32) -> Result<Outcome> {
+        let opened = self.open(args)?;
+        let stated = args.facts.over(&opened.stated);
+        let judge = RunJudge::new(opened.unit, &stated);
+        let mut kept: Vec<Observation> = Vec::new();
+        let reading = opened.read(&mut |observation| kept.push(observation.clone()))?;
+        let mut lookout = Lookout::new(judge, schedule(kept.len() as u64, looks));
+        for observation in &kept {
+            lookout.observe(observation);
+        }
+        Ok(Outcome::of(lookout, stated, reading))
+    }
+
+    fn open(&self, args: &JudgeArgs) -> Result<Opened> {
+        let asked = Asked {
+            x: args.x.clone(),
+            y: args.y.clone(),
+            y_unit: args.y_unit,
+        };
+        intake::open(&self.input, &asked)
+    }
+
+    fn can_be_read_twice(&self) -> bool {
+        match &self.input {
+            Input::File(path) => std::fs::metadata(path).is_ok_and(|about| about.is_file()),
+            Input::Stdin => false,
+        }
+    }
+}
+
+impl Outcome {
+    fn of(lookout: Lookout, stated: StatedFacts, reading: Reading) -> Outcome {
+        let (verdict, looks) = lookout.finish();
+        Outcome {
+            verdict,
+            stated,
+            notes: reading.notes,
+            looks,
+        }
+    }
+
+    /// As it is told.
+    pub fn judged<'a>(&'a self, input: &'a str) -> Judged<'a> {
+        Judged {
+            input,
+            verdict: &self.verdict,
+            stated: &self.stated,
+            notes: &self.notes,
+            looks: &self.looks,
+        }
+    }
+}

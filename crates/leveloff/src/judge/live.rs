@@ -1,0 +1,45 @@
+//! The verdict on a run that is being watched.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use leveloff_classifier::observation::{Observer, XUnit};
+use leveloff_classifier::run::RunJudge;
+use leveloff_model::recording::StatedFacts;
+use leveloff_model::sample::Tick;
+use leveloff_report::judge_text;
+
+/// Judges a run tick by tick, in bounded memory.
+#[derive(Debug)]
+pub struct LiveJudge {
+    observer: Observer,
+    judge: RunJudge,
+    has_observed: bool,
+}
+
+impl LiveJudge {
+    /// A judge who knows what the user stated.
+    pub fn new(stated: &StatedFacts) -> LiveJudge {
+        LiveJudge {
+            observer: Observer::new(),
+            judge: RunJudge::new(XUnit::Step, stated),
+            has_observed: false,
+        }
+    }
+
+    /// Takes a tick.
+    pub fn take(&mut self, tick: &Tick) {
+        if let Some(observation) = self.observer.observe(tick) {
+            self.judge.observe(observation);
+            self.has_observed = true;
+        }
+    }
+
+    /// The verdict in one line; `None` when nothing was seen.
+    pub fn line(&self) -> Option<String> {
+        if !self.has_observed {
+            return None;
+        }
+        // A run has ended well, or its recording has: no fault of the judge may change that.
+        catch_unwind(AssertUnwindSafe(|| judge_text::line(&self.judge.verdict()))).ok()
+    }
+}

@@ -1,0 +1,163 @@
+//! What goes to the screen while results come in.
+
+use std::io::{self, IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use leveloff_model::process::printable;
+use leveloff_report::judge_text::{Paint, Tally};
+use leveloff_report::place::thousands;
+use leveloff_report::{judge_json, judge_text};
+
+use super::case::{Case, Outcome};
+use crate::cli::{Format, JudgeArgs};
+use crate::notice::{is_dumb_terminal, notice};
+
+/// More inputs than this get a line each, unless more is asked for.
+const BLOCKS: usize = 8;
+
+/// More inputs than this are counted in the end.
+const UNCOUNTED: usize = 3;
+
+/// Whoever waits longer wants to know for what.
+const SILENCE: Duration = Duration::from_secs(1);
+
+/// Prints results as they come.
+pub struct Printer {
+    style: Style,
+    inputs: usize,
+    tally: Tally,
+    began: Instant,
+    /// Somebody watches stderr, and can see a line change.
+    is_watched: bool,
+    /// A line of progress stands there.
+    is_waiting_shown: bool,
+    /// Why stdout takes no more.
+    failure: Option<io::Error>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Style {
+    Json,
+    Blocks(Paint),
+    Table(Paint),
+}
+
+impl Printer {
+    /// For so many inputs.
+    pub fn new(args: &JudgeArgs, inputs: usize) -> Printer {
+        let style = match args.format {
+            Format::Json => Style::Json,
+            Format::Text if args.verbose || inputs <= BLOCKS => Style::Blocks(paint()),
+            Format::Text => Style::Table(paint()),
+        };
+        Printer {
+            style,
+            inputs,
+            tally: Tally::default(),
+            began: Instant::now(),
+            is_watched: io::stderr().is_terminal() && !is_dumb_terminal(),
+            is_waiting_shown: false,
+            failure: None,
+        }
+    }
+
+    /// Prints the next result.
+    pub fn print(&mut self, case: &Case, result: &Result<Outcome>) {
+        self.clear_waiting();
+        match result {
+            Ok(outcome) => self.print_outcome(case, outcome),
+            Err(error) => self.print_error(case, &format!("{error:#}")),
+        }
+    }
+
+    /// Says how far it is, after a while.
+    pub fn waiting(&mut self, done: usize) {
+        if self.is_watched && self.began.elapsed() >= SILENCE {
+            let (done, all) = (thousands(done as u64), thousands(self.inputs as u64));
+            let line = format!("\r\x1b[Kleveloff: {done} of {all} judged");
+            // A stderr that is gone must not cost anybody the verdict.
+            let _ = io::stderr().write_all(line.as_bytes());
+            self.is_waiting_shown = true;
+        }
+    }
+
+    /// Counts what was printed. A reader that has seen enough, such as `head`, is no error.
+    pub fn finish(mut self) -> Result<()> {
+        self.clear_waiting();
+        if self.style != Style::Json && self.inputs > UNCOUNTED {
+            let gap = if matches!(self.style, Style::Table(_)) {
+                ""
+            } else {
+                "\n"
+            };
+            self.put(&format!("{gap}{}", self.tally.line()));
+        }
+        match self.failure {
+            Some(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                Err(error).context("cannot print the verdict")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn print_outcome(&mut self, case: &Case, outcome: &Outcome) {
+        let judged = outcome.judged(self.name(case));
+        let text = match self.style {
+            Style::Json => judge_json::object(&judged) + "\n",
+            Style::Table(paint) => judge_text::row(&judged, paint),
+            Style::Blocks(paint) => {
+                let gap = if self.tally.all() > 0 { "\n" } else { "" };
+                format!("{gap}{}", judge_text::block(&judged, paint))
+            }
+        };
+        self.put(&text);
+        self.tally.add(outcome.verdict.verdict);
+    }
+
+    fn print_error(&mut self, case: &Case, error: &str) {
+        notice(&printable(format!("{}: {error}", case.title()).as_bytes()));
+        let name = self.name(case);
+        match self.style {
+            Style::Json => self.put(&(judge_json::error(name, error) + "\n")),
+            Style::Table(paint) => self.put(&judge_text::error_row(name, paint)),
+            Style::Blocks(_) => {}
+        }
+        self.tally.add_error();
+    }
+
+    /// Programs find an input by the name they gave it.
+    fn name<'a>(&self, case: &'a Case) -> &'a str {
+        match self.style {
+            Style::Json => case.name(),
+            Style::Blocks(_) | Style::Table(_) => case.title(),
+        }
+    }
+
+    /// Judging goes on when stdout is gone: the exit code is asked for as well.
+    fn put(&mut self, text: &str) {
+        if self.failure.is_none() {
+            let mut stdout = io::stdout().lock();
+            let written = stdout
+                .write_all(text.as_bytes())
+                .and_then(|()| stdout.flush());
+            self.failure = written.err();
+        }
+    }
+
+    fn clear_waiting(&mut self) {
+        if std::mem::take(&mut self.is_waiting_shown) {
+            let _ = io::stderr().write_all(b"\r\x1b[K");
+        }
+    }
+}
+
+/// Colour for those who can see it and did not ask for none (no-color.org).
+fn paint() -> Paint {
+    let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    if io::stdout().is_terminal() && !is_dumb_terminal() && !unwanted {
+        Paint::Coloured
+    } else {
+        Paint::Plain
+    }
+}

@@ -1,0 +1,101 @@
+"""How long large inputs take to judge, and how much memory."""
+
+import pathlib
+import subprocess
+import tempfile
+import time
+
+import numpy as np
+
+from tables import table
+
+ROUNDS = 3
+# The high-water mark of a process that ends between two looks is a little too low.
+POLL_SECONDS = 0.01
+MANY_FILES, POINTS_OF_EACH = 10_000, 500
+
+
+def report(program):
+    with tempfile.TemporaryDirectory(prefix="leveloff-speed-") as name:
+        directory = pathlib.Path(name)
+        rows = [one_file(program, directory), many_files(program, directory)]
+        rows.append(memory(program, directory))
+    return table(["input", "measured", "must reach", "reached"], rows)
+
+
+def one_file(program, directory):
+    path = written(directory / "million.csv", 1_000_000)
+    seconds, _ = best([program, "judge", "--format=json", path.name], directory)
+    return ["CSV of 1,000,000 points", f"{seconds:.2f} s", "< 0.5 s", yes(seconds < 0.5)]
+
+
+def many_files(program, directory):
+    inside = directory / "many"
+    inside.mkdir()
+    text = written(directory / "small.csv", POINTS_OF_EACH).read_text()
+    names = [f"{number:05d}.csv" for number in range(MANY_FILES)]
+    for name in names:
+        (inside / name).write_text(text)
+    seconds, _ = best([program, "judge", "--format=json", *names], inside)
+    what = f"{MANY_FILES:,} CSV files of {POINTS_OF_EACH} points"
+    return [what, f"{seconds:.1f} s", "< 10 s", yes(seconds < 10)]
+
+
+def memory(program, directory):
+    """The high-water mark must not know how long a series is."""
+    peaks = {}
+    for points in (100_000, 10_000_000):
+        path = written(directory / "long.csv", points)
+        seconds, peaks[points] = best([program, "judge", "--format=json", path.name], directory, 1)
+        path.unlink()
+    short, long = peaks.values()
+    flat = long < short + (2 << 20)
+    measured = f"{mib(long)} (100,000 points: {mib(short)}), {seconds:.1f} s"
+    return ["peak RSS at 10,000,000 points", measured, "flat", yes(flat)]
+
+
+def written(path, points):
+    """A warmup with noise, as long as asked."""
+    dice = np.random.default_rng(1)
+    with open(path, "w") as file:
+        file.write("step,t_seconds,rss_mb\n")
+        for begin in range(0, points, 100_000):
+            steps = np.arange(begin, min(begin + 100_000, points)) + 1
+            memory = 4000 + 3000 * (1 - np.exp(-steps / 300)) + dice.normal(0, 20, len(steps))
+            file.writelines(
+                f"{step},{step * 0.5:.3f},{mb:.3f}\n" for step, mb in zip(steps, memory)
+            )
+    return path
+
+
+def best(command, directory, rounds=ROUNDS):
+    """The shortest of some rounds, and the largest high-water mark."""
+    results = [once(command, directory) for _ in range(rounds)]
+    return min(seconds for seconds, _ in results), max(peak for _, peak in results)
+
+
+def once(command, directory):
+    began, peak = time.perf_counter(), 0
+    process = subprocess.Popen(command, cwd=directory, stdout=subprocess.DEVNULL)
+    while process.poll() is None:
+        peak = max(peak, high_water_mark(process.pid))
+        time.sleep(POLL_SECONDS)
+    return time.perf_counter() - began, peak
+
+
+def high_water_mark(pid):
+    """`ru_maxrss` would count what we were before the program's exec."""
+    try:
+        status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0
+    marks = [line for line in status.splitlines() if line.startswith("VmHWM:")]
+    return int(marks[0].split()[1]) * 1024 if marks else 0
+
+
+def mib(size):
+    return f"{size / (1 << 20):.1f} MiB"
+
+
+def yes(holds):
+    return "yes" if holds else "NO"

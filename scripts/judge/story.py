@@ -1,0 +1,102 @@
+"""The reference story: it grows for ninety steps, straight as a leak, then levels off for good."""
+
+import pathlib
+import random
+import tempfile
+
+from asking import MEGABYTE, Asked, word
+from tables import table
+
+STRIDE = 10
+WARMUP_MB = (5552, 7159, 8851, 10375, 12000, 13757, 15559, 17412)
+# What production logs showed from step 90 on, in MB.
+PLATEAU_MB = (17_000, 17_700)
+PLATEAU_VARIANTS = 20
+LAST_STEP = 300
+LEAK_RATE, LEAK_STEPS = 165.0, 400
+# More looks than there are points: every prefix is judged.
+EVERY_PREFIX = 1000
+LEVEL_BY = 130
+
+
+def report(asked):
+    """Rows of what must hold, at every prefix."""
+    asked = Asked(asked.program, looks=EVERY_PREFIX)
+    with tempfile.TemporaryDirectory(prefix="leveloff-story-") as name:
+        directory = pathlib.Path(name)
+        levelling = [written(directory, f"level-{seed}", plateau(seed)) for seed in variants()]
+        leaking = [written(directory, f"leak-{seed}", straight(seed)) for seed in variants()]
+        answers = asked.answers(dict.fromkeys([*levelling, *leaking], ()))
+    rows = levelling_rows([answers[path] for path in levelling])
+    rows += leaking_rows([answers[path] for path in leaking])
+    return table(["the story", "measured", "must reach", "reached"], rows)
+
+
+def levelling_rows(answers):
+    alarmed = sum(ever_leak(answer) for answer in answers)
+    level_from = [level_since_look(answer) for answer in answers]
+    settled = [step for step in level_from if step is not None]
+    latest = f"{max(settled):.0f}" if len(settled) == len(answers) else "not all"
+    in_time = len(settled) == len(answers) and max(settled) <= LEVEL_BY
+    return [
+        ["levels off: called leak at any prefix", of(alarmed, answers), "none", yes(not alarmed)],
+        ["levels off: level from step", f"{latest} at the latest", "130", yes(in_time)],
+    ]
+
+
+def leaking_rows(answers):
+    rates = [answer["rate_bytes"] for answer in answers if answer["verdict"] == "leak"]
+    errors = [100 * abs(rate / MEGABYTE / LEAK_RATE - 1) for rate in rates]
+    worst = f"{max(errors):.2f} % off at worst" if errors else "–"
+    missed = len(answers) - len(rates)
+    right = bool(errors) and max(errors) <= 1
+    return [
+        [f"goes on for {LEAK_STEPS} steps: leak", of(len(rates), answers), "all", yes(not missed)],
+        [f"goes on: {LEAK_RATE:.0f} MB per step", worst, "within 1 %", yes(right)],
+    ]
+
+
+def variants():
+    return range(PLATEAU_VARIANTS)
+
+
+def plateau(seed):
+    dice = random.Random(seed)
+    beyond = LAST_STEP // STRIDE - len(WARMUP_MB)
+    return [*WARMUP_MB, *(dice.uniform(*PLATEAU_MB) for _ in range(beyond))]
+
+
+def straight(seed):
+    """The same start and slope, as noisy as the story's own warmup."""
+    dice = random.Random(seed)
+    points = LEAK_STEPS // STRIDE
+    return [WARMUP_MB[0] + LEAK_RATE * STRIDE * k + dice.gauss(0, 60) for k in range(points)]
+
+
+def written(directory, name, memory):
+    path = directory / f"{name}.csv"
+    rows = (f"{STRIDE * (k + 1)},{mb:.0f}\n" for k, mb in enumerate(memory))
+    path.write_text("step,rss_mb\n" + "".join(rows))
+    return path
+
+
+def ever_leak(answer):
+    return any(look["verdict"] == "leak" for look in answer["trajectory"])
+
+
+def level_since_look(answer):
+    """The first prefix from which on it was always level."""
+    since = None
+    for look in reversed(answer["trajectory"]):
+        if word(look) not in ("stable", "sawtooth"):
+            return since
+        since = look["x"]
+    return since
+
+
+def of(count, answers):
+    return f"{count} of {len(answers)}"
+
+
+def yes(holds):
+    return "yes" if holds else "NO"
