@@ -219,7 +219,11 @@ fn table(lines: &[&[u8]], asked: &Asked) -> Option<Result<Kind>> {
         return Some(processes.map(Kind::Processes));
     }
     let name = tool.map_or("table", Tool::name);
-    let curve = CurveTable::of(&table, asked);
+    let mut curve = CurveTable::of(&table, asked);
+    if let (Some(_), Ok(curve)) = (tool, &mut curve) {
+        // Nothing was guessed of a table that is known.
+        curve.columns.notes.clear();
+    }
     Some(curve.map(|curve| Kind::Curve(name, curve)))
 }
 

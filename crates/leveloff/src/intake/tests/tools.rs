@@ -40,5 +40,6 @@ fn prmon_counts_kib_and_swap() {
     assert_eq!((told.format, told.unit), ("prmon", XUnit::Second));
     assert_eq!(told.times()[1], 30.0);
     assert_eq!(told.memory()[0], 340_000 * 1024);
+    assert_eq!(told.notes, Vec::<String>::new());
     assert_eq!(told.memory()[11], (340_000 + 11 * 25_000 + 2048) * 1024);
 }
