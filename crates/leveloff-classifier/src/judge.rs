@@ -19,6 +19,7 @@ pub use segments::Segments;
 
 use crate::curve::{Curve, View};
 use crate::observation::XUnit;
+use crate::stats::median;
 use crate::verdict::{Because, DecideBy, Extremes, Grade, Judgement, Rate, Shape, Verdict};
 
 use cycles::Cycles;
@@ -60,10 +61,24 @@ const FEWEST_VALLEYS: usize = 5;
 /// A plateau this near to the limit is the limit.
 const AT_CEILING: f64 = 0.97;
 
+/// How much closer each further look at the newest part is.
+const CLOSER: u64 = 16;
+
+/// Fewer points than this are not looked at apart.
+const FEWEST_LATE_POINTS: u64 = 96;
+
+/// Late growth must be this many times what is worth a word.
+const LATE_GROWTH: f64 = 2.0;
+
 /// Judges a curve.
 pub fn judge(curve: &Curve, unit: XUnit, quantity: Quantity, facts: &Facts) -> Judgement {
     let view = curve.view();
     let mut judgement = judge_view(&view, unit, quantity, facts);
+    if judgement.verdict == Verdict::Level {
+        if let Some(late) = late_growth(curve, &judgement, unit, quantity, facts) {
+            judgement = late;
+        }
+    }
     judgement.points = curve.points();
     judgement.extremes = curve.first_and_peak().map(|(first, peak)| Extremes {
         first: first.1,
@@ -71,6 +86,41 @@ pub fn judge(curve: &Curve, unit: XUnit, quantity: Quantity, facts: &Facts) -> J
         last: curve.newest_y().unwrap_or(first.1),
     });
     judgement
+}
+
+/// Growth that began so late in a long run that the view of all of it is too coarse to show it: the
+/// newest sixteenth is looked at more closely, then the newest sixteenth of that. What came before
+/// was level, so only a rise that is large beside what it did before counts.
+fn late_growth(
+    curve: &Curve,
+    whole: &Judgement,
+    unit: XUnit,
+    quantity: Quantity,
+    facts: &Facts,
+) -> Option<Judgement> {
+    let least = (LATE_GROWTH * whole.material).max(6.0 * whole.noise);
+    let mut fraction = CLOSER;
+    while curve.points() / fraction >= FEWEST_LATE_POINTS {
+        let view = curve.recent_view(fraction);
+        if rises_late(&view, least) {
+            let judgement = judge_view(&view, unit, quantity, facts);
+            let grows = matches!(judgement.verdict, Verdict::Leak(_) | Verdict::WarmingUp);
+            let began = judgement.onset_x > view.x.first().copied();
+            if grows && began {
+                return Some(judgement);
+            }
+        }
+        fraction *= CLOSER;
+    }
+    None
+}
+
+/// Whether the newest tenth of a view is higher than its older half by more than `least`.
+fn rises_late(view: &View, least: f64) -> bool {
+    let points = view.len();
+    let newest = median(&mut view.y[points - points.div_ceil(10)..].to_vec());
+    let older = median(&mut view.y[..points.div_ceil(2)].to_vec());
+    newest - older > least
 }
 
 fn judge_view(view: &View, unit: XUnit, quantity: Quantity, facts: &Facts) -> Judgement {

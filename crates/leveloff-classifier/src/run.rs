@@ -12,6 +12,7 @@ mod epoch;
 mod events;
 mod findings;
 mod fusion;
+mod generations;
 mod held;
 mod jury;
 mod own_clock;
@@ -52,10 +53,6 @@ pub struct RunJudge {
 
 /// Counts that make an axis: a judgement needs as many points.
 const COUNTS_THAT_MAKE_AN_AXIS: u64 = 6;
-
-/// Descriptors or mapped shared memory that rise with /dev/shm show that its files are the run's,
-/// if they explain at least this share.
-const MAPPED_SHARE: f64 = 0.5;
 
 impl RunJudge {
     /// A judge of a run whose [`Observation::count`] counts `unit`, with what the user stated.
@@ -98,7 +95,7 @@ impl RunJudge {
         let (book, unit) = self.axis();
         let facts = self.facts(book, unit);
         let jury = Jury::of(&Bench { book, unit, facts });
-        let devshm_is_ours = self.devshm_is_ours(book, &jury);
+        let devshm_is_ours = self.devshm_clock.explains_growth();
         let decision = fusion::decide(book, &jury, unit, devshm_is_ours);
         let (onset, now) = window(&decision.judgement, book);
         let growth = book.memory.growth_since(onset, now);
@@ -169,16 +166,6 @@ impl RunJudge {
             None if self.by_count.points == 0 => self.devshm_clock.loading(t.0, devshm.0 as f64),
             None => {}
         }
-    }
-
-    fn devshm_is_ours(&self, book: &Book, jury: &Jury) -> bool {
-        let Some(devshm) = jury.of_subject(Subject::DevShm) else {
-            return false;
-        };
-        let (onset, now) = window(devshm, book);
-        let grown = book.devshm.growth_since(onset, now);
-        let mapped = fusion::shared_growth(book, onset, now);
-        mapped >= MAPPED_SHARE * grown || self.devshm_clock.explains_growth()
     }
 
     fn risk(&self, book: &Book, unit: XUnit, decision: &Decision) -> Option<Risk> {

@@ -4,6 +4,7 @@ use leveloff_model::units::Seconds;
 
 use super::epoch::EpochLength;
 use super::events::Events;
+use super::generations::Generations;
 use super::processes::ProcessTracks;
 use super::roles::RoleTracks;
 use super::track::{SeldomTrack, Track};
@@ -33,6 +34,8 @@ pub(super) struct Book {
     pub(super) cuda: Track,
     /// Growth across evaluations, checkpoints and epochs.
     pub(super) events: Events,
+    /// Workers that are replaced again and again.
+    pub(super) generations: Generations,
     /// How long an epoch is on this axis.
     pub(super) epochs: EpochLength,
     /// The newest x.
@@ -80,6 +83,7 @@ impl Book {
         let processes = &observation.processes;
         self.roles.observe(x, processes);
         self.processes.observe(x, processes);
+        self.generations.observe(x, processes);
         self.process_count.push(x, processes.len() as f64);
         // A sum in which one number is missing is missing; a zombie has none to miss.
         let descriptors: Option<u64> = processes

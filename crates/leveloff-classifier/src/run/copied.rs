@@ -16,9 +16,10 @@ use crate::verdict::{Because, Grade, Judgement, Kind, Subject, Verdict};
 
 /// RSS that moved by less than this share of the growth did not follow it.
 const RSS_STOOD_STILL: f64 = 0.25;
-/// The newer half must have at least this share of the older half's growth: pages that the trainer
-/// rewrites after a fork are left to the workers too, but that is over soon.
-const STILL_GOES_ON: f64 = 0.4;
+/// Every quarter of the time must have at least this share of the growth. Pages that the trainer
+/// rewrites after a fork are left to the workers too, but that is over soon; shares that move when
+/// another process ends come in one jump.
+const EVERY_QUARTER: f64 = 0.1;
 
 /// Pages that the living workers made their own.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -73,8 +74,10 @@ fn youngest(book: &Book) -> Option<f64> {
 }
 
 fn goes_on(workers: &RoleTrack, since: f64, now: f64) -> bool {
-    let middle = 0.5 * (since + now);
-    let older = workers.anonymous.growth_since(since, middle);
-    let newer = workers.anonymous.growth_since(middle, now);
-    newer >= STILL_GOES_ON * older
+    let quarter = 0.25 * (now - since);
+    let least = EVERY_QUARTER * workers.anonymous.growth_since(since, now);
+    (0..4).all(|part| {
+        let from = since + f64::from(part) * quarter;
+        workers.anonymous.growth_since(from, from + quarter) >= least
+    })
 }

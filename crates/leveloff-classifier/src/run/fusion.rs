@@ -1,7 +1,7 @@
 //! What the series say together.
 //!
-//! The run's memory speaks first. Another series may raise its verdict to a leak, never lower it,
-//! and only under conditions that a healthy run does not meet: every further series is a further
+//! The run's memory speaks first (`generations` may have held it back). Another series may raise its
+//! verdict to a leak, never lower it, and only under conditions that a healthy run does not meet: every further series is a further
 //! chance to be wrong. Growth that is known to be of one kind (`held`, `copied`) may be decided
 //! earlier than growth of which only the amount is known.
 
@@ -9,6 +9,7 @@ use super::book::Book;
 use super::copied::copied_pages;
 use super::held::held_references;
 use super::jury::Jury;
+use super::track::Track;
 use crate::observation::XUnit;
 use crate::verdict::{Judgement, Kind, Subject};
 
@@ -23,10 +24,10 @@ pub(super) struct Decision {
     pub(super) memory: Judgement,
 }
 
-/// Memory that a role or a process gained must show in the run's memory, at least this much of it.
-/// A fork shares its pages with its parent: when workers end, their shares go to the trainer, whose
-/// own series jumps while the run's does not.
-const SHOWS_IN_THE_WHOLE: f64 = 0.5;
+/// Memory that a role or a process gained must show in the run's memory, at least this much of it,
+/// and in its own RSS. A fork shares its pages with its parent: when workers end, their shares go to
+/// the trainer, whose own series jumps while the run's and its RSS do not.
+const SHOWS: f64 = 0.6;
 /// Descriptors that a run may gain without a word: files of a data set that are opened one by one.
 const FEW_DESCRIPTORS: f64 = 32.0;
 /// Processes that a run may gain without a word.
@@ -79,17 +80,20 @@ fn may_decide(
     let onset = judgement.onset_x.unwrap_or(first);
     let in_whole = book.memory.growth_since(onset, last);
     // What is not worth a word in the run's memory is not worth one anywhere.
-    let shows_in =
-        |whole: f64, growth: f64| growth >= material && whole >= SHOWS_IN_THE_WHOLE * growth;
+    let shows_in = |whole: f64, growth: f64| growth >= material && whole >= SHOWS * growth;
+    let is_own = |memory: &Track, rss: &Track| {
+        let growth = memory.growth_since(onset, last);
+        shows_in(in_whole, growth) && rss.growth_since(onset, last) >= SHOWS * growth
+    };
     match subject {
         Subject::Memory | Subject::Cuda => true,
         Subject::Role(role) => book
             .roles
             .get(role)
-            .is_some_and(|role| shows_in(in_whole, role.memory.growth_since(onset, last))),
+            .is_some_and(|role| is_own(&role.memory, &role.rss)),
         Subject::Process(pid, _) => {
             let track = book.processes.living().find(|track| track.pid == pid);
-            track.is_some_and(|track| shows_in(in_whole, track.memory.growth_since(onset, last)))
+            track.is_some_and(|track| is_own(&track.memory, &track.rss))
         }
         Subject::RoleKind(role, Kind::Shared) => book.roles.get(role).is_some_and(|role| {
             let all = shared_growth(book, onset, last);

@@ -42,6 +42,7 @@ impl Jury {
     pub(super) fn of(bench: &Bench) -> Jury {
         let Bench { book, unit, facts } = *bench;
         let memory = judge(&book.whole, unit, Quantity::Memory, &facts);
+        let memory = book.generations.hold_back(memory);
         let least = memory.material * Jury::WORTH_A_LOOK;
         let mut jury = Jury {
             judged: vec![(Subject::Memory, memory)],
@@ -100,11 +101,16 @@ impl Jury {
     }
 
     fn judge_roles(&mut self, bench: &Bench, least: f64) {
-        let several = bench.book.roles.all().count() > 1;
         // Young growth of the whole is no older in its parts; workers are asked for what they copy.
         let whole_is_young = self.memory().because == Because::YoungGrowth;
         for role in bench.book.roles.all() {
-            if several && (!whole_is_young || role.role == Role::DataloaderWorker) {
+            // The trainer's share goes to and fro with the forks that it makes: the whole tells it.
+            let asked = match role.role {
+                Role::Trainer => false,
+                Role::DataloaderWorker => true,
+                _ => !whole_is_young,
+            };
+            if asked {
                 let subject = Subject::Role(role.role);
                 self.look_at(bench, subject, &role.memory, Quantity::Memory, least);
             }

@@ -11,6 +11,8 @@ pub(super) struct OwnClock {
     committed: Option<Moment>,
     pending: Option<Moment>,
     increments: u64,
+    /// Increments that were not zero: they alone tell what is a usual size.
+    moves: u64,
     size: f64,
     sums: Sums,
     before: Before,
@@ -86,13 +88,14 @@ impl OwnClock {
     fn add(&mut self, from: &Moment, to: &Moment) {
         let (steps, time) = (to.step - from.step, to.t - from.t);
         let grown = to.amount - from.amount;
-        let bound = if self.increments < OwnClock::LEAST_INCREMENTS / 2 {
+        let bound = if self.moves < OwnClock::LEAST_INCREMENTS / 2 {
             f64::INFINITY
         } else {
-            OwnClock::JUMP * self.size / self.increments as f64
+            OwnClock::JUMP * self.size / self.moves as f64
         };
         let grown = grown.clamp(-bound, bound);
         self.increments += 1;
+        self.moves += u64::from(grown != 0.0);
         self.size += grown.abs();
         let sums = &mut self.sums;
         sums.steps += steps * steps;
@@ -155,6 +158,7 @@ mod tests {
     fn files_written_by_steps_are_ours() {
         assert!(run(|_| 0.0, |step, _| step * 1e6));
         assert!(run(|_| 5e8, |step, _| 5e8 + step * 1e6));
+        assert!(run(|_| 0.0, |step, _| (step - 100.0).max(0.0) * 1e6));
     }
 
     #[test]

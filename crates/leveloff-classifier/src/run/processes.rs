@@ -23,6 +23,8 @@ pub(super) struct ProcessTrack {
     pub(super) role: Role,
     /// Its memory.
     pub(super) memory: Track,
+    /// Its RSS, which moves only with what it allocates itself.
+    pub(super) rss: Track,
 }
 
 impl ProcessTracks {
@@ -42,6 +44,7 @@ impl ProcessTracks {
                 track.seen = self.now;
                 track.role = process.role;
                 track.memory.push(x, process.memory.0 as f64);
+                track.rss.push(x, process.rss.0 as f64);
             }
         }
     }
@@ -62,6 +65,7 @@ impl ProcessTracks {
             pid: process.pid,
             role: process.role,
             memory: Track::default(),
+            rss: Track::default(),
         };
         if self.kept.len() < ProcessTracks::KEPT {
             self.kept.push(newcomer);

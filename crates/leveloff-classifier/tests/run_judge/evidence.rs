@@ -1,8 +1,11 @@
 //! What series beside the total add to a verdict, and what they must not.
 
+use leveloff_classifier::observation::{Observation, XUnit};
+use leveloff_classifier::run::RunJudge;
 use leveloff_classifier::verdict::{Kind, Subject, Verdict};
 use leveloff_model::process::{Pid, Role};
-use leveloff_model::units::Bytes;
+use leveloff_model::recording::StatedFacts;
+use leveloff_model::units::{Bytes, Step};
 
 use crate::made_up::{MIB, finding, first_leak, judged, moment, process, trainer, wobble};
 
@@ -19,6 +22,35 @@ fn shares_that_go_to_and_fro_between_a_fork_and_its_parent_are_no_leak() {
         moment(step, [trainer].into_iter().chain(workers).collect())
     });
     assert_eq!(first_leak(run), None);
+}
+
+/// Four workers, new ones every 100 steps; the trainer's memory is given.
+fn with_restarts(trainer: impl Fn(u32) -> f64) -> impl Iterator<Item = Observation> {
+    (0..900).map(move |step| {
+        let workers = (1..5).map(|n| process(n + 4 * (step / 100), Role::DataloaderWorker, 80.0));
+        let trainer = process(0, Role::Trainer, trainer(step) + wobble(step));
+        moment(step, [trainer].into_iter().chain(workers).collect())
+    })
+}
+
+#[test]
+fn growth_that_ends_with_its_workers_is_none_past_the_horizon() {
+    let within_an_epoch = |step: u32| 400.0 + 0.6 * f64::from(step % 100);
+    let ever_after = |step: u32| 400.0 + 0.6 * f64::from(step);
+    let leaks_after = |run: &dyn Fn(u32) -> f64| {
+        let stated = StatedFacts {
+            level_by: Some(Step(90)),
+            ..StatedFacts::default()
+        };
+        let mut judge = RunJudge::new(XUnit::Step, &stated);
+        with_restarts(run).find_map(|observation| {
+            judge.observe(&observation);
+            let leaks = judge.verdict().verdict.grade().is_some();
+            leaks.then_some(observation.count)
+        })
+    };
+    assert_eq!(leaks_after(&within_an_epoch), None);
+    assert!(leaks_after(&ever_after).is_some());
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod clock;
 mod evidence;
+mod hardship;
 mod made_up;
 mod outside_memory;
 mod trace;
