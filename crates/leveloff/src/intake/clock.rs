@@ -91,6 +91,13 @@ pub fn calendar(field: &[u8]) -> Option<Time> {
     if let Some(seconds) = time_of_day(text) {
         return Some(Time::OfDay(seconds));
     }
+    // nvidia-smi and others write 2026/11/16.
+    let slashed = text.as_bytes().get(4) == Some(&b'/');
+    let text = if slashed {
+        &*text.replace('/', "-")
+    } else {
+        text
+    };
     let moment = match text.parse::<jiff::Timestamp>() {
         Ok(moment) => moment,
         Err(_) => {
@@ -122,9 +129,7 @@ pub fn stamp(line: &[u8]) -> Option<Time> {
         let both = trim_punctuation(&line[..first_end + 1 + end]);
         return calendar(both);
     }
-    if memchr::memchr(b':', first).is_none() {
-        return None;
-    }
+    memchr::memchr(b':', first)?;
     calendar(first)
 }
 
@@ -173,6 +178,7 @@ mod tests {
         assert_eq!(date("2026-11-16 12:00:00"), noon);
         assert_eq!(date("2026-11-16 12:00:00,250"), noon + 0.25);
         assert_eq!(date("2026-11-16T13:00:00+01:00"), noon);
+        assert_eq!(date("2026/11/16 12:00:00.500"), noon + 0.5);
         assert_eq!(calendar(b"12:00:05"), Some(Time::OfDay(43_205.0)));
         assert_eq!(calendar(b"100:00:00"), Some(Time::OfDay(360_000.0)));
         for none in ["", "2026", "12", "12:99:00", "yesterday", "1:2:3:4"] {

@@ -1,7 +1,10 @@
 //! What a column is about, by its name.
 
+mod words;
+
 use leveloff_classifier::observation::XUnit;
 
+use self::words::{COUNTS, FIRST_WEAK, NOT_MEMORY, TIME_UNITS, TIMES};
 use super::size_unit::SizeUnit;
 
 /// A column's name, as written and as words.
@@ -95,142 +98,12 @@ impl Name {
     }
 }
 
-/// Names of counters, the best x first.
-const COUNTS: [(&str, XUnit); 33] = [
-    ("global_step", XUnit::Step),
-    ("step", XUnit::Step),
-    ("steps", XUnit::Step),
-    ("train_step", XUnit::Step),
-    ("training_step", XUnit::Step),
-    ("optimizer_step", XUnit::Step),
-    ("batch", XUnit::Step),
-    ("batches", XUnit::Step),
-    ("batch_idx", XUnit::Step),
-    ("batch_index", XUnit::Step),
-    ("iteration", XUnit::Iteration),
-    ("iterations", XUnit::Iteration),
-    ("iter", XUnit::Iteration),
-    ("iters", XUnit::Iteration),
-    ("it", XUnit::Iteration),
-    ("x", XUnit::Iteration),
-    ("epoch", XUnit::Epoch),
-    ("epochs", XUnit::Epoch),
-    ("cycle", XUnit::Iteration),
-    ("loop", XUnit::Iteration),
-    ("run", XUnit::Iteration),
-    ("request", XUnit::Iteration),
-    ("requests", XUnit::Iteration),
-    ("call", XUnit::Iteration),
-    ("calls", XUnit::Iteration),
-    ("i", XUnit::Iteration),
-    ("n", XUnit::Iteration),
-    ("idx", XUnit::Iteration),
-    ("index", XUnit::Iteration),
-    ("count", XUnit::Iteration),
-    ("sample", XUnit::Sample),
-    ("row", XUnit::Sample),
-    ("no", XUnit::Sample),
-];
-
-/// Names of times.
-const TIMES: [&str; 24] = [
-    "t",
-    "ts",
-    "time",
-    "timestamp",
-    "time_stamp",
-    "timestamps",
-    "datetime",
-    "date_time",
-    "date",
-    "elapsed",
-    "elapsed_time",
-    "time_elapsed",
-    "wall_time",
-    "walltime",
-    "wtime",
-    "wall_clock",
-    "relative_time",
-    "runtime",
-    "uptime",
-    "duration",
-    "unix_time",
-    "unix",
-    "epoch_time",
-    "created_at",
-];
-
-/// Units of time, and how many make a second.
-const TIME_UNITS: [(&str, f64); 17] = [
-    ("s", 1.0),
-    ("sec", 1.0),
-    ("secs", 1.0),
-    ("second", 1.0),
-    ("seconds", 1.0),
-    ("ms", 1e3),
-    ("msec", 1e3),
-    ("millis", 1e3),
-    ("milliseconds", 1e3),
-    ("us", 1e6),
-    ("ns", 1e9),
-    ("min", 1.0 / 60.0),
-    ("mins", 1.0 / 60.0),
-    ("minutes", 1.0 / 60.0),
-    ("h", 1.0 / 3600.0),
-    ("hour", 1.0 / 3600.0),
-    ("hours", 1.0 / 3600.0),
-];
-
-/// Words of columns that carry bytes and are not the memory of the run.
-const NOT_MEMORY: [&str; 47] = [
-    "virtual",
-    "virt",
-    "vms",
-    "vsz",
-    "vsize",
-    "vmem",
-    "vm",
-    "available",
-    "avail",
-    "free",
-    "total",
-    "limit",
-    "ceiling",
-    "cached",
-    "buffers",
-    "percent",
-    "pct",
-    "delta",
-    "diff",
-    "change",
-    "rate",
-    "growth",
-    "read",
-    "write",
-    "written",
-    "io",
-    "net",
-    "sent",
-    "recv",
-    "rx",
-    "tx",
-    "rchar",
-    "wchar",
-    "disk",
-    "file",
-    "shared",
-    "shmem",
-    "devshm",
-    "tensor",
-    "tensors",
-    "own",
-    "overcount",
-    "lazyfree",
-    "cpu",
-    "loss",
-    "size",
-    "bandwidth",
-];
+impl CountRank {
+    /// Whether the name alone is not enough: `run` and `index` may be numbers that never rise.
+    pub fn is_weak(self) -> bool {
+        self.0 >= FIRST_WEAK
+    }
+}
 
 fn plain(raw: &str) -> String {
     let mut plain = String::with_capacity(raw.len() + 4);
@@ -309,6 +182,8 @@ mod tests {
         assert_eq!(unit("x"), Some(XUnit::Iteration));
         assert_eq!(unit("Epoch"), Some(XUnit::Epoch));
         assert_eq!(unit("step_time"), None);
+        let is_weak = |raw| name(raw).counts().unwrap().1.is_weak();
+        assert!(!is_weak("x") && is_weak("epoch") && is_weak("run"));
         assert_eq!(name("t_s").tells_time(), Some(Some(1.0)));
         assert_eq!(name("t_seconds").tells_time(), Some(Some(1.0)));
         assert_eq!(name("Elapsed (ms)").tells_time(), Some(Some(1e3)));

@@ -78,7 +78,8 @@ pub fn count(table: &Table) -> Option<(usize, XUnit)> {
         .filter(|&column| is_counter(table, column))
         .filter_map(|column| {
             let (unit, rank) = table.names[column].counts()?;
-            Some((rank, column, unit))
+            let is_sure = !rank.is_weak() || rises(table, column);
+            is_sure.then_some((rank, column, unit))
         })
         .min_by_key(|(rank, _, _)| *rank)
         .map(|(_, column, unit)| (column, unit))
@@ -206,6 +207,14 @@ fn is_counter(table: &Table, column: usize) -> bool {
         None => true,
         Some(cell) => number(cell).is_some_and(|value| value.abs() < SMALLEST_DATE),
     }
+}
+
+/// Whether a column rises more often than not, as far as can be seen.
+fn rises(table: &Table, column: usize) -> bool {
+    let values: Vec<f64> = table.cells(column).filter_map(number).collect();
+    let pairs = values.len().saturating_sub(1);
+    let rising = values.windows(2).filter(|two| two[1] > two[0]).count();
+    rising * 2 >= pairs
 }
 
 fn clock_of(table: &Table, column: usize, scale: Option<f64>) -> Option<Clock> {

@@ -164,10 +164,8 @@ impl Extras {
         observation.devshm = bytes(self.devshm);
         observation.rss_sum = bytes(self.rss);
         if let Some(column) = self.phase {
-            let word = fields.get(column).map(|cell| cell.trim_ascii());
-            let word = word.filter(|word| !word.is_empty());
-            let word = word.map(|word| String::from_utf8_lossy(word).into_owned());
-            observation.phase = word.map(Phase::from);
+            let word = fields.get(column).map_or(&b""[..], <[u8]>::trim_ascii);
+            set_phase(&mut observation.phase, word);
         }
         if let Some(swap) = value(self.swap_kib).and_then(|swap| SizeUnit::KiB.bytes(swap)) {
             observation.memory += swap;
@@ -185,5 +183,16 @@ impl Extras {
                 used: bytes(Some(used))?,
             })
         });
+    }
+}
+
+/// A phase lasts for many rows, so a new word is made only for a new one.
+fn set_phase(phase: &mut Option<Phase>, word: &[u8]) {
+    let is_same = phase
+        .as_ref()
+        .is_some_and(|phase| phase.name().as_bytes() == word);
+    if !is_same {
+        let word = String::from_utf8_lossy(word).into_owned();
+        *phase = (!word.is_empty()).then(|| Phase::from(word));
     }
 }

@@ -3,9 +3,8 @@
 mod counter;
 mod label;
 mod mention;
+mod tally;
 mod token;
-
-use std::collections::HashMap;
 
 use anyhow::{Result, bail};
 use leveloff_classifier::observation::{Observation, XUnit};
@@ -14,10 +13,12 @@ use leveloff_model::units::Seconds;
 use leveloff_sampler::progress::{OutputParser, Plan, ProgressUpdate};
 
 use self::counter::{Counter, Counts};
-use self::label::{Class, Label};
-use self::mention::{Mention, mentions};
+use self::label::Label;
+use self::mention::mentions;
+use self::tally::Tally;
 use super::Asked;
 use super::clock::{Timeline, stamp};
+use super::column::Name;
 use super::lines::Lines;
 use super::outlet::Outlet;
 use super::size_unit::SizeUnit;
@@ -54,6 +55,14 @@ impl Log {
         let wanted = asked.y.as_ref().map(|name| Label::of_name(name.as_bytes()));
         let tally = Tally::of(lines, asked.y_unit.is_some(), wanted);
         let Some(label) = tally.best() else {
+            if let Some(name) = &asked.y
+                && !tally.is_empty()
+            {
+                bail!(
+                    "has no amounts called '{name}'; it has {}",
+                    tally.names().join(", ")
+                );
+            }
             if let Some(line) = tally.unitless {
                 bail!(
                     "has memory without a unit ('{line}'); state it, such as --y-unit MB (or MiB, \
@@ -65,7 +74,7 @@ impl Log {
         let log = Log {
             label,
             bare_unit: asked.y_unit,
-            teller: teller(lines, label, asked),
+            teller: teller(lines, label, asked)?,
             others: tally.names_beside(label),
         };
         Ok(Some(log))
@@ -193,95 +202,37 @@ fn bound(marks: &mut Vec<MarkKind>) {
 
 /// The newest amount of a line that is called so. A bar redraws itself in one line.
 fn amount(line: &[u8], label: Label, bare_unit: Option<SizeUnit>) -> Option<(f64, SizeUnit)> {
+    // Most lines of a long log are words alone.
+    if !line.iter().any(u8::is_ascii_digit) {
+        return None;
+    }
     line.split(|&b| b == b'\r')
-        .filter(|piece| !label.is_empty() || has_counter(piece))
+        .filter(|piece| !label.is_empty() || Counts::of(piece).is_any())
         .flat_map(mentions)
         .filter(|mention| mention.label == label)
         .filter_map(|mention| Some((mention.value, mention.unit.or(bare_unit)?)))
         .last()
 }
 
-fn has_counter(line: &[u8]) -> bool {
-    let counts = Counts::of(line);
-    Counter::BEST_FIRST
-        .into_iter()
-        .any(|counter| counts.get(counter).is_some())
-}
-
-/// Which names amounts have in the first lines, and how often.
-#[derive(Default)]
-struct Tally {
-    found: HashMap<Label, (usize, usize)>,
-    unitless: Option<String>,
-    wanted: Option<Label>,
-}
-
-impl Tally {
-    fn of(lines: &[&[u8]], is_unit_known: bool, wanted: Option<Label>) -> Tally {
-        let mut tally = Tally {
-            wanted,
-            ..Tally::default()
-        };
-        for (n, line) in lines.iter().enumerate() {
-            for mention in line.split(|&b| b == b'\r').flat_map(mentions) {
-                tally.count(n, line, &mention, is_unit_known);
-            }
-        }
-        tally
-    }
-
-    fn count(&mut self, n: usize, line: &[u8], mention: &Mention, is_unit_known: bool) {
-        let class = mention.label.class();
-        if mention.unit.is_none() && !is_unit_known {
-            if class >= Class::Host && self.unitless.is_none() {
-                let text = leveloff_model::process::printable(line.trim_ascii());
-                self.unitless = Some(text.chars().take(60).collect());
-            }
-            return;
-        }
-        if class == Class::Unnamed && !has_counter(line) {
-            return;
-        }
-        let (times, _) = self.found.entry(mention.label).or_insert((0, n));
-        *times += 1;
-    }
-
-    /// The best class; in it the most frequent name; of equals the first.
-    fn best(&self) -> Option<Label> {
-        let usable = self.found.iter().filter(|(label, _)| match self.wanted {
-            Some(wanted) => label.has_all(wanted) && !wanted.is_empty(),
-            None => label.class() > Class::Other,
-        });
-        let best = usable.max_by_key(|(label, (times, first))| {
-            (label.class(), *times, std::cmp::Reverse(*first))
-        });
-        best.map(|(label, _)| *label)
-    }
-
-    fn names_beside(&self, best: Label) -> Vec<String> {
-        let others = self.found.keys().filter(|label| **label != best);
-        let others = others.filter(|label| label.class() > Class::Unnamed);
-        let mut names: Vec<String> = others.map(|label| label.text()).collect();
-        names.sort();
-        names
-    }
-}
-
 /// Who counts, judged by the first lines.
-fn teller(lines: &[&[u8]], label: Label, asked: &Asked) -> Teller {
+fn teller(lines: &[&[u8]], label: Label, asked: &Asked) -> Result<Teller> {
+    match &asked.x {
+        None => Ok(likely_teller(lines, label, asked)),
+        Some(x) => match Counter::of_word(x.as_bytes()) {
+            Some(counter) => Ok(Teller::Line(counter)),
+            None if Name::new(x.as_bytes()).tells_time().is_some() => Ok(Teller::Clock),
+            None => bail!("is a log: --x takes step, batch, iteration, epoch or time, not '{x}'"),
+        },
+    }
+}
+
+fn likely_teller(lines: &[&[u8]], label: Label, asked: &Asked) -> Teller {
     let unit = asked.y_unit;
     let telling = || {
         lines
             .iter()
             .filter(|line| amount(line, label, unit).is_some())
     };
-    if let Some(counter) = asked
-        .x
-        .as_ref()
-        .and_then(|x| Counter::of_word(x.as_bytes()))
-    {
-        return Teller::Line(counter);
-    }
     let all = telling().count();
     let counted = |counter: Counter| {
         let has = |line: &&&[u8]| Counts::of(line).get(counter).is_some();

@@ -40,7 +40,7 @@ pub fn read(lines: &mut Lines, outlet: &mut Outlet<'_>) -> Result<Vec<String>> {
     if sample.has_children {
         notes.push(
             "children are added to their parent; what they share with it is counted again for \
-             each, so the sum is too high by a constant"
+             each, so the sum is too high"
                 .to_owned(),
         );
     }

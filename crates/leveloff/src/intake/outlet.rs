@@ -39,6 +39,8 @@ pub struct LeftOut {
     pub short: u64,
     /// Lines that tell no memory.
     pub other_lines: u64,
+    /// Rows of processes of which nothing can be told.
+    pub unread_processes: u64,
     /// Samples of the end of the run.
     pub end_of_run: u64,
 }
@@ -86,8 +88,10 @@ impl<'a> Outlet<'a> {
     }
 
     fn place_count(&mut self, observation: &mut Observation) -> bool {
-        let begins_anew = self.epoch.is_some() && observation.epoch > self.epoch;
-        self.epoch = observation.epoch.or(self.epoch);
+        // 2.5 is within an epoch, only 3 begins another.
+        let epoch = observation.epoch.map(f64::floor).or(self.epoch);
+        let begins_anew = self.epoch.is_some() && epoch > self.epoch;
+        self.epoch = epoch;
         let Some(count) = observation.count else {
             // Before the first step there is time alone.
             return observation.t.is_some() || self.unit == XUnit::Sample;
@@ -156,6 +160,12 @@ impl LeftOut {
         if self.other_lines > 0 {
             let lines = counted(self.other_lines, "lines");
             notes.push(format!("passed over {lines} without memory"));
+        }
+        if self.unread_processes > 0 {
+            let rows = counted(self.unread_processes, "rows");
+            notes.push(format!(
+                "{rows} of processes tell no memory; the others are added up"
+            ));
         }
         if self.clock_went_back > 0 {
             notes.push(format!(

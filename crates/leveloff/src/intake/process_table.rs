@@ -104,64 +104,56 @@ impl ProcessTable {
     }
 
     fn add(&self, fields: Fields<'_>, moment: &mut Moment, outlet: &mut Outlet<'_>) {
+        self.hear_of_the_run(fields, moment);
+        // A zombie has no memory to be read, which is no gap.
+        let state = self.columns.state.and_then(|n| fields.get(n));
+        if !matches!(state, Some(b"Z" | b"X")) && !self.add_process(fields, moment) {
+            outlet.left_out.unread_processes += 1;
+        }
+    }
+
+    /// What a row tells beside its process: tensors are the trainer's, the rest is the machine's.
+    fn hear_of_the_run(&self, fields: Fields<'_>, moment: &mut Moment) {
         let columns = &self.columns;
-        let whole = |n: Option<usize>| {
-            let value = number(fields.get(n?)?)?;
-            (0.0..1e18).contains(&value).then_some(value as u64)
-        };
         let observation = &mut moment.observation;
-        observation.tensors = observation.tensors.or(whole(columns.tensors));
+        observation.tensors = observation.tensors.or(whole(fields, columns.tensors));
         observation.tensor_bytes = observation
             .tensor_bytes
             .or(columns.tensor_bytes.read(fields));
         observation.devshm = observation.devshm.or(columns.devshm.read(fields));
         moment.available = moment.available.or(columns.available.read(fields));
-        let state = columns
-            .state
-            .and_then(|n| fields.get(n))
-            .unwrap_or_default();
-        // A zombie has no memory to be read, which is no gap.
-        if state == b"Z" || state == b"X" {
-            return;
-        }
-        let role = columns
-            .role
-            .and_then(|n| fields.get(n))
-            .map_or(Role::Other, role);
-        let pid = self.pid(fields);
+    }
+
+    /// False when the row tells no memory.
+    fn add_process(&self, fields: Fields<'_>, moment: &mut Moment) -> bool {
+        let columns = &self.columns;
         let amounts = Amounts::read(columns, fields);
-        let parent = whole(columns.parent).and_then(|pid| i32::try_from(pid).ok());
-        let start = whole(columns.start);
-        let process = pid.unwrap_or(Pid(0));
-        let Some((index, memory)) = moment.crowd.memory_of(process, start, parent, &amounts) else {
-            outlet.left_out.no_memory += 1;
-            return;
+        let pid = self.pid(fields);
+        let start = whole(fields, columns.start);
+        let parent = whole(fields, columns.parent).and_then(|pid| i32::try_from(pid).ok());
+        let who = pid.unwrap_or(Pid(0));
+        let Some((index, memory)) = moment.crowd.memory_of(who, start, parent, &amounts) else {
+            return false;
         };
-        moment.processes += 1;
-        moment.trainers += usize::from(role == Role::Trainer);
-        moment.observation.memory += memory;
-        if let Some(rss) = amounts.rss {
-            let sum = moment.observation.rss_sum.unwrap_or(Bytes::ZERO);
-            moment.observation.rss_sum = Some(sum + rss);
-        }
+        let role = columns.role.and_then(|n| fields.get(n));
+        let role = role.map_or(Role::Other, role_of_name);
+        moment.add(role, memory, amounts.rss);
         // A row of a whole role is nobody's.
-        let Some(pid) = pid else {
-            return;
-        };
-        let shared = amounts.shared().min(memory);
-        moment.observation.processes.push(ProcessShare {
-            index,
-            pid,
-            role,
-            rank: whole(columns.rank)
-                .and_then(|rank| u32::try_from(rank).ok())
-                .map(Rank),
-            memory,
-            shared,
-            swapped: amounts.swapped().min(memory.saturating_sub(shared)),
-            rss: amounts.rss.unwrap_or(memory),
-            fds: whole(columns.fds).and_then(|fds| u32::try_from(fds).ok()),
-        });
+        if let Some(pid) = pid {
+            let shared = amounts.shared().min(memory);
+            moment.observation.processes.push(ProcessShare {
+                index,
+                pid,
+                role,
+                rank: small(fields, columns.rank).map(Rank),
+                memory,
+                shared,
+                swapped: amounts.swapped().min(memory.saturating_sub(shared)),
+                rss: amounts.rss.unwrap_or(memory),
+                fds: small(fields, columns.fds),
+            });
+        }
+        true
     }
 
     fn pid(&self, fields: Fields<'_>) -> Option<Pid> {
@@ -187,6 +179,15 @@ struct Moment {
 }
 
 impl Moment {
+    fn add(&mut self, role: Role, memory: Bytes, rss: Option<Bytes>) {
+        self.processes += 1;
+        self.trainers += usize::from(role == Role::Trainer);
+        self.observation.memory += memory;
+        if let Some(rss) = rss {
+            *self.observation.rss_sum.get_or_insert(Bytes::ZERO) += rss;
+        }
+    }
+
     fn hand_on(&mut self, outlet: &mut Outlet<'_>) {
         if !std::mem::take(&mut self.is_begun) {
             return;
@@ -215,8 +216,18 @@ impl Moment {
     }
 }
 
+/// A whole number that is not negative.
+fn whole(fields: Fields<'_>, column: Option<usize>) -> Option<u64> {
+    let value = number(fields.get(column?)?)?;
+    (0.0..1e18).contains(&value).then_some(value as u64)
+}
+
+fn small(fields: Fields<'_>, column: Option<usize>) -> Option<u32> {
+    u32::try_from(whole(fields, column)?).ok()
+}
+
 /// A name that this leveloff does not know is some other part of the run.
-fn role(name: &[u8]) -> Role {
+fn role_of_name(name: &[u8]) -> Role {
     Role::ALL
         .into_iter()
         .find(|role| role.name().as_bytes() == name)

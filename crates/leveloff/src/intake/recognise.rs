@@ -39,6 +39,9 @@ impl Kind {
         if let Some(stated) = recording::recognise(stream)? {
             return Ok(Kind::Recording(stated));
         }
+        if is_json_array(&stream.head) {
+            bail!("is a JSON array; make it lines: jq -c '.[]' FILE | leveloff judge -");
+        }
         let lines = first_lines(stream);
         if mprof::is_mprof(&lines) {
             return Ok(Kind::Mprof);
@@ -50,12 +53,15 @@ impl Kind {
         };
         // A log may begin with pages of something else. What was written as JSON is none.
         let is_json = stream.head.trim_ascii_start().starts_with(b"{") && why_no_table.is_some();
-        if !is_json && let Some(log) = log(stream, asked)? {
-            return Ok(Kind::Log(log));
-        }
-        match why_no_table {
-            Some(error) => Err(error),
-            None => bail!("{}", unknown(&stream.head)),
+        let log = if is_json {
+            Ok(None)
+        } else {
+            log(stream, asked)
+        };
+        match (log, why_no_table) {
+            (Ok(Some(log)), _) => Ok(Kind::Log(log)),
+            (_, Some(error)) | (Err(error), None) => Err(error),
+            (Ok(None), None) => bail!("{}", unknown(&stream.head)),
         }
     }
 
@@ -161,8 +167,7 @@ fn refuse_what_is_no_text(head: &[u8]) -> Result<()> {
         bail!("{advice}");
     }
     let first = &head[..head.len().min(4096)];
-    let zeros = first.iter().filter(|b| **b == 0).count();
-    if zeros * 3 > first.len() && first.iter().any(u8::is_ascii_graphic) {
+    if is_every_other_byte_zero(first) {
         bail!("{UTF_16}");
     }
     let strange = first
@@ -176,6 +181,17 @@ fn refuse_what_is_no_text(head: &[u8]) -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// UTF-16 without its mark: plain letters leave every other byte zero.
+fn is_every_other_byte_zero(bytes: &[u8]) -> bool {
+    let zeros_from = |start: usize| {
+        let zeros = bytes.iter().skip(start).step_by(2).filter(|b| **b == 0);
+        zeros.count() * 2
+    };
+    let (even, odd) = (zeros_from(0), zeros_from(1));
+    let (more, fewer) = (even.max(odd), even.min(odd));
+    more * 10 > bytes.len() * 8 && fewer * 10 < bytes.len()
 }
 
 /// Whole lines of the head.
@@ -203,7 +219,11 @@ fn table(lines: &[&[u8]], asked: &Asked) -> Option<Result<Kind>> {
         return Some(processes.map(Kind::Processes));
     }
     let name = tool.map_or("table", Tool::name);
-    let curve = CurveTable::of(&table, asked);
+    let mut curve = CurveTable::of(&table, asked);
+    if let (Some(_), Ok(curve)) = (tool, &mut curve) {
+        // Nothing was guessed of a table that is known.
+        curve.columns.notes.clear();
+    }
     Some(curve.map(|curve| Kind::Curve(name, curve)))
 }
 
@@ -218,10 +238,12 @@ fn log(stream: &mut Stream, asked: &Asked) -> Result<Option<Log>> {
     Log::of(&first_lines(stream), asked)
 }
 
+fn is_json_array(head: &[u8]) -> bool {
+    let inside = head.trim_ascii_start().strip_prefix(b"[");
+    inside.is_some_and(|inside| inside.trim_ascii_start().starts_with(b"{\""))
+}
+
 fn unknown(head: &[u8]) -> String {
-    if head.starts_with(b"[") {
-        return "is a JSON array; make it lines: jq -c '.[]' FILE | leveloff judge -".to_owned();
-    }
     let first = head
         .split(|&b| b == b'\n')
         .find(|line| !line.trim_ascii().is_empty());

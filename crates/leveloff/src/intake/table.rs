@@ -86,9 +86,14 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Whether a line of a table says nothing: blank, or a comment.
+/// Whether a line of a table says nothing: blank, a comment, a rule.
 pub fn is_beside_the_point(line: &[u8]) -> bool {
-    matches!(line.trim_ascii_start(), [] | [b'#', ..])
+    match line.trim_ascii_start() {
+        [] | [b'#', ..] => true,
+        // The rule under the header of a Markdown table.
+        [b'|' | b'-' | b'+' | b':', ..] => line.iter().all(|b| b"|-+:= ".contains(b)),
+        _ => false,
+    }
 }
 
 fn split_plain(line: &[u8], separator: u8, bounds: &mut Vec<(usize, usize)>) {

@@ -98,6 +98,11 @@ impl Counts {
         counts
     }
 
+    /// Whether there is a counter in it.
+    pub fn is_any(&self) -> bool {
+        self.values.iter().any(Option::is_some)
+    }
+
     /// What one counter says.
     pub fn get(&self, counter: Counter) -> Option<f64> {
         self.values[counter as usize]

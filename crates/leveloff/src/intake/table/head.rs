@@ -199,6 +199,10 @@ mod tests {
             ["step", "rss_mb"]
         );
         assert_eq!(names("# step rss_mb\n1 5\n2 6"), ["step", "rss_mb"]);
+        assert_eq!(
+            names("| step | rss_mb |\n|---|---:|\n| 1 | 5 |\n| 2 | 6 |"),
+            ["", "step", "rss_mb", ""]
+        );
         assert_eq!(names("1,5\n2,6"), ["1", "2"]);
         assert_eq!(names("step,rss_mb"), ["step", "rss_mb"]);
         assert_eq!(names("{\"step\":1,\"m\":{\"rss\":5}}"), ["m.rss", "step"]);
