@@ -13,6 +13,7 @@ mod recording;
 mod run;
 mod sheet;
 mod stage;
+mod stories;
 mod usage;
 
 #[path = "../launch_support/terminal.rs"]
