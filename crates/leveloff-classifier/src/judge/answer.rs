@@ -175,7 +175,8 @@ pub fn level(scene: &Scene<'_>, plateau: &Plateau, stairs: &Stairs) -> Judgement
 
 /// Nothing of that.
 pub fn undecided(scene: &Scene<'_>, plateau: Option<Plateau>) -> Judgement {
-    let until = scene.end() + (0.2 * (scene.end() - scene.begin())).max(FLAT_POINTS * spacing(scene));
+    let until =
+        scene.end() + (0.2 * (scene.end() - scene.begin())).max(FLAT_POINTS * spacing(scene));
     let decide_by = Some(DecideBy {
         if_it_levels: until,
         if_it_goes_on: until.max(scene.begin() + scene.prior.decision_age(Before::Warmup, 1.0)),

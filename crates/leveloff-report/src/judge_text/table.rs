@@ -12,10 +12,10 @@ use crate::rate::{CountRate, MemoryRate};
 use crate::subject::things;
 
 /// Wide enough for `LEAK (confirmed)`.
-const VERDICT_COLUMNS: usize = 18;
+const VERDICT_COLUMNS: usize = 17;
 
 /// Names up to this long stand in a column; `since step 12,345, 2.06 MiB per step` fits beside them.
-const NAME_COLUMNS: usize = 28;
+const NAME_COLUMNS: usize = 27;
 
 /// The lines of a table, one for each input.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl Table {
     }
 
     fn below<'a>(directory: String, names: impl Iterator<Item = &'a str>, paint: Paint) -> Table {
-        let shown = names.map(|name| columns(&printable(name[directory.len()..].as_bytes())));
+        let shown = names.map(|name| columns(&printable(&name.as_bytes()[directory.len()..])));
         let name_columns = shown.max().unwrap_or_default().min(NAME_COLUMNS);
         Table {
             paint,

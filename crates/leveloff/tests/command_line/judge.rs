@@ -262,7 +262,7 @@ fn many_inputs_are_a_table_with_a_count() {
         let lines: Vec<&str> = ended.stdout.lines().collect();
         assert_eq!(lines.len(), 13, "{ended:?}");
         for (line, name) in lines.iter().zip(&names) {
-            assert!(line[18..].starts_with(&format!("{name} ")), "{line}");
+            assert!(line[17..].starts_with(&format!("{name} ")), "{line}");
         }
         assert!(lines[0].starts_with("LEVEL ") && lines[1].starts_with("LEAK (confirmed) "));
         assert_eq!(lines[12], "12 inputs: 4 leak, 4 level, 4 warming up");

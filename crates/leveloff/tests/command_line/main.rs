@@ -14,6 +14,7 @@ mod run;
 mod sheet;
 mod stage;
 mod stories;
+mod traces;
 mod usage;
 
 #[path = "../launch_support/terminal.rs"]

@@ -11,21 +11,21 @@ fn many_inputs_get_a_line_each() {
     let line = |name, verdict: &RunVerdict| table.row(&Judged::plain(name, verdict, &stated));
     assert_eq!(
         line("a.csv", &leak()),
-        "LEAK (confirmed)  a.csv       since step 1, 2.06 MiB per step\n"
+        "LEAK (confirmed) a.csv       since step 1, 2.06 MiB per step\n"
     );
     assert_eq!(
         line("longer.csv", &story_at_300()),
-        "LEVEL             longer.csv  since step 88 at 17.4 GiB\n"
+        "LEVEL            longer.csv  since step 88 at 17.4 GiB\n"
     );
     assert_eq!(
         line("a.csv", &story_at_80()),
-        "WARMING UP        a.csv       until step 396, 165 MiB per step\n"
+        "WARMING UP       a.csv       until step 396, 165 MiB per step\n"
     );
     assert_eq!(
         line("a.csv", &undecided(Because::NoisyGrowth)),
-        "UNDECIDED         a.csv       growth, if any, is hidden in noise\n"
+        "UNDECIDED        a.csv       growth, if any, is hidden in noise\n"
     );
-    assert_eq!(table.error_row("a.csv"), format!("{:<18}a.csv\n", "ERROR"));
+    assert_eq!(table.error_row("a.csv"), format!("{:<17}a.csv\n", "ERROR"));
 }
 
 /// A screen is 80 columns wide, and people keep their runs in deep directories.
@@ -40,7 +40,7 @@ fn a_directory_of_all_inputs_is_told_once() {
     let names = ["/runs/été/a1.csv", "/runs/été/a2.csv", "/runs/étape/b.csv"];
     let deep = Table::shortened(names[..2].iter().copied(), Paint::Plain);
     let row = deep.row(&Judged::plain(names[1], &story_at_300(), &stated));
-    assert_eq!(row, "LEVEL             a2.csv  since step 88 at 17.4 GiB\n");
+    assert_eq!(row, "LEVEL            a2.csv  since step 88 at 17.4 GiB\n");
     assert_eq!(total(&deep), "1 inputs in /runs/été/: 1 level\n");
     let wide = Table::shortened(names.into_iter(), Paint::Plain);
     assert!(wide.error_row(names[2]).contains(" étape/b.csv\n"));
