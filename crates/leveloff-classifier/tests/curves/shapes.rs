@@ -72,11 +72,13 @@ pub fn small_level() -> Run {
 
 /// Level for 200,000 steps, then half a megabyte a step for so many more.
 pub fn late_growth(steps: u32) -> Run {
-    let quiet = 200_000;
-    Run::steps(quiet + steps, |step| {
-        4000.0 + 0.5 * (step - f64::from(quiet)).max(0.0)
-    })
-    .noisy(1.0)
+    growth_after(200_000, steps)
+}
+
+/// Level for `quiet` steps, then half a megabyte a step for so many more.
+pub fn growth_after(quiet: u32, steps: u32) -> Run {
+    let began = f64::from(quiet);
+    Run::steps(quiet + steps, |step| 4000.0 + 0.5 * (step - began).max(0.0)).noisy(1.0)
 }
 
 /// As long, and nothing happens.

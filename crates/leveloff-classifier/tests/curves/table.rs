@@ -6,7 +6,7 @@ use leveloff_classifier::verdict::Shape::{
 };
 use leveloff_classifier::verdict::Verdict::{self, Leak, Level, Undecided, WarmingUp};
 
-use crate::run::Run;
+use crate::run::{MB, Run};
 use crate::seeds::{self, story_to_step_80};
 use crate::shapes;
 use crate::strange;
@@ -97,6 +97,22 @@ fn late_growth() {
         case("late_1000", || shapes::late_growth(1000), Leaking, Leak(Confirmed), Linear),
         case("late_5000", || shapes::late_growth(5000), Leaking, Leak(Confirmed), Linear),
     ]);
+}
+
+/// Known to be wrong in the end: once the quiet time is less than a third of the run, it is taken
+/// into the growth, and the rate comes out too low.
+#[test]
+fn the_rate_of_growth_after_a_quiet_time() {
+    let share_of_truth = |steps| {
+        let said = shapes::growth_after(2000, steps).judged();
+        said.rate.unwrap().value / (0.5 * MB)
+    };
+    for steps in [600, 1500, 3000] {
+        let share = share_of_truth(steps);
+        assert!((share - 1.0).abs() < 0.01, "{steps}: {share}");
+    }
+    let share = share_of_truth(5000);
+    assert!((0.75..0.85).contains(&share), "{share}");
 }
 
 #[test]
