@@ -43,7 +43,7 @@ fn what_a_team_saw() {
         case("gc_cycles_as_a_table", seeds::gc_cycles_as_a_table, Healthy, Level, Flat),
         case("growth_as_a_table", seeds::growth_as_a_table, Unknowable, WarmingUp, Linear),
         case("validation_that_returns", seeds::validation_that_returns, Healthy, Level, Sawtooth),
-        case("validation_that_stays", seeds::validation_that_stays, Leaking, Leak(Early), Linear),
+        case("validation_that_stays", seeds::validation_that_stays, Leaking, Leak(Early), Staircase),
         // Ten points of straight growth are what the first ten batches of a warmup look like too.
         case("batches", seeds::batches_without_cleanup, Unknowable, WarmingUp, Linear),
         case("100_batches", seeds::a_hundred_batches_without_cleanup, Leaking, WarmingUp, Linear),
@@ -75,8 +75,7 @@ fn shapes_that_are_taken_for_one_another() {
         case("small_level", shapes::small_level, Healthy, Level, Saturating),
         case("one_jump", shapes::one_jump, Healthy, Level, Jump),
         case("sawtooth_that_climbs", shapes::sawtooth_that_climbs, Leaking, Leak(Confirmed), Linear),
-        case("staircase", shapes::staircase, Leaking, Leak(Confirmed), Linear)
-            .wrong("it stands still for 60 steps and jumps: it is a staircase, and no line"),
+        case("staircase", shapes::staircase, Leaking, Leak(Confirmed), Staircase),
         case("rare_stairs", shapes::rare_stairs, Leaking, Leak(Early), Staircase),
         case("shrinking", shapes::shrinking, Healthy, Level, Shrinking),
         case("noise", shapes::noise, Healthy, Level, Flat),
@@ -92,27 +91,23 @@ fn late_growth() {
     check_all(&[
         case("late_nothing", shapes::late_nothing, Healthy, Level, Flat),
         case("late_400", || shapes::late_growth(400), Leaking, Leak(Early), Linear),
-        case("late_600", || shapes::late_growth(600), Leaking, Level, Flat)
-            .wrong("it falls between two looks: too long for the one, too short for the other"),
+        case("late_600", || shapes::late_growth(600), Leaking, Leak(Confirmed), Linear),
         case("late_1000", || shapes::late_growth(1000), Leaking, Leak(Confirmed), Linear),
         case("late_5000", || shapes::late_growth(5000), Leaking, Leak(Confirmed), Linear),
     ]);
 }
 
-/// Known to be wrong in the end: once the quiet time is less than a third of the run, it is taken
-/// into the growth, and the rate comes out too low.
+/// A quiet beginning is no part of the growth.
 #[test]
 fn the_rate_of_growth_after_a_quiet_time() {
     let share_of_truth = |steps| {
         let said = shapes::growth_after(2000, steps).judged();
         said.rate.unwrap().value / (0.5 * MB)
     };
-    for steps in [600, 1500, 3000] {
+    for steps in [600, 1500, 3000, 5000] {
         let share = share_of_truth(steps);
         assert!((share - 1.0).abs() < 0.01, "{steps}: {share}");
     }
-    let share = share_of_truth(5000);
-    assert!((0.75..0.85).contains(&share), "{share}");
 }
 
 #[test]
@@ -124,8 +119,7 @@ fn series_that_nobody_means() {
         case("two_points", strange::two_points, Unknowable, Undecided, Flat),
         case("four_rising_points", strange::four_rising_points, Unknowable, WarmingUp, Linear),
         case("constant", strange::constant, Healthy, Level, Flat),
-        case("constant_zero", strange::constant_zero, Healthy, Level, Saturating)
-            .wrong("nothing ever grew: it is flat"),
+        case("constant_zero", strange::constant_zero, Healthy, Level, Flat),
         case("huge_level", strange::huge_level, Healthy, Level, Saturating),
         case("huge_leak", strange::huge_leak, Leaking, Leak(Confirmed), Linear),
         case("holes", strange::leak_with_holes, Leaking, Leak(Confirmed), Linear),
