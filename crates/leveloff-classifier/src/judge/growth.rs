@@ -54,6 +54,9 @@ const KNOWN_STRAIGHT_EASED: f64 = 0.25;
 /// Growth that slows down below this share is no leak, whatever is known of it.
 const LEAST_SLOWING: f64 = 0.8;
 
+/// How much less strict that is for growth of four times the decision age.
+const LEAST_SLOWING_EASED: f64 = 0.1;
+
 /// Growth that slows down below this share is no leak, when that it slows down is certain.
 const KNOWN_BEND: f64 = 0.96;
 
@@ -65,6 +68,9 @@ const CERTAIN_BEND: f64 = 0.98;
 
 /// What came before was faster when its rate was this many times the rate now.
 const FASTER_BEFORE: f64 = 1.12;
+
+/// Growth may also have begun this many percent of the way from the last change of course to now.
+const LATER_STARTS: [usize; 3] = [15, 30, 45];
 
 /// The newest part must grow at this share of the whole's rate.
 const TAIL_SHARE: f64 = 0.6;
@@ -82,7 +88,7 @@ const FITS_AS_WELL: f64 = 1.5;
 const MISFIT: f64 = 0.08;
 
 /// Long runs warm up for longer: growth younger than this share of the plan is not called a leak.
-const SHARE_OF_PLAN: f64 = 0.06;
+const SHARE_OF_PLAN: f64 = 0.08;
 
 impl Growth {
     /// Growth since the point `from`.
@@ -110,7 +116,7 @@ impl Growth {
                 high: line.slope + reach,
             },
             curvature: Curvature::over(&scene.x[from..], &scene.y[from..], scene.noise.floor),
-            tail: scene.line_from(from + (scene.len() - from) * 7 / 10),
+            tail: scene.line_from(tail_of(scene, from)),
             before,
             slowed: grew && earlier > FASTER_BEFORE * line.slope,
             decision_age: 0.0,
@@ -150,7 +156,10 @@ impl Growth {
         let goes_on = self.goes_on();
         let known_to_bend =
             bend.slowing < KNOWN_BEND - KNOWN_BEND_EASED * old && bend.slowing_high < CERTAIN_BEND;
-        !known_to_bend && bend.slowing >= LEAST_SLOWING && bend.slowing_low >= known && goes_on
+        !known_to_bend
+            && bend.slowing >= LEAST_SLOWING - LEAST_SLOWING_EASED * old
+            && bend.slowing_low >= known
+            && goes_on
     }
 
     /// Whether its newest part still grows.
@@ -222,6 +231,13 @@ impl Growth {
     }
 }
 
+/// Where the newest third begins, of which a line needs a few points.
+fn tail_of(scene: &Scene<'_>, from: usize) -> usize {
+    let points = scene.len() - from;
+    let tail = (points * 3 / 10).max(FEWEST).min(points);
+    scene.len() - tail
+}
+
 /// What came just before: a plateau is at least a tenth as long as the growth is old.
 fn before(scene: &Scene<'_>, from: usize, age: f64, slope: f64) -> Before {
     let stretch = scene.x.partition_point(|&x| x < scene.x[from] - 0.5 * age);
@@ -284,13 +300,18 @@ pub fn current(scene: &Scene<'_>) -> Option<Growth> {
         .copied()
 }
 
-/// Where growth may have begun.
+/// Where growth may have begun: at a change of course, or some time after the last of them, because
+/// a warmup that fades out has no corner.
 fn starts<'a>(scene: &'a Scene<'_>) -> impl Iterator<Item = usize> + 'a {
     let points = scene.len();
-    scene
-        .segments
-        .starts()
+    let courses = scene.segments.starts();
+    let last = courses.last().copied().unwrap_or(0);
+    let later = LATER_STARTS.map(|percent| last + (points - last) * percent / 100);
+    let later = later.into_iter();
+    let later = later.filter(move |&start| start > last && points - start >= 2 * FEWEST);
+    courses
         .iter()
         .copied()
         .filter(move |start| start + FEWEST <= points)
+        .chain(later)
 }

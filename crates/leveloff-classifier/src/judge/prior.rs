@@ -27,8 +27,8 @@ const LEAK_ODDS_FROM_START: f64 = 1.0 / 9.0;
 /// The same, for growth that begins after a plateau: a third, because warmups are over by then.
 const LEAK_ODDS_AFTER_PLATEAU: f64 = 1.0 / 3.0;
 
-/// Odds against health at which it is said to be a leak: about 10 to 1.
-const DECIDED_AT: f64 = 9.5;
+/// Odds against health at which it is said to be a leak: nine to one.
+const DECIDED_AT: f64 = 9.0;
 
 /// Beyond one and a half epochs a cache that fills in the first is no explanation any more.
 pub const PAST_FIRST_EPOCH: f64 = 0.3;
