@@ -56,24 +56,41 @@ const WILD_STEPS: f64 = 8.0;
 /// And further than this share of them.
 const WILD_SHARE: f64 = 0.02;
 
+/// Buckets in a level of a curve: enough for the shape of what is judged most often, few enough for a
+/// verdict in a fraction of a millisecond.
+const FINE: usize = 128;
+
+/// The same for the dozens of series beside the run's memory: judging takes time with the square of
+/// the points, and only the course of these matters.
+const COARSE: usize = 48;
+
 impl Default for Curve {
     fn default() -> Curve {
+        Curve::of_width(FINE)
+    }
+}
+
+impl Curve {
+    /// A curve that keeps less detail.
+    pub fn coarse() -> Curve {
+        Curve::of_width(COARSE)
+    }
+
+    fn of_width(width: usize) -> Curve {
         Curve {
             newest: Vec::new(),
             newest_x: f64::NEG_INFINITY,
             newest_seen: 0,
-            recent: Vec::with_capacity(2),
+            recent: Vec::with_capacity(3),
             steps: [0.0; USUAL_STEPS],
             steps_seen: 0,
-            past: Cascade::default(),
+            past: Cascade::of_width(width),
             points: 0,
             first: None,
             peak: f64::NEG_INFINITY,
         }
     }
-}
 
-impl Curve {
     /// Takes the next point. One that does not come after the last in x belongs to the same x; one
     /// that is not a number is left out.
     pub fn push(&mut self, x: f64, y: f64) {
@@ -111,23 +128,19 @@ impl Curve {
     /// The value that the curve had at `x`, between the points that are still known; `None` outside
     /// of them.
     pub fn value_at(&self, x: f64) -> Option<f64> {
-        let mut before: Option<(f64, f64)> = None;
-        let finished = self.past.buckets().map(|bucket| (bucket.x, bucket.y));
-        for point in finished.chain(self.recent.iter().copied()) {
-            if point.0 >= x {
-                return match before {
-                    Some(before) => Some(between(before, point, x)),
-                    None => (point.0 == x || self.first.is_some_and(|first| first.0 <= x))
-                        .then_some(point.1),
-                };
-            }
-            before = Some(point);
-        }
         let newest = (self.newest_x, self.newest_y()?);
-        match before {
-            Some(before) if x <= newest.0 => Some(between(before, newest, x)),
-            _ => (x == newest.0).then_some(newest.1),
+        let mut before = self.first.unwrap_or(newest);
+        if x < before.0 {
+            return None;
         }
+        let finished = self.past.buckets().map(|bucket| (bucket.x, bucket.y));
+        for point in finished.chain(self.recent.iter().copied()).chain([newest]) {
+            if point.0 >= x {
+                return Some(between(before, point, x));
+            }
+            before = point;
+        }
+        None
     }
 
     /// All finished points, which the newest x is not: it never changes a verdict, because a run

@@ -19,7 +19,6 @@ mod own_clock;
 mod pace;
 mod processes;
 mod roles;
-mod thinned;
 mod track;
 
 use leveloff_model::process::Role;
@@ -60,8 +59,8 @@ impl RunJudge {
         RunJudge {
             unit,
             stated: stated.clone(),
-            by_count: Book::default(),
-            by_time: Some(Box::default()),
+            by_count: Book::new(),
+            by_time: Some(Box::new(Book::new())),
             pace: Pace::default(),
             limit: NearestLimit::new(stated.limit),
             devshm_clock: OwnClock::default(),

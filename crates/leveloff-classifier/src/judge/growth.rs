@@ -156,6 +156,27 @@ impl Growth {
             && self.tail.slope - self.tail.slope_error >= TAIL_KNOWN * self.line.slope
     }
 
+    /// The same with a rate that is known to be higher where no point of the newest third is as low
+    /// as any of the oldest. Growth in a few irregular chunks is certain by that long before a line
+    /// through it is, whose residuals look like slow noise.
+    fn with_certain_rise(mut self, scene: &Scene<'_>) -> Growth {
+        let (x, y) = (&scene.x[self.from..], &scene.y[self.from..]);
+        let third = y.len() / 3;
+        if third < FEWEST {
+            return self;
+        }
+        let highest_before = y[..third].iter().copied().fold(f64::MIN, f64::max);
+        let lowest_now = y[y.len() - third..]
+            .iter()
+            .copied()
+            .fold(f64::MAX, f64::min);
+        let rise = lowest_now - highest_before;
+        if rise > 0.5 * scene.material {
+            self.rate.low = self.rate.low.max(rise / (x[x.len() - 1] - x[0]));
+        }
+        self
+    }
+
     /// Whether it slows down so much that it may have ended by now.
     fn bends_to_a_stop(&self) -> bool {
         self.curvature.is_some_and(|bend| bend.slowing < 0.4)
@@ -226,7 +247,8 @@ pub fn leak(scene: &Scene<'_>) -> Option<Growth> {
 }
 
 /// Growth that goes on behind the stated horizon, if there is any. A stated horizon takes the place
-/// of the prior, so age does not matter; a little is left for a warmup that ends just there.
+/// of the prior, so age does not matter; a little is left for a warmup that ends just there. It may
+/// stand still at times: it is asked after the plateau, which knows for how long it did so before.
 pub fn past_horizon(scene: &Scene<'_>) -> Option<Growth> {
     let horizon = HORIZON_SLACK * scene.facts.level_by?;
     let past = scene.x.partition_point(|&x| x < horizon);
@@ -236,7 +258,8 @@ pub fn past_horizon(scene: &Scene<'_>) -> Option<Growth> {
         .into_iter()
         .chain(later)
         .map(|from| Growth::since(scene, from))
-        .find(|growth| growth.is_material(scene) && growth.goes_on() && !growth.bends_to_a_stop())
+        .map(|growth| growth.with_certain_rise(scene))
+        .find(|growth| growth.is_material(scene) && !growth.bends_to_a_stop())
 }
 
 /// The growth that is going on: the longest stretch that is straight, else the last one.
