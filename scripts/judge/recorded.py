@@ -24,20 +24,20 @@ def traces(asked, directory):
         (label, plain[paths[label["name"]]], stated[paths[label["name"]]]) for label in labels
     ]
     header = ["trace", "truth", "guilty", "verdict", "blamed", "ever leak"]
-    header += [f"--level-by {LEVEL_BY}", "ever leak", ""]
+    header += [f"--level-by {LEVEL_BY}", "blamed", "ever leak", ""]
     return table(header, [trace_row(*one) for one in judged]) + "\n\n" + trace_summary(judged)
 
 
 def trace_row(label, plain, stated):
-    blamed = plain if plain["verdict"] == "leak" else stated
     return [
         label["name"],
         label["truth"],
         f"{label['guilty_role']} · {label['visible_in']}" if label["guilty_role"] else "",
         verdict(plain),
-        blame(blamed) if label["truth"] == "leak" or blamed["verdict"] == "leak" else "",
+        blamed(label, plain),
         first_alarm(plain),
         verdict(stated),
+        blamed(label, stated),
         first_alarm(stated),
         remark(label, plain),
     ]
@@ -155,7 +155,10 @@ def verdict(answer):
     return f"{answer['verdict']}{graded}, {answer['shape']}"
 
 
-def blame(answer):
+def blamed(label, answer):
+    """Who is blamed, where somebody is guilty or said to be."""
+    if label["truth"] != "leak" and answer["verdict"] != "leak":
+        return ""
     if not answer["blame"]:
         return "nobody"
     largest = answer["blame"][0]

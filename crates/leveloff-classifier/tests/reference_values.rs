@@ -157,9 +157,11 @@ fn the_bound_is_stretched_nearly_as_scipys_student() {
             0..8 => 0.19,
             8..16 => 0.035,
             16..30 => 0.006,
-            _ => 0.001,
+            30..100 => 0.001,
+            100..1000 => 3e-5,
+            _ => 3e-8,
         };
-        assert!((-1e-6..most).contains(&short), "{case}: {ours}");
+        assert!((-1e-9..most).contains(&short), "{case}: {ours}");
     }
 }
 
