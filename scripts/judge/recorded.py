@@ -4,7 +4,11 @@ import csv
 
 import baselines
 import runs
+from asking import Asked
 from tables import table
+
+# More looks than any of them has points: every prefix is judged.
+EVERY_PREFIX = 10_000
 
 # The horizon that is stated in the second round.
 LEVEL_BY = 90
@@ -16,6 +20,7 @@ HEALTHY_ENDS = ("plateau", "stable", "sawtooth")
 
 def traces(asked, directory):
     """Real runs, judged with all the evidence that a recording has, without and with a horizon."""
+    asked = Asked(asked.program, looks=EVERY_PREFIX)
     labels = rows_of(directory / "labels.csv")
     paths = {label["name"]: directory / f"{label['name']}.csv" for label in labels}
     plain = asked.answers(dict.fromkeys(paths.values(), ()))
@@ -98,6 +103,7 @@ def rightly_blamed(label, answer):
 
 def corpus(asked, directory):
     """Series that people pasted into public issues, and how each thread ended."""
+    asked = Asked(asked.program, looks=EVERY_PREFIX)
     index = rows_of(directory / "index.csv")
     paths = {row["name"]: directory / "series" / f"{row['name']}.csv" for row in index}
     answers = asked.answers(dict.fromkeys(paths.values(), ()))

@@ -290,7 +290,10 @@ fn number(case: &Value, name: &str) -> f64 {
 
 fn numbers(case: &Value, name: &str) -> Vec<f64> {
     let values = case[name].as_array().expect("a list");
-    values.iter().map(|it| it.as_f64().unwrap()).collect()
+    values
+        .iter()
+        .map(|it| it.as_f64().expect("numbers"))
+        .collect()
 }
 
 #[track_caller]
