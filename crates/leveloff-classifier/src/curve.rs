@@ -183,7 +183,11 @@ impl Curve {
         if self.newest.is_empty() {
             return;
         }
-        let point = (self.newest_x, median(&mut self.newest));
+        let y = match self.newest[..] {
+            [only] => only,
+            _ => median(&mut self.newest),
+        };
+        let point = (self.newest_x, y);
         self.newest.clear();
         self.newest_seen = 0;
         self.first.get_or_insert(point);

@@ -10,6 +10,9 @@ use super::prior::Before;
 use super::scene::Scene;
 use super::stairs::Stairs;
 
+/// A plateau needs four points, and the newest is never judged.
+const FLAT_POINTS: f64 = 5.0;
+
 /// A plateau this near to the limit is the limit.
 const AT_CEILING: f64 = 0.97;
 
@@ -113,7 +116,7 @@ pub fn warming_up(scene: &Scene<'_>, growth: &Growth) -> Judgement {
         verdict: Verdict::WarmingUp,
         decide_by: Some(DecideBy {
             if_it_levels: scene.end()
-                + (0.2 * (scene.end() - scene.begin())).max(4.0 * spacing(scene)),
+                + (0.2 * (scene.end() - scene.begin())).max(FLAT_POINTS * spacing(scene)),
             if_it_goes_on: goes_on,
         }),
         because,
@@ -172,7 +175,8 @@ pub fn level(scene: &Scene<'_>, plateau: &Plateau, stairs: &Stairs) -> Judgement
 
 /// Nothing of that.
 pub fn undecided(scene: &Scene<'_>, plateau: Option<Plateau>) -> Judgement {
-    let until = scene.end() + (0.2 * (scene.end() - scene.begin())).max(4.0 * spacing(scene));
+    let until =
+        scene.end() + (0.2 * (scene.end() - scene.begin())).max(FLAT_POINTS * spacing(scene));
     let decide_by = Some(DecideBy {
         if_it_levels: until,
         if_it_goes_on: until.max(scene.begin() + scene.prior.decision_age(Before::Warmup, 1.0)),
