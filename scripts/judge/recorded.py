@@ -4,7 +4,11 @@ import csv
 
 import baselines
 import runs
+from asking import Asked
 from tables import table
+
+# More looks than any of them has points: every prefix is judged.
+EVERY_PREFIX = 10_000
 
 # The horizon that is stated in the second round.
 LEVEL_BY = 90
@@ -16,6 +20,7 @@ HEALTHY_ENDS = ("plateau", "stable", "sawtooth")
 
 def traces(asked, directory):
     """Real runs, judged with all the evidence that a recording has, without and with a horizon."""
+    asked = Asked(asked.program, looks=EVERY_PREFIX)
     labels = rows_of(directory / "labels.csv")
     paths = {label["name"]: directory / f"{label['name']}.csv" for label in labels}
     plain = asked.answers(dict.fromkeys(paths.values(), ()))
@@ -24,20 +29,20 @@ def traces(asked, directory):
         (label, plain[paths[label["name"]]], stated[paths[label["name"]]]) for label in labels
     ]
     header = ["trace", "truth", "guilty", "verdict", "blamed", "ever leak"]
-    header += [f"--level-by {LEVEL_BY}", "ever leak", ""]
+    header += [f"--level-by {LEVEL_BY}", "blamed", "ever leak", ""]
     return table(header, [trace_row(*one) for one in judged]) + "\n\n" + trace_summary(judged)
 
 
 def trace_row(label, plain, stated):
-    blamed = plain if plain["verdict"] == "leak" else stated
     return [
         label["name"],
         label["truth"],
         f"{label['guilty_role']} · {label['visible_in']}" if label["guilty_role"] else "",
         verdict(plain),
-        blame(blamed) if label["truth"] == "leak" or blamed["verdict"] == "leak" else "",
+        blamed(label, plain),
         first_alarm(plain),
         verdict(stated),
+        blamed(label, stated),
         first_alarm(stated),
         remark(label, plain),
     ]
@@ -98,6 +103,7 @@ def rightly_blamed(label, answer):
 
 def corpus(asked, directory):
     """Series that people pasted into public issues, and how each thread ended."""
+    asked = Asked(asked.program, looks=EVERY_PREFIX)
     index = rows_of(directory / "index.csv")
     paths = {row["name"]: directory / "series" / f"{row['name']}.csv" for row in index}
     answers = asked.answers(dict.fromkeys(paths.values(), ()))
@@ -155,7 +161,10 @@ def verdict(answer):
     return f"{answer['verdict']}{graded}, {answer['shape']}"
 
 
-def blame(answer):
+def blamed(label, answer):
+    """Who is blamed, where somebody is guilty or said to be."""
+    if label["truth"] != "leak" and answer["verdict"] != "leak":
+        return ""
     if not answer["blame"]:
         return "nobody"
     largest = answer["blame"][0]

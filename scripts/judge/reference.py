@@ -3,7 +3,7 @@
 import numpy as np
 import ruptures
 import statsmodels.api as sm
-from scipy import stats
+from scipy import signal, stats
 from statsmodels.tsa.ar_model import AutoReg
 from statsmodels.tsa.arima_process import ArmaProcess, arma_generate_sample
 from statsmodels.tsa.stattools import acf
@@ -12,6 +12,8 @@ SEED = 20_261_116
 # Stretches shorter than this are not looked for, by either side.
 SHORTEST_STRETCH = 4
 MOST_STRETCHES = 6
+# So many lines through noise tell the share of low estimates to half a percent.
+FITTED_LINES = 20_000
 
 
 def values():
@@ -22,9 +24,13 @@ def values():
         "lognormal": lognormal(),
         "lines": lines(),
         "parabolas": parabolas(),
+        "bends": bends(),
         "inflations": inflations(),
+        "likely_highest": likely_highest(),
+        "students": students(),
         "noises": noises(),
         "partitions": partitions(),
+        "cycles": cycles(),
     }
 
 
@@ -137,11 +143,69 @@ def parabolas():
     return cases
 
 
+def bends():
+    """numpy.polyfit with its covariance, in the series' own x: how the slope at three quarters of
+    the way compares with that at one, and at two standard errors of the square's coefficient."""
+    cases = []
+    for name in ("line", "bend", "uneven", "slow", "six points"):
+        x, y = series()[name]
+        coefficients, covariance = np.polyfit(x, y, 2, cov=True)
+        middle, quarter = (x[0] + x[-1]) / 2, (x[-1] - x[0]) / 4
+        at_middle = float(np.polyval(np.polyder(coefficients), middle))
+        residuals = y - np.polyval(coefficients, x)
+        cases.append(
+            {
+                "series": name,
+                "x": list(x),
+                "y": list(y),
+                "slope_at_middle": at_middle,
+                "slope_change": float(2 * coefficients[0] * quarter),
+                "slope_change_error": float(2 * np.sqrt(covariance[0, 0]) * quarter),
+                "autocorrelation": float(acf(residuals, nlags=1, fft=False)[1]),
+            }
+        )
+    return cases
+
+
 def inflations():
     """What autocorrelation does to the variance of a mean: the sum of statsmodels' acf."""
     return [
         {"rho": rho, "inflation": float(2 * ArmaProcess([1, -rho]).acf(4000).sum() - 1)}
         for rho in (0.0, 0.2, 0.5, 0.8, 0.95)
+    ]
+
+
+def likely_highest():
+    """What lines through noise of a known autocorrelation show of it: the estimate that three in
+    ten fall short of, by numpy.polyfit and the formula of statsmodels' acf."""
+    cases = []
+    for points in (30, 100, 400):
+        for rho in (0.0, 0.3, 0.5, 0.7):
+            dice = np.random.default_rng([SEED, points, int(100 * rho)])
+            noise = arma_generate_sample(
+                [1, -rho],
+                [1],
+                (points, FITTED_LINES),
+                distrvs=dice.standard_normal,
+                axis=0,
+                burnin=100,
+            )
+            x = np.arange(points) / points
+            slope, start = np.polyfit(x, noise, 1)
+            left = noise - start - x[:, None] * slope
+            estimates = np.sum(left[1:] * left[:-1], axis=0) / np.sum(left**2, axis=0)
+            assert np.isclose(estimates[0], acf(left[:, 0], nlags=1, fft=False)[1])
+            low = float(np.quantile(estimates, 0.3))
+            cases.append({"points": points, "rho": rho, "low_estimate": round(low, 4)})
+    return cases
+
+
+def students():
+    """scipy.stats: the quantile of Student's t that leaves out as much as z does of the normal."""
+    return [
+        {"z": z, "freedom": freedom, "t": float(stats.t.isf(stats.norm.sf(z), freedom))}
+        for freedom in (4, 8, 16, 30, 100, 1000)
+        for z in (2.5, 3.0, 3.5)
     ]
 
 
@@ -194,3 +258,35 @@ def bent_series():
         "late growth": 0.2 + np.clip(at - 0.6, 0, None) * 1.8,
     }
     return {name: rounded(y + dice.normal(0, 0.02, len(y))) for name, y in made.items()}
+
+
+def cycles():
+    """scipy.signal.find_peaks without the trend: the usual distance from peak to peak."""
+    cases = []
+    for name, (y, prominence) in cyclic_series().items():
+        x = np.arange(1.0, len(y) + 1) * 5
+        peaks, _ = signal.find_peaks(signal.detrend(y), prominence=prominence)
+        period = float(np.median(np.diff(x[peaks])))
+        cases.append({"series": name, "x": list(x), "y": list(y), "period": period})
+    return cases
+
+
+def cyclic_series():
+    """Memory in MB that rises and falls again and again, and how far a peak must stick out."""
+    dice = np.random.default_rng([SEED, 6])
+    at = np.arange(120.0)
+    edges = np.cumsum(dice.uniform(9, 15, 14))
+    tooth = np.searchsorted(edges, at, side="right")
+    widths = np.diff(np.append([0.0], edges))
+    uneven = (at - np.append([0.0], edges)[tooth]) / widths[tooth]
+    made = {
+        "teeth": (8000 + 200 * (at % 11) / 11, 8.0, 100),
+        "uneven teeth": (8000 + 400 * uneven, 8.0, 200),
+        "waves": (4000 + 150 * np.sin(at * 2 * np.pi / 16), 6.0, 120),
+        "teeth that climb": (6000 + 4 * at + 500 * (at % 13) / 13, 10.0, 250),
+        "evaluations": (5000 + 600 * (at % 20 >= 17), 5.0, 300),
+    }
+    return {
+        name: (rounded(curve + dice.normal(0, sigma, len(at))), prominence)
+        for name, (curve, sigma, prominence) in made.items()
+    }

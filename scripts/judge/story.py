@@ -14,6 +14,8 @@ PLATEAU_MB = (17_000, 17_700)
 PLATEAU_VARIANTS = 20
 LAST_STEP = 300
 LEAK_RATE, LEAK_STEPS = 165.0, 400
+# A little longer, to show by when it is said if that is later.
+LAST_LEAK_STEP = 500
 # More looks than there are points: every prefix is judged.
 EVERY_PREFIX = 1000
 LEVEL_BY = 130
@@ -35,23 +37,30 @@ def report(asked):
 def levelling_rows(answers):
     alarmed = sum(ever_leak(answer) for answer in answers)
     level_from = [level_since_look(answer) for answer in answers]
+    first = [first_level(answer) for answer in answers]
     settled = [step for step in level_from if step is not None]
     latest = f"{max(settled):.0f}" if len(settled) == len(answers) else "not all"
-    in_time = len(settled) == len(answers) and max(settled) <= LEVEL_BY
+    soon = sum(step <= LEVEL_BY for step in settled)
+    in_time = soon == len(answers)
     return [
         ["levels off: called leak at any prefix", of(alarmed, answers), "none", yes(not alarmed)],
-        ["levels off: level from step", f"{latest} at the latest", "130", yes(in_time)],
+        ["levels off: first level at step", f"{max(first):.0f} at the latest", "", ""],
+        ["levels off: level for good from step", f"{latest} at the latest", "130", yes(in_time)],
+        [f"levels off: level for good by step {LEVEL_BY}", of(soon, answers), "all", yes(in_time)],
     ]
 
 
 def leaking_rows(answers):
+    in_time = [answer for answer in answers if leak_at(answer, LEAK_STEPS)]
     rates = [answer["rate_bytes"] for answer in answers if answer["verdict"] == "leak"]
     errors = [100 * abs(rate / MEGABYTE / LEAK_RATE - 1) for rate in rates]
     worst = f"{max(errors):.2f} % off at worst" if errors else "–"
-    missed = len(answers) - len(rates)
-    right = bool(errors) and max(errors) <= 1
+    first = [step for answer in answers if (step := first_leak(answer)) is not None]
+    latest = f"{max(first):.0f} at the latest" if len(first) == len(answers) else "not all"
+    missed, right = len(answers) - len(in_time), bool(errors) and max(errors) <= 1
     return [
-        [f"goes on for {LEAK_STEPS} steps: leak", of(len(rates), answers), "all", yes(not missed)],
+        [f"goes on: leak at step {LEAK_STEPS}", of(len(in_time), answers), "all", yes(not missed)],
+        ["goes on: first called leak at step", latest, "", ""],
         [f"goes on: {LEAK_RATE:.0f} MB per step", worst, "within 1 %", yes(right)],
     ]
 
@@ -69,7 +78,7 @@ def plateau(seed):
 def straight(seed):
     """The same start and slope, as noisy as the story's own warmup."""
     dice = random.Random(seed)
-    points = LEAK_STEPS // STRIDE
+    points = LAST_LEAK_STEP // STRIDE
     return [WARMUP_MB[0] + LEAK_RATE * STRIDE * k + dice.gauss(0, 60) for k in range(points)]
 
 
@@ -81,7 +90,20 @@ def written(directory, name, memory):
 
 
 def ever_leak(answer):
-    return any(look["verdict"] == "leak" for look in answer["trajectory"])
+    return first_leak(answer) is not None
+
+
+def first_leak(answer):
+    return next((look["x"] for look in answer["trajectory"] if look["verdict"] == "leak"), None)
+
+
+def leak_at(answer, step):
+    return any(look["x"] == step and look["verdict"] == "leak" for look in answer["trajectory"])
+
+
+def first_level(answer):
+    looks = (look for look in answer["trajectory"] if word(look) in ("stable", "sawtooth"))
+    return next((look["x"] for look in looks), LAST_STEP)
 
 
 def level_since_look(answer):

@@ -47,8 +47,9 @@ fn verdict_on(bencher: Bencher<'_, '_>, pattern: Pattern) {
     bencher.bench_local(|| judge.verdict());
 }
 
-/// One verdict on a whole tree: every role, kind and process is judged.
-#[divan::bench(args = TREE_LENGTHS)]
+/// One verdict on a whole tree: every role, kind and process is judged. The longest takes half a
+/// minute to follow first.
+#[divan::bench(args = LENGTHS)]
 fn verdict_on_tree(bencher: Bencher<'_, '_>, points: u64) {
     let judge = followed(Pattern::Leak, points, TREE);
     bencher.bench_local(|| judge.verdict());

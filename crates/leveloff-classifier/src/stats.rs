@@ -6,7 +6,7 @@ mod distributions;
 mod moments;
 mod robust;
 
-pub use autocorrelation::{lag_one, variance_inflation};
+pub use autocorrelation::{cautious_inflation, lag_one, variance_inflation};
 pub use distributions::{
     lognormal_survival, lognormal_survival_inverse, normal_cdf, normal_quantile,
 };

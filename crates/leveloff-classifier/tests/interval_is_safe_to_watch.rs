@@ -4,25 +4,34 @@
 use leveloff_classifier::stats::LineFit;
 
 const ALPHA: f64 = 0.05;
-/// Independent noise is missed in 0.040 to 0.043 of 20,000 runs, by generator; the standard error of
-/// the share is 0.003 with this many, and was 0.008 with 600, which is too much to tell it from 0.05.
+/// The standard error of a share of 0.05 is 0.003 with this many; with 600 it was 0.009, which is
+/// too much to tell 0.07 from 0.05.
 const RUNS: u64 = 4000;
 const POINTS: usize = 300;
 const SLOPE: f64 = 0.4;
 /// Fewer points tell too little about their own noise; other rules keep those from a verdict.
 const FIRST_LOOK: usize = 16;
 
+/// Measured: 0.019. Far less would be an interval so wide that leaks are missed.
 #[test]
-fn independent_noise() {
-    assert!(missed_runs(0.0) <= ALPHA);
+fn independent_noise_is_missed_in_fewer_runs_than_promised() {
+    let missed = missed_runs(0.0);
+    assert!((0.01..0.03).contains(&missed), "{missed}");
 }
 
-/// Known to be too narrow: autocorrelation is estimated too low from few residuals of a line. It
-/// may get better, then this test says so; it must not get worse.
+/// Known to be too narrow, because few residuals of a line hide some of their autocorrelation:
+/// measured 0.072. It may get better, then this test says so; it must not get worse.
 #[test]
-fn slow_noise_is_missed_more_often() {
+fn slow_noise_is_missed_a_little_too_often() {
     let missed = missed_runs(0.5);
-    assert!((ALPHA..0.25).contains(&missed), "{missed}");
+    assert!((ALPHA..0.085).contains(&missed), "{missed}");
+}
+
+/// Known to be too narrow: measured 0.129. The sixteen points of the first look are worth two.
+#[test]
+fn very_slow_noise_is_missed_more_often() {
+    let missed = missed_runs(0.8);
+    assert!((ALPHA..0.15).contains(&missed), "{missed}");
 }
 
 /// Two standard errors would be wrong again and again: the test must be able to tell.
