@@ -24,6 +24,8 @@ pub struct Curve {
     steps: [f64; USUAL_STEPS],
     steps_seen: usize,
     past: Cascade,
+    /// Whether the newest x is part of the view.
+    newest_is_finished: bool,
     points: u64,
     first: Option<(f64, f64)>,
     peak: f64,
@@ -66,18 +68,24 @@ const COARSE: usize = 48;
 
 impl Default for Curve {
     fn default() -> Curve {
-        Curve::of_width(FINE)
+        Curve::of_width(FINE, false)
     }
 }
 
 impl Curve {
-    /// A curve that keeps less detail.
-    pub fn coarse() -> Curve {
-        Curve::of_width(COARSE)
+    /// A curve for a caller who holds the newest point back itself: all of it is judged.
+    pub fn of_finished() -> Curve {
+        Curve::of_width(FINE, true)
     }
 
-    fn of_width(width: usize) -> Curve {
+    /// The same with less detail.
+    pub fn of_finished_coarse() -> Curve {
+        Curve::of_width(COARSE, true)
+    }
+
+    fn of_width(width: usize, newest_is_finished: bool) -> Curve {
         Curve {
+            newest_is_finished,
             newest: Vec::new(),
             newest_x: f64::NEG_INFINITY,
             newest_seen: 0,
@@ -143,11 +151,11 @@ impl Curve {
         None
     }
 
-    /// All finished points, which the newest x is not: it never changes a verdict, because a run
-    /// that shuts down gives memory back.
+    /// All finished points, which the newest x is not (but for [`Curve::of_finished`]): it never
+    /// changes a verdict, because a run that shuts down gives memory back.
     pub fn view(&self) -> View {
         View::of(
-            self.past.buckets().chain(self.checked()),
+            self.past.buckets().chain(self.finished()),
             self.past.coarsest(),
         )
     }
@@ -157,7 +165,7 @@ impl Curve {
         let wanted = self.past.points() / fraction.max(1);
         let (skip, coarsest) = self.past.newest(wanted);
         View::of(
-            self.past.buckets().skip(skip).chain(self.checked()),
+            self.past.buckets().skip(skip).chain(self.finished()),
             coarsest,
         )
     }
@@ -175,7 +183,11 @@ impl Curve {
         if self.newest.is_empty() {
             return;
         }
-        let point = (self.newest_x, median(&mut self.newest));
+        let y = match self.newest[..] {
+            [only] => only,
+            _ => median(&mut self.newest),
+        };
+        let point = (self.newest_x, y);
         self.newest.clear();
         self.newest_seen = 0;
         self.first.get_or_insert(point);
@@ -213,8 +225,10 @@ impl Curve {
     }
 
     /// Finished points that are not in the past yet.
-    fn checked(&self) -> impl Iterator<Item = Bucket> + '_ {
-        self.recent.iter().map(|&point| Bucket::point(point))
+    fn finished(&self) -> impl Iterator<Item = Bucket> + '_ {
+        let newest = self.newest_y().filter(|_| self.newest_is_finished);
+        let newest = newest.map(|y| (self.newest_x, y));
+        self.recent.iter().copied().chain(newest).map(Bucket::point)
     }
 }
 

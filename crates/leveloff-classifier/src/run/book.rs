@@ -74,9 +74,9 @@ impl Book {
         self.places
     }
 
-    /// Time from the first to the last observation.
-    pub(super) fn duration(&self) -> Option<Seconds> {
-        self.times.map(|(first, last)| last - first)
+    /// Times of the first and the last observation.
+    pub(super) fn times(&self) -> Option<(Seconds, Seconds)> {
+        self.times
     }
 
     fn take_processes(&mut self, x: f64, observation: &Observation) {

@@ -36,7 +36,7 @@ struct Span {
 impl Default for Track {
     fn default() -> Track {
         Track {
-            curve: Curve::coarse(),
+            curve: Curve::of_finished_coarse(),
             span: None,
         }
     }
@@ -46,7 +46,7 @@ impl Track {
     /// A series that is kept as finely as possible: the one that the verdict is about.
     pub(super) fn fine() -> Track {
         Track {
-            curve: Curve::default(),
+            curve: Curve::of_finished(),
             span: None,
         }
     }
