@@ -300,7 +300,7 @@ def files_left_open(run):
             os.remove(file.name)
 
 
-@leak(role=None, kinds=("devshm",))
+@leak(kinds=("devshm",))
 def shared_memory_left(run):
     """A shared memory block for every step, closed and never unlinked: in no process's memory."""
     for _ in run.steps():

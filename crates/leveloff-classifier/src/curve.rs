@@ -44,6 +44,8 @@ pub struct View {
     pub high: Vec<f64>,
     /// Points of the curve behind each.
     pub weight: u64,
+    /// Where the first of them begins, which is before its mean.
+    pub begin: f64,
 }
 
 /// Values at one x that are kept for their median; more are folded in by replacing older ones.
@@ -154,10 +156,10 @@ impl Curve {
     /// All finished points, which the newest x is not (but for [`Curve::of_finished`]): it never
     /// changes a verdict, because a run that shuts down gives memory back.
     pub fn view(&self) -> View {
-        View::of(
-            self.past.buckets().chain(self.finished()),
-            self.past.coarsest(),
-        )
+        let points = self.past.buckets().chain(self.finished());
+        let mut view = View::of(points, self.past.coarsest());
+        view.begin = self.first.map_or(view.begin, |first| first.0);
+        view
     }
 
     /// The newest points only, as finely as they are known: about one in `fraction` of them all.
@@ -252,6 +254,7 @@ impl View {
                 open = Some(joined);
             }
         }
+        view.begin = view.x.first().copied().unwrap_or(0.0);
         // A last one that is mostly empty would be noisier than the others, but newer.
         if let Some(open) = open.filter(|open| 4 * open.points >= weight) {
             view.push(open);

@@ -81,17 +81,19 @@ fn judge_view(view: &View, unit: XUnit, quantity: Quantity, facts: &Facts) -> Ju
     if view.len() < FEWEST_POINTS {
         return answer::too_few(view);
     }
-    let Some(cycles) = Cycles::of(&view.x, &view.y) else {
-        return judge_scene(&Scene::new(&view.x, &view.y, unit, quantity, *facts));
+    let span = (view.begin, view.x[view.len() - 1]);
+    let scene = |x, y| Scene {
+        span,
+        ..Scene::new(x, y, unit, quantity, *facts)
     };
-    let envelope = cycles.envelope(&view.x, &view.low);
-    if envelope.x.len() < FEWEST_VALLEYS {
-        return judge_scene(&Scene::new(&view.x, &view.y, unit, quantity, *facts));
-    }
-    let mut scene = Scene::new(&envelope.x, &envelope.y, unit, quantity, *facts);
-    scene.span = (view.x[0], view.x[view.len() - 1]);
-    let mut judgement = judge_scene(&scene);
-    judgement.period = Some(cycles.period);
+    let cycles = Cycles::of(&view.x, &view.y);
+    let envelope = cycles.map(|cycles| (cycles.envelope(&view.x, &view.low), cycles.period));
+    let enough = envelope.filter(|(envelope, _)| envelope.x.len() >= FEWEST_VALLEYS);
+    let Some((envelope, period)) = enough else {
+        return judge_scene(&scene(&view.x, &view.y));
+    };
+    let mut judgement = judge_scene(&scene(&envelope.x, &envelope.y));
+    judgement.period = Some(period);
     if judgement.verdict == Verdict::Level && judgement.shape != Shape::Shrinking {
         judgement.shape = Shape::Sawtooth;
         judgement.because = Because::Returns;
@@ -105,12 +107,18 @@ fn judge_scene(scene: &Scene<'_>) -> Judgement {
     }
     let stairs = Stairs::of(scene);
     if let Some(growth) = growth::leak(scene) {
-        return answer::leak(scene, &growth, Shape::Linear, Because::Outlived);
+        let mut judgement = answer::leak(scene, &growth, Shape::Linear, Because::Outlived);
+        if stairs.go_on() {
+            judgement.shape = Shape::Staircase;
+            judgement.period = Some(stairs.gap);
+        }
+        return judgement;
     }
     if stairs.go_on() {
-        let growth = Growth::since(scene, 0);
+        let growth = Growth::since(scene, 0).with_certain_rise(scene);
         let span = scene.end() - stairs.at[0];
-        if span >= growth.decision_age {
+        let rises = growth.rate.low > 0.0 && growth.rate.value * growth.age > scene.material;
+        if span >= growth.decision_age && rises {
             let mut judgement = answer::leak(scene, &growth, Shape::Staircase, Because::Jumps);
             judgement.period = Some(stairs.gap);
             return judgement;

@@ -64,7 +64,9 @@ pub fn shrinking(scene: &Scene<'_>) -> Option<Judgement> {
 
 /// It has grown for longer than healthy warmups do.
 pub fn leak(scene: &Scene<'_>, growth: &Growth, shape: Shape, because: Because) -> Judgement {
-    let grade = if growth.age >= 2.0 * growth.decision_age {
+    let far_past_horizon =
+        (scene.facts.level_by).is_some_and(|horizon| scene.end() >= 2.0 * horizon);
+    let grade = if growth.age >= 2.0 * growth.decision_age || far_past_horizon {
         Grade::Confirmed
     } else {
         Grade::Early
@@ -77,7 +79,7 @@ pub fn leak(scene: &Scene<'_>, growth: &Growth, shape: Shape, because: Because) 
     }
 }
 
-/// It grows behind the stated horizon.
+/// It grows behind the stated horizon. It may have begun before.
 pub fn past_horizon(scene: &Scene<'_>, growth: &Growth) -> Judgement {
     let horizon = scene.facts.level_by.unwrap_or(growth.onset);
     let grade = if scene.end() >= 2.0 * horizon {
@@ -85,8 +87,13 @@ pub fn past_horizon(scene: &Scene<'_>, growth: &Growth) -> Judgement {
     } else {
         Grade::Early
     };
+    let whole = growth::current(scene).filter(|whole| whole.from < growth.from);
     Judgement {
         verdict: Verdict::Leak(grade),
+        onset_x: Some(whole.map_or(growth.onset, |whole| whole.onset)),
+        onset_level: Some(whole.map_or(growth.line.at(growth.onset), |whole| {
+            whole.line.at(whole.onset)
+        })),
         decided_at_x: Some(growth.onset.max(horizon)),
         because: Because::PastHorizon,
         ..growing(scene, growth, Shape::Linear)
@@ -111,7 +118,15 @@ pub fn warming_up(scene: &Scene<'_>, growth: &Growth) -> Judgement {
         Shape::Linear
     };
     let age = growth.age;
-    let goes_on = (growth.onset + growth.decision_age).max(scene.end() + 0.25 * age);
+    let soonest = scene.end() + 0.25 * age;
+    let goes_on = (growth.onset + growth.decision_age).max(soonest);
+    // A stated horizon decides as soon as a line can be drawn behind it.
+    let goes_on = match scene.facts.level_by {
+        Some(horizon) => {
+            goes_on.min((1.25 * horizon).max(scene.end() + FLAT_POINTS * spacing(scene)))
+        }
+        None => goes_on,
+    };
     Judgement {
         verdict: Verdict::WarmingUp,
         decide_by: Some(DecideBy {
@@ -150,7 +165,7 @@ pub fn level(scene: &Scene<'_>, plateau: &Plateau, stairs: &Stairs) -> Judgement
         (Verdict::Level, Because::Steady)
     };
     let earlier = scene.rate_before(plateau.from) * (plateau.since - scene.begin());
-    let shape = if earlier < scene.material {
+    let shape = if earlier <= scene.material {
         Shape::Flat
     } else if stairs.at.len() == 1 && stairs.sizes[0] > 0.7 * earlier {
         Shape::Jump
@@ -175,7 +190,8 @@ pub fn level(scene: &Scene<'_>, plateau: &Plateau, stairs: &Stairs) -> Judgement
 
 /// Nothing of that.
 pub fn undecided(scene: &Scene<'_>, plateau: Option<Plateau>) -> Judgement {
-    let until = scene.end() + (0.2 * (scene.end() - scene.begin())).max(FLAT_POINTS * spacing(scene));
+    let until =
+        scene.end() + (0.2 * (scene.end() - scene.begin())).max(FLAT_POINTS * spacing(scene));
     let decide_by = Some(DecideBy {
         if_it_levels: until,
         if_it_goes_on: until.max(scene.begin() + scene.prior.decision_age(Before::Warmup, 1.0)),
@@ -193,7 +209,7 @@ pub fn undecided(scene: &Scene<'_>, plateau: Option<Plateau>) -> Judgement {
 
 /// Too few points for any statement.
 pub fn too_few(view: &View) -> Judgement {
-    let missing = (FEWEST_POINTS + 1 - view.len().min(FEWEST_POINTS)) as u64;
+    let missing = (FEWEST_POINTS - view.len().min(FEWEST_POINTS)) as u64;
     let span = view.x.first().copied().zip(view.x.last().copied());
     let rises = view.len() >= 3 && view.y.windows(2).all(|pair| pair[1] > pair[0]);
     let grown = view

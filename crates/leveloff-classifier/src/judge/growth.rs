@@ -75,6 +75,9 @@ const TAIL_KNOWN: f64 = 0.2;
 /// Growth is looked at from this much behind the stated horizon.
 const HORIZON_SLACK: f64 = 1.1;
 
+/// The longest stretch is taken among those whose residuals are at most this many times the smallest.
+const FITS_AS_WELL: f64 = 1.5;
+
 /// Residuals above this share of the growth are no straight line.
 const MISFIT: f64 = 0.08;
 
@@ -159,7 +162,7 @@ impl Growth {
     /// The same with a rate that is known to be higher where no point of the newest third is as low
     /// as any of the oldest. Growth in a few irregular chunks is certain by that long before a line
     /// through it is, whose residuals look like slow noise.
-    fn with_certain_rise(mut self, scene: &Scene<'_>) -> Growth {
+    pub fn with_certain_rise(mut self, scene: &Scene<'_>) -> Growth {
         let (x, y) = (&scene.x[self.from..], &scene.y[self.from..]);
         let third = y.len() / 3;
         if third < FEWEST {
@@ -236,14 +239,21 @@ fn before(scene: &Scene<'_>, from: usize, age: f64, slope: f64) -> Before {
 
 /// Growth that is a leak, if there is any: the longest stretch first.
 pub fn leak(scene: &Scene<'_>) -> Option<Growth> {
-    starts(scene)
+    let leaks: Vec<Growth> = starts(scene)
         .map(|from| Growth::since(scene, from))
-        .find(|growth| {
+        .filter(|growth| {
             growth.is_old(scene)
                 && growth.is_material(scene)
                 && growth.is_straight()
                 && growth.fits(scene)
         })
+        .collect();
+    let residual = |growth: &Growth| growth.line.residual;
+    let best = leaks.iter().map(residual).fold(f64::INFINITY, f64::min);
+    // A quiet beginning makes the line fit worse, and the rate too low.
+    leaks
+        .into_iter()
+        .find(|growth| residual(growth) <= FITS_AS_WELL * best)
 }
 
 /// Growth that goes on behind the stated horizon, if there is any. A stated horizon takes the place

@@ -14,10 +14,11 @@ const LATE_GROWTH: f64 = 2.0;
 const FEWEST_LATE_POINTS: u64 = 96;
 
 /// How much closer each further look at the newest part is.
-const CLOSER: u64 = 16;
+const CLOSER: u64 = 4;
 
-/// The newest sixteenth is looked at more closely, then the newest sixteenth of that. What came
-/// before did not grow, so only a rise that is large beside what it did then counts.
+/// The newest quarter is looked at more closely, then the newest quarter of that. What came before
+/// did not grow, so only a rise that is large beside what it did then counts. The first look that
+/// has the growth's beginning in it is the one that tells.
 pub fn late_growth(
     curve: &Curve,
     whole: &Judgement,

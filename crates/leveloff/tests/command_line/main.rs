@@ -13,6 +13,8 @@ mod recording;
 mod run;
 mod sheet;
 mod stage;
+mod stories;
+mod traces;
 mod usage;
 
 #[path = "../launch_support/terminal.rs"]
