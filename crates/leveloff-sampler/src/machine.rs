@@ -73,6 +73,11 @@ impl MachineReader {
         reading
     }
 
+    /// Only what the files in /dev/shm use, which is one call.
+    pub fn read_devshm_used(&mut self) -> Option<Bytes> {
+        self.read_devshm().0
+    }
+
     /// What could not be read since the last call, each cause once.
     pub fn take_gaps(&mut self) -> Vec<Gap> {
         self.gaps.take()

@@ -30,6 +30,8 @@ pub struct Looked {
     pub gone: Vec<ProcessIndex>,
     /// Who could not be read.
     pub gaps: Vec<Gap>,
+    /// Whether a fork's copy ended: its relatives' shares are about to change, perhaps again.
+    pub kin_ended: bool,
 }
 
 /// Someone who is gone.
@@ -128,7 +130,10 @@ impl Roster {
             match process.look(context, scratch) {
                 Look::There => {}
                 Look::Renamed => self.cast.renamed(process.index()),
-                Look::Gone => looked.gone.push(process.index()),
+                Look::Gone => {
+                    looked.kin_ended |= process.is_fork_copy();
+                    looked.gone.push(process.index());
+                }
                 Look::Unreadable(errno) => looked.gaps.push(Gap {
                     subject: Subject::Process,
                     process: Some(process.index()),
@@ -142,6 +147,7 @@ impl Roster {
         // A zombie has given everything up, long before it is gone.
         for place in 0..self.watched.len() {
             if self.watched[place].has_just_ended() {
+                looked.kin_ended |= self.watched[place].is_fork_copy();
                 self.settle(place);
             }
         }

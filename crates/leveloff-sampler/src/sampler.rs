@@ -162,7 +162,7 @@ impl Sampler {
         self.take_in(t, &mut events)?;
         let gaps = self.shared_memory.take(&mut self.roster, self.total, t);
         self.say_all(gaps, &mut events);
-        self.look_at_all(&mut events);
+        self.look_at_all(t, &mut events);
         self.review_cast(t, &mut events);
         self.shared_memory
             .plan(&mut self.roster, t, elapsed, self.context.page_size);
@@ -230,8 +230,11 @@ impl Sampler {
         Ok(())
     }
 
-    fn look_at_all(&mut self, events: &mut Vec<Event>) {
+    fn look_at_all(&mut self, t: Seconds, events: &mut Vec<Event>) {
         let looked = self.roster.look_at_all(&self.context, &mut self.scratch);
+        if looked.kin_ended {
+            self.shared_memory.kin_ended(t);
+        }
         self.say_all(looked.gaps, events);
         for index in looked.gone {
             let Some(left) = self.roster.let_go(index) else {

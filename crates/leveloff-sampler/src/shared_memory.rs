@@ -69,6 +69,13 @@ impl SharedMemory {
         self.kin.changed(t);
     }
 
+    /// A fork ended. Loaders that end with their epoch make room for the next one's within
+    /// milliseconds: a parent that is read in between has given half of its pages to someone who
+    /// is not known yet, and the run seems to shrink until both are read.
+    pub fn kin_ended(&mut self, t: Seconds) {
+        self.kin.changed(t);
+    }
+
     /// Takes in what was read since the last call; what could not be is a gap.
     ///
     /// A reading that a fork overtook counts pages as shared with somebody who is not read yet: the

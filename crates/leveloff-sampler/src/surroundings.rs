@@ -52,7 +52,7 @@ struct Parts {
     available: u64,
 }
 
-/// The host's memory is read at most this often, however fast the ticks.
+/// The host's memory is read at most this often, however fast the ticks. /dev/shm is read at each.
 const QUICK_EVERY: Seconds = Seconds(0.9);
 
 /// Pressure, events, limits and `memory.stat` make the kernel collect per-CPU counters.
@@ -146,6 +146,11 @@ impl Surroundings {
                     .and_then(|pid| rlimit(&self.proc_root, pid).ok().flatten());
             }
             self.quick_at = Some(now);
+        } else {
+            // Whether its growth is the run's own is seen by how it follows the steps, tick by tick.
+            let used = self.machine.read_devshm_used();
+            let machine = &mut self.last.machine;
+            machine.devshm_used = steady(machine.devshm_used, used, SHARED_GRAIN);
         }
         let ceiling = nearest(&Limits {
             stated: self.stated,
@@ -263,6 +268,27 @@ mod tests {
     use leveloff_model::sample::CeilingKind;
 
     use super::*;
+
+    #[test]
+    fn files_in_dev_shm_are_seen_between_two_looks_at_the_machine() {
+        const SIZE: u64 = 32 << 20;
+        let mut around = Surroundings::new(&ProcRoot::live(), None, None);
+        let first = around.read(Seconds(0.0), Bytes::ZERO).machine;
+        let Some(before) = first.devshm_used else {
+            println!("CANNOT RUN HERE: /dev/shm is not a tmpfs with a size");
+            return;
+        };
+        let file = tempfile::Builder::new()
+            .prefix("leveloff-test-")
+            .tempfile_in("/dev/shm")
+            .unwrap();
+        std::fs::write(file.path(), vec![1u8; SIZE as usize]).unwrap();
+        let second = around.read(Seconds(0.1), Bytes::ZERO).machine;
+        // Others use /dev/shm as well while tests run, so this is a lower bound with slack.
+        let grown = second.devshm_used.unwrap().0.saturating_sub(before.0);
+        assert!(grown >= SIZE / 2, "grew by {grown} of {SIZE}");
+        assert_eq!(second.available, first.available, "the rest waits");
+    }
 
     #[test]
     fn a_breath_of_the_machine_is_no_change_and_a_slow_drift_is_one() {

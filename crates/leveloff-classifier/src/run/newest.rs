@@ -3,16 +3,23 @@
 //! A run that shuts down ends its workers, deletes its files and gives memory back, all in the last
 //! step. So observations are held until the run has gone on to the next step (or moment).
 
+use leveloff_model::units::Seconds;
+
 use crate::observation::Observation;
 
 /// Observations at the newest place.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Newest {
     held: Vec<Observation>,
+    thinned: u64,
 }
 
-/// A step that takes longer than this many observations is no teardown: the older ones count.
+/// More than this are thinned out, so that memory stays bounded.
 const MOST_HELD: usize = 64;
+
+/// A step that takes longer than this is no teardown: the older observations count. On a busy machine
+/// an interpreter with loader workers has been seen to take ten seconds to leave.
+const LONGEST_HELD: Seconds = Seconds(60.0);
 
 impl Newest {
     /// Takes an observation, and hands on those that it leaves behind.
@@ -27,21 +34,47 @@ impl Newest {
             .is_some_and(|held| is_after(observation, held));
         let behind = match self.held.len() {
             all if goes_on => all,
-            MOST_HELD => MOST_HELD / 2,
+            MOST_HELD if self.lasts_until(observation) => MOST_HELD / 2,
             _ => 0,
         };
         self.held.drain(..behind).for_each(|held| finished(&held));
+        if self.held.len() == MOST_HELD {
+            self.thin();
+        }
         self.held.push(observation.clone());
     }
 
-    /// How many are held.
+    /// How many are held, and how many were thinned out so far.
     pub(super) fn len(&self) -> u64 {
-        self.held.len() as u64
+        self.held.len() as u64 + self.thinned
     }
 
     /// The last of them.
     pub(super) fn last(&self) -> Option<&Observation> {
         self.held.last()
+    }
+
+    /// Whether the place has lasted for too long to be a teardown. Without times, their number tells.
+    fn lasts_until(&self, observation: &Observation) -> bool {
+        let since = self.held.first().and_then(|first| first.t);
+        match (since, observation.t) {
+            (Some(since), Some(now)) => now - since > LONGEST_HELD,
+            _ => true,
+        }
+    }
+
+    /// Lets go of every second one; what the training said at it stays.
+    fn thin(&mut self) {
+        let mut marks = Vec::new();
+        for (place, mut held) in std::mem::take(&mut self.held).into_iter().enumerate() {
+            marks.append(&mut held.marks);
+            if place % 2 == 0 {
+                self.thinned += 1;
+            } else {
+                held.marks = std::mem::take(&mut marks);
+                self.held.push(held);
+            }
+        }
     }
 }
 
@@ -56,7 +89,7 @@ fn is_after(observation: &Observation, held: &Observation) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use leveloff_model::units::Seconds;
+    use leveloff_model::progress::MarkKind;
 
     use super::*;
 
@@ -94,5 +127,20 @@ mod tests {
             newest.push(&at(Some(7.0), f64::from(t)), |_| finished += 1);
         }
         assert!(finished > 900 && newest.len() <= MOST_HELD as u64);
+    }
+
+    #[test]
+    fn a_teardown_is_held_however_often_it_is_looked_at() {
+        let mut newest = Newest::default();
+        let mut finished = 0;
+        for tenth in 0..500 {
+            let mut observation = at(Some(1000.0), f64::from(tenth) / 10.0);
+            observation.marks = vec![MarkKind::Event("saved".to_owned())];
+            newest.push(&observation, |_| finished += 1);
+        }
+        assert_eq!((finished, newest.len()), (0, 500));
+        assert!(newest.held.len() <= MOST_HELD);
+        let said: usize = newest.held.iter().map(|held| held.marks.len()).sum();
+        assert_eq!(said, 500, "what the training said is not thinned out");
     }
 }

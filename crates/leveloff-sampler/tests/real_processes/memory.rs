@@ -167,6 +167,55 @@ say("alone"); wait()
 }
 
 #[test]
+fn nobody_is_read_while_workers_make_room_for_new_ones() {
+    let mut patient = Patient::start(
+        r#"
+shared = touched(120)
+def forked():
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        own = touched(4); os.write(writer, b"."); pause()
+    os.read(reader, 1)
+    return pid
+old = forked()
+say("ready"); wait()
+os.kill(old, 9); os.waitpid(old, 0)
+say("between"); wait()
+new = forked()
+say("new"); wait()
+"#,
+    );
+    patient.hear();
+    let clock = HandClock::new();
+    let mut sampler = sampler_of(patient.pid(), &clock);
+    let before = settled(&mut sampler, &clock);
+    let read_at = |sample: &Sample| sample.processes[0].pss.unwrap().at;
+    patient.go();
+    patient.hear();
+    for _ in 0..3 {
+        clock.pass(0.1);
+        sampler.tick().unwrap();
+        sampler.wait_for_details();
+    }
+    // Had it been read here, the next fork would have been in half of what was read.
+    clock.pass(0.1);
+    let between = sampler.tick().unwrap().sample;
+    assert_eq!(read_at(&between), read_at(&before));
+    patient.go();
+    patient.hear();
+    let after = settled(&mut sampler, &clock);
+    assert!(read_at(&after).0 > read_at(&before).0);
+    let truth = independent_sum(sampler.infos().map(|info| info.key.pid));
+    assert!(
+        within(after.tree().total.0, truth, 3.0),
+        "{} against {}",
+        after.tree().total,
+        Bytes(truth)
+    );
+}
+
+#[test]
 fn shared_memory_and_descriptors_are_counted() {
     let mut patient = Patient::start(
         r#"
