@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 
+use leveloff_classifier::observation::{Attendance, Present};
 use leveloff_model::process::{ProcessIndex, ProcessInfo, Role};
 use leveloff_model::sample::{Event, OwnCost, Sample, Tick};
 use leveloff_model::units::{Bytes, Seconds, Step};
@@ -11,6 +12,7 @@ use leveloff_model::units::{Bytes, Seconds, Step};
 #[derive(Debug, Default)]
 pub struct Summary {
     infos: HashMap<ProcessIndex, ProcessInfo>,
+    attendance: Attendance,
     baseline: Option<Point>,
     peak: Option<Point>,
     last: Option<Point>,
@@ -113,11 +115,7 @@ impl Summary {
 
     fn take_point(&mut self, point: Point) {
         // While it shuts down, a run gives its memory back; that is not what it used.
-        let shutting_down = self
-            .last
-            .as_ref()
-            .is_some_and(|last| last.trainers() > point.trainers());
-        if shutting_down || point.roles.is_empty() {
+        if !self.attendance.goes_on(point.present(), Some(point.t)) {
             return;
         }
         // The first samples estimate what was not read yet, and until the first step is done the
@@ -245,10 +243,14 @@ impl Summary {
 }
 
 impl Point {
-    fn trainers(&self) -> u32 {
-        self.roles
-            .get(&Role::Trainer)
-            .map_or(0, |role| role.processes)
+    fn present(&self) -> Present {
+        let processes: u32 = self.roles.values().map(|role| role.processes).sum();
+        let trainers = self.roles.get(&Role::Trainer);
+        Present {
+            processes: processes as usize,
+            trainers: trainers.map_or(0, |role| role.processes as usize),
+            memory: self.total,
+        }
     }
 }
 
