@@ -40,7 +40,8 @@ pub struct Assignment {
 }
 
 impl Assignment {
-    /// Whether it was made by a training process and may still show what for.
+    /// Whether it may still show what it is: a training process had it made, or nobody in its tree
+    /// shows a framework.
     pub fn is_undecided(&self) -> bool {
         children::is_undecided(self.role, &self.why)
     }
@@ -126,10 +127,12 @@ fn assign_by(
     let owners = Owners::of(&tree, &roles);
     trainers::promote(&tree, &mut roles, &owners);
     trainers::demote_starters(&tree, &mut roles, &owners);
-    if let Some(root) = root.and_then(|pid| tree.index(pid)) {
-        workhorse::ensure_one(&tree, &mut roles, root, earlier);
-    }
+    let named = root.and_then(|pid| tree.index(pid));
+    let chosen_in = named.filter(|&named| workhorse::ensure_one(&tree, &mut roles, named, earlier));
     trainers::name_launchers(&tree, &mut roles, root);
+    if let Some(named) = chosen_in {
+        workhorse::leave_open(&tree, &mut roles, named);
+    }
     let ranks = ranks::of_all(&tree, &roles);
     roles
         .into_iter()

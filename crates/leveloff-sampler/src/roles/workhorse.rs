@@ -7,6 +7,7 @@
 use leveloff_model::process::{Pid, Role};
 use leveloff_model::units::{Bytes, Seconds};
 
+use super::children::UNDECIDED;
 use super::phrases::is_spawned;
 use super::programs::{is_shell, is_wrapper};
 use super::trainers::works_for;
@@ -17,17 +18,17 @@ use crate::facts::ProcessFacts;
 type Roles = [Option<Judged>];
 
 /// Somebody in the tree of a process that the user named must be the trainer: that process, or the
-/// one below it that works while it only launches.
+/// one below it that works while it only launches. Whether one had to be chosen.
 pub(super) fn ensure_one(
     tree: &Tree<'_>,
     roles: &mut Roles,
     root: usize,
     earlier: Option<Earlier>,
-) {
+) -> bool {
     let below = tree.descendants(root);
     let trains = |&index: &usize| has_role(roles, index, Role::Trainer);
     if trains(&root) || below.iter().any(trains) {
-        return;
+        return false;
     }
     let named = Named {
         facts: &tree[root],
@@ -42,16 +43,33 @@ pub(super) fn ensure_one(
             && named.leaves_the_work_to(facts, before)
     };
     let workers: Vec<usize> = below.into_iter().filter(works).collect();
-    let (chosen, why) = match biggest(tree, &workers, before) {
+    let (chosen, role, why) = match biggest(tree, &workers, before) {
         Some(biggest) => (
             biggest,
+            Role::Trainer,
             "maps no framework; is the biggest below the process that was named",
         ),
-        // Its trainers have yet to come, or have gone.
-        None if named.is_launcher => return,
-        None => (root, "maps no framework; is the process that was named"),
+        // Their trainers have yet to come, or have gone.
+        None if named.is_launcher => return true,
+        None if named.is_wrapper() => (root, Role::Launcher, "runs a command given to it"),
+        None => (
+            root,
+            Role::Trainer,
+            "maps no framework; is the process that was named",
+        ),
     };
-    roles[chosen] = Some(Judged::new(Role::Trainer, why));
+    roles[chosen] = Some(Judged::new(role, why));
+    true
+}
+
+/// Who could have been chosen and has no other part may still be the one; such are looked at often.
+pub(super) fn leave_open(tree: &Tree<'_>, roles: &mut Roles, root: usize) {
+    for index in tree.descendants(root) {
+        if roles[index].is_none() && is_program_of_its_own(tree, roles, index) {
+            let why = format!("maps no framework, {UNDECIDED}");
+            roles[index] = Some(Judged::new(Role::Other, why));
+        }
+    }
 }
 
 /// One that has lived for less may be anybody's helper. Just under the second after which a newcomer
@@ -59,7 +77,7 @@ pub(super) fn ensure_one(
 const LASTING: Seconds = Seconds(0.9);
 
 /// What a program runs in passing (a version, a list of packages) is over by then.
-const LONG: Seconds = Seconds(20.0);
+const LONG: Seconds = Seconds(10.0);
 
 /// So much more memory shows that one waits for the other, whatever time they used.
 const HOLDS_TIMES_MORE: u64 = 4;
@@ -78,6 +96,11 @@ struct Named<'a> {
 }
 
 impl Named<'_> {
+    /// A program that never does more than to run another. A script may.
+    fn is_wrapper(&self) -> bool {
+        is_wrapper(self.facts) && !is_shell(self.facts)
+    }
+
     /// Whether it only launches, and that one works.
     fn leaves_the_work_to(&self, other: &ProcessFacts, before: Option<Pid>) -> bool {
         let is_bigger = held(other) > held(self.facts);
@@ -85,7 +108,7 @@ impl Named<'_> {
             let works_more = other.cpu_ticks > self.facts.cpu_ticks;
             return is_bigger || works_more || self.facts.cpu_ticks < SCRIPT_TICKS;
         }
-        if self.is_launcher || is_wrapper(self.facts) {
+        if self.is_launcher || self.is_wrapper() {
             return true;
         }
         let is_before = Some(other.pid()) == before;
