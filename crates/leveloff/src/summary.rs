@@ -334,15 +334,26 @@ mod tests {
 
     /// The memory line of a run that had these totals, in MiB, one each second.
     fn told(totals: &[u64], is_over: bool) -> String {
+        let trains = |&total: &u64| (total, Role::Trainer);
+        let moments: Vec<(u64, Role)> = totals.iter().map(trains).collect();
+        told_of(&moments, is_over)
+    }
+
+    /// The same where one process with this role is there.
+    fn told_of(moments: &[(u64, Role)], is_over: bool) -> String {
         let mut summary = Summary::default();
-        for (t, total) in totals.iter().enumerate() {
+        for (t, &(total, role)) in moments.iter().enumerate() {
+            let alone = RoleMemory {
+                processes: 1,
+                ..RoleMemory::default()
+            };
             let point = Point {
                 t: Seconds(t as f64),
                 step: None,
                 total: Bytes(total << 20),
                 rss: Bytes(total << 20),
                 unread: 0,
-                roles: BTreeMap::from([(Role::Trainer, RoleMemory::default())]),
+                roles: BTreeMap::from([(role, alone)]),
             };
             summary.take_point(point);
         }
@@ -378,5 +389,33 @@ mod tests {
     fn a_run_that_shrinks_for_long_has_shrunk() {
         let line = told(&[300, 250, 200, 150, 100], true);
         assert!(line.contains("→ 100 MiB at 4 s, peak 300 MiB"), "{line}");
+    }
+
+    #[test]
+    fn what_is_left_when_the_trainer_has_gone_is_not_what_the_run_used() {
+        let line = told_of(
+            &[
+                (100, Role::Trainer),
+                (300, Role::Trainer),
+                (2, Role::Launcher),
+                (3, Role::Launcher),
+            ],
+            true,
+        );
+        assert!(line.contains("→ 300 MiB at 1 s"), "{line}");
+    }
+
+    #[test]
+    fn a_run_whose_memory_is_held_by_another_goes_on() {
+        let line = told_of(
+            &[
+                (3, Role::Trainer),
+                (2, Role::Launcher),
+                (100, Role::Launcher),
+                (300, Role::Launcher),
+            ],
+            true,
+        );
+        assert!(line.contains("→ 300 MiB at 3 s"), "{line}");
     }
 }
