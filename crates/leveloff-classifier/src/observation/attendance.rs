@@ -48,7 +48,7 @@ impl Attendance {
     ///
     /// Nobody left is the end. Where trainers are known, the last one's exit is the end too: what
     /// remains are launchers and helpers. A trainer less than before is the beginning of the end,
-    /// until it has lasted for [`PATIENCE`]. But memory must have gone with them: one that was taken
+    /// until it has lasted for a minute. But memory must have gone with them: one that was taken
     /// for a trainer and left the memory behind was none, and nothing has ended. A run that never
     /// had a trainer is anything that was recorded, and goes on as long as somebody lives.
     pub fn goes_on(&mut self, present: Present, t: Option<Seconds>) -> bool {

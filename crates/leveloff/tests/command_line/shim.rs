@@ -106,9 +106,9 @@ impl Wrapped {
 
 /// The part that was last told of the process that runs training.py itself.
 fn role_of_training(recording: &Recording) -> Option<String> {
-    let runs_it = |row: &&&Value| row["cmd"][0] == python() && row["cmd"][1] == "training.py";
+    let runs_it = |row: &&Value| row["cmd"][0] == python() && row["cmd"][1] == "training.py";
     let told = recording.told_of_processes();
-    let row = told.iter().filter(runs_it).next_back()?;
+    let row = told.into_iter().rfind(runs_it)?;
     row["role"].as_str().map(str::to_owned)
 }
 
