@@ -24,6 +24,8 @@ pub struct Curve {
     steps: [f64; USUAL_STEPS],
     steps_seen: usize,
     past: Cascade,
+    /// Whether the newest x is part of the view.
+    newest_is_finished: bool,
     points: u64,
     first: Option<(f64, f64)>,
     peak: f64,
@@ -42,6 +44,8 @@ pub struct View {
     pub high: Vec<f64>,
     /// Points of the curve behind each.
     pub weight: u64,
+    /// Where the first of them begins, which is before its mean.
+    pub begin: f64,
 }
 
 /// Values at one x that are kept for their median; more are folded in by replacing older ones.
@@ -56,24 +60,47 @@ const WILD_STEPS: f64 = 8.0;
 /// And further than this share of them.
 const WILD_SHARE: f64 = 0.02;
 
+/// Buckets in a level of a curve: enough for the shape of what is judged most often, few enough for a
+/// verdict in a fraction of a millisecond.
+const FINE: usize = 128;
+
+/// The same for the dozens of series beside the run's memory: judging takes time with the square of
+/// the points, and only the course of these matters.
+const COARSE: usize = 48;
+
 impl Default for Curve {
     fn default() -> Curve {
+        Curve::of_width(FINE, false)
+    }
+}
+
+impl Curve {
+    /// A curve for a caller who holds the newest point back itself: all of it is judged.
+    pub fn of_finished() -> Curve {
+        Curve::of_width(FINE, true)
+    }
+
+    /// The same with less detail.
+    pub fn of_finished_coarse() -> Curve {
+        Curve::of_width(COARSE, true)
+    }
+
+    fn of_width(width: usize, newest_is_finished: bool) -> Curve {
         Curve {
+            newest_is_finished,
             newest: Vec::new(),
             newest_x: f64::NEG_INFINITY,
             newest_seen: 0,
-            recent: Vec::with_capacity(2),
+            recent: Vec::with_capacity(3),
             steps: [0.0; USUAL_STEPS],
             steps_seen: 0,
-            past: Cascade::default(),
+            past: Cascade::of_width(width),
             points: 0,
             first: None,
             peak: f64::NEG_INFINITY,
         }
     }
-}
 
-impl Curve {
     /// Takes the next point. One that does not come after the last in x belongs to the same x; one
     /// that is not a number is left out.
     pub fn push(&mut self, x: f64, y: f64) {
@@ -111,32 +138,28 @@ impl Curve {
     /// The value that the curve had at `x`, between the points that are still known; `None` outside
     /// of them.
     pub fn value_at(&self, x: f64) -> Option<f64> {
-        let mut before: Option<(f64, f64)> = None;
-        let finished = self.past.buckets().map(|bucket| (bucket.x, bucket.y));
-        for point in finished.chain(self.recent.iter().copied()) {
-            if point.0 >= x {
-                return match before {
-                    Some(before) => Some(between(before, point, x)),
-                    None => (point.0 == x || self.first.is_some_and(|first| first.0 <= x))
-                        .then_some(point.1),
-                };
-            }
-            before = Some(point);
-        }
         let newest = (self.newest_x, self.newest_y()?);
-        match before {
-            Some(before) if x <= newest.0 => Some(between(before, newest, x)),
-            _ => (x == newest.0).then_some(newest.1),
+        let mut before = self.first.unwrap_or(newest);
+        if x < before.0 {
+            return None;
         }
+        let finished = self.past.buckets().map(|bucket| (bucket.x, bucket.y));
+        for point in finished.chain(self.recent.iter().copied()).chain([newest]) {
+            if point.0 >= x {
+                return Some(between(before, point, x));
+            }
+            before = point;
+        }
+        None
     }
 
-    /// All finished points, which the newest x is not: it never changes a verdict, because a run
-    /// that shuts down gives memory back.
+    /// All finished points, which the newest x is not (but for [`Curve::of_finished`]): it never
+    /// changes a verdict, because a run that shuts down gives memory back.
     pub fn view(&self) -> View {
-        View::of(
-            self.past.buckets().chain(self.checked()),
-            self.past.coarsest(),
-        )
+        let points = self.past.buckets().chain(self.finished());
+        let mut view = View::of(points, self.past.coarsest());
+        view.begin = self.first.map_or(view.begin, |first| first.0);
+        view
     }
 
     /// The newest points only, as finely as they are known: about one in `fraction` of them all.
@@ -144,7 +167,7 @@ impl Curve {
         let wanted = self.past.points() / fraction.max(1);
         let (skip, coarsest) = self.past.newest(wanted);
         View::of(
-            self.past.buckets().skip(skip).chain(self.checked()),
+            self.past.buckets().skip(skip).chain(self.finished()),
             coarsest,
         )
     }
@@ -162,7 +185,11 @@ impl Curve {
         if self.newest.is_empty() {
             return;
         }
-        let point = (self.newest_x, median(&mut self.newest));
+        let y = match self.newest[..] {
+            [only] => only,
+            _ => median(&mut self.newest),
+        };
+        let point = (self.newest_x, y);
         self.newest.clear();
         self.newest_seen = 0;
         self.first.get_or_insert(point);
@@ -200,8 +227,10 @@ impl Curve {
     }
 
     /// Finished points that are not in the past yet.
-    fn checked(&self) -> impl Iterator<Item = Bucket> + '_ {
-        self.recent.iter().map(|&point| Bucket::point(point))
+    fn finished(&self) -> impl Iterator<Item = Bucket> + '_ {
+        let newest = self.newest_y().filter(|_| self.newest_is_finished);
+        let newest = newest.map(|y| (self.newest_x, y));
+        self.recent.iter().copied().chain(newest).map(Bucket::point)
     }
 }
 
@@ -225,6 +254,7 @@ impl View {
                 open = Some(joined);
             }
         }
+        view.begin = view.x.first().copied().unwrap_or(0.0);
         // A last one that is mostly empty would be noisier than the others, but newer.
         if let Some(open) = open.filter(|open| 4 * open.points >= weight) {
             view.push(open);

@@ -15,22 +15,23 @@ mod fusion;
 mod generations;
 mod held;
 mod jury;
+mod newest;
 mod own_clock;
 mod pace;
 mod processes;
 mod roles;
-mod thinned;
 mod track;
 
 use leveloff_model::process::Role;
 use leveloff_model::recording::StatedFacts;
-use leveloff_model::units::Step;
+use leveloff_model::units::{Seconds, Step};
 
 use self::book::Book;
 use self::ceiling::{Growth, NearestLimit};
 use self::findings::Case;
 use self::fusion::Decision;
 use self::jury::{Bench, Jury};
+use self::newest::Newest;
 use self::own_clock::OwnClock;
 use self::pace::Pace;
 use crate::judge::Facts;
@@ -49,6 +50,7 @@ pub struct RunJudge {
     limit: NearestLimit,
     devshm_clock: OwnClock,
     planned: Option<f64>,
+    newest: Newest,
 }
 
 /// Counts that make an axis: a judgement needs as many points.
@@ -60,17 +62,24 @@ impl RunJudge {
         RunJudge {
             unit,
             stated: stated.clone(),
-            by_count: Book::default(),
-            by_time: Some(Box::default()),
+            by_count: Book::new(),
+            by_time: Some(Box::new(Book::new())),
             pace: Pace::default(),
             limit: NearestLimit::new(stated.limit),
             devshm_clock: OwnClock::default(),
             planned: None,
+            newest: Newest::default(),
         }
     }
 
-    /// Takes the next observation.
+    /// Takes the next observation. It counts when the run has gone on from there.
     pub fn observe(&mut self, observation: &Observation) {
+        let mut newest = std::mem::take(&mut self.newest);
+        newest.push(observation, |finished| self.take(finished));
+        self.newest = newest;
+    }
+
+    fn take(&mut self, observation: &Observation) {
         self.limit.observe(observation);
         self.planned = observation.planned.or(self.planned);
         self.follow_devshm(observation);
@@ -122,18 +131,35 @@ impl RunJudge {
             blame: blame_for(book, &decision, devshm_is_ours, onset, now),
             clock,
             findings,
-            points: book.points,
-            duration: book.duration(),
+            points: book.points + self.newest.len(),
+            span: self.span(book, unit),
+            duration: self.duration(book),
             judgement: decision.judgement,
             memory: decision.memory,
             subjects: jury.into_all(),
         }
     }
 
-    /// The run's own count, once it is long enough, or when there is nothing else.
+    /// From the first to the newest x, which is not judged yet.
+    fn span(&self, book: &Book, unit: XUnit) -> Option<(f64, f64)> {
+        let newest = self.newest.last().and_then(|newest| match unit {
+            XUnit::Second => newest.t.map(|t| t.0),
+            _ => newest.count,
+        });
+        let first = book.memory.began_at().or(newest)?;
+        Some((first, newest.unwrap_or(book.x).max(first)))
+    }
+
+    fn duration(&self, book: &Book) -> Option<Seconds> {
+        let (first, last) = book.times()?;
+        let newest = self.newest.last().and_then(|newest| newest.t);
+        Some(newest.unwrap_or(last) - first)
+    }
+
+    /// The run's own count, once it is long enough, or when it was told from the beginning.
     fn axis(&self) -> (&Book, XUnit) {
         match &self.by_time {
-            Some(book) if book.places() > 0 => (book, XUnit::Second),
+            Some(book) if book.points > self.by_count.points => (book, XUnit::Second),
             _ => (&self.by_count, self.unit),
         }
     }
@@ -194,10 +220,15 @@ fn is_growing(judgement: &Judgement) -> bool {
     matches!(judgement.verdict, Verdict::WarmingUp | Verdict::Leak(_))
 }
 
-/// From where the growth began to where it is judged.
+/// Shares of the growth are taken this much of it before the newest judged place: loader workers may
+/// be gone a step before the run ends, and leave their pages to the trainer.
+const BEFORE_THE_END: f64 = 0.03;
+
+/// From where the growth began to where its shares are taken.
 fn window(judgement: &Judgement, book: &Book) -> (f64, f64) {
     let (first, last) = judgement.span.unwrap_or((book.x, book.x));
-    (judgement.onset_x.unwrap_or(first), last)
+    let onset = judgement.onset_x.unwrap_or(first);
+    (onset, last - BEFORE_THE_END * (last - onset))
 }
 
 fn blame_for(

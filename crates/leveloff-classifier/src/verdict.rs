@@ -186,9 +186,11 @@ pub struct RunVerdict {
     pub findings: Vec<Finding>,
     /// Every series that was judged.
     pub subjects: Vec<(Subject, Judgement)>,
-    /// Observations that were judged.
+    /// Observations that were taken.
     pub points: u64,
-    /// Time from the first to the last of them.
+    /// From the first to the newest x. The newest is not judged yet.
+    pub span: Option<(f64, f64)>,
+    /// Time from the first to the last observation.
     pub duration: Option<Seconds>,
 }
 

@@ -49,6 +49,7 @@ pub fn run(memory: Judgement) -> RunVerdict {
         pace: None,
         decisive: Subject::Memory,
         points: memory.points,
+        span: memory.span,
         judgement: memory.clone(),
         memory,
         risk: None,

@@ -11,7 +11,7 @@ mod table;
 mod who;
 
 pub use paint::Paint;
-pub use table::{Tally, error_row, row};
+pub use table::{Table, Tally};
 
 use leveloff_classifier::verdict::{RunVerdict, Verdict};
 use leveloff_model::process::printable;

@@ -7,6 +7,8 @@ use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::verdict::Rate;
 use leveloff_model::units::Seconds;
 
+use crate::place::thousands;
+
 /// Growth of memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MemoryRate {
@@ -43,9 +45,13 @@ impl MemoryRate {
     }
 
     /// What it cannot be more than: `0.4 MiB per step`. `None` when it cannot be growth at all.
+    /// Where that is less than a page of memory, it is told of more steps at once.
     pub fn at_most(&self) -> Option<String> {
-        (self.rate.high > 0.0 && self.rate.high.is_finite())
-            .then(|| amount_per(self.rate.high, self.per.name()))
+        let most = self.rate.high;
+        let bases = [1.0, 10.0, 100.0, 1000.0, 10_000.0, 100_000.0];
+        let base = bases.into_iter().find(|base| most * base >= PAGE);
+        let base = base.unwrap_or(1_000_000.0);
+        (most > 0.0 && most.is_finite()).then(|| amount_per(most * base, &self.base(base)))
     }
 
     /// The same in other bases: `1.61 GiB per 10 steps`, `1.03 GiB per minute`. The bases are chosen
@@ -55,8 +61,7 @@ impl MemoryRate {
         if self.per != XUnit::Second {
             let many = [10.0, 100.0].into_iter();
             let many = first_to_picture(many, 1000.0, |n| self.rate.value * n);
-            let base = format!("{many} {}s", self.per.name());
-            texts.push(amount_per(self.rate.value * many, &base));
+            texts.push(amount_per(self.rate.value * many, &self.base(many)));
         }
         if let Some(a_second) = self.a_second(pace) {
             let times = [60.0, 3600.0].into_iter();
@@ -69,6 +74,14 @@ impl MemoryRate {
             texts.push(amount_per(a_second * time, base));
         }
         texts
+    }
+
+    /// `step`, `1,000 steps`
+    fn base(&self, many: f64) -> String {
+        match many {
+            1.0 => self.per.name().to_owned(),
+            many => format!("{} {}s", thousands(many as u64), self.per.name()),
+        }
     }
 
     fn a_second(&self, pace: Option<Seconds>) -> Option<f64> {
@@ -110,6 +123,9 @@ pub fn amount(bytes: f64) -> String {
 fn amount_per(bytes: f64, base: &str) -> String {
     format!("{} per {base}", amount(bytes))
 }
+
+/// Less than this is nothing that a process can take.
+const PAGE: f64 = 4096.0;
 
 /// What people can picture begins here.
 const PICTURED: f64 = 1048576.0;
@@ -219,6 +235,9 @@ mod tests {
     #[test]
     fn a_bound_is_growth_or_nothing() {
         assert_eq!(rate(0.1, -0.2, 0.4).at_most().unwrap(), "410 KiB per step");
+        let tiny = 0.18 / 1048576.0;
+        let of_many = "17.6 KiB per 100,000 steps";
+        assert_eq!(rate(0.0, 0.0, tiny).at_most().unwrap(), of_many);
         assert_eq!(rate(-0.3, -0.4, -0.2).at_most(), None);
         assert_eq!(rate(0.1, 0.0, f64::INFINITY).at_most(), None);
     }

@@ -159,9 +159,9 @@ impl Sampler {
             .map_or(Duration::ZERO, |last| now.boot.saturating_sub(last.boot));
         let mut events = Vec::new();
         self.notice_late(now, elapsed, &mut events);
-        let gaps = self.shared_memory.take(&mut self.roster, self.total);
-        self.say_all(gaps, &mut events);
         self.take_in(t, &mut events)?;
+        let gaps = self.shared_memory.take(&mut self.roster, self.total, t);
+        self.say_all(gaps, &mut events);
         self.look_at_all(&mut events);
         self.review_cast(t, &mut events);
         self.shared_memory

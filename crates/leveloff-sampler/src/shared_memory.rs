@@ -70,15 +70,36 @@ impl SharedMemory {
     }
 
     /// Takes in what was read since the last call; what could not be is a gap.
-    pub fn take(&mut self, roster: &mut Roster, total: Bytes) -> Vec<Gap> {
+    ///
+    /// A reading that a fork overtook counts pages as shared with somebody who is not read yet: the
+    /// run would seem to lose them for seconds. It is dropped, and taken again when the burst of
+    /// forks is over. So forks have to be noticed first.
+    pub fn take(&mut self, roster: &mut Roster, total: Bytes, t: Seconds) -> Vec<Gap> {
         let mut details = std::mem::take(&mut self.arrived);
         details.extend(self.detail.finished());
+        // Before the first is taken in: what it says of the others is no fork.
+        let overtaken = self.overtaken(&details, roster, t);
         let mut gaps = Vec::new();
-        for detail in details {
+        for (detail, overtaken) in details.iter().zip(overtaken) {
             self.budget.spend(detail.cost);
-            gaps.extend(self.take_one(&detail, roster, total));
+            if !overtaken {
+                gaps.extend(self.take_one(detail, roster, total));
+            } else if let Some(process) = roster.find_mut(detail.process) {
+                process.pss_failed(false);
+            }
         }
         gaps
+    }
+
+    fn overtaken(&mut self, details: &[Detail], roster: &mut Roster, t: Seconds) -> Vec<bool> {
+        let waits = !self.kin.is_settled(t);
+        details
+            .iter()
+            .map(|detail| {
+                let process = roster.find_mut(detail.process);
+                waits && process.is_some_and(|process| process.was_overtaken())
+            })
+            .collect()
     }
 
     fn take_one(&mut self, detail: &Detail, roster: &mut Roster, total: Bytes) -> Option<Gap> {

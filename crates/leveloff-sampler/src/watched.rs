@@ -369,6 +369,11 @@ impl Watched {
         surprise
     }
 
+    /// Whether somebody came or went who shares its pages, since its reading was asked for.
+    pub fn was_overtaken(&self) -> bool {
+        self.pss.kin_changed
+    }
+
     /// A reading failed: for good when it is forbidden, else it may be tried again.
     pub fn pss_failed(&mut self, forbidden: bool) {
         self.pss.asked = false;

@@ -26,7 +26,7 @@ pub fn run(args: &JudgeArgs) -> Result<ExitCode> {
         bail!("stdin can be judged only once; give '-' once, and files by their names");
     }
     let mut ending = Ending::new(args.undecided);
-    let mut printer = Printer::new(args, cases.len());
+    let mut printer = Printer::new(args, &cases);
     crew::in_order(
         &cases,
         args.jobs,

@@ -20,15 +20,13 @@ pub struct Bucket {
 }
 
 /// The levels, finest first.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Cascade {
     levels: Vec<VecDeque<Bucket>>,
+    /// Buckets in a level. A view of any stretch has between half and twice as many points.
+    width: usize,
     points: u64,
 }
-
-/// Buckets in a level. A view of any stretch then has between half and twice as many points: enough
-/// for the shape of a curve, few enough for a verdict in a fraction of a millisecond.
-const LEVEL: usize = 128;
 
 impl Bucket {
     /// One point.
@@ -57,6 +55,15 @@ impl Bucket {
 }
 
 impl Cascade {
+    /// Nothing yet; levels will hold this many buckets.
+    pub fn of_width(width: usize) -> Cascade {
+        Cascade {
+            levels: Vec::new(),
+            width,
+            points: 0,
+        }
+    }
+
     /// Takes the next bucket of one point.
     pub fn push(&mut self, bucket: Bucket) {
         self.points += bucket.points;
@@ -66,13 +73,13 @@ impl Cascade {
                 return;
             };
             level.push_back(bucket);
-            if level.len() > LEVEL {
+            if level.len() > self.width {
                 let oldest = level.pop_front().zip(level.pop_front());
                 carried = oldest.map(|(first, second)| first.joined(second));
             }
         }
         if let Some(bucket) = carried {
-            let mut level = VecDeque::with_capacity(LEVEL + 1);
+            let mut level = VecDeque::new();
             level.push_back(bucket);
             self.levels.push(level);
         }

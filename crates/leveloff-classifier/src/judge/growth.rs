@@ -75,6 +75,9 @@ const TAIL_KNOWN: f64 = 0.2;
 /// Growth is looked at from this much behind the stated horizon.
 const HORIZON_SLACK: f64 = 1.1;
 
+/// The longest stretch is taken among those whose residuals are at most this many times the smallest.
+const FITS_AS_WELL: f64 = 1.5;
+
 /// Residuals above this share of the growth are no straight line.
 const MISFIT: f64 = 0.08;
 
@@ -156,6 +159,27 @@ impl Growth {
             && self.tail.slope - self.tail.slope_error >= TAIL_KNOWN * self.line.slope
     }
 
+    /// The same with a rate that is known to be higher where no point of the newest third is as low
+    /// as any of the oldest. Growth in a few irregular chunks is certain by that long before a line
+    /// through it is, whose residuals look like slow noise.
+    pub fn with_certain_rise(mut self, scene: &Scene<'_>) -> Growth {
+        let (x, y) = (&scene.x[self.from..], &scene.y[self.from..]);
+        let third = y.len() / 3;
+        if third < FEWEST {
+            return self;
+        }
+        let highest_before = y[..third].iter().copied().fold(f64::MIN, f64::max);
+        let lowest_now = y[y.len() - third..]
+            .iter()
+            .copied()
+            .fold(f64::MAX, f64::min);
+        let rise = lowest_now - highest_before;
+        if rise > 0.5 * scene.material {
+            self.rate.low = self.rate.low.max(rise / (x[x.len() - 1] - x[0]));
+        }
+        self
+    }
+
     /// Whether it slows down so much that it may have ended by now.
     fn bends_to_a_stop(&self) -> bool {
         self.curvature.is_some_and(|bend| bend.slowing < 0.4)
@@ -215,18 +239,26 @@ fn before(scene: &Scene<'_>, from: usize, age: f64, slope: f64) -> Before {
 
 /// Growth that is a leak, if there is any: the longest stretch first.
 pub fn leak(scene: &Scene<'_>) -> Option<Growth> {
-    starts(scene)
+    let leaks: Vec<Growth> = starts(scene)
         .map(|from| Growth::since(scene, from))
-        .find(|growth| {
+        .filter(|growth| {
             growth.is_old(scene)
                 && growth.is_material(scene)
                 && growth.is_straight()
                 && growth.fits(scene)
         })
+        .collect();
+    let residual = |growth: &Growth| growth.line.residual;
+    let best = leaks.iter().map(residual).fold(f64::INFINITY, f64::min);
+    // A quiet beginning makes the line fit worse, and the rate too low.
+    leaks
+        .into_iter()
+        .find(|growth| residual(growth) <= FITS_AS_WELL * best)
 }
 
 /// Growth that goes on behind the stated horizon, if there is any. A stated horizon takes the place
-/// of the prior, so age does not matter; a little is left for a warmup that ends just there.
+/// of the prior, so age does not matter; a little is left for a warmup that ends just there. It may
+/// stand still at times: it is asked after the plateau, which knows for how long it did so before.
 pub fn past_horizon(scene: &Scene<'_>) -> Option<Growth> {
     let horizon = HORIZON_SLACK * scene.facts.level_by?;
     let past = scene.x.partition_point(|&x| x < horizon);
@@ -236,7 +268,8 @@ pub fn past_horizon(scene: &Scene<'_>) -> Option<Growth> {
         .into_iter()
         .chain(later)
         .map(|from| Growth::since(scene, from))
-        .find(|growth| growth.is_material(scene) && growth.goes_on() && !growth.bends_to_a_stop())
+        .map(|growth| growth.with_certain_rise(scene))
+        .find(|growth| growth.is_material(scene) && !growth.bends_to_a_stop())
 }
 
 /// The growth that is going on: the longest stretch that is straight, else the last one.

@@ -22,6 +22,10 @@ pub struct Plateau {
 /// The fewest points that can be flat.
 const FEWEST: usize = 4;
 
+/// After growth, what moves by less than this share of it is flat: of a few points the noise is not
+/// known, but how far growth would have carried them is.
+const BAND_OF_GROWTH: f64 = 0.04;
+
 /// After growth, it must last this share of the time before.
 const SHARE_OF_BEFORE: f64 = 0.2;
 
@@ -40,9 +44,11 @@ const KNOWN_SLOWER: f64 = 0.5;
 impl Plateau {
     /// The longest flat stretch that is long enough to be believed, else the longest one.
     pub fn of(scene: &Scene<'_>) -> Option<Plateau> {
-        let band = scene.material.max(4.0 * scene.noise.sigma);
+        let usual = scene.material.max(4.0 * scene.noise.sigma);
         let mut longest = None;
         for from in starts(scene) {
+            let grew = scene.rate_before(from) * (scene.x[from] - scene.begin());
+            let band = usual.max(BAND_OF_GROWTH * grew);
             if !is_flat(scene, from, band) {
                 continue;
             }
@@ -57,7 +63,11 @@ impl Plateau {
 
     fn from(scene: &Scene<'_>, from: usize, band: f64) -> Plateau {
         let line = tamed_line(scene, from, band);
-        let since = scene.x[from];
+        let since = if from == 0 {
+            scene.begin()
+        } else {
+            scene.x[from]
+        };
         let length = scene.end() - since;
         let before = since - scene.begin();
         let earlier = scene.rate_before(from);

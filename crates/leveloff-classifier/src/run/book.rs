@@ -8,15 +8,12 @@ use super::generations::Generations;
 use super::processes::ProcessTracks;
 use super::roles::RoleTracks;
 use super::track::{SeldomTrack, Track};
-use crate::curve::Curve;
 use crate::observation::Observation;
 
 /// The series of a run over steps, or over time.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Book {
     /// The run's memory, as finely as it can be kept: it is what the verdict is about.
-    pub(super) whole: Curve,
-    /// The same, for comparing it with the others.
     pub(super) memory: Track,
     /// Of each role and kind.
     pub(super) roles: RoleTracks,
@@ -47,6 +44,14 @@ pub(super) struct Book {
 }
 
 impl Book {
+    /// Nothing yet.
+    pub(super) fn new() -> Book {
+        Book {
+            memory: Track::fine(),
+            ..Book::default()
+        }
+    }
+
     /// Takes the next observation.
     pub(super) fn observe(&mut self, x: f64, observation: &Observation) {
         if self.points == 0 || x > self.x {
@@ -57,7 +62,6 @@ impl Book {
         if let Some(t) = observation.t {
             self.times = Some((self.times.map_or(t, |times| times.0), t));
         }
-        self.whole.push(x, observation.memory.0 as f64);
         self.memory.push(x, observation.memory.0 as f64);
         self.events.observe(x, observation);
         self.epochs.observe(x, observation);
@@ -70,9 +74,9 @@ impl Book {
         self.places
     }
 
-    /// Time from the first to the last observation.
-    pub(super) fn duration(&self) -> Option<Seconds> {
-        self.times.map(|(first, last)| last - first)
+    /// Times of the first and the last observation.
+    pub(super) fn times(&self) -> Option<(Seconds, Seconds)> {
+        self.times
     }
 
     fn take_processes(&mut self, x: f64, observation: &Observation) {

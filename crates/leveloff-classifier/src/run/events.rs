@@ -209,9 +209,11 @@ impl Recent {
     }
 
     fn median(&self) -> Option<f64> {
-        let mut known: Vec<f64> = self.0.iter().flatten().copied().collect();
-        known.sort_by(f64::total_cmp);
-        known.get(known.len() / 2).copied()
+        match self.0 {
+            [Some(a), Some(b), Some(c)] => Some(a.min(b).max(a.max(b).min(c))),
+            [_, Some(b), Some(c)] => Some(b.max(c)),
+            [_, _, newest] => newest,
+        }
     }
 }
 

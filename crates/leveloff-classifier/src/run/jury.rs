@@ -6,7 +6,7 @@ use super::book::Book;
 use super::processes::ProcessTrack;
 use super::roles::RoleTrack;
 use super::track::Track;
-use crate::judge::{Facts, Quantity, judge};
+use crate::judge::{Facts, Quantity};
 use crate::observation::XUnit;
 use crate::verdict::{Because, Judgement, Kind, Subject};
 
@@ -41,7 +41,7 @@ impl Jury {
     /// Judges what rises.
     pub(super) fn of(bench: &Bench) -> Jury {
         let Bench { book, unit, facts } = *bench;
-        let memory = judge(&book.whole, unit, Quantity::Memory, &facts);
+        let memory = book.memory.judge(unit, Quantity::Memory, &facts);
         let memory = book.generations.hold_back(memory);
         let least = memory.material * Jury::WORTH_A_LOOK;
         let mut jury = Jury {

@@ -1,15 +1,14 @@
 //! One series of a run, with the few numbers that tell whether it is worth judging.
 
-use super::thinned::Thinned;
+use crate::curve::Curve;
 use crate::judge::{Facts, Quantity, judge};
 use crate::observation::XUnit;
 use crate::verdict::Judgement;
 
 /// A series that knows where it began and how far it swung.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Track {
-    series: Thinned,
-    points: u64,
+    curve: Curve,
     span: Option<Span>,
 }
 
@@ -34,7 +33,24 @@ struct Span {
     newest_x: f64,
 }
 
+impl Default for Track {
+    fn default() -> Track {
+        Track {
+            curve: Curve::of_finished_coarse(),
+            span: None,
+        }
+    }
+}
+
 impl Track {
+    /// A series that is kept as finely as possible: the one that the verdict is about.
+    pub(super) fn fine() -> Track {
+        Track {
+            curve: Curve::of_finished(),
+            span: None,
+        }
+    }
+
     /// The newer half of what still rises rose by this share of what it has to rise by in all.
     const STILL_RISES: f64 = 0.5;
 
@@ -43,8 +59,7 @@ impl Track {
         if !x.is_finite() || !y.is_finite() {
             return;
         }
-        self.series.push(x, y);
-        self.points += 1;
+        self.curve.push(x, y);
         let span = self.span.get_or_insert(Span {
             began_at: x,
             first: y,
@@ -61,15 +76,12 @@ impl Track {
 
     /// What is said of it.
     pub(super) fn judge(&self, unit: XUnit, quantity: Quantity, facts: &Facts) -> Judgement {
-        Judgement {
-            points: self.points,
-            ..judge(&self.series.curve(), unit, quantity, facts)
-        }
+        judge(&self.curve, unit, quantity, facts)
     }
 
     /// Points that were taken.
     pub(super) fn points(&self) -> u64 {
-        self.points
+        self.curve.points()
     }
 
     /// Its first x.
@@ -79,7 +91,7 @@ impl Track {
 
     /// Its value at some x that it reaches.
     pub(super) fn value_at(&self, x: f64) -> Option<f64> {
-        self.series.value_at(x)
+        self.curve.value_at(x)
     }
 
     /// The newest value; nothing when there is none.
@@ -123,12 +135,12 @@ impl Track {
         let start = if from < span.began_at {
             before(span)
         } else {
-            self.series.value_at(from).unwrap_or(span.newest)
+            self.curve.value_at(from).unwrap_or(span.newest)
         };
         let end = if to < span.began_at {
             before(span)
         } else {
-            self.series.value_at(to).unwrap_or(span.newest)
+            self.curve.value_at(to).unwrap_or(span.newest)
         };
         end - start
     }

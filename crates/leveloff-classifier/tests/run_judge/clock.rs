@@ -82,7 +82,7 @@ fn the_import_is_not_part_of_the_steps() {
         units.iter().filter(|unit| **unit == XUnit::Second).count(),
         25
     );
-    assert_eq!(units[25], XUnit::Step);
+    assert_eq!(units[26], XUnit::Step);
 }
 
 #[test]

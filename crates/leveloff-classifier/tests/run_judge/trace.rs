@@ -6,7 +6,7 @@ use leveloff_classifier::observation::{Observation, ProcessShare};
 use leveloff_model::process::{Pid, ProcessIndex, Role};
 use leveloff_model::units::{Bytes, Seconds};
 
-/// The observations of a trace. The samples of its last step are its teardown and left out.
+/// The observations of a trace, its teardown included.
 pub fn observations(csv: &str) -> Vec<Observation> {
     let mut lines = csv.lines();
     let columns: HashMap<&str, usize> = lines
@@ -33,14 +33,6 @@ pub fn observations(csv: &str) -> Vec<Observation> {
         if let Some(observation) = observations.last_mut() {
             row.add_process(observation, &mut indices);
         }
-    }
-    without_teardown(observations)
-}
-
-fn without_teardown(mut observations: Vec<Observation>) -> Vec<Observation> {
-    let last_step = observations.last().and_then(|o| o.count);
-    if last_step.is_some() {
-        observations.retain(|o| o.count != last_step);
     }
     observations
 }

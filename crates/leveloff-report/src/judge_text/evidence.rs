@@ -68,7 +68,7 @@ fn write_settling(judged: &Judged, page: &mut Page) {
 
 fn write_growth(run: &RunVerdict, page: &mut Page) {
     let Some(rate) = run.judgement.rate else {
-        return;
+        return write_rise(run, page);
     };
     let label = if rate.value < 0.0 {
         "falling"
@@ -89,6 +89,17 @@ fn write_growth(run: &RunVerdict, page: &mut Page) {
                 page.row("", &format!("= {}", also.join(" = ")));
             }
         }
+    }
+}
+
+/// With too few points for a rate: how far it rose.
+fn write_rise(run: &RunVerdict, page: &mut Page) {
+    let Judgement {
+        onset_level, level, ..
+    } = run.judgement;
+    if let (Verdict::WarmingUp, Some(from), Some(to)) = (run.verdict, onset_level, level) {
+        let rise = format!("{} → {}, at every point so far", bytes(from), bytes(to));
+        page.row("growing", &rise);
     }
 }
 

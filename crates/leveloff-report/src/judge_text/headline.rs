@@ -37,7 +37,7 @@ impl Headline<'_> {
     /// How much was seen: `steps 10–80`, `12 min`, `8 points`.
     pub fn facts(&self) -> Vec<String> {
         let unit = self.run.x_unit;
-        let span = self.run.memory.span.map(|span| stretch(span, unit));
+        let span = self.run.span.map(|span| stretch(span, unit));
         let duration = self.run.duration.map(|duration| duration.to_string());
         let points = match self.run.points {
             1 => "1 point".to_owned(),

@@ -17,7 +17,8 @@ pub fn sentence(run: &RunVerdict, stated: &StatedFacts) -> String {
         ),
         Because::YoungGrowth => with_share("no sign of slowing", judgement),
         Because::Bending => {
-            let bends = "it grows more slowly than before, as warmups do that are about to end";
+            let bends = "it grows more slowly than before, as warmups do before they end, and as \
+                         some leaks do";
             with_share(bends, judgement)
         }
         Because::NoisyGrowth => format!(

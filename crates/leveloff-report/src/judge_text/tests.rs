@@ -1,11 +1,12 @@
 use leveloff_classifier::observation::XUnit;
-use leveloff_classifier::verdict::{Because, DecideBy, Grade, Shape};
+use leveloff_classifier::verdict::{Because, Blame, DecideBy, Grade, Kind, Shape, Subject};
+use leveloff_model::process::Role;
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::units::Step;
 
 use super::*;
 use crate::cases::{
-    descriptor_leak, judgement, leak, mib_rate, run, story_at_80, story_at_300, undecided,
+    GIB, MIB, descriptor_leak, judgement, leak, mib_rate, run, story_at_80, story_at_300, undecided,
 };
 use crate::judged::Look;
 
@@ -84,6 +85,51 @@ story.csv   LEAK (confirmed) since step 1               steps 1–900 · 900 poi
              → look for losses kept without .item()
 "
     );
+}
+
+#[test]
+fn what_shrank_is_told_and_nothing_twice() {
+    let mut run = leak();
+    let part = |role, share: f64| Blame {
+        role: Some(role),
+        pid: None,
+        kind: Kind::Anonymous,
+        share,
+        growth: share * 100.0 * MIB,
+    };
+    run.blame = vec![
+        part(Role::Trainer, 1.199),
+        part(Role::Helper, 0.001),
+        part(Role::DataloaderWorker, -0.2),
+    ];
+    let text = told(&run);
+    let who = "  who        trainer: 120 %, +120 MiB of anonymous memory\n             \
+               dataloader-worker: shrank meanwhile, -20 MiB of anonymous memory\n  when";
+    assert!(text.contains(who), "{text}");
+}
+
+#[test]
+fn too_few_points_that_all_rise() {
+    let mut run = story_at_80();
+    run.judgement.because = Because::TooFewPoints { missing: 2 };
+    run.judgement.rate = None;
+    run.judgement.onset_level = Some(5.4 * GIB);
+    run.judgement.level = Some(9.0 * GIB);
+    let text = told(&run);
+    let growing = "\n  growing    5.4 GiB → 9.0 GiB, at every point so far\n             \
+                   2 more points are needed before anything can be said\n";
+    assert!(text.contains(growing), "{text}");
+}
+
+#[test]
+fn a_leak_without_a_finding_says_what_to_try() {
+    let mut run = leak();
+    run.findings.clear();
+    assert!(told(&run).contains("\n  next       have the training tell how many tensors"));
+    run.subjects = vec![(Subject::Tensors, run.judgement.clone())];
+    assert!(told(&run).contains("\n  next       `memray run --native` names"));
+    run.blame.clear();
+    assert!(told(&run).contains("\n  next       leveloff run -- CMD"));
 }
 
 #[test]
@@ -251,7 +297,8 @@ fn a_hostile_name_cannot_drive_a_terminal() {
     assert!(!text.contains('\x1b') && !text.contains('\x07'), "{text}");
     assert_eq!(text.lines().nth(1), Some("  LEAK (confirmed) since step 1"));
     assert!(text.contains("\n  note       3 lines"), "{text}");
-    assert!(!row(&judged, Paint::Plain).contains('\x1b'));
+    let table = Table::new([&*name].into_iter(), Paint::Plain);
+    assert!(!table.row(&judged).contains('\x1b'));
 }
 
 #[test]
@@ -270,46 +317,6 @@ fn a_run_ends_with_one_line() {
         line(&descriptor_leak()),
         "LEAK (early) of open descriptors since step 12 · 2.00 open descriptors per step \
          (1.90 … 2.10)"
-    );
-}
-
-#[test]
-fn many_inputs_get_a_line_each() {
-    let stated = StatedFacts::default();
-    let line = |verdict: &RunVerdict| row(&Judged::plain("a.csv", verdict, &stated), Paint::Plain);
-    assert_eq!(
-        line(&leak()),
-        "LEAK (confirmed)  since step 1           2.06 MiB per step       a.csv\n"
-    );
-    assert_eq!(
-        line(&story_at_300()),
-        "LEVEL             since step 88          at 17.4 GiB             a.csv\n"
-    );
-    assert_eq!(
-        line(&story_at_80()),
-        "WARMING UP        until step 396         165 MiB per step        a.csv\n"
-    );
-    assert_eq!(
-        line(&undecided(Because::NoisyGrowth)),
-        "UNDECIDED         growth, if any, is hidden in noise             a.csv\n"
-    );
-    assert_eq!(
-        error_row("a.csv", Paint::Plain),
-        format!("{:<65}a.csv\n", "ERROR")
-    );
-}
-
-#[test]
-fn inputs_are_counted() {
-    let mut tally = Tally::default();
-    for verdict in [Verdict::Leak(Grade::Early), Verdict::Level, Verdict::Level] {
-        tally.add(verdict);
-    }
-    tally.add(Verdict::WarmingUp);
-    tally.add_error();
-    assert_eq!(
-        tally.line(),
-        "5 inputs: 1 leak, 2 level, 1 warming up, 1 not readable\n"
     );
 }
 

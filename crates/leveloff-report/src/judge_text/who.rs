@@ -1,6 +1,9 @@
 //! Where it leads, who and what grows, and what to try next.
 
-use leveloff_classifier::verdict::{Blame, Clock, ClockTick, Kind, Risk, RunVerdict, Verdict};
+use leveloff_classifier::verdict::{
+    Blame, Clock, ClockTick, Kind, Risk, RunVerdict, Subject, Verdict,
+};
+use leveloff_model::process::Role;
 use leveloff_model::sample::CeilingKind;
 use leveloff_model::units::ByteDelta;
 
@@ -24,23 +27,17 @@ pub fn write_risk(run: &RunVerdict, page: &mut Page) {
 
 /// Who grew, and which kind of memory.
 pub fn write_blame(run: &RunVerdict, page: &mut Page) {
-    let named = run.blame.iter().take(PARTS_NAMED);
-    let named: Vec<&Blame> = named
-        .filter(|blame| blame.share.abs() >= SHARE_NAMED)
-        .collect();
+    let is_named = |blame: &&Blame| blame.share.abs() >= SHARE_NAMED;
+    let parts: Vec<&Blame> = run.blame.iter().filter(is_named).collect();
+    let (named, others) = parts.split_at(parts.len().min(PARTS_NAMED));
     let mut label = "who";
-    for blame in &named {
+    for blame in named {
         page.row(label, &blame_words(blame));
         label = "";
     }
-    let rest: f64 = run
-        .blame
-        .iter()
-        .skip(named.len())
-        .map(|blame| blame.share)
-        .sum();
+    let rest: f64 = others.iter().map(|blame| blame.share).sum();
     if rest.abs() >= SHARE_NAMED {
-        page.row(label, &format!("others: {:.0} %", rest * 100.0));
+        page.row("", &format!("others: {:.0} %", rest * 100.0));
     }
 }
 
@@ -61,13 +58,35 @@ pub fn write_findings(run: &RunVerdict, page: &mut Page) {
         }
         label = "";
     }
+    if run.findings.is_empty()
+        && let Some(next) = what_to_try(run)
+    {
+        page.row("next", next);
+    }
+}
+
+/// The next step when growth is all that is known, or when it is known whose it is, but not what.
+fn what_to_try(run: &RunVerdict) -> Option<&'static str> {
     let grows = matches!(run.verdict, Verdict::Leak(_) | Verdict::WarmingUp);
-    if grows && run.blame.is_empty() && run.findings.is_empty() {
-        page.row(
-            "next",
+    match run.blame.first() {
+        _ if !grows => None,
+        None => Some(
             "leveloff run -- CMD, or leveloff record --pid PID -o FILE: a recording also tells \
              which process and which kind of memory grows",
-        );
+        ),
+        Some(blame) if blame.role != Some(Role::Trainer) || blame.kind != Kind::Anonymous => None,
+        Some(_)
+            if run
+                .subjects
+                .iter()
+                .any(|(subject, _)| *subject == Subject::Tensors) =>
+        {
+            Some("`memray run --native` names the code that allocates")
+        }
+        Some(_) => Some(
+            "have the training tell how many tensors live: if they grow along, references are \
+             kept; if not, `memray run --native` names the native code that allocates",
+        ),
     }
 }
 
@@ -87,20 +106,23 @@ fn risk_words(risk: &Risk, run: &RunVerdict) -> String {
     format!("if it goes on, {limit} ({what}) is reached at {place}{time}")
 }
 
+/// `trainer (pid 22180): 98 %, +1.8 GiB of anonymous memory`
 fn blame_words(blame: &Blame) -> String {
     let who = match (blame.role, blame.pid) {
         (Some(role), Some(pid)) => format!("{role} (pid {pid})"),
         (Some(role), None) => role.to_string(),
         (None, _) => "no process".to_owned(),
     };
-    let share = blame.share * 100.0;
     let kind = kind_words(blame.kind);
-    match blame.kind {
-        Kind::Descriptors => format!("{who}: {share:.0} %, {:+.0} {kind}", blame.growth),
-        _ => {
-            let growth = ByteDelta(blame.growth.round() as i64);
-            format!("{who}: {share:.0} %, {growth} of {kind}")
-        }
+    let growth = match blame.kind {
+        Kind::Descriptors => format!("{:+.0} {kind}", blame.growth),
+        _ => format!("{} of {kind}", ByteDelta(blame.growth.round() as i64)),
+    };
+    // What gave memory back has no share in the growth; the others have more than all of it.
+    if blame.share < 0.0 {
+        format!("{who}: shrank meanwhile, {growth}")
+    } else {
+        format!("{who}: {:.0} %, {growth}", blame.share * 100.0)
     }
 }
 

@@ -22,9 +22,9 @@ pub(super) const LONG_ABOUT: &str = "Say whether memory levels off or leaks, fro
 
 /// What it ends with.
 pub(super) const EXAMPLES: &str = "Examples:\n  \
-    leveloff judge run.jsonl                        a recording of `run` or `record`\n  \
-    leveloff judge --level-by 90 run.jsonl          memory must be level by step 90\n  \
-    leveloff judge --limit 32GiB train.log          when would 32 GiB be reached?\n  \
+    leveloff judge run.jsonl                  a recording of run or record\n  \
+    leveloff judge --level-by 90 run.jsonl    must be level by step 90\n  \
+    leveloff judge --limit 32GiB train.log    when would 32 GiB be reached?\n  \
     leveloff judge --x epoch --y host --y-unit GiB metrics.csv\n  \
     leveloff judge --format json runs/*.csv | jq 'select(.verdict == \"leak\")'\n  \
     ssh node7 cat run.jsonl | leveloff judge -\n\n\

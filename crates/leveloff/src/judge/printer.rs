@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use leveloff_model::process::printable;
-use leveloff_report::judge_text::{Paint, Tally};
+use leveloff_report::judge_text::{Paint, Table, Tally};
 use leveloff_report::place::thousands;
 use leveloff_report::{judge_json, judge_text};
 
@@ -36,24 +36,24 @@ pub struct Printer {
     failure: Option<io::Error>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 enum Style {
     Json,
     Blocks(Paint),
-    Table(Paint),
+    Table(Table),
 }
 
 impl Printer {
-    /// For so many inputs.
-    pub fn new(args: &JudgeArgs, inputs: usize) -> Printer {
+    /// For these inputs.
+    pub fn new(args: &JudgeArgs, cases: &[Case]) -> Printer {
         let style = match args.format {
             Format::Json => Style::Json,
-            Format::Text if args.verbose || inputs <= BLOCKS => Style::Blocks(paint()),
-            Format::Text => Style::Table(paint()),
+            Format::Text if args.verbose || cases.len() <= BLOCKS => Style::Blocks(paint()),
+            Format::Text => Style::Table(table(cases)),
         };
         Printer {
             style,
-            inputs,
+            inputs: cases.len(),
             tally: Tally::default(),
             began: Instant::now(),
             is_watched: io::stderr().is_terminal() && !is_dumb_terminal(),
@@ -86,12 +86,10 @@ impl Printer {
     pub fn finish(mut self) -> Result<()> {
         self.clear_waiting();
         if self.style != Style::Json && self.inputs > UNCOUNTED {
-            let gap = if matches!(self.style, Style::Table(_)) {
-                ""
-            } else {
-                "\n"
-            };
-            self.put(&format!("{gap}{}", self.tally.line()));
+            self.put(&match &self.style {
+                Style::Table(table) => table.total(&self.tally),
+                _ => format!("\n{}", self.tally.line()),
+            });
         }
         match self.failure {
             Some(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -103,12 +101,12 @@ impl Printer {
 
     fn print_outcome(&mut self, case: &Case, outcome: &Outcome) {
         let judged = outcome.judged(self.name(case));
-        let text = match self.style {
+        let text = match &self.style {
             Style::Json => judge_json::object(&judged) + "\n",
-            Style::Table(paint) => judge_text::row(&judged, paint),
+            Style::Table(table) => table.row(&judged),
             Style::Blocks(paint) => {
                 let gap = if self.tally.all() > 0 { "\n" } else { "" };
-                format!("{gap}{}", judge_text::block(&judged, paint))
+                format!("{gap}{}", judge_text::block(&judged, *paint))
             }
         };
         self.put(&text);
@@ -118,9 +116,9 @@ impl Printer {
     fn print_error(&mut self, case: &Case, error: &str) {
         notice(&printable(format!("{}: {error}", case.title()).as_bytes()));
         let name = self.name(case);
-        match self.style {
+        match &self.style {
             Style::Json => self.put(&(judge_json::error(name, error) + "\n")),
-            Style::Table(paint) => self.put(&judge_text::error_row(name, paint)),
+            Style::Table(table) => self.put(&table.error_row(name)),
             Style::Blocks(_) => {}
         }
         self.tally.add_error();
@@ -149,6 +147,16 @@ impl Printer {
         if std::mem::take(&mut self.is_waiting_shown) {
             let _ = io::stderr().write_all(b"\r\x1b[K");
         }
+    }
+}
+
+/// Whoever reads a screen gets names that fit on it; whoever reads a pipe gets them whole.
+fn table(cases: &[Case]) -> Table {
+    let names = cases.iter().map(Case::title);
+    if io::stdout().is_terminal() {
+        Table::shortened(names, paint())
+    } else {
+        Table::new(names, paint())
     }
 }
 

@@ -262,7 +262,7 @@ fn many_inputs_are_a_table_with_a_count() {
         let lines: Vec<&str> = ended.stdout.lines().collect();
         assert_eq!(lines.len(), 13, "{ended:?}");
         for (line, name) in lines.iter().zip(&names) {
-            assert!(line.ends_with(name), "{line}");
+            assert!(line[17..].starts_with(&format!("{name} ")), "{line}");
         }
         assert!(lines[0].starts_with("LEVEL ") && lines[1].starts_with("LEAK (confirmed) "));
         assert_eq!(lines[12], "12 inputs: 4 leak, 4 level, 4 warming up");
@@ -342,6 +342,35 @@ fn a_long_wait_is_explained_on_a_terminal() {
     terminal.wait_for("\r\x1b[K");
     terminal.wait_for("WARMING UP");
     assert_eq!(child.wait().unwrap().code(), Some(3));
+}
+
+/// On a screen the directory that all inputs share is told once: there is no room for it in a line.
+#[test]
+fn a_table_fits_on_a_screen() {
+    let stage = stage();
+    let inputs: Vec<String> = (0..12)
+        .map(|n| stage.path(&format!("a-run-with-a-name-{n}.csv")))
+        .map(|path| path.to_str().unwrap().to_owned())
+        .collect();
+    for input in &inputs {
+        std::fs::copy(stage.path("leak.csv"), input).unwrap();
+    }
+    let mut terminal = Terminal::new(80, 24);
+    let ask = ["env", "TERM=dumb", LEVELOFF, "judge"];
+    let inputs = inputs.iter().map(String::as_str);
+    let mut child = terminal.start(&ask.into_iter().chain(inputs).collect::<Vec<_>>());
+    terminal.wait_for(": 12 leak");
+    child.wait().unwrap();
+    let text = terminal.text();
+    let directory = stage.directory().to_str().unwrap();
+    assert!(
+        text.contains(&format!("12 inputs in {directory}/: 12 leak")),
+        "{text}"
+    );
+    let rows = text.lines().filter(|line| line.starts_with("LEAK"));
+    let widths: Vec<usize> = rows.map(|row| row.trim_end().chars().count()).collect();
+    assert_eq!(widths.len(), 12, "{text}");
+    assert!(widths.iter().all(|&width| width <= 80), "{text}");
 }
 
 #[test]

@@ -14,6 +14,8 @@ mod run;
 mod sheet;
 mod shim;
 mod stage;
+mod stories;
+mod traces;
 mod usage;
 
 #[path = "../launch_support/terminal.rs"]

@@ -1,0 +1,257 @@
+//! What is said, once it is known: the numbers that a verdict carries.
+
+use crate::curve::View;
+use crate::verdict::{Because, DecideBy, Grade, Judgement, Rate, Shape, Verdict};
+
+use super::FEWEST_POINTS;
+use super::growth::{self, Growth};
+use super::plateau::Plateau;
+use super::prior::Before;
+use super::scene::Scene;
+use super::stairs::Stairs;
+
+/// A plateau needs four points, and the newest is never judged.
+const FLAT_POINTS: f64 = 5.0;
+
+/// A plateau this near to the limit is the limit.
+const AT_CEILING: f64 = 0.97;
+
+fn blank(scene: &Scene<'_>) -> Judgement {
+    Judgement {
+        verdict: Verdict::Undecided,
+        shape: Shape::Flat,
+        rate: None,
+        onset_x: None,
+        onset_level: None,
+        level: Some(scene.level),
+        level_since_x: None,
+        decided_at_x: None,
+        decide_by: None,
+        because: Because::Wanders,
+        healthy_share: None,
+        noise: scene.noise.sigma,
+        autocorrelation: scene.noise.rho,
+        period: None,
+        material: scene.material,
+        span: Some((scene.begin(), scene.end())),
+        extremes: None,
+        points: scene.len() as u64,
+    }
+}
+
+/// It falls, if it does.
+pub fn shrinking(scene: &Scene<'_>) -> Option<Judgement> {
+    let whole = scene.line_from(0);
+    let reach = whole.slope_reach(growth::ALPHA);
+    let length = scene.end() - scene.begin();
+    let falls = whole.slope + reach < 0.0
+        && -whole.slope * length > scene.material.max(3.0 * scene.noise.sigma);
+    let newer = scene.line_from(scene.len() * 3 / 5);
+    let goes_on = newer.slope + newer.slope_error < 0.0 && newer.slope < 0.4 * whole.slope;
+    (falls && goes_on).then(|| Judgement {
+        verdict: Verdict::Level,
+        shape: Shape::Shrinking,
+        rate: Some(Rate {
+            value: whole.slope,
+            low: whole.slope - reach,
+            high: whole.slope + reach,
+        }),
+        onset_x: Some(scene.begin()),
+        because: Because::Falls,
+        ..blank(scene)
+    })
+}
+
+/// It has grown for longer than healthy warmups do.
+pub fn leak(scene: &Scene<'_>, growth: &Growth, shape: Shape, because: Because) -> Judgement {
+    let far_past_horizon =
+        (scene.facts.level_by).is_some_and(|horizon| scene.end() >= 2.0 * horizon);
+    let grade = if growth.age >= 2.0 * growth.decision_age || far_past_horizon {
+        Grade::Confirmed
+    } else {
+        Grade::Early
+    };
+    Judgement {
+        verdict: Verdict::Leak(grade),
+        decided_at_x: Some(growth.onset + growth.decision_age),
+        because,
+        ..growing(scene, growth, shape)
+    }
+}
+
+/// It grows behind the stated horizon. It may have begun before.
+pub fn past_horizon(scene: &Scene<'_>, growth: &Growth) -> Judgement {
+    let horizon = scene.facts.level_by.unwrap_or(growth.onset);
+    let grade = if scene.end() >= 2.0 * horizon {
+        Grade::Confirmed
+    } else {
+        Grade::Early
+    };
+    let whole = growth::current(scene).filter(|whole| whole.from < growth.from);
+    Judgement {
+        verdict: Verdict::Leak(grade),
+        onset_x: Some(whole.map_or(growth.onset, |whole| whole.onset)),
+        onset_level: Some(whole.map_or(growth.line.at(growth.onset), |whole| {
+            whole.line.at(whole.onset)
+        })),
+        decided_at_x: Some(growth.onset.max(horizon)),
+        because: Because::PastHorizon,
+        ..growing(scene, growth, Shape::Linear)
+    }
+}
+
+/// It grows, and is not decidable yet.
+pub fn warming_up(scene: &Scene<'_>, growth: &Growth) -> Judgement {
+    let bends = growth.bends() || growth.slowed;
+    let because = if growth.in_first_epoch(scene) {
+        Because::FirstEpoch
+    } else if bends {
+        Because::Bending
+    } else if growth.age < growth.decision_age {
+        Because::YoungGrowth
+    } else {
+        Because::NoisyGrowth
+    };
+    let shape = if bends {
+        Shape::Saturating
+    } else {
+        Shape::Linear
+    };
+    let age = growth.age;
+    let soonest = scene.end() + 0.25 * age;
+    let goes_on = (growth.onset + growth.decision_age).max(soonest);
+    // A stated horizon decides as soon as a line can be drawn behind it.
+    let goes_on = match scene.facts.level_by {
+        Some(horizon) => {
+            goes_on.min((1.25 * horizon).max(scene.end() + FLAT_POINTS * spacing(scene)))
+        }
+        None => goes_on,
+    };
+    Judgement {
+        verdict: Verdict::WarmingUp,
+        decide_by: Some(DecideBy {
+            if_it_levels: scene.end()
+                + (0.2 * (scene.end() - scene.begin())).max(FLAT_POINTS * spacing(scene)),
+            if_it_goes_on: goes_on,
+        }),
+        because,
+        ..growing(scene, growth, shape)
+    }
+}
+
+fn growing(scene: &Scene<'_>, growth: &Growth, shape: Shape) -> Judgement {
+    Judgement {
+        shape,
+        rate: Some(growth.rate),
+        onset_x: Some(growth.onset),
+        onset_level: Some(growth.line.at(growth.onset)),
+        level: Some(growth.line.at(scene.end())),
+        healthy_share: Some(scene.prior.still_growing(growth.age)),
+        ..blank(scene)
+    }
+}
+
+/// It is flat, and has been for long enough.
+pub fn level(scene: &Scene<'_>, plateau: &Plateau, stairs: &Stairs) -> Judgement {
+    let line = &plateau.line;
+    let limit = scene.facts.limit;
+    let creeps = line.slope > 2.0 * line.slope_error
+        && line.slope * (scene.end() - plateau.since) > 2.0 * scene.noise.sigma;
+    let (verdict, because) = if limit.is_some_and(|limit| line.mean_y > AT_CEILING * limit) {
+        (Verdict::Undecided, Because::AtCeiling)
+    } else if creeps {
+        (Verdict::Level, Because::Immaterial)
+    } else {
+        (Verdict::Level, Because::Steady)
+    };
+    let earlier = scene.rate_before(plateau.from) * (plateau.since - scene.begin());
+    let shape = if earlier <= scene.material {
+        Shape::Flat
+    } else if stairs.at.len() == 1 && stairs.sizes[0] > 0.7 * earlier {
+        Shape::Jump
+    } else {
+        Shape::Saturating
+    };
+    Judgement {
+        verdict,
+        shape,
+        rate: Some(Rate {
+            value: line.slope,
+            low: line.slope - 2.0 * line.slope_error,
+            high: line.slope + 2.0 * line.slope_error,
+        }),
+        level: Some(line.mean_y),
+        level_since_x: Some(plateau.since),
+        decided_at_x: Some((plateau.since + plateau.needed).min(scene.end())),
+        because,
+        ..blank(scene)
+    }
+}
+
+/// Nothing of that.
+pub fn undecided(scene: &Scene<'_>, plateau: Option<Plateau>) -> Judgement {
+    let until =
+        scene.end() + (0.2 * (scene.end() - scene.begin())).max(FLAT_POINTS * spacing(scene));
+    let decide_by = Some(DecideBy {
+        if_it_levels: until,
+        if_it_goes_on: until.max(scene.begin() + scene.prior.decision_age(Before::Warmup, 1.0)),
+    });
+    Judgement {
+        because: if plateau.is_some() {
+            Because::ShortPlateau
+        } else {
+            Because::Wanders
+        },
+        decide_by,
+        ..blank(scene)
+    }
+}
+
+/// Too few points for any statement.
+pub fn too_few(view: &View) -> Judgement {
+    let missing = (FEWEST_POINTS - view.len().min(FEWEST_POINTS)) as u64;
+    let span = view.x.first().copied().zip(view.x.last().copied());
+    let rises = view.len() >= 3 && view.y.windows(2).all(|pair| pair[1] > pair[0]);
+    let grown = view
+        .y
+        .last()
+        .zip(view.y.first())
+        .map_or(0.0, |(last, first)| last - first);
+    let material = 0.02 * view.y.last().copied().unwrap_or(0.0).abs();
+    let grows = rises && grown > material;
+    let step = span.map_or(0.0, |(first, last)| {
+        (last - first) / (view.len().max(2) - 1) as f64
+    });
+    Judgement {
+        verdict: if grows {
+            Verdict::WarmingUp
+        } else {
+            Verdict::Undecided
+        },
+        shape: if grows { Shape::Linear } else { Shape::Flat },
+        rate: None,
+        onset_x: span.filter(|_| grows).map(|span| span.0),
+        onset_level: view.y.first().copied().filter(|_| grows),
+        level: view.y.last().copied(),
+        level_since_x: None,
+        decided_at_x: None,
+        decide_by: span.filter(|_| step > 0.0).map(|span| DecideBy {
+            if_it_levels: span.1 + missing as f64 * step,
+            if_it_goes_on: span.1 + missing as f64 * step,
+        }),
+        because: Because::TooFewPoints { missing },
+        healthy_share: None,
+        noise: 0.0,
+        autocorrelation: 0.0,
+        period: None,
+        material,
+        span,
+        extremes: None,
+        points: view.len() as u64,
+    }
+}
+
+/// The usual distance of points in x.
+fn spacing(scene: &Scene<'_>) -> f64 {
+    (scene.end() - scene.begin()) / (scene.len() - 1) as f64
+}

@@ -1,0 +1,185 @@
+//! One table: a curve, what is true of it, and what is said.
+
+use leveloff_classifier::verdict::Grade::{Confirmed, Early};
+use leveloff_classifier::verdict::Shape::{
+    self, Flat, Jump, Linear, Saturating, Sawtooth, Shrinking, Staircase,
+};
+use leveloff_classifier::verdict::Verdict::{self, Leak, Level, Undecided, WarmingUp};
+
+use crate::run::{MB, Run};
+use crate::seeds::{self, story_to_step_80};
+use crate::shapes;
+use crate::strange;
+use Truth::{Healthy, Leaking, Unknowable};
+
+/// What is true of a curve, which is more than can be seen in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Truth {
+    Healthy,
+    Leaking,
+    /// It may be either: nobody could tell from this.
+    Unknowable,
+}
+
+/// A curve and what is said of it.
+struct Case {
+    name: &'static str,
+    run: fn() -> Run,
+    truth: Truth,
+    verdict: Verdict,
+    shape: Shape,
+    /// Why what is said is wrong, where it is. It stands here so that it is not forgotten, and the
+    /// table has to be changed when it gets better.
+    known_wrong: Option<&'static str>,
+}
+
+#[test]
+#[rustfmt::skip] // A row of the table is a line.
+fn what_a_team_saw() {
+    check_all(&[
+        case("story_to_step_80", story_to_step_80, Healthy, WarmingUp, Linear),
+        case("gc_cycles", seeds::gc_cycles, Healthy, Level, Sawtooth),
+        // Two teeth are too few to call them that; they stay within what is worth a word.
+        case("gc_cycles_as_a_table", seeds::gc_cycles_as_a_table, Healthy, Level, Flat),
+        case("growth_as_a_table", seeds::growth_as_a_table, Unknowable, WarmingUp, Linear),
+        case("validation_that_returns", seeds::validation_that_returns, Healthy, Level, Sawtooth),
+        case("validation_that_stays", seeds::validation_that_stays, Leaking, Leak(Early), Staircase),
+        // Ten points of straight growth are what the first ten batches of a warmup look like too.
+        case("batches", seeds::batches_without_cleanup, Unknowable, WarmingUp, Linear),
+        case("100_batches", seeds::a_hundred_batches_without_cleanup, Leaking, WarmingUp, Linear),
+        case("500_batches", seeds::five_hundred_batches_without_cleanup, Leaking, Leak(Early), Linear),
+        case("batches_with_cleanup", seeds::batches_with_cleanup, Healthy, Level, Flat),
+        case("two_minutes", seeds::compile_run_for_two_minutes, Unknowable, WarmingUp, Linear),
+        case("three_hours", seeds::compile_run_for_three_hours, Leaking, Leak(Confirmed), Linear),
+        case("before_the_fixes", seeds::before_the_fixes, Unknowable, WarmingUp, Linear),
+        case("after_the_fixes", seeds::after_the_fixes, Healthy, Level, Sawtooth),
+    ]);
+}
+
+#[test]
+#[rustfmt::skip] // A row of the table is a line.
+fn shapes_that_are_taken_for_one_another() {
+    check_all(&[
+        case("plain_warmup", shapes::plain_warmup, Healthy, Level, Saturating),
+        case("plain_leak", shapes::plain_leak, Leaking, Leak(Confirmed), Linear),
+        case("creeps_to_an_end", shapes::pool_that_creeps_to_an_end, Healthy, Level, Saturating),
+        // It bends once, when the pool is full; what creeps after it is not called anything yet.
+        case("creeps_straight", shapes::pool_that_creeps_straight, Unknowable, WarmingUp, Saturating),
+        case("square_root", shapes::square_root, Unknowable, WarmingUp, Saturating),
+        case("logarithm", shapes::logarithm, Unknowable, WarmingUp, Saturating),
+        case("at_the_limit", shapes::flat_at_the_limit, Leaking, Undecided, Saturating),
+        case("at_an_unknown_limit", shapes::flat_at_an_unknown_limit, Leaking, Level, Saturating)
+            .wrong("nothing in the curve tells a ceiling that nobody named from a level"),
+        case("below_the_limit", shapes::flat_below_the_limit, Healthy, Level, Saturating),
+        case("small_leak", shapes::small_leak, Leaking, Leak(Confirmed), Linear),
+        case("small_level", shapes::small_level, Healthy, Level, Saturating),
+        case("one_jump", shapes::one_jump, Healthy, Level, Jump),
+        case("sawtooth_that_climbs", shapes::sawtooth_that_climbs, Leaking, Leak(Confirmed), Linear),
+        case("staircase", shapes::staircase, Leaking, Leak(Confirmed), Staircase),
+        case("rare_stairs", shapes::rare_stairs, Leaking, Leak(Early), Staircase),
+        case("shrinking", shapes::shrinking, Healthy, Level, Shrinking),
+        case("noise", shapes::noise, Healthy, Level, Flat),
+        case("leak_with_teardown", shapes::leak_with_teardown, Leaking, Leak(Confirmed), Linear),
+        case("level_with_teardown", shapes::level_with_teardown, Healthy, Level, Saturating),
+    ]);
+}
+
+/// How soon growth is seen that begins after a long quiet time.
+#[test]
+#[rustfmt::skip] // A row of the table is a line.
+fn late_growth() {
+    check_all(&[
+        case("late_nothing", shapes::late_nothing, Healthy, Level, Flat),
+        case("late_400", || shapes::late_growth(400), Leaking, Leak(Early), Linear),
+        case("late_600", || shapes::late_growth(600), Leaking, Leak(Confirmed), Linear),
+        case("late_1000", || shapes::late_growth(1000), Leaking, Leak(Confirmed), Linear),
+        case("late_5000", || shapes::late_growth(5000), Leaking, Leak(Confirmed), Linear),
+    ]);
+}
+
+/// A quiet beginning is no part of the growth.
+#[test]
+fn the_rate_of_growth_after_a_quiet_time() {
+    let share_of_truth = |steps| {
+        let said = shapes::growth_after(2000, steps).judged();
+        said.rate.unwrap().value / (0.5 * MB)
+    };
+    for steps in [600, 1500, 3000, 5000] {
+        let share = share_of_truth(steps);
+        assert!((share - 1.0).abs() < 0.01, "{steps}: {share}");
+    }
+}
+
+#[test]
+#[rustfmt::skip] // A row of the table is a line.
+fn series_that_nobody_means() {
+    check_all(&[
+        case("empty", strange::empty, Unknowable, Undecided, Flat),
+        case("one_point", strange::one_point, Unknowable, Undecided, Flat),
+        case("two_points", strange::two_points, Unknowable, Undecided, Flat),
+        case("four_rising_points", strange::four_rising_points, Unknowable, WarmingUp, Linear),
+        case("constant", strange::constant, Healthy, Level, Flat),
+        case("constant_zero", strange::constant_zero, Healthy, Level, Flat),
+        case("huge_level", strange::huge_level, Healthy, Level, Saturating),
+        case("huge_leak", strange::huge_leak, Leaking, Leak(Confirmed), Linear),
+        case("holes", strange::leak_with_holes, Leaking, Leak(Confirmed), Linear),
+        case("nothing_but_holes", strange::nothing_but_holes, Unknowable, Undecided, Flat),
+        case("repeated_steps", strange::leak_with_repeated_steps, Leaking, Leak(Confirmed), Linear),
+        case("one_step_only", strange::one_step_only, Unknowable, Undecided, Flat),
+        case("late_lines", strange::leak_with_late_lines, Leaking, Leak(Confirmed), Linear),
+        case("backwards", strange::backwards, Unknowable, Undecided, Flat),
+        case("restarts", strange::restarts, Healthy, Level, Saturating),
+    ]);
+}
+
+const fn case(
+    name: &'static str,
+    run: fn() -> Run,
+    truth: Truth,
+    verdict: Verdict,
+    shape: Shape,
+) -> Case {
+    Case {
+        name,
+        run,
+        truth,
+        verdict,
+        shape,
+        known_wrong: None,
+    }
+}
+
+impl Case {
+    const fn wrong(self, why: &'static str) -> Case {
+        Case {
+            known_wrong: Some(why),
+            ..self
+        }
+    }
+
+    /// Whether the table says something that it must not say without a reason.
+    fn needs_a_reason(&self) -> bool {
+        matches!(
+            (self.truth, self.verdict),
+            (Healthy, Leak(_)) | (Unknowable, Leak(_) | Level) | (Leaking, Level)
+        )
+    }
+}
+
+/// All that differ are told, not only the first.
+#[track_caller]
+fn check_all(cases: &[Case]) {
+    let differences: Vec<String> = cases.iter().filter_map(check).collect();
+    assert!(differences.is_empty(), "\n{}\n", differences.join("\n"));
+}
+
+fn check(case: &Case) -> Option<String> {
+    let name = case.name;
+    if case.needs_a_reason() && case.known_wrong.is_none() {
+        return Some(format!("{name}: the table itself is wrong about it"));
+    }
+    let said = (case.run)().judged();
+    let expected = (case.verdict, case.shape);
+    ((said.verdict, said.shape) != expected)
+        .then(|| format!("{name}: not {expected:?} but {said:?}"))
+}
