@@ -3,7 +3,7 @@
 mod attendance;
 mod observer;
 
-pub use attendance::Attendance;
+pub use attendance::{Attendance, Present};
 pub use observer::Observer;
 
 use leveloff_model::process::{Pid, ProcessIndex, Rank, Role};

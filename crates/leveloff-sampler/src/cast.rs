@@ -4,6 +4,9 @@
 //! spawned worker renames itself, and a trainer maps torch, only seconds after its start. It is also
 //! examined when its name or its parent changes.
 //!
+//! A process that executes another program is young again, and nothing that was known of it holds:
+//! `python3` may be a script that looks for the real one and then becomes it.
+//!
 //! What was known of a process stays true when it ends, or when its parent does: a dead process shows
 //! nothing, and an orphan no longer shows who made it.
 
@@ -16,7 +19,7 @@ use leveloff_model::units::Seconds;
 
 use crate::facts::{self, Depth, ProcessFacts};
 use crate::proc_root::ProcRoot;
-use crate::roles::{self, Assignment};
+use crate::roles::{self, Assignment, Earlier};
 use departed::Departed;
 
 /// The parts of the tree's processes.
@@ -39,6 +42,7 @@ struct Player {
     undecided: bool,
     /// What was said of it as a launcher, and the CPU time, in clock ticks, that it had used by then.
     launched: Option<(Assignment, u64)>,
+    /// When its program was first seen.
     first_seen: Seconds,
     looked_at: Option<Seconds>,
     due: bool,
@@ -98,7 +102,7 @@ impl Cast {
         self.players.insert(index, player);
     }
 
-    /// A process has another name or parent.
+    /// A process has another name or parent, or is another program.
     pub fn renamed(&mut self, index: ProcessIndex) {
         if let Some(player) = self.players.get_mut(&index) {
             player.due = true;
@@ -149,7 +153,11 @@ impl Cast {
     fn assign(&mut self) -> Vec<Part> {
         self.find_origins();
         let facts = self.as_made();
-        let mut assignments = roles::assign(&facts, self.root).into_iter();
+        let trainer = self.infos().find(|info| info.role == Role::Trainer);
+        let earlier = Earlier {
+            trainer: trainer.map(|info| info.key.pid),
+        };
+        let mut assignments = roles::assign_again(&facts, self.root, earlier).into_iter();
         let stacks: BTreeMap<Pid, Option<u64>> = facts
             .iter()
             .map(|facts| (facts.key.pid, facts.stack_start))
@@ -230,6 +238,14 @@ impl Player {
         self.looked_at = Some(now);
         match facts::read(proc_root, self.key.pid, Depth::Full) {
             Ok(facts) if facts.key == self.key && !self.has_only_died(&facts) => {
+                if self
+                    .facts
+                    .as_ref()
+                    .is_some_and(|old| is_another_program(old, &facts))
+                {
+                    self.first_seen = now;
+                    self.launched = None;
+                }
                 let news = self.facts.as_ref() != Some(&facts);
                 self.facts = Some(facts);
                 news
@@ -241,6 +257,15 @@ impl Player {
 
     fn has_only_died(&self, facts: &ProcessFacts) -> bool {
         facts.state == 'Z' && self.facts.is_some()
+    }
+}
+
+/// The stack's address is random for each executed program; where it is hidden, the command line has
+/// to do.
+fn is_another_program(before: &ProcessFacts, now: &ProcessFacts) -> bool {
+    match (before.stack_start, now.stack_start) {
+        (Some(before), Some(now)) => before != now,
+        _ => before.command != now.command,
     }
 }
 

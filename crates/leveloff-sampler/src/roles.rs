@@ -3,7 +3,8 @@
 //! A process is asked in this order. What does its command or name say of it (`phrases`,
 //! `programs`)? If it was made by Python's multiprocessing or is a copy of its parent, what did
 //! it set up for itself (`children`)? Does it map a framework, or compute on a GPU? Then the tree
-//! is asked: who owns workers, who started trainers, who belongs to which rank.
+//! is asked: who owns workers, who started trainers, who belongs to which rank; and when nobody
+//! shows a framework, who does the work (`workhorse`).
 //!
 //! Where evidence is missing the answer is `other` and says so. A spawned worker shows what it is
 //! only after it has imported torch, so a young process is worth asking again.
@@ -16,6 +17,7 @@ mod python;
 mod ranks;
 mod trainers;
 mod tree;
+mod workhorse;
 
 use leveloff_model::process::{Pid, Rank, Role};
 
@@ -38,7 +40,8 @@ pub struct Assignment {
 }
 
 impl Assignment {
-    /// Whether it was made by a training process and may still show what for.
+    /// Whether it may still show what it is: a training process had it made, or nobody in its tree
+    /// shows a framework.
     pub fn is_undecided(&self) -> bool {
         children::is_undecided(self.role, &self.why)
     }
@@ -50,30 +53,24 @@ impl Assignment {
 /// trainer even when no framework is mapped, and whoever stands between it and a trainer is a
 /// launcher. Without it, `processes` may be a whole machine, and most are `other`.
 pub fn assign(processes: &[ProcessFacts], root: Option<Pid>) -> Vec<Assignment> {
-    let tree = Tree::new(processes);
-    let mut roles: Vec<Option<Judged>> = vec![None; processes.len()];
-    // Parents come first, because a child is judged by what its parent is.
-    for index in tree.parents_first() {
-        roles[index] = judge(&tree, &roles, index);
-    }
-    let owners = Owners::of(&tree, &roles);
-    trainers::promote(&tree, &mut roles, &owners);
-    trainers::demote_starters(&tree, &mut roles, &owners);
-    if let Some(root) = root.and_then(|pid| tree.index(pid)) {
-        trainers::ensure_one(&tree, &mut roles, root);
-    }
-    trainers::name_launchers(&tree, &mut roles, root);
-    let ranks = ranks::of_all(&tree, &roles);
-    roles
-        .into_iter()
-        .zip(ranks)
-        .enumerate()
-        .map(|(index, (judged, rank))| {
-            judged
-                .unwrap_or_else(|| other(&tree, index))
-                .into_assignment(rank)
-        })
-        .collect()
+    assign_by(processes, root, None)
+}
+
+/// The same for a tree that is looked at again and again, so that there is time: where only size and
+/// work tell who trains, newcomers have to last, and `earlier` holds until another is plainly the one.
+pub fn assign_again(
+    processes: &[ProcessFacts],
+    root: Option<Pid>,
+    earlier: Earlier,
+) -> Vec<Assignment> {
+    assign_by(processes, root, Some(earlier))
+}
+
+/// What was found when the tree was last looked at.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Earlier {
+    /// The trainer, the first one if there were several.
+    pub trainer: Option<Pid>,
 }
 
 /// The trainer that each process is or belongs to, in the same order.
@@ -114,6 +111,39 @@ impl Judged {
             why: self.why,
         }
     }
+}
+
+fn assign_by(
+    processes: &[ProcessFacts],
+    root: Option<Pid>,
+    earlier: Option<Earlier>,
+) -> Vec<Assignment> {
+    let tree = Tree::new(processes);
+    let mut roles: Vec<Option<Judged>> = vec![None; processes.len()];
+    // Parents come first, because a child is judged by what its parent is.
+    for index in tree.parents_first() {
+        roles[index] = judge(&tree, &roles, index);
+    }
+    let owners = Owners::of(&tree, &roles);
+    trainers::promote(&tree, &mut roles, &owners);
+    trainers::demote_starters(&tree, &mut roles, &owners);
+    let named = root.and_then(|pid| tree.index(pid));
+    let chosen_in = named.filter(|&named| workhorse::ensure_one(&tree, &mut roles, named, earlier));
+    trainers::name_launchers(&tree, &mut roles, root);
+    if let Some(named) = chosen_in {
+        workhorse::leave_open(&tree, &mut roles, named);
+    }
+    let ranks = ranks::of_all(&tree, &roles);
+    roles
+        .into_iter()
+        .zip(ranks)
+        .enumerate()
+        .map(|(index, (judged, rank))| {
+            judged
+                .unwrap_or_else(|| other(&tree, index))
+                .into_assignment(rank)
+        })
+        .collect()
 }
 
 fn has_role(roles: &[Option<Judged>], index: usize, role: Role) -> bool {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use leveloff_model::process::{Pid, ProcessInfo};
+use leveloff_model::process::{Pid, ProcessInfo, Role};
 use leveloff_model::sample::{Event, Gap, OwnCost, Sample, Subject, Tick, TreeMemory};
 use leveloff_model::units::{Bytes, CpuMillis, Limit, Seconds};
 
@@ -249,11 +249,16 @@ impl Sampler {
     }
 
     fn review_cast(&mut self, t: Seconds, events: &mut Vec<Event>) {
+        let parts = self.roster.review(&self.proc_root, t);
+        // Whoever is no trainer any more makes room for the one who is.
+        for part in parts.iter().filter(|part| part.info.role != Role::Trainer) {
+            self.follow_trainer(&part.info);
+        }
         for Part {
             info,
             first,
             fork_copy,
-        } in self.roster.review(&self.proc_root, t)
+        } in parts
         {
             if first && fork_copy {
                 self.shared_memory.kin_came(&mut self.roster, t);

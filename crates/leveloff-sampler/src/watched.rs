@@ -20,6 +20,8 @@ pub struct Watched {
     reading: ProcessReading,
     parent: Pid,
     comm: Vec<u8>,
+    /// Where its stack began; moves when it executes another program.
+    stack_start: Option<u64>,
     statm: Statm,
     /// Whether it used CPU between the last two looks at its `stat`.
     active: bool,
@@ -62,7 +64,7 @@ pub struct FastContext {
 pub enum Look {
     /// It is there.
     There,
-    /// It is there under another name or another parent.
+    /// It is there under another name or another parent, or as another program.
     Renamed,
     /// It is gone.
     Gone,
@@ -100,6 +102,7 @@ impl Watched {
             reading: ProcessReading::unread(index),
             parent,
             comm: Vec::new(),
+            stack_start: None,
             statm: Statm {
                 anon: Bytes(u64::MAX),
                 shared: Bytes(u64::MAX),
@@ -248,7 +251,12 @@ impl Watched {
             Reading::Gone => return Look::Gone,
             Reading::Unreadable(errno) => return Look::Unreadable(errno),
         };
-        let renamed = self.comm != stat.comm || self.parent != stat.parent;
+        // One that is on its way out has no stack any more, which says nothing about its program.
+        let executed = stat.stack_start.is_some() && stat.stack_start != self.stack_start;
+        let renamed = executed || self.comm != stat.comm || self.parent != stat.parent;
+        if executed {
+            self.stack_start = stat.stack_start;
+        }
         if renamed {
             self.comm.clear();
             self.comm.extend_from_slice(stat.comm);

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 
+use leveloff_classifier::observation::{Attendance, Present};
 use leveloff_model::process::{ProcessIndex, ProcessInfo, Role};
 use leveloff_model::sample::{Event, OwnCost, Sample, Tick};
 use leveloff_model::units::{Bytes, Seconds, Step};
@@ -11,6 +12,7 @@ use leveloff_model::units::{Bytes, Seconds, Step};
 #[derive(Debug, Default)]
 pub struct Summary {
     infos: HashMap<ProcessIndex, ProcessInfo>,
+    attendance: Attendance,
     baseline: Option<Point>,
     peak: Option<Point>,
     last: Option<Point>,
@@ -113,11 +115,7 @@ impl Summary {
 
     fn take_point(&mut self, point: Point) {
         // While it shuts down, a run gives its memory back; that is not what it used.
-        let shutting_down = self
-            .last
-            .as_ref()
-            .is_some_and(|last| last.trainers() > point.trainers());
-        if shutting_down || point.roles.is_empty() {
+        if !self.attendance.goes_on(point.present(), Some(point.t)) {
             return;
         }
         // The first samples estimate what was not read yet, and until the first step is done the
@@ -245,10 +243,14 @@ impl Summary {
 }
 
 impl Point {
-    fn trainers(&self) -> u32 {
-        self.roles
-            .get(&Role::Trainer)
-            .map_or(0, |role| role.processes)
+    fn present(&self) -> Present {
+        let processes: u32 = self.roles.values().map(|role| role.processes).sum();
+        let trainers = self.roles.get(&Role::Trainer);
+        Present {
+            processes: processes as usize,
+            trainers: trainers.map_or(0, |role| role.processes as usize),
+            memory: self.total,
+        }
     }
 }
 
@@ -332,15 +334,26 @@ mod tests {
 
     /// The memory line of a run that had these totals, in MiB, one each second.
     fn told(totals: &[u64], is_over: bool) -> String {
+        let trains = |&total: &u64| (total, Role::Trainer);
+        let moments: Vec<(u64, Role)> = totals.iter().map(trains).collect();
+        told_of(&moments, is_over)
+    }
+
+    /// The same where one process with this role is there.
+    fn told_of(moments: &[(u64, Role)], is_over: bool) -> String {
         let mut summary = Summary::default();
-        for (t, total) in totals.iter().enumerate() {
+        for (t, &(total, role)) in moments.iter().enumerate() {
+            let alone = RoleMemory {
+                processes: 1,
+                ..RoleMemory::default()
+            };
             let point = Point {
                 t: Seconds(t as f64),
                 step: None,
                 total: Bytes(total << 20),
                 rss: Bytes(total << 20),
                 unread: 0,
-                roles: BTreeMap::from([(Role::Trainer, RoleMemory::default())]),
+                roles: BTreeMap::from([(role, alone)]),
             };
             summary.take_point(point);
         }
@@ -376,5 +389,33 @@ mod tests {
     fn a_run_that_shrinks_for_long_has_shrunk() {
         let line = told(&[300, 250, 200, 150, 100], true);
         assert!(line.contains("→ 100 MiB at 4 s, peak 300 MiB"), "{line}");
+    }
+
+    #[test]
+    fn what_is_left_when_the_trainer_has_gone_is_not_what_the_run_used() {
+        let line = told_of(
+            &[
+                (100, Role::Trainer),
+                (300, Role::Trainer),
+                (2, Role::Launcher),
+                (3, Role::Launcher),
+            ],
+            true,
+        );
+        assert!(line.contains("→ 300 MiB at 1 s"), "{line}");
+    }
+
+    #[test]
+    fn a_run_whose_memory_is_held_by_another_goes_on() {
+        let line = told_of(
+            &[
+                (3, Role::Trainer),
+                (2, Role::Launcher),
+                (100, Role::Launcher),
+                (300, Role::Launcher),
+            ],
+            true,
+        );
+        assert!(line.contains("→ 300 MiB at 3 s"), "{line}");
     }
 }

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use leveloff_model::process::{Pid, ProcessIndex, ProcessInfo, Rank, Role};
-use leveloff_model::sample::{Event, ProcessReading, Sample, Tick};
+use leveloff_model::sample::{Event, ProcessReading, Sample, Tick, TreeMemory};
 use leveloff_model::units::{ByteDelta, Bytes};
 
-use super::{Attendance, Observation, ProcessShare};
+use super::{Attendance, Observation, Present, ProcessShare};
 
 /// Makes observations of ticks. Keeps who is who, and one observation that it fills again.
 #[derive(Debug, Clone, Default)]
@@ -60,15 +60,17 @@ impl Observer {
 
     fn look(&mut self, sample: &Sample) -> bool {
         let alive = || sample.processes.iter().filter(|reading| is_alive(reading));
-        let trainers = alive().filter(|reading| self.is_trainer(reading)).count();
-        if !self
-            .attendance
-            .goes_on(alive().count(), trainers, Some(sample.t))
-        {
-            return false;
+        let tree = sample.tree();
+        let present = Present {
+            processes: alive().count(),
+            trainers: alive().filter(|reading| self.is_trainer(reading)).count(),
+            memory: tree.total,
+        };
+        let goes_on = self.attendance.goes_on(present, Some(sample.t));
+        if goes_on {
+            self.fill(sample, &tree);
         }
-        self.fill(sample);
-        true
+        goes_on
     }
 
     fn is_trainer(&self, reading: &ProcessReading) -> bool {
@@ -76,8 +78,7 @@ impl Observer {
         person.is_some_and(|person| person.role == Role::Trainer)
     }
 
-    fn fill(&mut self, sample: &Sample) {
-        let tree = sample.tree();
+    fn fill(&mut self, sample: &Sample, tree: &TreeMemory) {
         let progress = &sample.progress;
         let observation = &mut self.observation;
         observation.count = progress.step.map(|step| step.0 as f64);

@@ -18,6 +18,8 @@ struct Gone {
 
 impl Departed {
     pub(super) fn remember(&mut self, mut facts: ProcessFacts, origin: Option<ProcessKey>) {
+        // Nobody gives a part in what goes on to one who is gone.
+        facts.state = 'X';
         if let Some(origin) = origin {
             facts.parent = origin.pid;
         }

@@ -7,6 +7,8 @@ use leveloff_model::process::StartTicks;
 use super::*;
 use crate::tree::key_of;
 
+mod shim;
+
 /// A run under watch, in a copy of a saved tree that a test may change.
 struct Stage {
     directory: tempfile::TempDir,

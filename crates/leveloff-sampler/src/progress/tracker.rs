@@ -301,7 +301,8 @@ impl ProgressTracker {
                 ),
             );
         }
-        if self.trainers.len() > 1 {
+        let living = self.trainers.iter().filter(|trainer| !trainer.is_gone);
+        if living.count() > 1 {
             self.say(
                 None,
                 "of several trainers only the one with the lowest rank is asked for steps; marks \

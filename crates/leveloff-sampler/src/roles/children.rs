@@ -50,7 +50,8 @@ pub(super) fn is_undecided(role: Role, why: &str) -> bool {
     role == Role::Other && why.ends_with(UNDECIDED)
 }
 
-const UNDECIDED: &str = "has not shown what it is";
+/// How the reason ends for one of which more is to be seen.
+pub(super) const UNDECIDED: &str = "has not shown what it is";
 
 struct Made<'a> {
     facts: &'a ProcessFacts,

@@ -101,6 +101,11 @@ const WRAPPERS: [&str; 34] = [
     "systemd-run",
 ];
 
+/// Wrappers that are written in Python: `python /opt/conda/bin/conda run …`.
+const PYTHON_WRAPPERS: [&str; 8] = [
+    "conda", "mamba", "poetry", "pipenv", "pdm", "hatch", "tox", "nox",
+];
+
 const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "busybox"];
 
 /// A compiler by its program's name: `x86_64-linux-gnu-g++-12` is `g++`.
@@ -133,7 +138,18 @@ pub(super) fn job_launcher(facts: &ProcessFacts) -> Option<Judged> {
 /// somebody types into is none.
 pub(crate) fn is_wrapper(facts: &ProcessFacts) -> bool {
     let program = without_version(std::str::from_utf8(facts.program()).unwrap_or_default());
-    WRAPPERS.contains(&program) || (SHELLS.contains(&program) && has_command(&facts.command))
+    WRAPPERS.contains(&program)
+        || (SHELLS.contains(&program) && has_command(&facts.command))
+        || is_python_wrapper(facts)
+}
+
+fn is_python_wrapper(facts: &ProcessFacts) -> bool {
+    let name = match told(facts) {
+        Some(Told::Script(script)) => base_name(script),
+        Some(Told::Module(module)) => module,
+        Some(Told::Code(_)) | None => return false,
+    };
+    PYTHON_WRAPPERS.iter().any(|known| known.as_bytes() == name)
 }
 
 /// A shell, typed into or not.

@@ -4,6 +4,8 @@ use super::*;
 use crate::facts::{self, Depth};
 use crate::proc_root::ProcRoot;
 
+mod workhorse;
+
 /// What a saved tree's roles.csv says.
 struct Truth {
     pid: Pid,

@@ -4,7 +4,7 @@ use leveloff_model::process::{Pid, Role};
 
 use super::owners::Owners;
 use super::phrases::is_spawned;
-use super::programs::{is_shell, is_wrapper};
+use super::programs::is_wrapper;
 use super::ranks::{is_first_of_copies, is_ranked_by};
 use super::tree::Tree;
 use super::{Judged, has_role};
@@ -90,36 +90,6 @@ pub(super) fn demote_starters(tree: &Tree<'_>, roles: &mut Roles, owners: &Owner
     }
 }
 
-/// Somebody in the tree of a process that the user named must be the trainer: that process, or the
-/// biggest below it when it only launches.
-pub(super) fn ensure_one(tree: &Tree<'_>, roles: &mut Roles, root: usize) {
-    let mut below = tree.descendants(root);
-    if has_role(roles, root, Role::Trainer)
-        || below
-            .iter()
-            .any(|&index| has_role(roles, index, Role::Trainer))
-    {
-        return;
-    }
-    below.retain(|&index| roles[index].as_ref().is_none_or(Judged::is_undecided));
-    if below.is_empty() && has_role(roles, root, Role::Launcher) {
-        return; // Its trainers have yet to come, or have gone.
-    }
-    let launches =
-        has_role(roles, root, Role::Launcher) || is_shell(&tree[root]) || is_wrapper(&tree[root]);
-    let biggest = below
-        .into_iter()
-        .max_by_key(|&index| tree[index].memory.map(|memory| memory.anon));
-    let (chosen, why) = match biggest {
-        Some(biggest) if launches => (
-            biggest,
-            "maps no framework; is the biggest below the process that was named",
-        ),
-        _ => (root, "maps no framework; is the process that was named"),
-    };
-    roles[chosen] = Some(Judged::new(Role::Trainer, why));
-}
-
 /// Whoever stands above a trainer and is nothing else launched it: all of them up to `root`; when
 /// there is none, only known wrappers, or half the machine would be launchers.
 pub(super) fn name_launchers(tree: &Tree<'_>, roles: &mut Roles, root: Option<Pid>) {
@@ -180,13 +150,18 @@ fn works_for_its_maker(
     index: usize,
 ) -> Option<String> {
     let maker = tree.maker(index)?;
-    let (mine, makers) = (tree[index].cpu_ticks, tree[maker].cpu_ticks);
-    let works = mine >= LONG_WORK_TICKS && mine / WORKS_TIMES_MORE >= makers;
+    let works = works_for(&tree[index], &tree[maker]);
     let waits = has_role(roles, maker, Role::Trainer) && !shows_training(tree, owners, maker);
     (works && waits).then(|| {
         let maker = tree[maker].pid();
         format!("was made by {maker}, works while that one waits, and shows no sign of a worker")
     })
+}
+
+/// Has worked for long, while the other one hardly did.
+pub(super) fn works_for(facts: &ProcessFacts, maker: &ProcessFacts) -> bool {
+    let (mine, makers) = (facts.cpu_ticks, maker.cpu_ticks);
+    mine >= LONG_WORK_TICKS && mine / WORKS_TIMES_MORE >= makers
 }
 
 /// Half a minute: ten times what the import of torch takes, in clock ticks.

@@ -278,6 +278,7 @@ os.kill(stopped, signal.SIGSTOP)
 os.waitid(os.P_PID, stopped, os.WSTOPPED | os.WNOWAIT)
 say("ready"); wait()
 os.kill(stopped, 9)
+say("ended")
 "#,
     );
     patient.hear();
@@ -299,6 +300,8 @@ os.kill(stopped, 9)
         "a zombie has nothing to be read"
     );
     patient.go();
+    // A stopped one that is left behind ends by itself never.
+    assert_eq!(patient.hear(), "ended");
 }
 
 #[test]

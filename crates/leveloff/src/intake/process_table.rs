@@ -5,7 +5,7 @@ mod columns;
 mod crowd;
 
 use anyhow::Result;
-use leveloff_classifier::observation::{Attendance, Observation, ProcessShare, XUnit};
+use leveloff_classifier::observation::{Attendance, Observation, Present, ProcessShare, XUnit};
 use leveloff_model::process::{Pid, Rank, Role};
 use leveloff_model::sample::{Ceiling, CeilingKind};
 use leveloff_model::units::{Bytes, Seconds};
@@ -199,10 +199,12 @@ impl Moment {
             limit: observation.memory + available,
             used: observation.memory,
         });
-        if self
-            .attendance
-            .goes_on(self.processes, self.trainers, observation.t)
-        {
+        let present = Present {
+            processes: self.processes,
+            trainers: self.trainers,
+            memory: observation.memory,
+        };
+        if self.attendance.goes_on(present, observation.t) {
             outlet.offer(observation);
         } else {
             outlet.left_out.end_of_run += 1;

@@ -12,6 +12,7 @@ mod record;
 mod recording;
 mod run;
 mod sheet;
+mod shim;
 mod stage;
 mod stories;
 mod traces;

@@ -56,6 +56,13 @@ impl Recording {
         wanted.map(|(_, row)| row).collect()
     }
 
+    /// What was told of processes, first and later.
+    pub fn told_of_processes(&self) -> Vec<&Value> {
+        let is_told = |name: &str| name == "process" || name == "changed";
+        let wanted = self.rows.iter().filter(|(name, _)| is_told(name));
+        wanted.map(|(_, row)| row).collect()
+    }
+
     pub fn header(&self) -> &Value {
         assert_eq!(self.rows[0].0, "header");
         &self.rows[0].1
