@@ -84,7 +84,7 @@ fn at_step_80_nobody_can_know() {
         "  growing    158 MiB per step (",
         " = 1.54 GiB per 10 steps",
         "of healthy warmups are still growing at this age",
-        "  decided    about step 120 if it levels off, step 396 if it does not",
+        "  decided    about step 120 if it levels off, step 388 if it does not",
         "  risk       if it goes on, 29.8 GiB (the stated limit) is reached at step 170 (",
         "tensors stay at 6529",
     ] {
