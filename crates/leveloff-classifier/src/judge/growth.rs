@@ -84,6 +84,9 @@ const HORIZON_SLACK: f64 = 1.1;
 /// The longest stretch is taken among those whose residuals are at most this many times the smallest.
 const FITS_AS_WELL: f64 = 1.5;
 
+/// Or at most this share of the growth.
+const FITS_WELL: f64 = 0.015;
+
 /// Residuals above this share of the growth are no straight line.
 const MISFIT: f64 = 0.08;
 
@@ -267,9 +270,10 @@ pub fn leak(scene: &Scene<'_>) -> Option<Growth> {
     let residual = |growth: &Growth| growth.line.residual;
     let best = leaks.iter().map(residual).fold(f64::INFINITY, f64::min);
     // A quiet beginning makes the line fit worse, and the rate too low.
-    leaks
-        .into_iter()
-        .find(|growth| residual(growth) <= FITS_AS_WELL * best)
+    leaks.into_iter().find(|growth| {
+        let grown = growth.line.slope * growth.age;
+        residual(growth) <= (FITS_AS_WELL * best).max(FITS_WELL * grown)
+    })
 }
 
 /// Growth that goes on behind the stated horizon, if there is any. A stated horizon takes the place
