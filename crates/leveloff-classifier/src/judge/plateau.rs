@@ -24,7 +24,7 @@ const FEWEST: usize = 4;
 
 /// After growth, what moves by less than this share of it is flat: of a few points the noise is not
 /// known, but how far growth would have carried them is.
-const BAND_OF_GROWTH: f64 = 0.04;
+const BAND_OF_GROWTH: f64 = 0.06;
 
 /// After growth, it must last this share of the time before.
 const SHARE_OF_BEFORE: f64 = 0.2;
