@@ -20,16 +20,17 @@ impl Segments {
     /// price is higher because a missed change costs less here than one that is not there.
     pub fn of(moments: &Moments, points: usize, noise: Noise) -> Segments {
         let price = 4.0 * (points.max(2) as f64).ln() + 4.0;
-        let unit = noise.sigma * noise.sigma * noise.inflation();
+        let per_unit = 1.0 / (noise.sigma * noise.sigma * noise.inflation());
         let mut best = vec![f64::INFINITY; points + 1];
         let mut previous = vec![0; points + 1];
         best[0] = -price;
         for end in SHORTEST..=points {
             for start in 0..=end - SHORTEST {
-                if best[start] >= best[end] {
+                // A line costs nothing at best.
+                if best[start] + price >= best[end] {
                     continue;
                 }
-                let cost = best[start] + moments.line_cost(start, end) / unit + price;
+                let cost = best[start] + moments.line_cost(start, end) * per_unit + price;
                 if cost < best[end] {
                     best[end] = cost;
                     previous[end] = start;

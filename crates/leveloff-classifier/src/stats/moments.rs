@@ -7,6 +7,8 @@ use super::{lag_one, variance_inflation};
 #[derive(Debug, Clone)]
 pub struct Moments {
     sums: Vec<[f64; 5]>,
+    /// 1/n: dividing by it thousands of times would take most of the time.
+    inverse: Vec<f64>,
 }
 
 /// A straight line through a stretch of a series.
@@ -51,14 +53,16 @@ impl Moments {
             }
             sums.push(sum);
         }
-        Moments { sums }
+        let inverse = (0..sums.len()).map(|n| 1.0 / n as f64).collect();
+        Moments { sums, inverse }
     }
 
     /// Sum of squared residuals of the line through points `from..to`.
     pub fn line_cost(&self, from: usize, to: usize) -> f64 {
-        let n = (to - from) as f64;
+        let inverse = self.inverse[to - from];
         let [x, y, xx, xy, yy] = self.between(from, to);
-        let (sxx, sxy, syy) = (xx - x * x / n, xy - x * y / n, yy - y * y / n);
+        let (sxx, sxy) = (xx - x * x * inverse, xy - x * y * inverse);
+        let syy = yy - y * y * inverse;
         let explained = if sxx > 0.0 { sxy * sxy / sxx } else { 0.0 };
         (syy - explained).max(0.0)
     }
