@@ -22,12 +22,12 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
         once, not once for each process as a sum of RSS does. It needs no change to the training \
         code and no restart, and it never touches the run.",
     after_help = "Examples:\n  \
-        leveloff find                               what is training on this machine, and why we think so\n  \
+        leveloff find                               what is training here, and why\n  \
         leveloff run -- python train.py             start a run and record it\n  \
         leveloff record --pid 22180 -o run.jsonl    record a run that is there already\n  \
-        leveloff judge run.jsonl                    does its memory level off, or does it leak?\n  \
-        leveloff export run.jsonl -o run.csv        a table for pandas or a spreadsheet\n  \
-        leveloff doctor                             what can be measured here, and what is missing\n\n\
+        leveloff judge run.jsonl                    level off, or leak?\n  \
+        leveloff export run.jsonl -o run.csv        a table for pandas\n  \
+        leveloff doctor                             what can be measured here\n\n\
         Exit codes: 0 fine, 1 leak or regression, 2 usage or tool error, 3 undecided; `run` returns \
         the command's own code.",
     arg_required_else_help = true,

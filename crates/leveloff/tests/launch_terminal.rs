@@ -249,7 +249,7 @@ print('do' + 'ne')";
     for i in 0..1000 {
         assert!(
             lines.contains(&format!("\nline {i}\r\n")),
-            "line {i} is missing"
+            "line {i} is missing of {lines:?}"
         );
     }
     assert!(!lines.contains("\r\r\n"));

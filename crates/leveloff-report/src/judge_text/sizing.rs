@@ -18,7 +18,7 @@ pub fn write(memory: &Judgement, page: &mut Page) {
         return;
     };
     let needed = rounded_up(extremes.peak * NEEDED);
-    let comfortable = machine_size(extremes.peak * COMFORTABLE);
+    let comfortable = machine_size(needed.max(extremes.peak * COMFORTABLE));
     page.row(
         "sizing",
         &format!(
@@ -32,9 +32,15 @@ pub fn write(memory: &Judgement, page: &mut Page) {
     );
 }
 
-/// Up to the next whole GiB; below 4 GiB to the next 64 MiB.
+/// Up to the next whole GiB; below 4 GiB to the next 64 MiB, below 256 MiB to the next 1 MiB.
 fn rounded_up(amount: f64) -> f64 {
-    let grain = if amount < 4.0 * GIB { GIB / 16.0 } else { GIB };
+    let grain = if amount < GIB / 4.0 {
+        GIB / 1024.0
+    } else if amount < 4.0 * GIB {
+        GIB / 16.0
+    } else {
+        GIB
+    };
     (amount / grain).ceil() * grain
 }
 
@@ -70,5 +76,6 @@ mod tests {
         assert_eq!(short(rounded_up(0.3 * GIB * NEEDED)), "384 MiB");
         assert_eq!(short(machine_size(0.3 * GIB * COMFORTABLE)), "512 MiB");
         assert_eq!(short(machine_size(0.0)), "1 MiB");
+        assert_eq!(short(rounded_up(1.7 * GIB / 1024.0 * NEEDED)), "2 MiB");
     }
 }

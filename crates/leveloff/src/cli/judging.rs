@@ -46,15 +46,16 @@ pub struct FactArgs {
     #[arg(
         long,
         value_name = "STEPS",
-        allow_negative_numbers = true,
+        value_parser = parse_steps,
+        allow_hyphen_values = true,
         env = "LEVELOFF_LEVEL_BY"
     )]
     pub level_by: Option<u64>,
     /// Steps the run is going to take
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = parse_steps, allow_hyphen_values = true)]
     pub planned_steps: Option<u64>,
     /// Steps in an epoch; growth within the first may be a cache that fills
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = parse_steps, allow_hyphen_values = true)]
     pub epoch_steps: Option<u64>,
 }
 
@@ -125,6 +126,13 @@ impl FactArgs {
     }
 }
 
+fn parse_steps(text: &str) -> Result<u64, String> {
+    match text.trim().parse() {
+        Ok(steps) if steps > 0 => Ok(steps),
+        _ => Err("write a whole number of steps above zero, such as 90".to_owned()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,5 +154,16 @@ mod tests {
         assert_eq!(both.planned_steps, Some(Step(600)));
         assert_eq!(both.epoch_steps, Some(Step(10)));
         assert_eq!(both.limit, None);
+    }
+
+    #[test]
+    fn steps_are_whole_and_above_zero() {
+        assert_eq!(parse_steps("90"), Ok(90));
+        for wrong in ["", "x", "0", "-1", "1.5", "90steps"] {
+            assert!(
+                parse_steps(wrong).unwrap_err().contains("such as 90"),
+                "{wrong}"
+            );
+        }
     }
 }

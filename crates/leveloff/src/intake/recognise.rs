@@ -37,6 +37,7 @@ impl Kind {
             stream.head.drain(..BYTE_ORDER_MARK.len());
         }
         if let Some(stated) = recording::recognise(stream)? {
+            refuse_columns(asked, "a recording")?;
             return Ok(Kind::Recording(stated));
         }
         if is_json_array(&stream.head) {
@@ -44,23 +45,24 @@ impl Kind {
         }
         let lines = first_lines(stream);
         if mprof::is_mprof(&lines) {
+            refuse_columns(asked, "a file of mprof")?;
             return Ok(Kind::Mprof);
         }
         let why_no_table = match table(&lines, asked) {
             Some(Ok(kind)) => return Ok(kind),
-            Some(Err(error)) => Some(error),
+            Some(Err(unusable)) => Some(unusable),
             None => None,
         };
-        // A log may begin with pages of something else. What was written as JSON is none.
-        let is_json = stream.head.trim_ascii_start().starts_with(b"{") && why_no_table.is_some();
-        let log = if is_json {
-            Ok(None)
-        } else {
-            log(stream, asked)
+        // A log may begin with pages of something else. What is plainly a table is none, even if
+        // some field of it mentions memory.
+        let log = match &why_no_table {
+            Some(unusable) if unusable.is_plainly_one => Ok(None),
+            _ => log(stream, asked),
         };
         match (log, why_no_table) {
             (Ok(Some(log)), _) => Ok(Kind::Log(log)),
-            (_, Some(error)) | (Err(error), None) => Err(error),
+            (_, Some(unusable)) => Err(unusable.why),
+            (Err(error), None) => Err(error),
             (Ok(None), None) => bail!("{}", unknown(&stream.head)),
         }
     }
@@ -207,16 +209,37 @@ fn first_lines(stream: &Stream) -> Vec<&[u8]> {
         .collect()
 }
 
-/// `None` when it is no table; an error when it is one that cannot be used.
-fn table(lines: &[&[u8]], asked: &Asked) -> Option<Result<Kind>> {
-    if let Some(table) = Tool::psrecord_log(lines) {
-        let curve = CurveTable::of(&table, asked);
-        return Some(curve.map(|curve| Kind::Curve(Tool::Psrecord.name(), curve)));
-    }
-    let mut table = Table::of(lines)?;
+/// A table that cannot be used.
+struct Unusable {
+    why: anyhow::Error,
+    /// Whether it can be nothing else.
+    is_plainly_one: bool,
+}
+
+/// `None` when it is no table.
+fn table(lines: &[&[u8]], asked: &Asked) -> Option<Result<Kind, Unusable>> {
+    let (table, is_plainly_one) = match Tool::psrecord_log(lines) {
+        Some(table) => {
+            let curve = CurveTable::of(&table, asked);
+            let kind = curve.map(|curve| Kind::Curve(Tool::Psrecord.name(), curve));
+            (kind, false)
+        }
+        None => {
+            let table = Table::of(lines)?;
+            let is_plainly_one = table.is_plainly_one();
+            (kind_of(table, asked), is_plainly_one)
+        }
+    };
+    Some(table.map_err(|why| Unusable {
+        why,
+        is_plainly_one,
+    }))
+}
+
+fn kind_of(mut table: Table, asked: &Asked) -> Result<Kind> {
     let tool = Tool::name_columns(&mut table);
     if let Some(processes) = ProcessTable::of(&table, asked) {
-        return Some(processes.map(Kind::Processes));
+        return processes.map(Kind::Processes);
     }
     let name = tool.map_or("table", Tool::name);
     let mut curve = CurveTable::of(&table, asked);
@@ -224,7 +247,15 @@ fn table(lines: &[&[u8]], asked: &Asked) -> Option<Result<Kind>> {
         // Nothing was guessed of a table that is known.
         curve.columns.notes.clear();
     }
-    Some(curve.map(|curve| Kind::Curve(name, curve)))
+    curve.map(|curve| Kind::Curve(name, curve))
+}
+
+/// A question that the input cannot answer must not be answered as if it had not been asked.
+fn refuse_columns(asked: &Asked, what: &str) -> Result<()> {
+    if *asked != Asked::default() {
+        bail!("is {what}, which has no columns to choose from; leave --x, --y and --y-unit out");
+    }
+    Ok(())
 }
 
 /// Looks further into the stream than a table needs: a training begins with downloads.

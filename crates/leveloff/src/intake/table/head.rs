@@ -28,6 +28,15 @@ impl Table {
         Table::of_json(lines).or_else(|| Table::of_fields(lines))
     }
 
+    /// Whether it cannot be a log whose lines happen to have equally many words.
+    pub fn is_plainly_one(&self) -> bool {
+        match self.dialect {
+            Dialect::Json(_) => true,
+            Dialect::Separated(_) => self.has_header,
+            Dialect::Blanks => false,
+        }
+    }
+
     /// What a column holds, in the first rows.
     pub fn cells(&self, column: usize) -> impl Iterator<Item = &[u8]> {
         self.rows
