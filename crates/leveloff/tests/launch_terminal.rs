@@ -241,11 +241,11 @@ os.kill(front, 9)
 while termios.tcgetattr(1)[1] & termios.OPOST: time.sleep(0.001)
 for i in range(1000): print('line', i)
 print('do' + 'ne')";
-    // What the shell itself says about the kill would land somewhere between the lines.
-    let line = format!("{{ {} 2>&3; }} 3>&2 2>/dev/null; cat", run_python(program));
+    let line = format!("{}; cat", run_python(program));
     let mut shell = terminal.start(&["sh", "-c", &line]);
     terminal.wait_for("ready");
-    let lines = terminal.wait_for("done\r\n");
+    // What the shell itself says about the kill lands anywhere, even within a line.
+    let lines = terminal.wait_for("done").replace("Killed\r\n", "");
     for i in 0..1000 {
         assert!(
             lines.contains(&format!("\nline {i}\r\n")),
@@ -270,7 +270,8 @@ fn a_stopped_command_goes_on_when_its_front_is_killed() {
     terminal.wait_for("begun\r\n");
     terminal.wait_for("ready> ");
     terminal.keys("kill -9 %1\r");
-    terminal.wait_for("done\r\n");
+    // The shell's next prompt may come before the end of the line.
+    terminal.wait_for("done");
     terminal.keys("exit\rexit\r");
     assert!(shell.wait().is_ok());
 }
