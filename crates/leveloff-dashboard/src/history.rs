@@ -1,0 +1,296 @@
+//! The curve as the chart needs it: a week of samples in bounded memory, no spike lost.
+//!
+//! The newest samples are kept one by one. Older ones are folded into spans that keep their lowest
+//! and highest value, and when there are too many spans, neighbours are folded into one. A chart has
+//! a few hundred columns, so a span is always narrower than a column of the whole run.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use leveloff_model::units::Seconds;
+
+/// Samples that are kept one by one.
+const RECENT: usize = 8192;
+/// Spans that are kept of what came before; then neighbours are folded.
+const OLDER: usize = 8192;
+
+/// What the chart is drawn over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Axis {
+    /// Training steps.
+    #[default]
+    Steps,
+    /// Seconds of the recording.
+    Time,
+}
+
+/// One sample.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Moment {
+    /// When.
+    pub t: Seconds,
+    /// How far the training was.
+    pub step: Option<f64>,
+    /// Memory of the run, in bytes.
+    pub memory: f64,
+    /// What a sum of RSS says, in bytes.
+    pub rss: f64,
+}
+
+/// The lowest and the highest of something.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reach {
+    /// The lowest.
+    pub low: f64,
+    /// The highest.
+    pub high: f64,
+}
+
+/// What a column of the chart shows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Column {
+    /// Memory of the run.
+    pub memory: Reach,
+    /// The sum of RSS.
+    pub rss: Reach,
+}
+
+/// The curve so far.
+#[derive(Debug, Clone, Default)]
+pub struct History {
+    recent: VecDeque<Moment>,
+    older: Vec<Span>,
+    /// Samples in a span.
+    stride: usize,
+    filling: Option<Span>,
+    first: Option<Moment>,
+    first_step: Option<f64>,
+}
+
+/// Several samples.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Span {
+    samples: usize,
+    t: Reach,
+    step: Option<Reach>,
+    memory: Reach,
+    rss: Reach,
+}
+
+impl History {
+    /// Takes the next sample.
+    pub fn push(&mut self, moment: Moment) {
+        self.first.get_or_insert(moment);
+        self.first_step = self.first_step.or(moment.step);
+        if self.recent.len() == RECENT
+            && let Some(oldest) = self.recent.pop_front()
+        {
+            self.fold(Span::of(oldest));
+        }
+        self.recent.push_back(moment);
+    }
+
+    /// The newest sample.
+    pub fn last(&self) -> Option<Moment> {
+        self.recent.back().copied()
+    }
+
+    /// From the first to the newest place.
+    pub fn extent(&self, axis: Axis) -> Option<Range<f64>> {
+        let last = self.last()?;
+        match axis {
+            Axis::Time => Some(self.first?.t.0..last.t.0),
+            Axis::Steps => {
+                let newest = self.recent.iter().rev().find_map(|moment| moment.step);
+                Some(self.first_step?..newest.or(self.first_step)?)
+            }
+        }
+    }
+
+    /// What each of `count` equal columns over `range` shows; `None` where nothing was sampled. No
+    /// spike is lost, however many samples a column has.
+    pub fn columns(&self, axis: Axis, range: &Range<f64>, count: usize) -> Vec<Option<Column>> {
+        let mut columns = vec![None; count];
+        let width = (range.end - range.start) / count.max(1) as f64;
+        let column = |x: f64| (x - range.start) / width;
+        for span in self.spans() {
+            let Some(place) = span.place(axis) else {
+                continue;
+            };
+            if place.high < range.start || place.low > range.end || count == 0 {
+                continue;
+            }
+            // The place at the very end belongs to the last column.
+            let nearest = |x: f64| (column(x).max(0.0) as usize).min(count - 1);
+            for shown in &mut columns[nearest(place.low)..=nearest(place.high)] {
+                Column::widen(shown, &span);
+            }
+        }
+        columns
+    }
+
+    fn spans(&self) -> impl Iterator<Item = Span> {
+        let older = self.older.iter().chain(&self.filling).copied();
+        older.chain(self.recent.iter().map(|&moment| Span::of(moment)))
+    }
+
+    fn fold(&mut self, span: Span) {
+        let filled = match self.filling.take() {
+            Some(filling) => filling.and(span),
+            None => span,
+        };
+        if filled.samples < self.stride.max(1) {
+            self.filling = Some(filled);
+            return;
+        }
+        self.older.push(filled);
+        if self.older.len() >= OLDER {
+            self.older = self.older.chunks(2).map(Span::all).collect();
+            self.stride = self.stride.max(1) * 2;
+        }
+    }
+}
+
+impl Span {
+    fn of(moment: Moment) -> Span {
+        Span {
+            samples: 1,
+            t: Reach::at(moment.t.0),
+            step: moment.step.map(Reach::at),
+            memory: Reach::at(moment.memory),
+            rss: Reach::at(moment.rss),
+        }
+    }
+
+    fn and(self, next: Span) -> Span {
+        Span {
+            samples: self.samples + next.samples,
+            t: self.t.and(next.t),
+            step: match (self.step, next.step) {
+                (Some(step), Some(further)) => Some(step.and(further)),
+                (step, further) => step.or(further),
+            },
+            memory: self.memory.and(next.memory),
+            rss: self.rss.and(next.rss),
+        }
+    }
+
+    fn all(spans: &[Span]) -> Span {
+        let (first, rest) = spans.split_first().expect("chunks are never empty");
+        rest.iter().fold(*first, |all, &span| all.and(span))
+    }
+
+    fn place(&self, axis: Axis) -> Option<Reach> {
+        match axis {
+            Axis::Time => Some(self.t),
+            Axis::Steps => self.step,
+        }
+    }
+}
+
+impl Reach {
+    /// One value.
+    pub fn at(value: f64) -> Reach {
+        Reach {
+            low: value,
+            high: value,
+        }
+    }
+
+    /// As far as both reach.
+    pub fn and(self, other: Reach) -> Reach {
+        Reach {
+            low: self.low.min(other.low),
+            high: self.high.max(other.high),
+        }
+    }
+}
+
+impl Column {
+    fn widen(shown: &mut Option<Column>, span: &Span) {
+        let own = Column {
+            memory: span.memory,
+            rss: span.rss,
+        };
+        *shown = Some(match shown {
+            Some(column) => Column {
+                memory: column.memory.and(own.memory),
+                rss: column.rss.and(own.rss),
+            },
+            None => own,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn history(samples: usize, memory: impl Fn(usize) -> f64) -> History {
+        let mut history = History::default();
+        for i in 0..samples {
+            history.push(Moment {
+                t: Seconds(i as f64),
+                step: (i >= 10).then(|| i as f64 / 2.0),
+                memory: memory(i),
+                rss: 2.0 * memory(i),
+            });
+        }
+        history
+    }
+
+    #[test]
+    fn a_spike_of_one_sample_in_a_million_is_seen() {
+        for place in [3, 8191, 500_000, 999_999] {
+            let history = history(1_000_000, |i| if i == place { 9.0 } else { 1.0 });
+            let columns = history.columns(Axis::Time, &(0.0..999_999.0), 300);
+            let highest = columns
+                .iter()
+                .flatten()
+                .map(|column| column.memory.high)
+                .fold(0.0, f64::max);
+            assert_eq!(highest, 9.0, "at {place}");
+            assert!(columns.iter().all(Option::is_some));
+        }
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let history = history(1_000_000, |_| 1.0);
+        assert!(history.older.len() < OLDER);
+        assert_eq!(history.recent.len(), RECENT);
+        let folded: usize = history.older.iter().map(|span| span.samples).sum();
+        let filling = history.filling.map_or(0, |span| span.samples);
+        assert_eq!(folded + filling + RECENT, 1_000_000);
+    }
+
+    #[test]
+    fn the_newest_are_kept_one_by_one() {
+        let history = history(1_000_000, |i| i as f64);
+        let columns = history.columns(Axis::Time, &(999_990.0..1_000_000.0), 10);
+        let shown: Vec<f64> = columns
+            .iter()
+            .flatten()
+            .map(|column| column.memory.low)
+            .collect();
+        let expected: Vec<f64> = (999_990..1_000_000).map(f64::from).collect();
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn what_came_before_the_first_step_is_not_on_the_axis_of_steps() {
+        let history = history(30, |_| 1.0);
+        assert_eq!(history.extent(Axis::Steps), Some(5.0..14.5));
+        assert_eq!(history.extent(Axis::Time), Some(0.0..29.0));
+        let columns = history.columns(Axis::Steps, &(0.0..10.0), 10);
+        let sampled: Vec<bool> = columns.iter().map(Option::is_some).collect();
+        assert_eq!(&sampled[..6], [false, false, false, false, false, true]);
+    }
+
+    #[test]
+    fn nothing_shows_nothing() {
+        let history = History::default();
+        assert_eq!(history.extent(Axis::Time), None);
+        assert_eq!(history.columns(Axis::Time, &(0.0..1.0), 2), [None, None]);
+    }
+}

@@ -1,0 +1,11 @@
+//! The screen: state from events, drawing from state.
+//!
+//! One loop takes an [`event::Event`], changes the state, and draws. Where ticks come from (a
+//! sampler, a recording that grows, a replay) nobody here knows, and drawing never changes anything.
+//!
+//! In reading order: [`event`] (what can happen), [`history`] (the curve in bounded memory), [`run`]
+//! (what is known of the run).
+
+pub mod event;
+pub mod history;
+pub mod run;

@@ -1,0 +1,163 @@
+//! What happened, newest last, in words.
+
+use std::collections::VecDeque;
+
+use leveloff_classifier::verdict::RunVerdict;
+use leveloff_model::process::{ProcessIndex, Role};
+use leveloff_model::progress::{MarkKind, Phase};
+use leveloff_model::sample::{Event, Gap, Sample, Tick};
+use leveloff_model::units::{Seconds, Step};
+
+use super::people::People;
+
+/// Entries that are kept.
+const KEPT: usize = 1000;
+
+/// What happened.
+#[derive(Debug, Clone, Default)]
+pub struct EventLog {
+    entries: VecDeque<LogEntry>,
+}
+
+/// One thing that happened.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LogEntry {
+    /// When.
+    pub t: Seconds,
+    /// How far the training was.
+    pub step: Option<Step>,
+    /// What sort of thing.
+    pub kind: LogKind,
+    /// In words.
+    pub text: String,
+}
+
+/// What sort of thing happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogKind {
+    /// The verdict is another.
+    Verdict,
+    /// The training said something.
+    Training,
+    /// Processes came or went.
+    Processes,
+    /// Something could not be measured.
+    Gap,
+    /// The user or the dashboard did something.
+    Own,
+}
+
+impl EventLog {
+    /// All entries that are kept, oldest first.
+    pub fn all(&self) -> impl DoubleEndedIterator<Item = &LogEntry> + ExactSizeIterator {
+        self.entries.iter()
+    }
+
+    /// Something that the dashboard did.
+    pub fn note(&mut self, sample: Option<&Sample>, text: String) {
+        let t = sample.map_or(Seconds(0.0), |sample| sample.t);
+        let step = sample.and_then(|sample| sample.progress.step);
+        self.push(LogEntry {
+            t,
+            step,
+            kind: LogKind::Own,
+            text,
+        });
+    }
+
+    pub(super) fn take(&mut self, tick: &Tick, people: &People) {
+        let mut came: Vec<Role> = Vec::new();
+        let mut went: Vec<Role> = Vec::new();
+        for event in &tick.events {
+            match event {
+                Event::Appeared(info) => came.push(info.role),
+                Event::Exited(index) => went.extend(role(people, *index)),
+                Event::Changed(_) => {}
+                Event::Mark(mark) => {
+                    if let Some(text) = told(&mark.kind) {
+                        self.push(LogEntry {
+                            t: mark.t,
+                            step: mark.step,
+                            kind: LogKind::Training,
+                            text,
+                        });
+                    }
+                }
+                Event::Gap(gap) => self.at(&tick.sample, LogKind::Gap, gap_text(gap)),
+            }
+        }
+        for (roles, verb) in [(came, "started"), (went, "ended")] {
+            for text in counted(roles, verb) {
+                self.at(&tick.sample, LogKind::Processes, text);
+            }
+        }
+    }
+
+    pub(super) fn compare(
+        &mut self,
+        before: Option<&RunVerdict>,
+        now: &RunVerdict,
+        sample: &Sample,
+    ) {
+        if before.is_some_and(|before| before.verdict == now.verdict) {
+            return;
+        }
+        let words = |verdict: &RunVerdict| {
+            let grade = verdict.verdict.grade().map(|grade| grade.name());
+            let name = verdict.verdict.name().replace('_', " ");
+            grade.map_or(name.clone(), |grade| format!("{name} ({grade})"))
+        };
+        let text = match before {
+            Some(before) => format!("verdict: {} → {}", words(before), words(now)),
+            None => format!("verdict: {}", words(now)),
+        };
+        self.at(sample, LogKind::Verdict, text);
+    }
+
+    fn at(&mut self, sample: &Sample, kind: LogKind, text: String) {
+        self.push(LogEntry {
+            t: sample.t,
+            step: sample.progress.step,
+            kind,
+            text,
+        });
+    }
+
+    fn push(&mut self, entry: LogEntry) {
+        if self.entries.len() == KEPT {
+            self.entries.pop_front();
+        }
+        self.entries.push_back(entry);
+    }
+}
+
+fn role(people: &People, index: ProcessIndex) -> Option<Role> {
+    people.get(index).map(|person| person.info.role)
+}
+
+fn told(kind: &MarkKind) -> Option<String> {
+    match kind {
+        // Training is what goes on between the others.
+        MarkKind::Phase(Phase::Train) => None,
+        MarkKind::Phase(Phase::Eval) => Some("evaluation".to_owned()),
+        MarkKind::Phase(phase) => Some(phase.name().to_owned()),
+        MarkKind::Epoch(epoch) => Some(format!("epoch {epoch}")),
+        MarkKind::Event(name) => Some(name.clone()),
+    }
+}
+
+fn gap_text(gap: &Gap) -> String {
+    format!("not measured: {} ({})", gap.subject.name(), gap.text)
+}
+
+/// `4 dataloader-workers started`
+fn counted(mut roles: Vec<Role>, verb: &str) -> Vec<String> {
+    roles.sort_unstable();
+    roles
+        .chunk_by(|a, b| a == b)
+        .map(|same| match same {
+            [role] => format!("{role} {verb}"),
+            several => format!("{} {}s {verb}", several.len(), several[0]),
+        })
+        .collect()
+}
