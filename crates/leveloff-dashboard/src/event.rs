@@ -17,8 +17,8 @@ pub enum Event {
     Key(KeyEvent),
     /// The mouse moved or a button was pressed.
     Mouse(MouseEvent),
-    /// The terminal has another size, or came back from the background: draw all of it.
-    Resized,
+    /// The terminal has this size now: columns, then rows.
+    Resized(u16, u16),
     /// What was asked of the outside is done, or could not be done.
     Answer(String),
     /// A signal asks to leave.

@@ -4,8 +4,13 @@
 //! sampler, a recording that grows, a replay) nobody here knows, and drawing never changes anything.
 //!
 //! In reading order: [`event`] (what can happen), [`history`] (the curve in bounded memory), [`run`]
-//! (what is known of the run).
+//! (what is known of the run), [`view`] (what the user looks at), [`dashboard`] (both, changed by
+//! events), [`table`] (the processes as rows), [`layout`] (where everything stands).
 
+pub mod dashboard;
 pub mod event;
 pub mod history;
+pub mod layout;
 pub mod run;
+pub mod table;
+pub mod view;

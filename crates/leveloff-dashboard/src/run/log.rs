@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use leveloff_classifier::verdict::RunVerdict;
+use leveloff_classifier::verdict::{Grade, RunVerdict};
 use leveloff_model::process::{ProcessIndex, Role};
 use leveloff_model::progress::{MarkKind, Phase};
 use leveloff_model::sample::{Event, Gap, Sample, Tick};
@@ -103,7 +103,7 @@ impl EventLog {
             return;
         }
         let words = |verdict: &RunVerdict| {
-            let grade = verdict.verdict.grade().map(|grade| grade.name());
+            let grade = verdict.verdict.grade().map(Grade::name);
             let name = verdict.verdict.name().replace('_', " ");
             grade.map_or(name.clone(), |grade| format!("{name} ({grade})"))
         };

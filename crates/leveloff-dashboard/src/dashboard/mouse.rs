@@ -1,0 +1,35 @@
+//! What the mouse does.
+
+use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
+
+use super::Dashboard;
+use crate::layout::{Layout, Place};
+
+/// How much closer a turn of the wheel looks.
+const ZOOM: f64 = 0.8;
+
+impl Dashboard {
+    pub(super) fn on_mouse(&mut self, mouse: MouseEvent) {
+        let layout = Layout::of(self);
+        let place = layout.place(mouse.column, mouse.row);
+        match (mouse.kind, place) {
+            (MouseEventKind::ScrollUp, Place::Chart) => self.zoom(ZOOM),
+            (MouseEventKind::ScrollDown, Place::Chart) => self.zoom(1.0 / ZOOM),
+            (MouseEventKind::ScrollUp, _) => self.select(-1),
+            (MouseEventKind::ScrollDown, _) => self.select(1),
+            (MouseEventKind::Down(MouseButton::Left), Place::Row(at)) => self.click_row(at),
+            _ => {}
+        }
+    }
+
+    /// The first click chooses a row, the second on the same opens it.
+    fn click_row(&mut self, at: usize) {
+        let rows = self.rows();
+        let Some(row) = rows.get(at) else { return };
+        if self.view.table.selected == Some(row.key) {
+            self.open();
+        } else {
+            self.view.table.selected = Some(row.key);
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! Where everything stands. Drawing and the mouse ask the same function, so a click lands on what is
+//! seen.
+
+use ratatui::layout::{Position, Rect};
+
+use crate::dashboard::Dashboard;
+use crate::table;
+
+/// Less than this cannot show a verdict, a curve and who grows.
+pub const LEAST: (u16, u16) = (60, 16);
+
+/// From this width on, findings and the log stand beside the processes.
+const WIDE: u16 = 132;
+/// Rows that the chart has at least, its axis included.
+const CHART_LEAST: u16 = 7;
+/// Ranks that get a line each; the worst come first.
+const RANKS_MOST: u16 = 8;
+
+/// Where everything stands; an area without rows is not drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Layout {
+    /// What is watched, how far it is, what that costs.
+    pub header: Rect,
+    /// The verdict and the risk, in a box.
+    pub verdict: Rect,
+    /// One line for each rank, where there are several.
+    pub ranks: Rect,
+    /// The curve with its axes.
+    pub chart: Rect,
+    /// The processes, a line of headings first.
+    pub table: Rect,
+    /// What grew since the marker.
+    pub growth: Rect,
+    /// Findings, with what to do.
+    pub findings: Rect,
+    /// What happened.
+    pub log: Rect,
+    /// Keys, or what is being typed or asked.
+    pub footer: Rect,
+}
+
+/// What is at a place on the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// The curve.
+    Chart,
+    /// This row of the processes, counted from the first that there is.
+    Row(usize),
+    /// Anything else.
+    Elsewhere,
+}
+
+impl Layout {
+    /// The layout of the overview. `None` parts of a screen that is too small are drawn by nobody.
+    pub fn of(dashboard: &Dashboard) -> Layout {
+        let (columns, rows) = dashboard.size();
+        let area = Rect::new(0, 0, columns, rows);
+        let ranks = table::ranks(dashboard.run()).len() as u16;
+        let processes = dashboard.rows().len() as u16;
+        Layout::in_area(area, ranks, processes)
+    }
+
+    fn in_area(area: Rect, ranks: u16, processes: u16) -> Layout {
+        let mut left = area;
+        let header = cut_top(&mut left, 1);
+        let footer = cut_bottom(&mut left, 1);
+        let verdict = cut_top(&mut left, if area.height >= 20 { 4 } else { 3 });
+        let spare = left.height.saturating_sub(CHART_LEAST + 4);
+        let ranks = if ranks > 1 { ranks.min(RANKS_MOST) } else { 0 };
+        let ranks = cut_top(&mut left, ranks.min(spare));
+        if area.width >= WIDE {
+            return Layout::wide(header, footer, verdict, ranks, left, processes);
+        }
+        Layout::narrow(header, footer, verdict, ranks, left, processes)
+    }
+
+    /// All below each other. What explains comes first to give way, then the processes.
+    fn narrow(
+        header: Rect,
+        footer: Rect,
+        verdict: Rect,
+        ranks: Rect,
+        mut left: Rect,
+        processes: u16,
+    ) -> Layout {
+        let spare = left.height.saturating_sub(CHART_LEAST + 3);
+        let log = cut_bottom(&mut left, spare.saturating_sub(1).min(1 + spare / 8));
+        let findings = cut_bottom(&mut left, spare.min(1 + spare / 8));
+        let growth = cut_bottom(&mut left, spare.saturating_sub(2).min(1));
+        let table = rows_of_table(left.height, processes);
+        let table = cut_bottom(&mut left, table);
+        Layout {
+            header,
+            verdict,
+            ranks,
+            chart: left,
+            table,
+            growth,
+            findings,
+            log,
+            footer,
+        }
+    }
+
+    /// The chart over the whole width; below it processes to the left, explanations to the right.
+    fn wide(
+        header: Rect,
+        footer: Rect,
+        verdict: Rect,
+        ranks: Rect,
+        mut left: Rect,
+        processes: u16,
+    ) -> Layout {
+        let below = rows_of_table(left.height, processes.max(12));
+        let mut below = cut_bottom(&mut left, below);
+        let explanations = below.width * 2 / 5;
+        let mut right = cut_right(&mut below, explanations);
+        let third = (right.height / 3).max(1);
+        let growth = cut_top(&mut right, third);
+        let findings = cut_top(&mut right, third);
+        Layout {
+            header,
+            verdict,
+            ranks,
+            chart: left,
+            table: below,
+            growth,
+            findings,
+            log: right,
+            footer,
+        }
+    }
+
+    /// What is at this column and row.
+    pub fn place(&self, column: u16, row: u16) -> Place {
+        let position = Position::new(column, row);
+        if self.chart.contains(position) {
+            return Place::Chart;
+        }
+        if self.table.contains(position) && row > self.table.y {
+            return Place::Row(usize::from(row - self.table.y - 1));
+        }
+        Place::Elsewhere
+    }
+}
+
+/// The processes have at most half of what is left, and a line of headings.
+fn rows_of_table(height: u16, processes: u16) -> u16 {
+    let most = (height / 2).min(height.saturating_sub(CHART_LEAST));
+    (processes + 1).max(3).min(most)
+}
+
+fn cut_top(area: &mut Rect, rows: u16) -> Rect {
+    let rows = rows.min(area.height);
+    let cut = Rect {
+        height: rows,
+        ..*area
+    };
+    area.y += rows;
+    area.height -= rows;
+    cut
+}
+
+fn cut_bottom(area: &mut Rect, rows: u16) -> Rect {
+    let rows = rows.min(area.height);
+    area.height -= rows;
+    Rect {
+        y: area.y + area.height,
+        height: rows,
+        ..*area
+    }
+}
+
+fn cut_right(area: &mut Rect, columns: u16) -> Rect {
+    let columns = columns.min(area.width);
+    area.width -= columns;
+    Rect {
+        x: area.x + area.width,
+        width: columns,
+        ..*area
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(layout: &Layout) -> [Rect; 9] {
+        [
+            layout.header,
+            layout.verdict,
+            layout.ranks,
+            layout.chart,
+            layout.table,
+            layout.growth,
+            layout.findings,
+            layout.log,
+            layout.footer,
+        ]
+    }
+
+    #[test]
+    fn every_cell_belongs_to_exactly_one_part_at_any_size() {
+        for (columns, rows) in [
+            (60, 16),
+            (80, 24),
+            (120, 40),
+            (132, 30),
+            (200, 60),
+            (300, 100),
+        ] {
+            for ranks in [0, 2, 64] {
+                for processes in [0, 3, 500] {
+                    let area = Rect::new(0, 0, columns, rows);
+                    let layout = Layout::in_area(area, ranks, processes);
+                    let cells: u32 = parts(&layout).iter().map(|part| part.area()).sum();
+                    assert_eq!(cells, area.area(), "{columns}×{rows}: {layout:?}");
+                    assert!(layout.chart.height >= CHART_LEAST, "{layout:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_click_lands_on_the_row_that_is_seen() {
+        let layout = Layout::in_area(Rect::new(0, 0, 80, 24), 0, 3);
+        let table = layout.table;
+        assert_eq!(layout.place(5, table.y), Place::Elsewhere);
+        assert_eq!(layout.place(5, table.y + 2), Place::Row(1));
+        assert_eq!(layout.place(5, layout.chart.y), Place::Chart);
+    }
+
+    #[test]
+    fn eighty_by_twenty_four_shows_all() {
+        let layout = Layout::in_area(Rect::new(0, 0, 80, 24), 0, 3);
+        assert!(
+            parts(&layout)
+                .iter()
+                .filter(|part| **part != layout.ranks)
+                .all(|part| part.height > 0),
+            "{layout:?}"
+        );
+    }
+}
