@@ -53,7 +53,7 @@ const NOT_MET: u8 = 1;
 /// Runs the demo to its end, or lists what there is to see.
 pub fn run(args: &DemoArgs) -> Result<ExitCode> {
     let trainer = Trainer::find(args.trainer.as_deref())?;
-    let catalogue = trainer.catalogue()?;
+    let catalogue = trainer.catalogue(args.steps)?;
     if args.list {
         // A reader that has seen enough, such as `head`, is no error.
         let _ = put(&catalogue.list());

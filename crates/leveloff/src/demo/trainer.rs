@@ -42,11 +42,13 @@ impl Trainer {
         }
     }
 
-    /// The patterns that it knows.
-    pub fn catalogue(&self) -> Result<Catalogue> {
+    /// The patterns that it knows, with what is true of each in so many steps.
+    pub fn catalogue(&self, steps: Option<u64>) -> Result<Catalogue> {
         let name = self.program.display();
+        let steps = steps.map(|steps| format!("--steps={steps}"));
         let answer = Command::new(&self.program)
             .args(["--list-patterns", "--format", "json"])
+            .args(steps)
             .stdin(Stdio::null())
             .stderr(Stdio::inherit())
             .output()
