@@ -1,34 +1,28 @@
 //! A verdict for people: the verdict first, then the evidence, the risk, who and what grows, and
 //! what to do next. Fits into 80 columns.
 
-mod brief;
 mod evidence;
-mod headline;
 mod page;
 mod paint;
-mod reason;
-mod sizing;
 mod table;
 mod who;
 
-pub use brief::{brief, growth, headline};
 pub use page::{Page, WIDTH, columns};
 pub use paint::Paint;
 pub use table::{Table, Tally};
 
 use leveloff_classifier::verdict::RunVerdict;
 use leveloff_model::process::printable;
-use leveloff_model::units::Bytes;
 
 use crate::judged::Judged;
 use crate::place::Place;
-use headline::Headline;
+use crate::words::{Headline, growth_with_interval, verdict_words};
 
 /// The whole screen for one input.
 pub fn block(judged: &Judged, paint: Paint) -> String {
     let name = printable(judged.input.as_bytes());
     let mut page = Page::new();
-    Headline::of(judged.verdict).write(&name, paint, &mut page);
+    write_headline(&name, judged.verdict, paint, &mut page);
     page.gap();
     evidence::write(judged, &mut page);
     page.gap();
@@ -47,12 +41,38 @@ pub fn block(judged: &Judged, paint: Paint) -> String {
 /// The verdict in one line, with growth and risk if there is any, as a run's last word.
 pub fn line(verdict: &RunVerdict) -> String {
     let mut parts = vec![Headline::of(verdict).whole()];
-    parts.extend(brief::growth_with_interval(verdict));
+    parts.extend(growth_with_interval(verdict));
     if let Some(risk) = &verdict.risk {
         let place = Place::new(risk.at_x, verdict.x_unit);
         parts.push(format!("{} at {place} if it goes on", risk.limit));
     }
     parts.join(" · ")
+}
+
+/// The headline, with its first words in the colour of the verdict.
+pub fn headline(verdict: &RunVerdict, paint: Paint) -> String {
+    let headline = Headline::of(verdict);
+    let words = paint.verdict(verdict.verdict, headline.words());
+    format!("{words}{}", headline.rest)
+}
+
+/// On one line if it fits, the facts to the right; else one below the other.
+fn write_headline(name: &str, verdict: &RunVerdict, paint: Paint, page: &mut Page) {
+    let plain = Headline::of(verdict);
+    let facts = plain.facts().join(" · ");
+    let left = columns(name) + 3 + columns(&plain.whole());
+    let painted = headline(verdict, paint);
+    if left + 2 + columns(&facts) <= WIDTH {
+        let space = WIDTH - left - columns(&facts);
+        page.line(format!("{name}   {painted}{:space$}{facts}", ""));
+    } else if left <= WIDTH {
+        page.line(format!("{name}   {painted}"));
+        page.line(format!("  {facts}"));
+    } else {
+        page.line(name.to_owned());
+        page.line(format!("  {painted}"));
+        page.line(format!("  {facts}"));
+    }
 }
 
 fn write_looks(judged: &Judged, page: &mut Page) {
@@ -62,7 +82,7 @@ fn write_looks(judged: &Judged, page: &mut Page) {
     page.gap();
     let mut told = None;
     for look in judged.looks {
-        let words = headline::verdict_words(look.verdict);
+        let words = verdict_words(look.verdict);
         if told != Some(words) {
             let place = look.x.map_or_else(
                 || "before the first count".to_owned(),
@@ -73,11 +93,6 @@ fn write_looks(judged: &Judged, page: &mut Page) {
             told = Some(words);
         }
     }
-}
-
-/// An amount of memory out of a statistic.
-fn bytes(amount: f64) -> Bytes {
-    Bytes(amount.max(0.0).round() as u64)
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 //!
 //! Nothing is computed here that a verdict does not already hold: screen, JSON and CI print the same
 //! numbers. [`judged`] is what is told, [`judge_text`] the screen, [`judge_json`] the contract for
-//! programs. [`rate`] and [`place`] print growth and positions, always with what they refer to.
+//! programs. [`words`] has the sentences, [`rate`] and [`place`] print growth and positions, always with
+//! what they refer to.
 
 pub mod judge_json;
 pub mod judge_text;
@@ -10,6 +11,7 @@ pub mod judged;
 pub mod place;
 pub mod rate;
 pub mod subject;
+pub mod words;
 
 #[cfg(test)]
 mod cases;

@@ -1,16 +1,14 @@
 //! What the verdict rests on: how fast it grows or how level it is, and when an open question will
 //! be settled.
 
-use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::verdict::{Because, Judgement, RunVerdict, Shape, Subject, Verdict};
-use leveloff_model::recording::StatedFacts;
 
 use super::page::Page;
-use super::{bytes, headline, reason, sizing};
 use crate::judged::Judged;
-use crate::place::{Place, extent};
+use crate::place::extent;
 use crate::rate::{CountRate, MemoryRate};
 use crate::subject::things;
+use crate::words::{bytes, sentence, settling, sizing, verdict_words};
 
 /// Writes it.
 pub fn write(judged: &Judged, page: &mut Page) {
@@ -19,43 +17,20 @@ pub fn write(judged: &Judged, page: &mut Page) {
         Verdict::Level => write_level(judged, page),
         Verdict::Leak(_) => {
             write_growth(run, page);
-            page.row("", &reason::sentence(run, judged.stated));
+            page.row("", &sentence(run, judged.stated));
         }
         Verdict::WarmingUp => {
             write_growth(run, page);
-            page.row("", &reason::sentence(run, judged.stated));
+            page.row("", &sentence(run, judged.stated));
             write_settling(judged, page);
         }
         Verdict::Undecided => {
-            page.row("why", &reason::sentence(run, judged.stated));
+            page.row("why", &sentence(run, judged.stated));
             write_growth(run, page);
             write_settling(judged, page);
         }
     }
     write_memory_beside(run, page);
-}
-
-/// What would settle an open question and by when, line by line.
-fn settling(run: &RunVerdict, stated: &StatedFacts) -> Vec<String> {
-    let judgement = &run.judgement;
-    let Some(by) = judgement.decide_by else {
-        return vec![reason::what_would_settle(judgement).to_owned()];
-    };
-    let place = |x| Place::new(x, run.x_unit);
-    let (level, leak) = (place(by.if_it_levels), place(by.if_it_goes_on));
-    let mut lines = vec![if level == leak {
-        format!("about {leak}, either way")
-    } else {
-        format!("about {level} if it levels off, {leak} if it does not")
-    }];
-    // A horizon in steps settles only growth over steps.
-    if run.x_unit == XUnit::Step && run.verdict == Verdict::WarmingUp {
-        lines.push(stated.level_by.map_or_else(
-            || "state a horizon to decide sooner: --level-by STEPS".to_owned(),
-            |step| format!("stated horizon: level by step {step}"),
-        ));
-    }
-    lines
 }
 
 fn write_settling(judged: &Judged, page: &mut Page) {
@@ -122,9 +97,11 @@ fn write_level(judged: &Judged, page: &mut Page) {
     }
     // That nothing grows has just been said.
     if run.judgement.because != Because::Steady {
-        page.row("", &reason::sentence(run, judged.stated));
+        page.row("", &sentence(run, judged.stated));
     }
-    sizing::write(&run.memory, page);
+    if let Some(sizing) = sizing(&run.memory) {
+        page.row("sizing", &sizing);
+    }
 }
 
 /// `5.4 GiB → 17.4 GiB over 88 steps`, if it grew at all.
@@ -154,7 +131,7 @@ fn write_memory_beside(run: &RunVerdict, page: &mut Page) {
         return;
     }
     let Judgement { level, rate, .. } = run.memory;
-    let mut text = headline::verdict_words(run.memory.verdict).to_lowercase();
+    let mut text = verdict_words(run.memory.verdict).to_lowercase();
     if let Some(level) = level {
         text += &format!(" at {}", bytes(level));
     }

@@ -3,13 +3,13 @@
 use leveloff_classifier::verdict::{RunVerdict, Verdict};
 use leveloff_model::process::printable;
 
-use super::headline::{is_from_the_start, short_reason, verdict_words};
+use super::Paint;
 use super::page::columns;
-use super::{Paint, bytes};
 use crate::judged::Judged;
 use crate::place::{Place, thousands};
 use crate::rate::{CountRate, MemoryRate};
 use crate::subject::things;
+use crate::words::{bytes, is_from_the_start, short_reason, verdict_words};
 
 /// Wide enough for `LEAK (confirmed)`.
 const VERDICT_COLUMNS: usize = 17;

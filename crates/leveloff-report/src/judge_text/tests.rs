@@ -348,3 +348,14 @@ fn looks_are_told_where_the_answer_changed() {
         "{text}"
     );
 }
+
+#[test]
+fn colour_repeats_what_the_words_say() {
+    let plain = headline(&story_at_300(), Paint::Plain);
+    assert_eq!(plain, "LEVEL since step 88 at 17.4 GiB");
+    let painted = headline(&story_at_300(), Paint::Coloured);
+    assert_eq!(
+        painted.replace("\x1b[1;32m", "").replace("\x1b[0m", ""),
+        plain
+    );
+}

@@ -3,7 +3,8 @@
 use leveloff_classifier::verdict::{RunVerdict, Verdict};
 use leveloff_model::sample::{Sample, TreeMemory};
 use leveloff_model::units::{Seconds, Step};
-use leveloff_report::judge_text::{Paint, WIDTH, brief, columns, growth, headline};
+use leveloff_report::judge_text::{Paint, WIDTH, columns, headline};
+use leveloff_report::words::{brief, growth};
 
 use crate::summary::rss_misleads;
 

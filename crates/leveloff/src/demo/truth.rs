@@ -1,8 +1,8 @@
 //! Whether what was said is what is true.
 
 use leveloff_classifier::verdict::{RunVerdict, Verdict};
-use leveloff_report::judge_text::brief;
 use leveloff_report::place::Place;
+use leveloff_report::words::brief;
 
 use super::catalogue::{TrueVerdict, Truth};
 

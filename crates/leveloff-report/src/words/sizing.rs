@@ -4,7 +4,6 @@ use leveloff_classifier::verdict::Judgement;
 use leveloff_model::units::Bytes;
 
 use super::bytes;
-use super::page::Page;
 
 /// Samples miss peaks that lie between them, and the next run's data are others: a rule of thumb.
 const NEEDED: f64 = 1.1;
@@ -12,24 +11,19 @@ const NEEDED: f64 = 1.1;
 /// Room for another evaluation set, a longer batch and the page cache: a rule of thumb as well.
 const COMFORTABLE: f64 = 1.5;
 
-/// Writes the line: baseline, level and peak, and what a machine should have for it.
-pub fn write(memory: &Judgement, page: &mut Page) {
-    let (Some(extremes), Some(level)) = (memory.extremes, memory.level) else {
-        return;
-    };
+/// `baseline 5.4 GiB · level 17.4 GiB · peak 17.7 GiB → 20 GiB needed, 32 GiB comfortable`
+pub fn sizing(memory: &Judgement) -> Option<String> {
+    let (extremes, level) = memory.extremes.zip(memory.level)?;
     let needed = rounded_up(extremes.peak * NEEDED);
     let comfortable = machine_size(needed.max(extremes.peak * COMFORTABLE));
-    page.row(
-        "sizing",
-        &format!(
-            "baseline {} · level {} · peak {} → {} needed, {} comfortable",
-            bytes(extremes.first),
-            bytes(level),
-            bytes(extremes.peak),
-            short(needed),
-            short(comfortable)
-        ),
-    );
+    Some(format!(
+        "baseline {} · level {} · peak {} → {} needed, {} comfortable",
+        bytes(extremes.first),
+        bytes(level),
+        bytes(extremes.peak),
+        short(needed),
+        short(comfortable)
+    ))
 }
 
 /// Up to the next whole GiB; below 4 GiB to the next 64 MiB, below 256 MiB to the next 1 MiB.

@@ -1,9 +1,10 @@
 //! The honest sentence behind each verdict, and what would settle the open ones.
 
+use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::verdict::{Because, Judgement, RunVerdict, Verdict};
 use leveloff_model::recording::StatedFacts;
 
-use crate::place::extent;
+use crate::place::{Place, extent};
 use crate::rate::amount;
 use crate::subject::things;
 
@@ -59,8 +60,31 @@ pub fn sentence(run: &RunVerdict, stated: &StatedFacts) -> String {
     }
 }
 
+/// What would settle an open question and by when, line by line.
+pub fn settling(run: &RunVerdict, stated: &StatedFacts) -> Vec<String> {
+    let judgement = &run.judgement;
+    let Some(by) = judgement.decide_by else {
+        return vec![what_would_settle(judgement).to_owned()];
+    };
+    let place = |x| Place::new(x, run.x_unit);
+    let (level, leak) = (place(by.if_it_levels), place(by.if_it_goes_on));
+    let mut lines = vec![if level == leak {
+        format!("about {leak}, either way")
+    } else {
+        format!("about {level} if it levels off, {leak} if it does not")
+    }];
+    // A horizon in steps settles only growth over steps.
+    if run.x_unit == XUnit::Step && run.verdict == Verdict::WarmingUp {
+        lines.push(stated.level_by.map_or_else(
+            || "state a horizon to decide sooner: --level-by STEPS".to_owned(),
+            |step| format!("stated horizon: level by step {step}"),
+        ));
+    }
+    lines
+}
+
 /// What would settle a question that has no date.
-pub fn what_would_settle(judgement: &Judgement) -> &'static str {
+fn what_would_settle(judgement: &Judgement) -> &'static str {
     match judgement.because {
         Because::TooFewPoints { .. } => "by a longer recording, or a shorter --interval",
         Because::AtCeiling => "by a run with a higher limit, or by what the limit's owner says",

@@ -5,16 +5,14 @@ use leveloff_classifier::verdict::{
 };
 
 use super::bytes;
-use super::page::{Page, WIDTH, columns};
-use super::paint::Paint;
 use crate::place::{Place, stretch, thousands};
 use crate::subject::words;
 
 /// The verdict in a few words.
 pub struct Headline<'a> {
     run: &'a RunVerdict,
-    /// What is said besides.
-    rest: String,
+    /// What is said beside the verdict's own words: ` since step 88 at 17.4 GiB`.
+    pub rest: String,
 }
 
 impl Headline<'_> {
@@ -29,15 +27,14 @@ impl Headline<'_> {
         Headline { run, rest }
     }
 
-    /// `LEVEL since step 88 at 17.4 GiB`
-    pub fn whole(&self) -> String {
-        format!("{}{}", verdict_words(self.run.verdict), self.rest)
+    /// The verdict's own words: `LEVEL`.
+    pub fn words(&self) -> &'static str {
+        verdict_words(self.run.verdict)
     }
 
-    /// The same, with its first words in the colour of the verdict.
-    pub fn painted(&self, paint: Paint) -> String {
-        let words = paint.verdict(self.run.verdict, verdict_words(self.run.verdict));
-        format!("{words}{}", self.rest)
+    /// `LEVEL since step 88 at 17.4 GiB`
+    pub fn whole(&self) -> String {
+        format!("{}{}", self.words(), self.rest)
     }
 
     /// How much was seen: `steps 10–80`, `12 min`, `8 points`.
@@ -54,24 +51,6 @@ impl Headline<'_> {
         facts.dedup();
         facts.push(points);
         facts
-    }
-
-    /// On one line if it fits, the facts to the right; else one below the other.
-    pub fn write(&self, name: &str, paint: Paint, page: &mut Page) {
-        let facts = self.facts().join(" · ");
-        let left = columns(name) + 3 + columns(&self.whole());
-        let painted = self.painted(paint);
-        if left + 2 + columns(&facts) <= WIDTH {
-            let space = WIDTH - left - columns(&facts);
-            page.line(format!("{name}   {painted}{:space$}{facts}", ""));
-        } else if left <= WIDTH {
-            page.line(format!("{name}   {painted}"));
-            page.line(format!("  {facts}"));
-        } else {
-            page.line(name.to_owned());
-            page.line(format!("  {painted}"));
-            page.line(format!("  {facts}"));
-        }
     }
 }
 

@@ -2,18 +2,12 @@
 
 use leveloff_classifier::verdict::{Rate, RunVerdict, Verdict};
 
-use super::headline::{self, Headline};
-use super::paint::Paint;
+use super::headline;
 use crate::place::Place;
 use crate::rate::{CountRate, MemoryRate};
 use crate::subject::things;
 
-/// The verdict for a moment at which it changes: large, with all that a headline says.
-pub fn headline(verdict: &RunVerdict, paint: Paint) -> String {
-    Headline::of(verdict).painted(paint)
-}
-
-/// The verdict for all other moments: small, and without what changes little.
+/// The verdict in a few small words, without what changes little.
 pub fn brief(verdict: &RunVerdict) -> String {
     let since = |x: Option<f64>| {
         x.map_or_else(String::new, |x| {
@@ -47,7 +41,7 @@ pub fn growth(verdict: &RunVerdict) -> Option<String> {
 }
 
 /// The same with the ends of its interval.
-pub(super) fn growth_with_interval(verdict: &RunVerdict) -> Option<String> {
+pub fn growth_with_interval(verdict: &RunVerdict) -> Option<String> {
     told(verdict, MemoryRate::with_interval, CountRate::with_interval)
 }
 
@@ -93,16 +87,5 @@ mod tests {
         assert_eq!(growth(&story_at_300()), None);
         let counted = growth(&descriptor_leak()).unwrap();
         assert!(counted.ends_with(" open descriptors per step"), "{counted}");
-    }
-
-    #[test]
-    fn colour_repeats_what_the_words_say() {
-        let plain = headline(&story_at_300(), Paint::Plain);
-        assert_eq!(plain, "LEVEL since step 88 at 17.4 GiB");
-        let painted = headline(&story_at_300(), Paint::Coloured);
-        assert_eq!(
-            painted.replace("\x1b[1;32m", "").replace("\x1b[0m", ""),
-            plain
-        );
     }
 }

@@ -1,0 +1,21 @@
+//! A verdict in words. The text for a terminal, the dashboard and the reports take theirs from here,
+//! so that nobody words a number in a second way.
+
+mod brief;
+mod cause;
+mod headline;
+mod reason;
+mod sizing;
+
+pub use brief::{brief, growth, growth_with_interval};
+pub use cause::{blame_words, clock_words, risk_words, what_to_try};
+pub use headline::{Headline, is_from_the_start, short_reason, verdict_words};
+pub use reason::{sentence, settling};
+pub use sizing::sizing;
+
+use leveloff_model::units::Bytes;
+
+/// An amount of memory out of a statistic.
+pub fn bytes(amount: f64) -> Bytes {
+    Bytes(amount.max(0.0).round() as u64)
+}

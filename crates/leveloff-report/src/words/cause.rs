@@ -1,0 +1,93 @@
+//! Where it leads, who and what grows, and what to try next.
+
+use leveloff_classifier::verdict::{
+    Blame, Clock, ClockTick, Kind, Risk, RunVerdict, Subject, Verdict,
+};
+use leveloff_model::process::Role;
+use leveloff_model::sample::CeilingKind;
+use leveloff_model::units::ByteDelta;
+
+use crate::place::{Place, extent};
+use crate::rate::amount;
+use crate::subject::kind_words;
+
+/// The next step when growth is all that is known, or when it is known whose it is, but not what.
+pub fn what_to_try(run: &RunVerdict) -> Option<&'static str> {
+    let grows = matches!(run.verdict, Verdict::Leak(_) | Verdict::WarmingUp);
+    match run.blame.first() {
+        _ if !grows => None,
+        None => Some(
+            "leveloff run -- CMD, or leveloff record --pid PID -o FILE: a recording also tells \
+             which process and which kind of memory grows",
+        ),
+        Some(blame) if blame.role != Some(Role::Trainer) || blame.kind != Kind::Anonymous => None,
+        Some(_)
+            if run
+                .subjects
+                .iter()
+                .any(|(subject, _)| *subject == Subject::Tensors) =>
+        {
+            Some("`memray run --native` names the code that allocates")
+        }
+        Some(_) => Some(
+            "have the training tell how many tensors live: if they grow along, references are \
+             kept; if not, `memray run --native` names the native code that allocates",
+        ),
+    }
+}
+
+/// When the ceiling is met if it goes on.
+pub fn risk_words(risk: &Risk, run: &RunVerdict) -> String {
+    let place = Place::new(risk.at_x, run.x_unit);
+    let place = place.with_range(risk.earliest_x, risk.latest_x);
+    let time = risk
+        .in_time
+        .map_or_else(String::new, |time| format!(", in about {time}"));
+    let limit = risk.limit;
+    let what = match risk.kind {
+        CeilingKind::Cgroup => "what the control group allows",
+        CeilingKind::Rlimit => "what its own rlimit allows",
+        CeilingKind::Host => "what the machine has for it",
+        CeilingKind::Stated => "the stated limit",
+    };
+    format!("if it goes on, {limit} ({what}) is reached at {place}{time}")
+}
+
+/// `trainer (pid 22180): 98 %, +1.8 GiB of anonymous memory`
+pub fn blame_words(blame: &Blame) -> String {
+    let who = match (blame.role, blame.pid) {
+        (Some(role), Some(pid)) => format!("{role} (pid {pid})"),
+        (Some(role), None) => role.to_string(),
+        (None, _) => "no process".to_owned(),
+    };
+    let kind = kind_words(blame.kind);
+    let growth = match blame.kind {
+        Kind::Descriptors => format!("{:+.0} {kind}", blame.growth),
+        _ => format!("{} of {kind}", ByteDelta(blame.growth.round() as i64)),
+    };
+    // What gave memory back has no share in the growth; the others have more than all of it.
+    if blame.share < 0.0 {
+        format!("{who}: shrank meanwhile, {growth}")
+    } else {
+        format!("{who}: {:.0} %, {growth}", blame.share * 100.0)
+    }
+}
+
+/// `each evaluation adds 20 MiB: 6 times so far, about every 50 steps`
+pub fn clock_words(clock: &Clock, run: &RunVerdict) -> String {
+    let what = match clock.tick {
+        ClockTick::Step => "each step",
+        ClockTick::Evaluation => "each evaluation",
+        ClockTick::Checkpoint => "each checkpoint",
+        ClockTick::Epoch => "each epoch",
+        ClockTick::Regular => "something regular",
+    };
+    let times = match clock.ticks {
+        1 => "once so far".to_owned(),
+        ticks => format!("{ticks} times so far"),
+    };
+    let every = clock.every.map_or_else(String::new, |every| {
+        format!(", about every {}", extent(every, run.x_unit))
+    });
+    format!("{what} adds {}: {times}{every}", amount(clock.growth))
+}
