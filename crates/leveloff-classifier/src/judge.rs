@@ -89,13 +89,16 @@ fn judge_view(view: &View, unit: XUnit, quantity: Quantity, facts: &Facts) -> Ju
         ..Scene::new(x, y, unit, quantity, *facts)
     };
     let cycles = Cycles::of(&view.x, &view.y);
-    let envelope = cycles.map(|cycles| (cycles.envelope(&view.x, &view.low), cycles.period));
-    let enough = envelope.filter(|(envelope, _)| envelope.x.len() >= FEWEST_VALLEYS);
-    let Some((envelope, period)) = enough else {
+    let cycles = cycles.map(|cycles| (cycles.envelope(&view.x, &view.low), cycles));
+    let enough = cycles.filter(|(envelope, _)| envelope.x.len() >= FEWEST_VALLEYS);
+    let Some((envelope, cycles)) = enough else {
         return judge_scene(&scene(&view.x, &view.y));
     };
     let mut judgement = judge_scene(&scene(&envelope.x, &envelope.y));
-    judgement.period = Some(period);
+    if !cycles.are_worth_a_word(judgement.material) {
+        return judgement;
+    }
+    judgement.period = Some(cycles.period);
     if judgement.verdict == Verdict::Level && judgement.shape != Shape::Shrinking {
         judgement.shape = Shape::Sawtooth;
         judgement.because = Because::Returns;
