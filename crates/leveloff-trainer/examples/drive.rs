@@ -120,9 +120,9 @@ impl Course {
         Ok(())
     }
 
-    fn pattern(&mut self) -> Result<&mut dyn Pattern> {
+    fn pattern(&mut self) -> Result<&mut (dyn Pattern + 'static)> {
         let pattern = self.pattern.as_deref_mut();
-        Ok(pattern.context("the pattern was dropped")?)
+        pattern.context("the pattern was dropped")
     }
 }
 

@@ -51,12 +51,13 @@ impl Retention {
         }
     }
 
-    /// Allocates blocks side by side at the end of the heap, then shrinks each where it is.
+    /// Allocates blocks side by side at the end of the heap, then shrinks each where it is. What is
+    /// freed of the last one joins the free end of the heap, so there is one more of them than holes.
     fn leave_holes(&mut self) {
         let block = self.block as u64;
         let count = self.due / block;
         self.due %= block;
-        let blocks: Vec<Vec<u8>> = (0..count).map(|_| vec![1; self.block]).collect();
+        let blocks: Vec<Vec<u8>> = (0..=count).map(|_| vec![1; self.block]).collect();
         for mut block in blocks {
             block.truncate(SURVIVOR);
             block.shrink_to_fit();
@@ -72,7 +73,7 @@ impl Retention {
 impl Pattern for Retention {
     fn begin(&mut self) -> Result<(), PatternError> {
         // A list that grows would leave holes of its own, of many sizes.
-        let expected = self.rate.saturating_mul(self.steps) / FIRST_BLOCK as u64;
+        let expected = self.rate.saturating_mul(self.steps) / FIRST_BLOCK as u64 + self.steps;
         self.survivors.reserve(expected.min(1 << 20) as usize);
         Ok(())
     }

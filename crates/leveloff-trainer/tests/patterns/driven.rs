@@ -1,8 +1,10 @@
 //! A pattern in a process of its own, driven by handshake (see `examples/drive.rs`).
 
+use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::SystemTime;
 
 /// A process that runs a pattern. Killed when dropped.
 pub struct Driven {
@@ -90,17 +92,25 @@ impl Drop for Driven {
     }
 }
 
-/// The driver, which `cargo test` builds beside this test.
+/// The driver, which a plain `cargo test -p leveloff-trainer` builds. With `--test` cargo leaves it
+/// as it was, and an old one would be tested in place of the sources.
 pub fn program() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let profile = test.parent().and_then(|deps| deps.parent()).unwrap();
     let program = profile.join("examples/drive");
+    let built = modified(&program);
+    let sources = fs::read_to_string(program.with_extension("d")).unwrap_or_default();
+    let mut sources = sources.split_whitespace().skip(1).map(Path::new);
     assert!(
-        program.exists(),
-        "{} is not built: cargo build -p leveloff-trainer --example drive",
+        built.is_some() && sources.all(|source| modified(source) <= built),
+        "{} is not built, or not from these sources: run cargo test -p leveloff-trainer, without --test",
         program.display()
     );
     program
+}
+
+fn modified(path: &Path) -> Option<SystemTime> {
+    fs::metadata(path).and_then(|file| file.modified()).ok()
 }
 
 /// Tells, past the test harness, that something could not be tested.

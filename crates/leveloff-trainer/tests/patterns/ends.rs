@@ -8,7 +8,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use crate::driven::Driven;
-use crate::machine::{comm, descriptors, memory, tree};
+use crate::machine::{comm, descriptors, memory, tree, turn};
 
 /// Processes that are to end get this long; they take a few milliseconds.
 const PATIENCE: Timespec = Timespec {
@@ -18,6 +18,7 @@ const PATIENCE: Timespec = Timespec {
 
 #[test]
 fn a_dropped_pattern_leaves_nothing() {
+    let _turn = turn();
     for entry in patterns::ALL {
         let name = entry.name;
         let often = ["evaluate_every=10", "checkpoint_every=10"];
@@ -69,6 +70,7 @@ fn loader_workers_that_never_end_are_named_like_torch_s() {
 
 #[test]
 fn what_a_killed_trainer_left_in_shared_memory_the_next_one_removes() {
+    let _turn = turn();
     let mut killed = Driven::begun("shm-leak", 60, &["rate=64KiB"]);
     killed.steps(3);
     let pid = killed.pid();

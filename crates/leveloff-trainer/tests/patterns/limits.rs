@@ -5,7 +5,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use crate::driven::{Driven, cannot_run_here, program};
-use crate::machine::tree;
+use crate::machine::{tree, turn};
 
 /// A user without rights, whom a limit on processes binds as it does not bind root.
 const NOBODY: u32 = 65534;
@@ -23,6 +23,8 @@ fn a_full_shared_memory_is_an_error_and_no_signal() {
     if !tried.is_ok_and(|status| status.success()) {
         return cannot_run_here(test, "no mount namespace of its own is allowed");
     }
+    // A mount of its own, but memory of the same machine.
+    let _turn = turn();
     let mut command = Command::new("unshare");
     command.args(["-m", "sh", "-c", mount]).arg(program());
     command.args(["shm-leak", "60"]);

@@ -2,8 +2,15 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use leveloff_trainer::pattern::SeenIn;
+
+/// Shared memory of the machine is everybody's: tests that use it take turns.
+pub fn turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Reads what a pattern's truth is seen in: bytes, or descriptors.
 pub fn read(seen_in: SeenIn, pid: u32) -> f64 {

@@ -1,7 +1,5 @@
 //! Every pattern does what its truth says: grows by its rate within 5 %, or stays where it is.
 
-use std::sync::Mutex;
-
 use leveloff_trainer::pattern::{Knobs, Schedule, SeenIn, TrueVerdict, Truth};
 use leveloff_trainer::patterns::{self, Entry};
 
@@ -16,9 +14,6 @@ const STILL: f64 = 1e6;
 const SETTLES: u64 = 20;
 /// Steps from one look to the next.
 const LOOK_EVERY: u64 = 5;
-
-/// Shared memory of the machine is everybody's: patterns that are seen there take turns.
-static MACHINE: Mutex<()> = Mutex::new(());
 
 macro_rules! each_does_what_it_claims {
     ($($test:ident: $name:literal,)*) => {
@@ -119,7 +114,7 @@ fn check(name: &str) {
 /// Drives a pattern to the end, and looks at it from its onset on.
 fn looks(name: &str, settings: &[&str], steps: u64, truth: &Truth) -> Vec<Look> {
     let alone = matches!(truth.seen_in, SeenIn::DevShm | SeenIn::MachineShmem);
-    let _turn = alone.then(|| MACHINE.lock().unwrap_or_else(|error| error.into_inner()));
+    let _turn = alone.then(machine::turn);
     let every = apart(name, &schedule(steps));
     let first = (truth.since + SETTLES).next_multiple_of(every);
     let mut driven = Driven::begun(name, steps, settings);
