@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::SystemTime;
 
-/// A process that runs a pattern. Killed when dropped.
+/// A process that runs a pattern. It ends when dropped, and gives back what is not only its own.
 pub struct Driven {
     child: Child,
     input: Option<ChildStdin>,
@@ -87,7 +87,10 @@ impl Driven {
 impl Drop for Driven {
     fn drop(&mut self) {
         drop(self.input.take());
-        let _ = self.child.kill();
+        // A test that failed does not wait for a driver that may be the reason.
+        if std::thread::panicking() {
+            let _ = self.child.kill();
+        }
         let _ = self.child.wait();
     }
 }
