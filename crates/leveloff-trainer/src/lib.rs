@@ -6,8 +6,11 @@
 //! it shares with leveloff is the marks protocol and what `/proc` shows.
 //!
 //! The story in reading order: a [`pattern`] is what memory can do beside a training, and what is
-//! true of it; [`patterns`] has all of them by name.
+//! true of it; [`patterns`] has all of them by name; they are made of [`memory`] that is really there
+//! and of [`workers`] that end with the training.
 
+pub mod memory;
 pub mod pattern;
 pub mod patterns;
 pub mod sizes;
+pub mod workers;
