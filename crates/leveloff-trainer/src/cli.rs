@@ -196,7 +196,7 @@ mod tests {
     fn nonsense_is_refused_with_what_would_do() {
         for (arguments, told) in [
             (["--steps", "0"], "zero steps"),
-            (["--steps", "-3"], "--steps"),
+            (["--steps", "1e3"], "whole number"),
             (["--pace", "0"], "steps a second"),
             (["--pace", "NaN"], "steps a second"),
             (["--rate", "12"], "such as 64KiB"),

@@ -78,11 +78,14 @@ impl Session {
     pub fn run(mut self) -> Result<Ending, Failure> {
         self.begin();
         let ended = self.train();
-        if ended.as_ref().err().is_none_or(Failure::is_worth_saving) {
-            let saved = self.save_the_end();
-            self.say_the_end(&ended, saved?);
-        }
+        let ended = match ended {
+            Ok(ending) => self
+                .save_the_end()
+                .map(|saved| self.say_the_end(ending, saved)),
+            Err(failure) => Err(self.save_in_spite_of(failure)),
+        };
         self.progress.end();
+        self.stop.obeyed();
         ended
     }
 
@@ -203,11 +206,22 @@ impl Session {
         }
     }
 
-    fn say_the_end(&mut self, ended: &Result<Ending, Failure>, saved: Option<PathBuf>) {
+    /// A pattern that cannot go on has left the training unharmed. The failure is what the user must
+    /// hear of, also if nothing could be saved.
+    fn save_in_spite_of(&mut self, failure: Failure) -> Failure {
+        if failure.is_worth_saving()
+            && let Err(not_saved) = self.save_the_end()
+        {
+            self.progress.notice(&not_saved.to_string());
+        }
+        failure
+    }
+
+    fn say_the_end(&mut self, ending: Ending, saved: Option<PathBuf>) -> Ending {
         let step = self.training.steps();
-        match ended {
-            Ok(Ending::Finished) => self.progress.finished(step),
-            Ok(Ending::Stopped(asked)) => {
+        match ending {
+            Ending::Finished => self.progress.finished(step),
+            Ending::Stopped(asked) => {
                 let mark = Mark {
                     event: Some("stopped"),
                     ..self.mark()
@@ -215,9 +229,8 @@ impl Session {
                 self.marks.write(&mark);
                 self.progress.stopped(step, asked.words(), saved.as_deref());
             }
-            Err(_) => {}
         }
-        self.stop.obeyed();
+        ending
     }
 
     fn enter(&mut self, phase: &'static str) {
