@@ -105,11 +105,7 @@ impl Course {
         let (step, schedule) = (self.step, self.schedule);
         let loss = self.weight.sqr()?;
         let pattern = self.pattern()?;
-        pattern.step(&StepDone {
-            step,
-            loss: &loss,
-            graph_tensors: 2,
-        })?;
+        pattern.step(&StepDone { step, loss: &loss })?;
         if step.is_multiple_of(schedule.evaluate_every) {
             pattern.evaluating(step)?;
             pattern.evaluated(step)?;

@@ -56,8 +56,6 @@ pub struct StepDone<'a> {
     pub step: u64,
     /// The loss, with the graph that computed it.
     pub loss: &'a Tensor,
-    /// What the graph of the loss keeps alive.
-    pub graph_tensors: u64,
 }
 
 /// What a user may set of a pattern; what is left out has the pattern's own default.

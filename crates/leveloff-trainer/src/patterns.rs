@@ -85,7 +85,8 @@ const LEAK_STEPS: u64 = 400;
 /// What the louder leaks add each step.
 const USUAL_RATE: u64 = 1 << 20;
 
-const HEALTHY: Entry = Entry {
+/// The training alone.
+pub const HEALTHY: Entry = Entry {
     name: "healthy",
     summary: "the training alone: nothing is added",
     says: "level; nothing to report",
