@@ -1,15 +1,9 @@
 """A run of a pattern, what was said of it, and how many were right, in rows of a table."""
 
-import json
-import subprocess
 from dataclasses import dataclass
 
+from answers import LEVEL_BY, LEVEL_SOON, ask_both, at, blame, first_alarm, is_leak, verdict
 from places import LEVELOFF
-
-LOOKS = 40
-LEVEL_BY = 90  # The horizon that is stated in the second round.
-LEVEL_SOON = 100  # What levelled off this early must not be called a leak then.
-ANSWERS = (0, 1, 3)  # Level, leak, not decided. Anything else is not an answer.
 
 HEADER = ["pattern", "truth", "steps", "verdict", "ever leak", "blamed", f"--level-by {LEVEL_BY}", "ever leak", "pace", ""]
 
@@ -62,15 +56,7 @@ class Judged:
 
 
 def judge(name, truth, steps, recording):
-    return Judged(name, truth, steps, ask(recording), ask(recording, f"--level-by={LEVEL_BY}"))
-
-
-def ask(recording, *flags):
-    command = [LEVELOFF, "judge", "--format", "json", "--looks", str(LOOKS), *flags, recording]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode not in ANSWERS:
-        raise SystemExit(f"{' '.join(command)} ended with {done.returncode}: {done.stderr}")
-    return json.loads(done.stdout)
+    return Judged(name, truth, steps, *ask_both(LEVELOFF, recording))
 
 
 def totals(judged, short):
@@ -100,29 +86,6 @@ def blame_row(leaks, round_name):
     flagged = [one for one in leaks if is_leak(getattr(one, round_name))]
     right = some(flagged, lambda one: one.rightly_blamed(getattr(one, round_name)))
     return [["… with the right role and kind", right, "all"]]
-
-
-def is_leak(answer):
-    return answer["verdict"] == "leak"
-
-
-def verdict(answer):
-    graded = f" ({answer['grade']})" if answer["grade"] else ""
-    return f"{answer['verdict']}{graded}, {answer['shape']}"
-
-
-def first_alarm(answer):
-    """The step at which a leak was called first, if ever."""
-    return next((look["x"] for look in answer["trajectory"] if look["verdict"] == "leak"), None)
-
-
-def at(step):
-    return "" if step is None else f"at {step:.0f}"
-
-
-def blame(answer):
-    parts = [f"{one['role'] or 'no process'} {one['kind']} {100 * one['share']:.0f} %" for one in answer["blame"][:2]]
-    return ", ".join(parts) or "nobody"
 
 
 def some(items, condition):

@@ -1,6 +1,7 @@
 //! A verdict for people: the verdict first, then the evidence, the risk, who and what grows, and
 //! what to do next. Fits into 80 columns.
 
+mod brief;
 mod evidence;
 mod headline;
 mod page;
@@ -10,19 +11,18 @@ mod sizing;
 mod table;
 mod who;
 
+pub use brief::{brief, growth, headline};
+pub use page::{Page, WIDTH, columns};
 pub use paint::Paint;
 pub use table::{Table, Tally};
 
-use leveloff_classifier::verdict::{RunVerdict, Verdict};
+use leveloff_classifier::verdict::RunVerdict;
 use leveloff_model::process::printable;
 use leveloff_model::units::Bytes;
 
 use crate::judged::Judged;
 use crate::place::Place;
-use crate::rate::{CountRate, MemoryRate};
-use crate::subject::things;
 use headline::Headline;
-use page::Page;
 
 /// The whole screen for one input.
 pub fn block(judged: &Judged, paint: Paint) -> String {
@@ -47,14 +47,7 @@ pub fn block(judged: &Judged, paint: Paint) -> String {
 /// The verdict in one line, with growth and risk if there is any, as a run's last word.
 pub fn line(verdict: &RunVerdict) -> String {
     let mut parts = vec![Headline::of(verdict).whole()];
-    if let (Verdict::Leak(_) | Verdict::WarmingUp, Some(rate)) =
-        (verdict.verdict, verdict.judgement.rate)
-    {
-        parts.push(match things(verdict.decisive) {
-            Some(things) => CountRate::new(rate, verdict.x_unit, things).with_interval(),
-            None => MemoryRate::new(rate, verdict.x_unit).with_interval(),
-        });
-    }
+    parts.extend(brief::growth_with_interval(verdict));
     if let Some(risk) = &verdict.risk {
         let place = Place::new(risk.at_x, verdict.x_unit);
         parts.push(format!("{} at {place} if it goes on", risk.limit));

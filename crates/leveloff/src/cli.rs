@@ -1,7 +1,9 @@
 //! The command line: what can be asked for, and what the manual page says about it.
 
+mod demo;
 mod judging;
 
+pub use demo::DemoArgs;
 pub use judging::{FactArgs, JudgeArgs, UndecidedAs};
 
 use std::ffi::OsString;
@@ -22,6 +24,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
         once, not once for each process as a sum of RSS does. It needs no change to the training \
         code and no restart, and it never touches the run.",
     after_help = "Examples:\n  \
+        leveloff demo                               see it be right within a minute\n  \
         leveloff find                               what is training here, and why\n  \
         leveloff run -- python train.py             start a run and record it\n  \
         leveloff record --pid 22180 -o run.jsonl    record a run that is there already\n  \
@@ -42,6 +45,9 @@ pub struct Cli {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// See it be right within a minute: watch a training whose truth is known
+    #[command(long_about = demo::LONG_ABOUT, after_help = demo::EXAMPLES)]
+    Demo(DemoArgs),
     /// List training processes, their roles and memory, and why each was picked
     #[command(after_help = "Examples:\n  \
         leveloff find                        torch, JAX, TensorFlow, candle, GPU users\n  \

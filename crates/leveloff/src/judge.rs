@@ -1,6 +1,6 @@
 //! `leveloff judge`: the verdict for recordings, tables and logs.
 
-mod case;
+pub mod case;
 mod crew;
 mod ending;
 pub mod live;

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use clap::{CommandFactory, Parser};
 use leveloff::cli::{Cli, Command};
 use leveloff::notice::notice;
-use leveloff::{doctor, export, find, judge, launch, record, run};
+use leveloff::{demo, doctor, export, find, judge, launch, record, run};
 
 /// A usage or tool error.
 const TROUBLE: u8 = 2;
@@ -28,6 +28,7 @@ fn main() -> ExitCode {
 
 fn obey(command: &Command) -> Result<ExitCode> {
     match command {
+        Command::Demo(args) => demo::run(args),
         Command::Find(args) => find::run(args),
         Command::Run(args) => launch::pass_on(run::run(args)?),
         Command::Record(args) => record::run(args),

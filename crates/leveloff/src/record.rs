@@ -1,9 +1,8 @@
 //! `leveloff record`: watch a run that is there already, without a screen.
 
 use std::io;
-use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use leveloff_model::process::{Pid, ProcessKey, printable};
@@ -13,14 +12,13 @@ use leveloff_sampler::proc_root::ProcRoot;
 use leveloff_sampler::progress::LogFollower;
 use leveloff_sampler::sampler::SamplerOptions;
 use leveloff_sampler::tree::{Scope, key_of};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::cli::RecordArgs;
 use crate::find::{nothing_found, pattern};
 use crate::notice::notice;
 use crate::recorder::Recorder;
 use crate::session::{Plan, Session};
+use crate::stop_requests::StopRequests;
 
 /// How many growers are named after a watch over the whole machine.
 const TOP_GROWERS: usize = 10;
@@ -228,42 +226,4 @@ fn command_of(proc_root: &ProcRoot, pid: Pid) -> Vec<String> {
         .filter(|argument| !argument.is_empty())
         .map(printable)
         .collect()
-}
-
-/// Signals that ask us to stop; the run is not touched by them.
-struct StopRequests {
-    pipe: UnixStream,
-}
-
-impl StopRequests {
-    fn listen() -> Result<StopRequests> {
-        let (pipe, signalled) = UnixStream::pair().context("cannot make a pipe for signals")?;
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
-            signal_hook::low_level::pipe::register(signal, signalled.try_clone()?)
-                .context("cannot listen to signals")?;
-        }
-        Ok(StopRequests { pipe })
-    }
-
-    /// Waits until `deadline`; whether a stop was asked for before.
-    fn wait_until(&self, deadline: Instant) -> Result<bool> {
-        loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            let timeout = timespec(left);
-            let mut fds = [PollFd::new(&self.pipe, PollFlags::IN)];
-            match poll(&mut fds, Some(&timeout)) {
-                Ok(0) => return Ok(false),
-                Ok(_) => return Ok(true),
-                Err(rustix::io::Errno::INTR) => {}
-                Err(errno) => return Err(errno).context("cannot wait"),
-            }
-        }
-    }
-}
-
-fn timespec(duration: Duration) -> Timespec {
-    Timespec {
-        tv_sec: i64::try_from(duration.as_secs()).unwrap_or(i64::MAX),
-        tv_nsec: i64::from(duration.subsec_nanos()),
-    }
 }

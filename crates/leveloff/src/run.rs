@@ -157,7 +157,7 @@ impl Watching {
             return;
         };
         match catch_unwind(AssertUnwindSafe(|| session.tick())) {
-            Ok(Ok(())) => {}
+            Ok(Ok(_)) => {}
             // It was over before the first sample; its end is told like any other.
             Ok(Err(SamplerError::Gone(_))) => {}
             Ok(Err(error)) => self.give_up(&error.to_string()),

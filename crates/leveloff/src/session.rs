@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use leveloff_classifier::verdict::RunVerdict;
 use leveloff_model::recording::{End, EndReason, Header, StatedFacts, Target};
 use leveloff_model::sample::Tick;
 use leveloff_model::units::Seconds;
@@ -95,8 +96,9 @@ impl Session {
         &mut self.sampler
     }
 
-    /// Takes a tick and sets the time of the next. A tick that is missed is not made up for.
-    pub fn tick(&mut self) -> Result<(), SamplerError> {
+    /// Takes a tick, sets the time of the next, and hands the tick out for whoever shows more of it.
+    /// A tick that is missed is not made up for.
+    pub fn tick(&mut self) -> Result<Tick, SamplerError> {
         let tick = self.sampler.tick();
         self.next += self.interval;
         let now = Instant::now();
@@ -111,7 +113,7 @@ impl Session {
         }
         self.last_t = tick.sample.t;
         self.status.show(&tick);
-        Ok(())
+        Ok(tick)
     }
 
     /// Turns the line that shows progress off, for a run that prints on the same terminal.
@@ -126,27 +128,39 @@ impl Session {
         self
     }
 
+    /// The verdict so far; `None` when nothing was seen, or when nobody asked for one.
+    pub fn verdict(&self) -> Option<RunVerdict> {
+        self.judge.as_ref()?.verdict()
+    }
+
     /// Whether nobody is left to watch.
     pub fn is_over(&self) -> bool {
         self.sampler.is_over()
     }
 
-    /// Ends the recording and tells what was seen, on stderr: the verdict first.
-    pub fn finish(mut self, reason: EndReason, ended: &str, top_growers: usize) {
+    /// Ends the recording, and says what was seen only in the summary that it hands out.
+    pub fn end(mut self, reason: EndReason) -> Summary {
         self.status.clear();
-        let path = self.recorder.path().to_owned();
         self.recorder.finish(&End {
             t: self.last_t,
             reason,
         });
+        self.summary
+    }
+
+    /// Ends the recording and tells what was seen, on stderr: the verdict first.
+    pub fn finish(self, reason: EndReason, ended: &str, top_growers: usize) {
+        let path = self.recorder.path().to_owned();
+        let verdict = self.judge.as_ref().and_then(LiveJudge::line);
+        let summary = self.end(reason);
         let is_over = !matches!(reason, EndReason::Duration | EndReason::Stopped);
-        if let Some(verdict) = self.judge.as_ref().and_then(LiveJudge::line) {
+        if let Some(verdict) = verdict {
             notice(&verdict);
         }
-        for line in self.summary.lines(ended, is_over) {
+        for line in summary.lines(ended, is_over) {
             notice(&line);
         }
-        for line in self.summary.top_growers(top_growers) {
+        for line in summary.top_growers(top_growers) {
             notice(&line);
         }
         let path = path.display();

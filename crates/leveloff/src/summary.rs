@@ -193,7 +193,7 @@ impl Summary {
             first_line(ended, &format!("after {t}{}", steps(step))),
             memory_line(baseline, peak, last),
             growth_line(baseline, last),
-            self.cost_line(t),
+            self.cost_line(),
         ]
     }
 
@@ -224,7 +224,9 @@ impl Summary {
             .collect()
     }
 
-    fn cost_line(&self, t: Seconds) -> String {
+    /// What watching cost.
+    pub fn cost_line(&self) -> String {
+        let t = self.reached.map_or(Seconds(0.0), |(t, _)| t);
         let share = self.cost.cpu.0 as f64 / 10.0 / t.0.max(1.0);
         let mut line = format!(
             "cost {share:.2} % of one core, {} memory · {} samples",
@@ -254,6 +256,11 @@ impl Point {
     }
 }
 
+/// Whether a sum of RSS says so much more than what is really held that it must be told.
+pub fn rss_misleads(rss: Bytes, held: Bytes) -> bool {
+    rss.0 > held.0.saturating_mul(3) / 2
+}
+
 /// `stopped; the run goes on` becomes `stopped after 5 s; the run goes on`.
 fn first_line(ended: &str, when: &str) -> String {
     match ended.split_once("; ") {
@@ -280,7 +287,7 @@ fn memory_line(baseline: &Point, peak: &Point, last: &Point) -> String {
         peak.total,
         at(peak)
     );
-    if last.rss.0 > last.total.0.saturating_mul(3) / 2 {
+    if rss_misleads(last.rss, last.total) {
         let _ = write!(line, " (a sum of RSS would say {})", last.rss);
     }
     if last.unread > 0 {

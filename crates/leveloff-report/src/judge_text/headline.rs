@@ -34,6 +34,12 @@ impl Headline<'_> {
         format!("{}{}", verdict_words(self.run.verdict), self.rest)
     }
 
+    /// The same, with its first words in the colour of the verdict.
+    pub fn painted(&self, paint: Paint) -> String {
+        let words = paint.verdict(self.run.verdict, verdict_words(self.run.verdict));
+        format!("{words}{}", self.rest)
+    }
+
     /// How much was seen: `steps 10–80`, `12 min`, `8 points`.
     pub fn facts(&self) -> Vec<String> {
         let unit = self.run.x_unit;
@@ -52,10 +58,9 @@ impl Headline<'_> {
 
     /// On one line if it fits, the facts to the right; else one below the other.
     pub fn write(&self, name: &str, paint: Paint, page: &mut Page) {
-        let painted = paint.verdict(self.run.verdict, verdict_words(self.run.verdict));
         let facts = self.facts().join(" · ");
         let left = columns(name) + 3 + columns(&self.whole());
-        let painted = format!("{painted}{}", self.rest);
+        let painted = self.painted(paint);
         if left + 2 + columns(&facts) <= WIDTH {
             let space = WIDTH - left - columns(&facts);
             page.line(format!("{name}   {painted}{:space$}{facts}", ""));
@@ -133,7 +138,8 @@ fn level(run: &RunVerdict) -> String {
     }
 }
 
-fn leak(run: &RunVerdict) -> String {
+/// Of what it is, if not of the run's memory, and since when.
+pub fn leak(run: &RunVerdict) -> String {
     let of = match run.decisive {
         Subject::Memory => String::new(),
         subject => format!(" of {}", words(subject)),

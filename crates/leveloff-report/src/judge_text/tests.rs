@@ -1,5 +1,7 @@
 use leveloff_classifier::observation::XUnit;
-use leveloff_classifier::verdict::{Because, Blame, DecideBy, Grade, Kind, Shape, Subject};
+use leveloff_classifier::verdict::{
+    Because, Blame, DecideBy, Grade, Kind, Shape, Subject, Verdict,
+};
 use leveloff_model::process::Role;
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::units::Step;

@@ -60,7 +60,7 @@ pub struct FactArgs {
 }
 
 /// `judge`
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct JudgeArgs {
     /// What to judge: recordings, tables, logs; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
@@ -126,7 +126,7 @@ impl FactArgs {
     }
 }
 
-fn parse_steps(text: &str) -> Result<u64, String> {
+pub(super) fn parse_steps(text: &str) -> Result<u64, String> {
     match text.trim().parse() {
         Ok(steps) if steps > 0 => Ok(steps),
         _ => Err("write a whole number of steps above zero, such as 90".to_owned()),

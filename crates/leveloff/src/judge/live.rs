@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use leveloff_classifier::observation::{Observer, XUnit};
 use leveloff_classifier::run::RunJudge;
+use leveloff_classifier::verdict::RunVerdict;
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::sample::Tick;
 use leveloff_report::judge_text;
@@ -34,12 +35,17 @@ impl LiveJudge {
         }
     }
 
-    /// The verdict in one line; `None` when nothing was seen.
-    pub fn line(&self) -> Option<String> {
+    /// The verdict so far; `None` when nothing was seen.
+    pub fn verdict(&self) -> Option<RunVerdict> {
         if !self.has_observed {
             return None;
         }
-        // A run has ended well, or its recording has: no fault of the judge may change that.
-        catch_unwind(AssertUnwindSafe(|| judge_text::line(&self.judge.verdict()))).ok()
+        // A run goes well, or its recording does: no fault of the judge may change that.
+        catch_unwind(AssertUnwindSafe(|| self.judge.verdict())).ok()
+    }
+
+    /// The verdict in one line.
+    pub fn line(&self) -> Option<String> {
+        Some(judge_text::line(&self.verdict()?))
     }
 }

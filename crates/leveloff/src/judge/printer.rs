@@ -12,6 +12,7 @@ use leveloff_report::{judge_json, judge_text};
 use super::case::{Case, Outcome};
 use crate::cli::{Format, JudgeArgs};
 use crate::notice::{is_dumb_terminal, notice};
+use crate::screen::{paint, put};
 
 /// More inputs than this get a line each, unless more is asked for.
 const BLOCKS: usize = 8;
@@ -135,11 +136,7 @@ impl Printer {
     /// Judging goes on when stdout is gone: the exit code is asked for as well.
     fn put(&mut self, text: &str) {
         if self.failure.is_none() {
-            let mut stdout = io::stdout().lock();
-            let written = stdout
-                .write_all(text.as_bytes())
-                .and_then(|()| stdout.flush());
-            self.failure = written.err();
+            self.failure = put(text).err();
         }
     }
 
@@ -157,15 +154,5 @@ fn table(cases: &[Case]) -> Table {
         Table::shortened(names, paint())
     } else {
         Table::new(names, paint())
-    }
-}
-
-/// Colour for those who can see it and did not ask for none (no-color.org).
-fn paint() -> Paint {
-    let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    if io::stdout().is_terminal() && !is_dumb_terminal() && !unwanted {
-        Paint::Coloured
-    } else {
-        Paint::Plain
     }
 }

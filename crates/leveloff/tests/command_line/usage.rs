@@ -4,7 +4,8 @@ use std::process::Stdio;
 
 use crate::stage::{Stage, ended};
 
-const SUBCOMMANDS: [&str; 8] = [
+const SUBCOMMANDS: [&str; 9] = [
+    "demo",
     "find",
     "run",
     "record",

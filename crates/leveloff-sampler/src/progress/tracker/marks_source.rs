@@ -17,6 +17,13 @@ use crate::progress::update::{ProgressUpdate, UnixSeconds};
 /// How often files are looked for that were not there, or that may have been replaced.
 pub const LOOK_EVERY: Seconds = Seconds(1.0);
 
+/// How often a file is looked for that was not there, in the first moments: a training that starts
+/// together with us makes it within a second, and has done dozens of steps by the next.
+const EARLY_LOOK_EVERY: Seconds = Seconds(0.1);
+
+/// How long those moments last.
+const EARLY: Seconds = Seconds(10.0);
+
 /// Where one trainer's marks are, or may come to be.
 #[derive(Debug)]
 pub struct MarksSource {
@@ -24,6 +31,7 @@ pub struct MarksSource {
     target: MarksTarget,
     owners: Owners,
     places: Vec<MarksPlace>,
+    first_look: Option<Seconds>,
     next_look: Seconds,
     followed: Option<Followed>,
 }
@@ -66,6 +74,7 @@ impl MarksSource {
             },
             places: MarksPlace::all_of(&target),
             target,
+            first_look: None,
             next_look: Seconds(f64::NEG_INFINITY),
             followed: None,
         })
@@ -86,8 +95,8 @@ impl MarksSource {
     pub fn poll(&mut self, now: Seconds, wall_now: UnixSeconds) -> SourceNews {
         let mut news = SourceNews::default();
         if now >= self.next_look {
-            self.next_look = Seconds(now.0 + LOOK_EVERY.0);
             self.look(&mut news.troubles);
+            self.next_look = Seconds(now.0 + self.patience(now).0);
         }
         let Some(followed) = &mut self.followed else {
             return news;
@@ -115,6 +124,15 @@ impl MarksSource {
             }
         }
         news
+    }
+
+    fn patience(&mut self, now: Seconds) -> Seconds {
+        let first = *self.first_look.get_or_insert(now);
+        if self.followed.is_none() && (now - first) < EARLY {
+            EARLY_LOOK_EVERY
+        } else {
+            LOOK_EVERY
+        }
     }
 
     fn look(&mut self, troubles: &mut Vec<String>) {

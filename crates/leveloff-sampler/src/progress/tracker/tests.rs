@@ -126,6 +126,16 @@ fn marks_outrank_a_log_once_they_speak() {
 }
 
 #[test]
+fn marks_of_a_training_that_has_just_begun_are_soon_found() {
+    let trainee = Trainee::start();
+    let mut tracker = watching(&trainee);
+    poll(&mut tracker, 0.0);
+    trainee.mark("{\"step\":1}\n");
+    poll(&mut tracker, 0.2);
+    assert_eq!(tracker.progress().step, Some(Step(1)));
+}
+
+#[test]
 fn events_phases_and_epochs_become_marks_with_their_time_and_facts() {
     let trainee = Trainee::start();
     let mut tracker = watching(&trainee);
