@@ -1,9 +1,11 @@
-//! What is in a checkpoint, as bytes.
+//! What is in a checkpoint.
 
 use std::collections::HashMap;
+use std::io::{self, Write};
 
 use candle_core::{Device, Tensor};
-use safetensors::SafeTensors;
+use safetensors::tensor::{Metadata, TensorInfo};
+use safetensors::{Dtype, SafeTensors, View};
 use serde::{Deserialize, Serialize};
 
 use crate::optimiser::{AdamW, Part};
@@ -64,15 +66,43 @@ impl CheckpointError {
     }
 }
 
-/// The bytes of a checkpoint.
-pub(super) fn pack(optimiser: &AdamW, origin: &Origin) -> candle_core::Result<Vec<u8>> {
-    let told = serde_json::to_string(origin).map_err(candle_core::Error::wrap)?;
-    let metadata = HashMap::from([(KEY.to_owned(), told)]);
+/// Writes a checkpoint, tensor by tensor: all of it in one piece would be the largest thing that the
+/// training ever allocates, and its memory would not go back to where it was.
+pub(super) fn pack(optimiser: &AdamW, origin: &Origin, to: &mut impl Write) -> io::Result<()> {
+    let header = header(optimiser, origin)?;
+    to.write_all(&(header.len() as u64).to_le_bytes())?;
+    to.write_all(&header)?;
+    for (_, tensor) in optimiser.parts().iter().flat_map(roles) {
+        to.write_all(&View::data(&tensor))?;
+    }
+    Ok(())
+}
+
+/// What the tensors are called and where they begin, as safetensors wants it.
+fn header(optimiser: &AdamW, origin: &Origin) -> io::Result<Vec<u8>> {
+    let mut end = 0;
+    let place = |(name, tensor): (String, &Tensor)| {
+        let begin = end;
+        end += View::data_len(&tensor);
+        let info = TensorInfo {
+            dtype: Dtype::F32,
+            shape: tensor.dims().to_vec(),
+            data_offsets: (begin, end),
+        };
+        (name, info)
+    };
     let tensors = optimiser
         .parts()
         .iter()
-        .flat_map(|part| roles(part).map(|(name, tensor)| (name, tensor.clone())));
-    safetensors::serialize(tensors, Some(metadata)).map_err(candle_core::Error::wrap)
+        .flat_map(roles)
+        .map(place)
+        .collect();
+    let about = HashMap::from([(KEY.to_owned(), serde_json::to_string(origin)?)]);
+    let header = Metadata::new(Some(about), tensors).map_err(io::Error::other)?;
+    let mut header = serde_json::to_vec(&header)?;
+    // The numbers behind it shall begin at a multiple of eight.
+    header.resize(header.len().next_multiple_of(8), b' ');
+    Ok(header)
 }
 
 /// Sets the optimiser and its parameters to what these bytes say, if they are of this training.
@@ -157,7 +187,7 @@ fn tensor_like(
     let view = stored
         .tensor(name)
         .map_err(|_| CheckpointError::OtherModel(format!("it has no {name}")))?;
-    if view.shape() != ours.dims() || view.dtype() != safetensors::Dtype::F32 {
+    if view.shape() != ours.dims() || view.dtype() != Dtype::F32 {
         return Err(CheckpointError::OtherModel(format!(
             "{name} is {:?} of {:?}, and here {:?} of F32",
             view.shape(),
@@ -186,20 +216,26 @@ mod tests {
         AdamW::new(model.parameters()).expect("an optimiser")
     }
 
+    fn packed(optimiser: &AdamW) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        pack(optimiser, &ORIGIN, &mut bytes).expect("written");
+        bytes
+    }
+
     #[test]
     fn what_was_packed_is_unpacked() {
-        let bytes = pack(&optimiser(), &ORIGIN).expect("bytes");
+        let bytes = packed(&optimiser());
         let mut other = optimiser();
         let expected = Origin { step: 0, ..ORIGIN };
         assert_eq!(unpack(&bytes, &mut other, &expected).expect("good"), ORIGIN);
         assert_eq!(other.steps(), 7);
         // The same bytes again, down to the last: nothing in them depends on the moment.
-        assert_eq!(pack(&other, &ORIGIN).expect("bytes"), bytes);
+        assert_eq!(packed(&other), bytes);
     }
 
     #[test]
     fn another_training_is_refused_with_the_setting_that_would_do() {
-        let bytes = pack(&optimiser(), &ORIGIN).expect("bytes");
+        let bytes = packed(&optimiser());
         let expected = Origin { seed: 2, ..ORIGIN };
         let error = unpack(&bytes, &mut optimiser(), &expected).unwrap_err();
         assert!(!error.is_damage());
@@ -208,7 +244,7 @@ mod tests {
 
     #[test]
     fn bytes_cut_anywhere_are_damaged_and_change_nothing() {
-        let bytes = pack(&optimiser(), &ORIGIN).expect("bytes");
+        let bytes = packed(&optimiser());
         let mut target = optimiser();
         for length in [0, 1, 7, 8, 9, 100, bytes.len() / 2, bytes.len() - 1] {
             let error = unpack(&bytes[..length], &mut target, &ORIGIN).unwrap_err();

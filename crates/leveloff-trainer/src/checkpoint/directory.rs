@@ -1,7 +1,7 @@
 //! The directory that checkpoints are in.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -63,24 +63,22 @@ impl Directory {
         fs::remove_file(&probe)
     }
 
-    /// Saves a checkpoint and removes those that are older than the last few. If that fails, there
-    /// is nothing new in the directory.
+    /// Saves a checkpoint and removes those that are older than the last few. If it cannot
+    /// be written, there is nothing new in the directory.
     pub fn save(&self, optimiser: &AdamW, origin: &Origin) -> anyhow::Result<Saved> {
-        let bytes = pack(optimiser, origin)?;
         let path = self.path.join(name_of(origin.step));
         let unfinished = self
             .path
             .join(format!("{}{UNFINISHED}", name_of(origin.step)));
-        write_synced(&unfinished, &bytes)
-            .and_then(|()| fs::rename(&unfinished, &path))
-            .and_then(|()| File::open(&self.path)?.sync_all())
+        let bytes = write_synced(&unfinished, optimiser, origin)
+            .and_then(|bytes| fs::rename(&unfinished, &path).map(|()| bytes))
             .inspect_err(|_| drop(fs::remove_file(&unfinished)))
             .with_context(|| format!("cannot save {}", path.display()))?;
+        File::open(&self.path)
+            .and_then(|directory| directory.sync_all())
+            .with_context(|| format!("cannot sync {}", self.path.display()))?;
         self.forget_old();
-        Ok(Saved {
-            path,
-            bytes: bytes.len() as u64,
-        })
+        Ok(Saved { path, bytes })
     }
 
     /// Sets the optimiser to the newest checkpoint that is good, and says which were passed over.
@@ -155,10 +153,13 @@ pub fn resume_from(
     unpack(&fs::read(path)?, optimiser, expected)
 }
 
-fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = File::create(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
+/// Returns how long the file became.
+fn write_synced(path: &Path, optimiser: &AdamW, origin: &Origin) -> io::Result<u64> {
+    let mut file = BufWriter::new(File::create(path)?);
+    pack(optimiser, origin, &mut file)?;
+    let file = file.into_inner()?;
+    file.sync_all()?;
+    Ok(file.metadata()?.len())
 }
 
 fn name_of(step: u64) -> String {
