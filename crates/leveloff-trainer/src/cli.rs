@@ -118,6 +118,12 @@ impl Cli {
     /// something else.
     pub fn entry(&self) -> Result<&'static Entry, String> {
         let entry = patterns::find(&self.pattern).unwrap_or(&HEALTHY);
+        if entry.needs_checkpoints && self.checkpoint_dir.is_none() {
+            return Err(format!(
+                "{} does nothing unless checkpoints are saved; pass --checkpoint-dir DIR",
+                entry.name
+            ));
+        }
         let useless = entry.has_no_use_for(&self.knobs());
         if useless.is_empty() {
             return Ok(entry);
@@ -201,6 +207,8 @@ mod tests {
         let native = error(&["--pattern", "native-leak", "--workers", "3"]);
         assert!(native.contains("no use for --workers"), "{native}");
         assert!(native.contains("takes --rate, --onset"), "{native}");
+        let unsaved = error(&["--pattern", "checkpoint-leak"]);
+        assert!(unsaved.contains("--checkpoint-dir"), "{unsaved}");
         let healthy = error(&["--rate", "1MiB"]);
         assert!(healthy.contains("takes nothing"), "{healthy}");
     }

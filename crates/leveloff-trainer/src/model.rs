@@ -30,7 +30,7 @@ const ACROSS: usize = SIDE / PATCH;
 const PATCHES: usize = ACROSS * ACROSS;
 
 /// Words and positions begin with variance one, as large as a patch: with a tenth of that, positions
-/// go under, and nothing is learned in 800 steps.
+/// go under, and nothing is learned in 600 steps.
 const EMBEDDED: Start = Start::Within(1.732);
 
 /// A small vision-language classifier.

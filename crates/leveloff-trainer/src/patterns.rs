@@ -31,6 +31,8 @@ pub struct Entry {
     pub steps: u64,
     /// What a user can set of it.
     pub takes: &'static [Knob],
+    /// Whether it does nothing unless checkpoints are saved.
+    pub needs_checkpoints: bool,
     /// What is true of it.
     pub truth: fn(&Knobs, &Schedule) -> Truth,
     /// Makes it.
@@ -92,6 +94,7 @@ pub const HEALTHY: Entry = Entry {
     says: "level; nothing to report",
     steps: HEALTHY_STEPS,
     takes: &[],
+    needs_checkpoints: false,
     truth: |_, _| Truth::level(0),
     make: |_, _| Box::new(Healthy),
 };

@@ -10,6 +10,7 @@ pub(super) const EPOCH_CACHE: Entry = Entry {
     says: "warming up through epoch 1, then level since its end",
     steps: HEALTHY_STEPS,
     takes: &[Knob::Size],
+    needs_checkpoints: false,
     truth: |_, schedule| Truth::level(schedule.epoch_steps),
     make: |knobs, schedule| {
         Box::new(Cache {
@@ -28,6 +29,7 @@ pub(super) const EPOCH_CACHE_THEN_LEAK: Entry = Entry {
     says: "warming up through epoch 1, then a leak of 0.5 MiB a step",
     steps: LEAK_STEPS,
     takes: &[Knob::Rate, Knob::Size],
+    needs_checkpoints: false,
     truth: |knobs, schedule| {
         let rate = knobs.rate_or(LEAK_UNDER_CACHE);
         Truth::leak(schedule.epoch_steps, rate).with(&["native-growth"])

@@ -10,6 +10,7 @@ pub(super) const GC_SAWTOOTH: Entry = Entry {
     says: "level: a sawtooth whose lower edge does not grow",
     steps: HEALTHY_STEPS,
     takes: &[Knob::Size],
+    needs_checkpoints: false,
     truth: |_, _| Truth::level(0),
     make: |knobs, _| {
         Box::new(Garbage {
@@ -26,6 +27,7 @@ pub(super) const EVAL_SPIKES: Entry = Entry {
     says: "level; evaluations spike and return",
     steps: HEALTHY_STEPS,
     takes: &[Knob::Size],
+    needs_checkpoints: false,
     truth: |_, _| Truth::level(0),
     make: |knobs, _| {
         Box::new(Spikes {
@@ -41,6 +43,7 @@ pub(super) const SHRINKING: Entry = Entry {
     says: "level: memory falls",
     steps: HEALTHY_STEPS,
     takes: &[Knob::Rate, Knob::Size, Knob::Onset],
+    needs_checkpoints: false,
     truth: |_, _| Truth::level(0),
     make: |knobs, schedule| Box::new(Shrinking::new(knobs, schedule)),
 };

@@ -10,6 +10,7 @@ pub(super) const COMPILE_WORKERS: Entry = Entry {
     says: "level; the workers are over-counted by RSS",
     steps: HEALTHY_STEPS,
     takes: &[Knob::Size, Knob::Workers],
+    needs_checkpoints: false,
     truth: |_, _| Truth {
         seen_in: SeenIn::Tree,
         ..Truth::level(0).with(&["worker-overcount"])

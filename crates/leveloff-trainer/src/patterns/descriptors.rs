@@ -14,6 +14,7 @@ pub(super) const FD_LEAK: Entry = Entry {
     says: "leak of a descriptor a step in the trainer, while memory stands still: fd growth",
     steps: LEAK_STEPS,
     takes: &[Knob::Onset],
+    needs_checkpoints: false,
     truth: |knobs, _| Truth {
         kind: Some("fds"),
         descriptors_per_step: 1,

@@ -10,6 +10,7 @@ pub(super) const EVAL_LEAK: Entry = Entry {
     says: "leak in jumps at evaluations: evaluation growth",
     steps: LEAK_STEPS,
     takes: &[Knob::Size],
+    needs_checkpoints: false,
     truth: |knobs, schedule| {
         let jump = knobs.size_or(JUMP);
         Truth::leak_at_events(jump, schedule.evaluate_every).with(&["evaluation-growth"])
@@ -24,6 +25,7 @@ pub(super) const CHECKPOINT_LEAK: Entry = Entry {
     // Checkpoints are further apart than evaluations, and a staircase needs some stairs.
     steps: LEAK_STEPS + 200,
     takes: &[Knob::Size],
+    needs_checkpoints: true,
     truth: |knobs, schedule| {
         let jump = knobs.size_or(JUMP);
         Truth::leak_at_events(jump, schedule.checkpoint_every).with(&["checkpoint-growth"])

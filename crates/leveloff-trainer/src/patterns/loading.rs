@@ -15,6 +15,7 @@ pub(super) const DATALOADER_WORKERS: Entry = Entry {
     says: "leak of 256 KiB a step in the loader workers while their RSS stands still: copy-on-write",
     steps: LEAK_STEPS,
     takes: &[Knob::Rate, Knob::Size, Knob::Workers],
+    needs_checkpoints: false,
     truth: |knobs, _| workers_leak(0, knobs.rate_or(COPIED)).with(&["copy-on-write"]),
     make: |knobs, _| {
         Box::new(Copying {
@@ -34,6 +35,7 @@ pub(super) const ONE_LEAKING_WORKER: Entry = Entry {
     says: "leak of 1 MiB a step in the loader workers; one process grows, the others hardly",
     steps: LEAK_STEPS,
     takes: &[Knob::Rate, Knob::Onset, Knob::Workers],
+    needs_checkpoints: false,
     truth: |knobs, _| {
         let (onset, rate) = (knobs.onset_or(0), knobs.rate_or(USUAL_RATE));
         workers_leak(onset, rate).with(&["one-process"])
@@ -55,6 +57,7 @@ pub(super) const WORKER_PROCESS_LEAK: Entry = Entry {
     says: "leak in the loader workers, in jumps at evaluations; processes pile up: process growth",
     steps: LEAK_STEPS,
     takes: &[Knob::Size, Knob::Workers],
+    needs_checkpoints: false,
     truth: |knobs, schedule| {
         let each_time = each_evaluation(knobs);
         Truth::leak_at_events(each_time, schedule.evaluate_every)

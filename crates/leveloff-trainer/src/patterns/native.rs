@@ -13,6 +13,7 @@ pub(super) const NATIVE_LEAK: Entry = Entry {
     says: "leak of 1 MiB a step since the start, in the trainer's anonymous memory; native growth",
     steps: LEAK_STEPS,
     takes: &[Knob::Rate, Knob::Onset],
+    needs_checkpoints: false,
     truth: |knobs, _| leak(knobs, USUAL_RATE, 0),
     make: |knobs, _| Box::new(Leak::new(knobs.rate_or(USUAL_RATE), knobs.onset_or(0))),
 };
@@ -23,6 +24,7 @@ pub(super) const LATE_LEAK: Entry = Entry {
     says: "level at first, then a leak of 1 MiB a step since about step 150; native growth",
     steps: LATE_ONSET + LEAK_STEPS,
     takes: &[Knob::Rate, Knob::Onset],
+    needs_checkpoints: false,
     truth: |knobs, _| leak(knobs, USUAL_RATE, LATE_ONSET),
     make: |knobs, _| {
         let onset = knobs.onset_or(LATE_ONSET);
@@ -36,6 +38,7 @@ pub(super) const SLOW_LEAK: Entry = Entry {
     says: "a leak of 128 KiB a step since the start, once the noise allows it; native growth",
     steps: LEAK_STEPS,
     takes: &[Knob::Rate, Knob::Onset],
+    needs_checkpoints: false,
     truth: |knobs, _| leak(knobs, SLOW_RATE, 0),
     make: |knobs, schedule| {
         Box::new(SlowLeak {

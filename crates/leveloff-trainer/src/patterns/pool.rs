@@ -15,6 +15,7 @@ pub(super) const POOL_WARMUP: Entry = Entry {
     says: "warming up, ever more slowly, then level since about step 90",
     steps: HEALTHY_STEPS,
     takes: &[Knob::Size, Knob::Onset],
+    needs_checkpoints: false,
     truth: |knobs, _| Truth::level(knobs.onset_or(FULL_BY)),
     make: |knobs, schedule| Box::new(Pool::new(knobs, schedule)),
 };

@@ -9,6 +9,7 @@ pub(super) const RETENTION: Entry = Entry {
     says: "leak of 1 MiB a step in the trainer; native growth, or the allocator does not return it",
     steps: LEAK_STEPS,
     takes: &[Knob::Rate, Knob::Onset],
+    needs_checkpoints: false,
     // Marks tell the tensors alone, and those are constant. That the memory is free inside the
     // allocator is not to be seen from outside.
     truth: |knobs, _| {

@@ -19,6 +19,7 @@ pub(super) const SHM_LEAK: Entry = Entry {
     says: "leak of 1 MiB a step in /dev/shm, in nobody's memory: devshm growth",
     steps: LEAK_STEPS,
     takes: &[Knob::Rate, Knob::Onset],
+    needs_checkpoints: false,
     truth: |knobs, _| Truth {
         kind: Some("devshm"),
         seen_in: SeenIn::DevShm,
@@ -40,6 +41,7 @@ pub(super) const MEMFD_LEAK: Entry = Entry {
     says: "leak of a descriptor a step in the trainer, while memory stands still: fd growth",
     steps: LEAK_STEPS,
     takes: &[Knob::Rate, Knob::Onset],
+    needs_checkpoints: false,
     truth: |knobs, _| Truth {
         kind: Some("fds"),
         descriptors_per_step: 1,

@@ -14,6 +14,7 @@ pub(super) const STORY: Entry = Entry {
     says: "warming up until about step 130, then level at 177 MB since step 90; not tensors",
     steps: HEALTHY_STEPS,
     takes: &[Knob::Size, Knob::Onset],
+    needs_checkpoints: false,
     truth: |knobs, _| Truth::level(knobs.onset_or(LEVEL_FROM)),
     make: |knobs, schedule| Box::new(Story::new(knobs, schedule)),
 };

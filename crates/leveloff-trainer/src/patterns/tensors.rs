@@ -13,6 +13,7 @@ pub(super) const TENSOR_LEAK: Entry = Entry {
     says: "leak of 1 MiB a step in the trainer; live tensors rise with memory: held references",
     steps: LEAK_STEPS,
     takes: &[Knob::Rate, Knob::Onset],
+    needs_checkpoints: false,
     truth: held,
     make: |knobs, _| {
         Box::new(TensorLeak {
@@ -29,6 +30,7 @@ pub(super) const GRAPH_LEAK: Entry = Entry {
     says: "leak of 1 MiB a step in the trainer; live tensors rise with memory: held references",
     steps: LEAK_STEPS,
     takes: &[Knob::Rate, Knob::Onset],
+    needs_checkpoints: false,
     truth: held,
     make: |knobs, _| {
         Box::new(GraphLeak {
