@@ -1,12 +1,14 @@
 //! The verdict on one curve.
 //!
 //! A pure function of the curve's summary: it does not matter how often, or by whom, it was asked
-//! before. The order of the questions is the order of this file: too few points? shrinking? jumps
-//! that come again and again? growth that is too old for a warmup? flat? growing? else undecided.
+//! before. The order of the questions is the order of this file: too few points? up and down, again
+//! and again? shrinking? growth that is too old for a warmup? jumps that come again and again? flat?
+//! growth behind a stated horizon? warming up? else undecided.
 
 mod answer;
 mod cycles;
 mod growth;
+mod growths;
 mod late;
 mod noise;
 mod plateau;
@@ -24,7 +26,7 @@ use crate::observation::XUnit;
 use crate::verdict::{Because, Extremes, Judgement, Shape, Verdict};
 
 use cycles::Cycles;
-use growth::Growth;
+use growths::Growths;
 use plateau::Plateau;
 use scene::Scene;
 use stairs::Stairs;
@@ -87,13 +89,16 @@ fn judge_view(view: &View, unit: XUnit, quantity: Quantity, facts: &Facts) -> Ju
         ..Scene::new(x, y, unit, quantity, *facts)
     };
     let cycles = Cycles::of(&view.x, &view.y);
-    let envelope = cycles.map(|cycles| (cycles.envelope(&view.x, &view.low), cycles.period));
-    let enough = envelope.filter(|(envelope, _)| envelope.x.len() >= FEWEST_VALLEYS);
-    let Some((envelope, period)) = enough else {
+    let cycles = cycles.map(|cycles| (cycles.envelope(&view.x, &view.low), cycles));
+    let enough = cycles.filter(|(envelope, _)| envelope.x.len() >= FEWEST_VALLEYS);
+    let Some((envelope, cycles)) = enough else {
         return judge_scene(&scene(&view.x, &view.y));
     };
     let mut judgement = judge_scene(&scene(&envelope.x, &envelope.y));
-    judgement.period = Some(period);
+    if !cycles.are_worth_a_word(judgement.material) {
+        return judgement;
+    }
+    judgement.period = Some(cycles.period);
     if judgement.verdict == Verdict::Level && judgement.shape != Shape::Shrinking {
         judgement.shape = Shape::Sawtooth;
         judgement.because = Because::Returns;
@@ -106,7 +111,8 @@ fn judge_scene(scene: &Scene<'_>) -> Judgement {
         return judgement;
     }
     let stairs = Stairs::of(scene);
-    if let Some(growth) = growth::leak(scene) {
+    let growths = Growths::of(scene);
+    if let Some(growth) = growths.leak() {
         let mut judgement = answer::leak(scene, &growth, Shape::Linear, Because::Outlived);
         if stairs.go_on() {
             judgement.shape = Shape::Staircase;
@@ -115,9 +121,9 @@ fn judge_scene(scene: &Scene<'_>) -> Judgement {
         return judgement;
     }
     if stairs.go_on() {
-        let growth = Growth::since(scene, 0).with_certain_rise(scene);
+        let growth = growths.since(0).with_certain_rise(scene);
         let span = scene.end() - stairs.at[0];
-        let rises = growth.rate.low > 0.0 && growth.rate.value * growth.age > scene.material;
+        let rises = growth.rate.low > 0.0 && growth.grown() > scene.material;
         if span >= growth.decision_age && rises {
             let mut judgement = answer::leak(scene, &growth, Shape::Staircase, Because::Jumps);
             judgement.period = Some(stairs.gap);
@@ -128,10 +134,11 @@ fn judge_scene(scene: &Scene<'_>) -> Judgement {
     if let Some(plateau) = plateau.filter(|plateau| plateau.settled && !stairs.may_go_on()) {
         return answer::level(scene, &plateau, &stairs);
     }
-    if let Some(growth) = growth::past_horizon(scene) {
-        return answer::past_horizon(scene, &growth);
+    let current = growths.current();
+    if let Some(growth) = growths.past_horizon() {
+        return answer::past_horizon(scene, &growth, current.as_ref());
     }
-    match growth::current(scene) {
+    match current {
         Some(growth) => answer::warming_up(scene, &growth),
         None => answer::undecided(scene, plateau),
     }

@@ -1,1 +1,135 @@
-fn main() {}
+//! The patient: a small training whose memory behaves as it is told to.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use clap::Parser;
+use leveloff_trainer::checkpoint::{Directory, Skipped, resume_from};
+use leveloff_trainer::cli::Cli;
+use leveloff_trainer::marks::{Marks, Place};
+use leveloff_trainer::notice::notice;
+use leveloff_trainer::progress::Progress;
+use leveloff_trainer::stop::StopRequests;
+use leveloff_trainer::training::{Failure, Pace, Session, Training};
+use leveloff_trainer::{device, environment, listing, workers};
+
+/// The training failed.
+const FAILED: u8 = 1;
+/// A usage or tool error.
+const TROUBLE: u8 = 2;
+
+fn main() -> ExitCode {
+    // Workers of a pattern are this same program.
+    if let Some(code) = workers::entry() {
+        return code;
+    }
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return explain(&error),
+    };
+    environment::settle(cli.threads);
+    match obey(&cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            notice(&format!("{error:#}"));
+            ExitCode::from(if error.is::<Failure>() {
+                FAILED
+            } else {
+                TROUBLE
+            })
+        }
+    }
+}
+
+fn obey(cli: &Cli) -> Result<()> {
+    if cli.list_patterns {
+        return print(&listing::listing(cli)?);
+    }
+    train(cli)
+}
+
+fn train(cli: &Cli) -> Result<()> {
+    let entry = cli.entry().map_err(anyhow::Error::msg)?;
+    let schedule = cli.schedule(entry);
+    let checkpoints = match &cli.checkpoint_dir {
+        Some(path) => Some(Directory::open(path, cli.keep_checkpoints.into())?),
+        None => None,
+    };
+    // Before there is any thread or tensor: a pattern may fork here.
+    let mut pattern = (entry.make)(&cli.knobs(), &schedule);
+    pattern.begin().map_err(Failure::from)?;
+
+    let marks = if cli.no_marks {
+        Marks::none()
+    } else {
+        Marks::begin(&Place::of_this_process())
+    };
+    let stop = StopRequests::listen(marks.stop_request()).context("cannot listen to signals")?;
+    let device = device::open(cli.device)?;
+    let mut training = Training::new(cli.seed, cli.batch_size, &device)?;
+    let resumed = resume(cli, checkpoints.as_ref(), &mut training)?;
+    let at = training.steps();
+    let progress = Progress::new(cli.format, cli.quiet, at, schedule.steps);
+    if let Some(path) = &resumed {
+        progress.resumed(at, path);
+    }
+    let session = Session {
+        training,
+        pattern,
+        schedule,
+        marks,
+        checkpoints,
+        progress,
+        stop,
+        pace: Pace::new(cli.pace),
+        last_saved: resumed.map(|path| (at, path)),
+    };
+    session.run()?;
+    Ok(())
+}
+
+/// Brings the training to where its checkpoint was, if that is wanted, and says which that is.
+fn resume(
+    cli: &Cli,
+    checkpoints: Option<&Directory>,
+    training: &mut Training,
+) -> Result<Option<PathBuf>> {
+    let expected = training.origin();
+    let optimiser = training.optimiser_mut();
+    match (&cli.resume, checkpoints) {
+        (None, _) => Ok(None),
+        (Some(Some(file)), _) => match resume_from(file, optimiser, &expected) {
+            Ok(_) => Ok(Some(file.clone())),
+            Err(why) => bail!("cannot resume from {}: {why}", file.display()),
+        },
+        (Some(None), None) => bail!("--resume needs --checkpoint-dir or the name of a checkpoint"),
+        (Some(None), Some(directory)) => {
+            let (path, passed_over) = directory.resume(optimiser, &expected)?;
+            for Skipped { path, why } in passed_over {
+                notice(&format!("passing over {}: {why}", path.display()));
+            }
+            Ok(Some(path))
+        }
+    }
+}
+
+/// What clap has to say, under our own name if it is an error.
+fn explain(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    let text = error.render().to_string();
+    notice(text.trim_start_matches("error: ").trim_end());
+    ExitCode::from(TROUBLE)
+}
+
+/// A reader that has seen enough, such as `head`, is no error.
+fn print(text: &str) -> Result<()> {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        result => result.context("cannot print"),
+    }
+}

@@ -9,8 +9,9 @@ use crate::sizes::Size;
 
 /// Memory that behaves in a known way beside a training.
 ///
-/// The training calls it at the moments that real leaks are tied to. All that it holds is given back
-/// when it is dropped: memory, files in /dev/shm, worker processes.
+/// The training calls it at the moments that real leaks are tied to, always from the same thread:
+/// workers end with the thread that started them. All that it holds is given back when it is
+/// dropped: memory, files in /dev/shm, worker processes.
 pub trait Pattern {
     /// Before the model is made and any thread is started: the time to fork.
     fn begin(&mut self) -> Result<(), PatternError> {
@@ -55,8 +56,6 @@ pub struct StepDone<'a> {
     pub step: u64,
     /// The loss, with the graph that computed it.
     pub loss: &'a Tensor,
-    /// What the graph of the loss keeps alive.
-    pub graph_tensors: u64,
 }
 
 /// What a user may set of a pattern; what is left out has the pattern's own default.
@@ -70,6 +69,66 @@ pub struct Knobs {
     pub onset: Option<u64>,
     /// Worker processes.
     pub workers: Option<u32>,
+}
+
+/// One of the [`Knobs`], so that a pattern can say which it takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Knob {
+    /// [`Knobs::rate`].
+    Rate,
+    /// [`Knobs::size`].
+    Size,
+    /// [`Knobs::onset`].
+    Onset,
+    /// [`Knobs::workers`].
+    Workers,
+}
+
+impl Knob {
+    /// How it is written on the command line.
+    pub fn flag(self) -> &'static str {
+        match self {
+            Knob::Rate => "--rate",
+            Knob::Size => "--size",
+            Knob::Onset => "--onset",
+            Knob::Workers => "--workers",
+        }
+    }
+}
+
+impl Knobs {
+    /// Those that the user has set.
+    pub fn given(&self) -> Vec<Knob> {
+        let set = [
+            (Knob::Rate, self.rate.is_some()),
+            (Knob::Size, self.size.is_some()),
+            (Knob::Onset, self.onset.is_some()),
+            (Knob::Workers, self.workers.is_some()),
+        ];
+        let given = set.into_iter().filter(|(_, is_set)| *is_set);
+        given.map(|(knob, _)| knob).collect()
+    }
+
+    /// Growth a step, in bytes.
+    pub(crate) fn rate_or(&self, default: u64) -> u64 {
+        self.rate.map_or(default, |rate| rate.0)
+    }
+
+    /// What is held, in bytes.
+    pub(crate) fn size_or(&self, default: u64) -> u64 {
+        self.size.map_or(default, |size| size.0)
+    }
+
+    /// The step after which it begins, or by which it is over.
+    pub(crate) fn onset_or(&self, default: u64) -> u64 {
+        self.onset.unwrap_or(default)
+    }
+
+    /// Worker processes; none at all would be no pattern.
+    pub(crate) fn workers_or(&self, default: u32) -> u32 {
+        self.workers.unwrap_or(default).max(1)
+    }
 }
 
 /// When things happen in the training beside the pattern.
@@ -96,6 +155,9 @@ pub struct Truth {
     pub since: u64,
     /// What stays each step from then on, on average; zero if it is level.
     pub bytes_per_step: u64,
+    /// Descriptors that stay open each step from then on.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub descriptors_per_step: u64,
     /// Whose memory it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<&'static str>,
@@ -106,6 +168,59 @@ pub struct Truth {
     pub findings: &'static [&'static str],
     /// Where the growth is seen: what a check from outside must read.
     pub seen_in: SeenIn,
+}
+
+impl Truth {
+    /// Level since a step, with nobody to blame.
+    pub(crate) fn level(since: u64) -> Truth {
+        Truth {
+            verdict: TrueVerdict::Level,
+            since,
+            bytes_per_step: 0,
+            descriptors_per_step: 0,
+            role: None,
+            kind: None,
+            findings: &[],
+            seen_in: SeenIn::Trainer,
+        }
+    }
+
+    /// A leak of the training process's own memory.
+    pub(crate) fn leak(since: u64, bytes_per_step: u64) -> Truth {
+        Truth {
+            verdict: TrueVerdict::Leak,
+            bytes_per_step,
+            role: Some("trainer"),
+            kind: Some("anon"),
+            ..Truth::level(since)
+        }
+    }
+
+    /// What stays at each of some events: a leak, unless they never come.
+    pub(crate) fn leak_at_events(bytes: u64, every: u64) -> Truth {
+        match bytes.checked_div(every) {
+            Some(bytes_per_step) => Truth::leak(0, bytes_per_step),
+            None => Truth::level(0),
+        }
+    }
+
+    /// The same in loader workers instead of the training process.
+    pub(crate) fn of_workers(self) -> Truth {
+        Truth {
+            role: self.role.map(|_| "dataloader-worker"),
+            seen_in: SeenIn::Tree,
+            ..self
+        }
+    }
+
+    /// The findings that should stand beside it.
+    pub(crate) fn with(self, findings: &'static [&'static str]) -> Truth {
+        Truth { findings, ..self }
+    }
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Does it level off, or does it leak?

@@ -16,6 +16,9 @@ const FLAT_POINTS: f64 = 5.0;
 /// A plateau this near to the limit is the limit.
 const AT_CEILING: f64 = 0.97;
 
+/// A leak is confirmed at this many times the age at which it is called one, or the stated horizon.
+const CONFIRMED_AT: f64 = 2.0;
+
 fn blank(scene: &Scene<'_>) -> Judgement {
     Judgement {
         verdict: Verdict::Undecided,
@@ -64,39 +67,40 @@ pub fn shrinking(scene: &Scene<'_>) -> Option<Judgement> {
 
 /// It has grown for longer than healthy warmups do.
 pub fn leak(scene: &Scene<'_>, growth: &Growth, shape: Shape, because: Because) -> Judgement {
-    let far_past_horizon =
-        (scene.facts.level_by).is_some_and(|horizon| scene.end() >= 2.0 * horizon);
-    let grade = if growth.age >= 2.0 * growth.decision_age || far_past_horizon {
-        Grade::Confirmed
-    } else {
-        Grade::Early
-    };
+    let far_outlived = growth.age >= CONFIRMED_AT * growth.decision_age;
     Judgement {
-        verdict: Verdict::Leak(grade),
+        verdict: Verdict::Leak(grade(far_outlived || far_past_horizon(scene))),
         decided_at_x: Some(growth.onset + growth.decision_age),
         because,
         ..growing(scene, growth, shape)
     }
 }
 
-/// It grows behind the stated horizon. It may have begun before.
-pub fn past_horizon(scene: &Scene<'_>, growth: &Growth) -> Judgement {
-    let horizon = scene.facts.level_by.unwrap_or(growth.onset);
-    let grade = if scene.end() >= 2.0 * horizon {
+/// It grows behind the stated horizon. It may have begun before, as part of the current growth.
+pub fn past_horizon(scene: &Scene<'_>, growth: &Growth, current: Option<&Growth>) -> Judgement {
+    let whole = current.filter(|current| current.from < growth.from);
+    let whole = whole.unwrap_or(growth);
+    let horizon = scene.facts.level_by;
+    Judgement {
+        verdict: Verdict::Leak(grade(far_past_horizon(scene))),
+        onset_x: Some(whole.onset),
+        onset_level: Some(whole.line.at(whole.onset)),
+        decided_at_x: horizon.map(|horizon| growth.onset.max(horizon)),
+        because: Because::PastHorizon,
+        ..growing(scene, growth, Shape::Linear)
+    }
+}
+
+fn far_past_horizon(scene: &Scene<'_>) -> bool {
+    let horizon = scene.facts.level_by;
+    horizon.is_some_and(|horizon| scene.end() >= CONFIRMED_AT * horizon)
+}
+
+fn grade(confirmed: bool) -> Grade {
+    if confirmed {
         Grade::Confirmed
     } else {
         Grade::Early
-    };
-    let whole = growth::current(scene).filter(|whole| whole.from < growth.from);
-    Judgement {
-        verdict: Verdict::Leak(grade),
-        onset_x: Some(whole.map_or(growth.onset, |whole| whole.onset)),
-        onset_level: Some(whole.map_or(growth.line.at(growth.onset), |whole| {
-            whole.line.at(whole.onset)
-        })),
-        decided_at_x: Some(growth.onset.max(horizon)),
-        because: Because::PastHorizon,
-        ..growing(scene, growth, Shape::Linear)
     }
 }
 
@@ -194,7 +198,7 @@ pub fn undecided(scene: &Scene<'_>, plateau: Option<Plateau>) -> Judgement {
         scene.end() + (0.2 * (scene.end() - scene.begin())).max(FLAT_POINTS * spacing(scene));
     let decide_by = Some(DecideBy {
         if_it_levels: until,
-        if_it_goes_on: until.max(scene.begin() + scene.prior.decision_age(Before::Warmup, 1.0)),
+        if_it_goes_on: until.max(scene.begin() + scene.decision_ages.at(Before::Warmup, false)),
     });
     Judgement {
         because: if plateau.is_some() {

@@ -10,6 +10,8 @@ pub struct Cycles {
     pub period: f64,
     /// Share of the time that it is nearer to the peaks than to the valleys.
     pub duty: f64,
+    /// How far it rises from a valley to the next peak, on average.
+    pub amplitude: f64,
     /// Where its valleys are.
     valleys: Vec<usize>,
 }
@@ -44,6 +46,11 @@ const SHORT_SPIKES: f64 = 0.3;
 
 /// A reversal is larger than this share of the range of a curve without its trend.
 const REVERSAL_OF_RANGE: f64 = 0.3;
+
+/// A rise of less than this share of what is worth a word is a quiver and no sawtooth, the same share
+/// as of a jump. In a view of a long run even the last digits of a steady value beat against the
+/// points that were joined, with a period that is nowhere in the run.
+const SAWTOOTH_OF_MATERIAL: f64 = 0.25;
 
 impl Cycles {
     /// The cycles of a curve, if it has any: looked for without its trend first, then as it is,
@@ -86,8 +93,14 @@ impl Cycles {
         (echo(y, points.round() as usize) >= LEAST_ECHO).then(|| Cycles {
             period,
             duty: duty(y, &peaks, &valleys),
+            amplitude,
             valleys,
         })
+    }
+
+    /// Whether it rises far enough to be told of, where `material` is worth a word.
+    pub fn are_worth_a_word(&self, material: f64) -> bool {
+        self.amplitude >= SAWTOOTH_OF_MATERIAL * material
     }
 
     /// The lower envelope. Between short spikes it is the lowest point of each stretch that is

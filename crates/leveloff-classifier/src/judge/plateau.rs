@@ -1,4 +1,7 @@
 //! Has it been flat, since when, and for long enough?
+//!
+//! Shares and multiples that name no other source were chosen on simulated runs; docs/METHOD.md says
+//! on which, and how they did on others.
 
 use crate::stats::{LineFit, median};
 
@@ -41,18 +44,54 @@ const LONGER_THAN_BEFORE: f64 = 1.5;
 /// After growth, the flat part must be known to grow at less than this share of the rate before.
 const KNOWN_SLOWER: f64 = 0.5;
 
+/// What moves by less than so many standard deviations of the noise is flat: of a few hundred points
+/// of normal noise hardly one is further out.
+const BAND_SIGMAS: f64 = 4.0;
+
+/// It grew before when it did by this share of what is worth a word.
+const GREW_BEFORE: f64 = 0.5;
+
+/// The slope has collapsed when it is known to be below this share of the rate before.
+const COLLAPSED: f64 = 0.25;
+
+/// A slope is known at so many standard errors, which leave out one in forty at either end.
+const STANDARD_ERRORS: f64 = 2.0;
+
+/// As far as the slope is known, it must stay within so many bands over the plateau's length. Of few
+/// points or slow noise not even that is known.
+const TIGHT: f64 = 2.0;
+
+/// It stood still for as long as it moved by less than this share of what is worth a word.
+const STILL_OF_MATERIAL: f64 = 0.6;
+
+/// Or by less than so many standard deviations of the noise. Both are less than the band, which is
+/// measured from the middle; this is measured from where it came to stand.
+const STILL_SIGMAS: f64 = 3.0;
+
+/// A plateau may begin at one of about so many places beside the changes of course: finer ones tell
+/// nothing more, and each costs a line.
+const PLACES: usize = 32;
+
+/// The middle of the newest third may be this share of the band from that of the oldest. It is a
+/// slope of a whole band over the length: the middles of the thirds are two thirds of it apart.
+const THIRDS_APART: f64 = 0.67;
+
+/// How many points its beginning and its end are.
+const EDGE: usize = 3;
+
+/// One point in so many may be outside the band: spikes that return are no movement.
+const ONE_OUTSIDE_IN: usize = 4;
+
 impl Plateau {
     /// The longest flat stretch that is long enough to be believed, else the longest one.
     pub fn of(scene: &Scene<'_>) -> Option<Plateau> {
-        let usual = scene.material.max(4.0 * scene.noise.sigma);
         let mut longest = None;
         for from in starts(scene) {
-            let grew = scene.rate_before(from) * (scene.x[from] - scene.begin());
-            let band = usual.max(BAND_OF_GROWTH * grew);
-            if !is_flat(scene, from, band) {
+            let stretch = Stretch::from(scene, from);
+            let Some(line) = stretch.flat_line(scene) else {
                 continue;
-            }
-            let plateau = Plateau::from(scene, from, band);
+            };
+            let plateau = stretch.plateau(scene, line);
             if plateau.settled {
                 return Some(plateau);
             }
@@ -60,35 +99,82 @@ impl Plateau {
         }
         longest
     }
+}
 
-    fn from(scene: &Scene<'_>, from: usize, band: f64) -> Plateau {
-        let line = tamed_line(scene, from, band);
-        let since = if from == 0 {
-            scene.begin()
-        } else {
-            scene.x[from]
-        };
-        let length = scene.end() - since;
+/// A stretch up to the newest point, and what its flatness is measured by.
+struct Stretch {
+    from: usize,
+    since: f64,
+    /// For how long the curve went on before.
+    before: f64,
+    /// Growth per x in that time.
+    earlier: f64,
+    /// How far from its middle it may go.
+    band: f64,
+}
+
+impl Stretch {
+    fn from(scene: &Scene<'_>, from: usize) -> Stretch {
+        let since = scene.begins_at(from);
         let before = since - scene.begin();
         let earlier = scene.rate_before(from);
-        let grew = from > 0 && earlier * before > 0.5 * scene.material;
-        let reach = 2.0 * line.slope_error;
-        let collapsed = line.slope + reach < 0.25 * earlier;
-        let share = if collapsed {
+        let usual = scene.material.max(BAND_SIGMAS * scene.noise.sigma);
+        Stretch {
+            from,
+            since,
+            before,
+            earlier,
+            band: usual.max(BAND_OF_GROWTH * (earlier * before)),
+        }
+    }
+
+    /// The line through it if it is flat, with spikes cut down to the edge of the band.
+    fn flat_line(&self, scene: &Scene<'_>) -> Option<LineFit> {
+        let y = &scene.y[self.from..];
+        let third = y.len().div_ceil(3);
+        let older = median(&mut y[..third].to_vec());
+        let newer = median(&mut y[y.len() - third..].to_vec());
+        if (newer - older).abs() > THIRDS_APART * self.band {
+            return None;
+        }
+        let middle = median(&mut y.to_vec());
+        if !self.stays_around(middle, y) {
+            return None;
+        }
+        let (low, high) = (middle - self.band, middle + self.band);
+        let tamed: Vec<f64> = y.iter().map(|y| y.clamp(low, high)).collect();
+        let line = LineFit::over(&scene.x[self.from..], &tamed, scene.noise.floor);
+        let moves = line.slope.abs() * (scene.end() - scene.x[self.from]);
+        (moves <= self.band).then_some(line)
+    }
+
+    /// Whether it stays inside the band around `middle`. Spikes that return are no movement; but it
+    /// must begin and end inside.
+    fn stays_around(&self, middle: f64, y: &[f64]) -> bool {
+        let outside = |y: &f64| (y - middle).abs() > self.band;
+        let begins = y[..EDGE].iter().filter(|y| outside(y)).count() <= 1 && !outside(&y[0]);
+        let ends = !y[y.len() - EDGE..].iter().all(outside);
+        begins && ends && ONE_OUTSIDE_IN * y.iter().filter(|y| outside(y)).count() <= y.len()
+    }
+
+    /// What to think of it, once it is flat.
+    fn plateau(&self, scene: &Scene<'_>, line: LineFit) -> Plateau {
+        let length = scene.end() - self.since;
+        let grew = self.from > 0 && self.earlier * self.before > GREW_BEFORE * scene.material;
+        let reach = STANDARD_ERRORS * line.slope_error;
+        let share = if line.slope + reach < COLLAPSED * self.earlier {
             SHARE_AFTER_COLLAPSE
         } else {
             SHARE_OF_BEFORE
         };
-        let needed = if from > 0 { share * before } else { 0.0 };
-        let needed = needed.max(LONGER_THAN_BEFORE * stood_still(scene, from));
-        let slower = !grew || line.slope + reach <= KNOWN_SLOWER * earlier;
-        let significant = line.slope - 2.0 * line.slope_error > 0.0;
-        let grows = significant
-            && line.slope * length.max(HORIZON_SHARE * scene.horizon()) > scene.material;
-        let tight = (line.slope.abs() + reach) * length <= 2.0 * band;
+        let needed = (share * self.before).max(LONGER_THAN_BEFORE * stood_still(scene, self.from));
+        let slower = !grew || line.slope + reach <= KNOWN_SLOWER * self.earlier;
+        let ahead = length.max(HORIZON_SHARE * scene.horizon());
+        let grows = line.slope - reach > 0.0 && line.slope * ahead > scene.material;
+        let tight = (line.slope.abs() + reach) * length <= TIGHT * self.band;
         Plateau {
-            from,
-            since,
+            from: self.from,
+            since: self.since,
             line,
             settled: slower && !grows && tight && length >= needed,
             needed,
@@ -99,7 +185,7 @@ impl Plateau {
 /// For how long it stood still before `until` and went up after all, at least twice: an allocator
 /// takes memory in chunks, and evaluations come at intervals.
 fn stood_still(scene: &Scene<'_>, until: usize) -> f64 {
-    let still = (0.6 * scene.material).max(3.0 * scene.noise.sigma);
+    let still = (STILL_OF_MATERIAL * scene.material).max(STILL_SIGMAS * scene.noise.sigma);
     let (mut stands, mut from) = (Vec::new(), 0);
     while from + 1 < until {
         let level = scene.y[from];
@@ -118,11 +204,11 @@ fn stood_still(scene: &Scene<'_>, until: usize) -> f64 {
     stands.iter().rev().nth(1).copied().unwrap_or(0.0)
 }
 
-/// Where a plateau may have begun: at a change of course, or at one of some thirty places in
+/// Where a plateau may have begun: at a change of course, or at one of some places in
 /// between, oldest first.
 fn starts(scene: &Scene<'_>) -> Vec<usize> {
     let points = scene.len();
-    let grid = (0..points).step_by((points / 32).max(1));
+    let grid = (0..points).step_by((points / PLACES).max(1));
     let mut starts: Vec<usize> = scene
         .segments
         .starts()
@@ -134,38 +220,4 @@ fn starts(scene: &Scene<'_>) -> Vec<usize> {
     starts.sort_unstable();
     starts.dedup();
     starts
-}
-
-/// The line through points `from..`, with spikes cut down to the edge of the band around the median.
-fn tamed_line(scene: &Scene<'_>, from: usize, band: f64) -> LineFit {
-    let y = &scene.y[from..];
-    let middle = median(&mut y.to_vec());
-    let tamed: Vec<f64> = y
-        .iter()
-        .map(|y| y.clamp(middle - band, middle + band))
-        .collect();
-    LineFit::over(&scene.x[from..], &tamed, scene.noise.floor)
-}
-
-fn is_flat(scene: &Scene<'_>, from: usize, band: f64) -> bool {
-    let y = &scene.y[from..];
-    let n = y.len();
-    let third = n.div_ceil(3);
-    let (older, newer) = (
-        median(&mut y[..third].to_vec()),
-        median(&mut y[n - third..].to_vec()),
-    );
-    if (newer - older).abs() > 0.67 * band {
-        return false;
-    }
-    let middle = median(&mut y.to_vec());
-    let outside = |y: &f64| (y - middle).abs() > band;
-    // Spikes that return are no movement; but it must begin and end inside the band.
-    let begins = y[..3].iter().filter(|y| outside(y)).count() <= 1 && !outside(&y[0]);
-    let ends = !y[n - 3..].iter().all(outside);
-    if !begins || !ends || 4 * y.iter().filter(|y| outside(y)).count() > n {
-        return false;
-    }
-    let line = tamed_line(scene, from, band);
-    line.slope.abs() * (scene.end() - scene.x[from]) <= band
 }

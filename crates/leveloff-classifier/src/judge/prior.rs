@@ -1,5 +1,7 @@
 //! How long healthy memory grows: the stated prior that turns an age into odds.
 
+use std::cell::OnceCell;
+
 use crate::observation::XUnit;
 use crate::stats::{lognormal_survival, lognormal_survival_inverse};
 
@@ -10,6 +12,14 @@ use super::Quantity;
 pub struct Prior {
     median: f64,
     sigma: f64,
+}
+
+/// The ages at which growth of one curve is called a leak, each worked out when it is first asked
+/// for: every stretch asks for one of the same four, and to find one is a bisection.
+#[derive(Debug, Clone)]
+pub struct DecisionAges {
+    prior: Prior,
+    ages: [OnceCell<f64>; 4],
 }
 
 /// What came before a growth run.
@@ -31,7 +41,7 @@ const LEAK_ODDS_AFTER_PLATEAU: f64 = 1.0 / 3.0;
 const DECIDED_AT: f64 = 9.0;
 
 /// Beyond one and a half epochs a cache that fills in the first is no explanation any more.
-pub const PAST_FIRST_EPOCH: f64 = 0.3;
+const PAST_FIRST_EPOCH: f64 = 0.3;
 
 impl Prior {
     /// For what is counted along x, and what grows.
@@ -65,5 +75,44 @@ impl Prior {
         };
         let survival = (odds / DECIDED_AT / explained_less).min(0.5);
         lognormal_survival_inverse(survival, self.median, self.sigma)
+    }
+}
+
+impl DecisionAges {
+    /// Of a prior.
+    pub fn of(prior: Prior) -> DecisionAges {
+        DecisionAges {
+            prior,
+            ages: Default::default(),
+        }
+    }
+
+    /// The age for growth after `before` that a cache of the first epoch explains, or no longer does.
+    pub fn at(&self, before: Before, past_first_epoch: bool) -> f64 {
+        let place = 2 * usize::from(before == Before::Plateau) + usize::from(past_first_epoch);
+        let less = if past_first_epoch {
+            PAST_FIRST_EPOCH
+        } else {
+            1.0
+        };
+        *self.ages[place].get_or_init(|| self.prior.decision_age(before, less))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_that_are_kept_are_those_of_the_prior() {
+        let prior = Prior::of(XUnit::Step, Quantity::Memory);
+        let ages = DecisionAges::of(prior);
+        for _ in 0..2 {
+            for before in [Before::Warmup, Before::Plateau] {
+                assert_eq!(ages.at(before, false), prior.decision_age(before, 1.0));
+                let past = prior.decision_age(before, PAST_FIRST_EPOCH);
+                assert_eq!(ages.at(before, true), past);
+            }
+        }
     }
 }

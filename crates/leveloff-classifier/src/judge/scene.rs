@@ -4,7 +4,7 @@ use crate::observation::XUnit;
 use crate::stats::{LineFit, Moments, median};
 
 use super::noise::Noise;
-use super::prior::Prior;
+use super::prior::{DecisionAges, Prior};
 use super::segments::Segments;
 use super::{Facts, Quantity};
 
@@ -21,6 +21,8 @@ pub struct Scene<'a> {
     pub segments: Segments,
     /// How long healthy growth lasts.
     pub prior: Prior,
+    /// From which age on it is a leak.
+    pub decision_ages: DecisionAges,
     /// What is known beside it.
     pub facts: Facts,
     /// Growth less than this is not worth a word.
@@ -69,12 +71,14 @@ impl<'a> Scene<'a> {
         } else {
             split(noise)
         };
+        let prior = Prior::of(unit, quantity);
         Scene {
             x,
             y,
             noise,
             segments,
-            prior: Prior::of(unit, quantity),
+            prior,
+            decision_ages: DecisionAges::of(prior),
             facts,
             material: material(level.abs(), quantity),
             level,
@@ -95,6 +99,16 @@ impl<'a> Scene<'a> {
     /// The last x.
     pub fn end(&self) -> f64 {
         self.span.1
+    }
+
+    /// The x at which a stretch from the point `from` on begins. The first point may stand for many,
+    /// or be a valley some way in: what begins with it begins with the curve.
+    pub fn begins_at(&self, from: usize) -> f64 {
+        if from == 0 {
+            self.begin()
+        } else {
+            self.x[from]
+        }
     }
 
     /// How far growth is looked ahead for being worth a word: to the planned end, and at least as

@@ -29,12 +29,16 @@ const JUMP_OF_MATERIAL: f64 = 0.25;
 impl Stairs {
     /// The jumps of a curve.
     pub fn of(scene: &Scene<'_>) -> Stairs {
-        let ranges: Vec<_> = scene.segments.ranges().collect();
+        let stretches: Vec<_> = scene
+            .segments
+            .ranges()
+            .map(|range| (scene.line(range.clone()), range))
+            .collect();
         let smallest = (JUMP_SIGMAS * scene.noise.sigma).max(JUMP_OF_MATERIAL * scene.material);
         let (mut at, mut sizes, mut ups, mut downs) = (Vec::new(), Vec::new(), 0.0, 0.0);
-        for pair in ranges.windows(2) {
-            let (left, right) = (scene.line(pair[0].clone()), scene.line(pair[1].clone()));
-            let x = 0.5 * (scene.x[pair[0].end - 1] + scene.x[pair[1].start]);
+        for pair in stretches.windows(2) {
+            let ((left, older), (right, newer)) = (&pair[0], &pair[1]);
+            let x = 0.5 * (scene.x[older.end - 1] + scene.x[newer.start]);
             let jump = right.at(x) - left.at(x);
             if jump > smallest {
                 at.push(x);

@@ -19,6 +19,10 @@ pub fn normal_quantile(p: f64) -> f64 {
     let (mut low, mut high) = (-40.0, 40.0);
     for _ in 0..80 {
         let middle = 0.5 * (low + high);
+        if middle == low || middle == high {
+            // Nothing lies between neighbours: no further round moves either of them.
+            break;
+        }
         if normal_cdf(middle) < p {
             low = middle;
         } else {

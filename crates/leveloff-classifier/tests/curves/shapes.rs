@@ -106,6 +106,17 @@ pub fn sawtooth_that_climbs() -> Run {
     Run::steps(900, |step| 2000.0 + 8.0 * (step % 40.0) + 1.0 * step).noisy(4.0)
 }
 
+/// Teeth of so many megabytes every 100 steps, on 4 GB, of which 80 MB are worth a word.
+pub fn teeth(megabytes: f64) -> Run {
+    Run::steps(1500, |step| 4000.0 + megabytes * (step % 100.0) / 100.0).noisy(0.3)
+}
+
+/// Up and back by 300 kB every seven steps, for so long that a point of the view stands for hundreds of
+/// steps. Seven does not divide those, so what is left over goes to and fro from point to point.
+pub fn quiver_that_beats() -> Run {
+    Run::steps(200_000, |step| 4000.0 + 0.05 * (step % 7.0))
+}
+
 /// It gives memory back, a little each step.
 pub fn shrinking() -> Run {
     Run::steps(400, |step| 4000.0 - 4.0 * step).noisy(5.0)

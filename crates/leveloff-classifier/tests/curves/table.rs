@@ -1,5 +1,6 @@
 //! One table: a curve, what is true of it, and what is said.
 
+use leveloff_classifier::verdict::Because;
 use leveloff_classifier::verdict::Grade::{Confirmed, Early};
 use leveloff_classifier::verdict::Shape::{
     self, Flat, Jump, Linear, Saturating, Sawtooth, Shrinking, Staircase,
@@ -77,11 +78,28 @@ fn shapes_that_are_taken_for_one_another() {
         case("sawtooth_that_climbs", shapes::sawtooth_that_climbs, Leaking, Leak(Confirmed), Linear),
         case("staircase", shapes::staircase, Leaking, Leak(Confirmed), Staircase),
         case("rare_stairs", shapes::rare_stairs, Leaking, Leak(Early), Staircase),
+        case("teeth_of_60_mb", || shapes::teeth(60.0), Healthy, Level, Sawtooth),
+        case("teeth_of_25_mb", || shapes::teeth(25.0), Healthy, Level, Sawtooth),
+        // Less than a quarter of what is worth a word.
+        case("teeth_of_15_mb", || shapes::teeth(15.0), Healthy, Level, Flat),
+        case("quiver_that_beats", shapes::quiver_that_beats, Healthy, Level, Flat),
         case("shrinking", shapes::shrinking, Healthy, Level, Shrinking),
         case("noise", shapes::noise, Healthy, Level, Flat),
         case("leak_with_teardown", shapes::leak_with_teardown, Leaking, Leak(Confirmed), Linear),
         case("level_with_teardown", shapes::level_with_teardown, Healthy, Level, Saturating),
     ]);
+}
+
+/// What is not told of has no period either: that of a beat is nowhere in the run.
+#[test]
+fn only_a_sawtooth_has_a_period() {
+    let told = shapes::teeth(25.0).judged();
+    assert_eq!(told.because, Because::Returns);
+    assert!((told.period.unwrap() - 100.0).abs() < 10.0, "{told:?}");
+    for run in [shapes::teeth(15.0), shapes::quiver_that_beats()] {
+        let untold = run.judged();
+        assert_eq!((untold.because, untold.period), (Because::Steady, None));
+    }
 }
 
 /// How soon growth is seen that begins after a long quiet time.

@@ -1,6 +1,7 @@
 //! Whether what was said is what is true.
 
 use leveloff_classifier::verdict::{RunVerdict, Verdict};
+use leveloff_model::process::Role;
 use leveloff_report::place::Place;
 use leveloff_report::words::brief;
 
@@ -46,7 +47,7 @@ fn wrong_blame(truth: &Truth, said: &RunVerdict) -> Vec<String> {
             .into_iter()
             .collect();
     };
-    let role = largest.role.map(|role| role.name());
+    let role = largest.role.map(Role::name);
     let roles = truth.role.as_deref().zip(role);
     let kinds = truth
         .kind

@@ -1,0 +1,53 @@
+//! What the facts of a run say of growth: a cache that the first epoch fills, and the plan.
+
+use super::super::prior::Before;
+use super::super::scene::Scene;
+use super::Growth;
+
+/// Behind the end of the first epoch, growth is seen to go on from so many points: the shortest
+/// stretch has as many.
+const POINTS_BEHIND: usize = 4;
+
+/// And from this many epochs on: a few batches may belong to the epoch's end.
+const EPOCH_IS_OVER: f64 = 1.05;
+
+/// There it must be known to grow at this share of the whole's rate. A cache that is full does not.
+const GOES_ON_BEHIND: f64 = 0.3;
+
+/// That is known at so many standard errors, which leave out one in forty at either end.
+const STANDARD_ERRORS: f64 = 2.0;
+
+/// From so many epochs on, a cache that the first fills explains growth less.
+const EPOCHS_SEEN: f64 = 1.5;
+
+/// And only growth that is older than this many epochs: a younger one began behind that end.
+const EPOCHS_OLD: f64 = 0.5;
+
+/// Long runs warm up for longer: growth younger than this share of the plan is not called a leak.
+const SHARE_OF_PLAN: f64 = 0.08;
+
+impl Growth {
+    /// Whether all of it may be a cache that the first epoch fills: it has not gone on behind the
+    /// end of that epoch for long enough to tell.
+    pub fn in_first_epoch(&self, scene: &Scene<'_>) -> bool {
+        let Some(epoch) = scene.facts.epoch.filter(|&epoch| self.onset < epoch) else {
+            return false;
+        };
+        let past = scene.x.partition_point(|&x| x < epoch);
+        if past + POINTS_BEHIND > scene.len() || scene.end() < EPOCH_IS_OVER * epoch {
+            return true;
+        }
+        let after = scene.line_from(past);
+        after.slope - STANDARD_ERRORS * after.slope_error < GOES_ON_BEHIND * self.line.slope
+    }
+}
+
+/// The age at which growth is a leak that is `age` old and came after `before`.
+pub fn decided_after(scene: &Scene<'_>, age: f64, before: Before) -> f64 {
+    let past_first_epoch = scene
+        .facts
+        .epoch
+        .is_some_and(|epoch| scene.end() > EPOCHS_SEEN * epoch && age > EPOCHS_OLD * epoch);
+    let decided = scene.decision_ages.at(before, past_first_epoch);
+    decided.max(SHARE_OF_PLAN * scene.facts.planned.unwrap_or(0.0))
+}

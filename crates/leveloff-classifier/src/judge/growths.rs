@@ -1,0 +1,105 @@
+//! All the growth that may be going on, one for each place where it may have begun.
+
+use super::growth::{FEWEST, Growth};
+use super::scene::Scene;
+
+/// Growth since each place where it may have begun, the longest first. Every question about growth
+/// chooses among the same ones, so they are worked out once.
+#[derive(Debug, Clone)]
+pub struct Growths<'a> {
+    scene: &'a Scene<'a>,
+    all: Vec<Growth>,
+}
+
+/// Growth may also have begun this many percent of the way from the last change of course to now.
+const LATER_STARTS: [usize; 3] = [15, 30, 45];
+
+/// Such a start leaves so many points: twice what a course needs, because no corner speaks for it.
+const FEWEST_LATER: usize = 2 * FEWEST;
+
+/// Growth is looked at from this much behind the stated horizon.
+const HORIZON_SLACK: f64 = 1.1;
+
+/// The longest stretch is taken among those whose residuals are at most this many times the smallest.
+const FITS_AS_WELL: f64 = 1.5;
+
+/// Or at most this share of the growth.
+const FITS_WELL: f64 = 0.015;
+
+impl<'a> Growths<'a> {
+    /// Of a curve of at least five points.
+    pub fn of(scene: &'a Scene<'a>) -> Growths<'a> {
+        let all = starts(scene).map(|from| Growth::since(scene, from));
+        Growths {
+            scene,
+            all: all.collect(),
+        }
+    }
+
+    /// Growth since the point `from`.
+    pub fn since(&self, from: usize) -> Growth {
+        let known = self.all.iter().find(|growth| growth.from == from);
+        known.map_or_else(|| Growth::since(self.scene, from), |growth| *growth)
+    }
+
+    /// Growth that is a leak, if there is any: the longest stretch first.
+    pub fn leak(&self) -> Option<Growth> {
+        let leaks: Vec<&Growth> = self.all.iter().filter(|it| self.is_leak(it)).collect();
+        let residuals = leaks.iter().map(|growth| growth.line.residual);
+        let best = residuals.fold(f64::INFINITY, f64::min);
+        // A quiet beginning makes the line fit worse, and the rate too low.
+        let fits_well = |growth: &Growth| {
+            growth.line.residual <= (FITS_AS_WELL * best).max(FITS_WELL * growth.grown())
+        };
+        leaks.into_iter().find(|it| fits_well(it)).copied()
+    }
+
+    fn is_leak(&self, growth: &Growth) -> bool {
+        growth.is_old(self.scene)
+            && growth.is_material(self.scene)
+            && growth.is_straight()
+            && growth.fits(self.scene)
+    }
+
+    /// Growth that goes on behind the stated horizon, if there is any. A stated horizon takes the
+    /// place of the prior, so age does not matter; a little is left for a warmup that ends just
+    /// there. It may stand still at times: it is asked after the plateau, which knows for how long it
+    /// did so before.
+    pub fn past_horizon(&self) -> Option<Growth> {
+        let horizon = HORIZON_SLACK * self.scene.facts.level_by?;
+        let past = self.scene.x.partition_point(|&x| x < horizon);
+        let first = (past + FEWEST < self.scene.len()).then(|| self.since(past));
+        let later = self.all.iter().filter(|growth| growth.from > past);
+        first
+            .into_iter()
+            .chain(later.copied())
+            .map(|growth| growth.with_certain_rise(self.scene))
+            .find(|growth| growth.is_material(self.scene) && !growth.bends_to_a_stop())
+    }
+
+    /// The growth that is going on: the longest stretch that is straight, else the last one.
+    pub fn current(&self) -> Option<Growth> {
+        let material = |growth: &&Growth| growth.is_material(self.scene);
+        let straight = |growth: &&Growth| material(growth) && !growth.bends() && !growth.slowed;
+        let longest = self.all.iter().find(straight);
+        longest
+            .or_else(|| self.all.iter().rev().find(material))
+            .copied()
+    }
+}
+
+/// Where growth may have begun: at a change of course, or some time after the last of them, because
+/// a warmup that fades out has no corner.
+fn starts<'a>(scene: &'a Scene<'_>) -> impl Iterator<Item = usize> + 'a {
+    let points = scene.len();
+    let courses = scene.segments.starts();
+    let last = courses.last().copied().unwrap_or(0);
+    let later = LATER_STARTS.map(|percent| last + (points - last) * percent / 100);
+    let later = later.into_iter();
+    let later = later.filter(move |&start| start > last && points - start >= FEWEST_LATER);
+    courses
+        .iter()
+        .copied()
+        .filter(move |start| start + FEWEST <= points)
+        .chain(later)
+}

@@ -1,0 +1,196 @@
+//! Marks: what this training tells whoever watches it.
+//!
+//! A line of JSON for each thing that happened, in a file named after our pid. Nothing here ever
+//! ends a training: what cannot be written is told once, and then left.
+
+mod place;
+
+pub use place::{Place, PlaceError};
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::Serialize;
+
+/// Something that happened in the training. What is not known is left out.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Mark {
+    /// Steps done, over all epochs.
+    pub step: u64,
+    /// What begins now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phase: Option<&'static str>,
+    /// What happened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event: Option<&'static str>,
+    /// Epochs done, with a fraction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub epoch: Option<f64>,
+    /// The loss of the step. One that is not finite is written as null.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss: Option<f32>,
+    /// Steps in the whole run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub planned_steps: Option<u64>,
+    /// Steps in an epoch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub epoch_steps: Option<u64>,
+    /// Tensors that are held between steps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tensors: Option<u64>,
+    /// Bytes in them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tensor_bytes: Option<u64>,
+    /// Bytes taken on the CUDA device.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cuda_bytes: Option<u64>,
+    /// The length of a checkpoint.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub saved_bytes: Option<u64>,
+    /// The accuracy of an evaluation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accuracy: Option<f32>,
+}
+
+/// The file that marks are written to, or none.
+#[derive(Debug)]
+pub struct Marks {
+    file: Option<File>,
+    path: PathBuf,
+    stop_request: Option<PathBuf>,
+}
+
+impl Marks {
+    /// Writes none, and has no place for a stop request.
+    pub fn none() -> Marks {
+        Marks {
+            file: None,
+            path: PathBuf::new(),
+            stop_request: None,
+        }
+    }
+
+    /// Begins a new file. If there is no place for one, says so and writes none.
+    pub fn begin(place: &Place) -> Marks {
+        match place.create() {
+            Ok((path, file)) => {
+                let mut marks = Marks {
+                    file: Some(file),
+                    stop_request: Some(place.stop_request_beside(&path)),
+                    path,
+                };
+                marks.write_line(&place.header());
+                marks
+            }
+            Err(error) => {
+                crate::notice::notice(&format!("the training goes on without marks: {error}"));
+                Marks::none()
+            }
+        }
+    }
+
+    /// Writes a mark.
+    pub fn write(&mut self, mark: &Mark) {
+        #[derive(Serialize)]
+        struct Timed<'a> {
+            t: f64,
+            #[serde(flatten)]
+            mark: &'a Mark,
+        }
+        if self.file.is_some() {
+            self.write_line(&Timed { t: now(), mark });
+        }
+    }
+
+    /// Where a request to stop would be.
+    pub fn stop_request(&self) -> Option<&Path> {
+        self.stop_request.as_deref()
+    }
+
+    /// With one write, so that a reader never sees half a line.
+    fn write_line(&mut self, line: &impl Serialize) {
+        let Some(file) = &mut self.file else { return };
+        let written = serde_json::to_string(line)
+            .map_err(std::io::Error::from)
+            .and_then(|text| file.write_all(format!("{text}\n").as_bytes()));
+        if let Err(error) = written {
+            crate::notice::notice(&format!(
+                "the training goes on without marks: cannot write {}: {error}",
+                self.path.display()
+            ));
+            self.file = None;
+        }
+    }
+}
+
+/// Seconds since 1970.
+fn now() -> f64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0.0, |since| since.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn a_mark_has_what_is_known_and_nothing_else() {
+        let mark = Mark {
+            step: 10,
+            phase: Some("train"),
+            loss: Some(f32::NAN),
+            ..Mark::default()
+        };
+        let text = serde_json::to_string(&mark).expect("text");
+        assert_eq!(text, r#"{"step":10,"phase":"train","loss":null}"#);
+    }
+
+    #[test]
+    fn a_file_begins_with_the_header_and_is_ours_alone() {
+        let place = tempfile::tempdir().expect("a directory");
+        let here = Place {
+            named: Some(format!("{}/deeper/", place.path().display()).into()),
+            ..Place::of_this_process()
+        };
+        let mut marks = Marks::begin(&here);
+        marks.write(&Mark::default());
+        let pid = std::process::id();
+        let path = place.path().join(format!("deeper/{pid}.jsonl"));
+        let text = std::fs::read_to_string(&path).expect("text");
+        let lines: Vec<serde_json::Value> = text
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("JSON"))
+            .collect();
+        assert_eq!(lines[0]["leveloff_marks"], 1);
+        assert_eq!(lines[0]["pid"], pid);
+        assert!(lines[0]["start"].as_u64() > Some(0));
+        assert!(lines[1]["t"].as_f64() > Some(1.7e9));
+        let mode = |path: &Path| std::fs::metadata(path).expect("there").permissions().mode();
+        assert_eq!(mode(&path) & 0o777, 0o600);
+        assert_eq!(mode(&place.path().join("deeper")) & 0o777, 0o700);
+        assert_eq!(
+            marks.stop_request(),
+            Some(place.path().join(format!("deeper/{pid}.stop")).as_path())
+        );
+    }
+
+    #[test]
+    fn a_full_disk_ends_the_marks_and_not_the_training() {
+        let file = File::options()
+            .write(true)
+            .open("/dev/full")
+            .expect("/dev/full");
+        let mut marks = Marks {
+            file: Some(file),
+            ..Marks::none()
+        };
+        marks.write(&Mark::default());
+        assert!(marks.file.is_none());
+        marks.write(&Mark::default());
+    }
+}

@@ -1,0 +1,268 @@
+//! A training with all that goes on around it: pattern, marks, checkpoints, requests to stop.
+
+use std::path::PathBuf;
+
+use candle_core::Tensor;
+
+use super::{Pace, Training};
+use crate::checkpoint::Directory;
+use crate::device::bytes_in_use;
+use crate::marks::{Mark, Marks};
+use crate::pattern::{Pattern, PatternError, Schedule, StepDone};
+use crate::progress::Progress;
+use crate::stop::{Asked, StopRequests};
+
+/// A training with all that goes on around it.
+pub struct Session {
+    /// What is trained.
+    pub training: Training,
+    /// What memory does beside it.
+    pub pattern: Box<dyn Pattern>,
+    /// When things happen.
+    pub schedule: Schedule,
+    /// Whom it is told to, by file.
+    pub marks: Marks,
+    /// Where it is saved, if anywhere.
+    pub checkpoints: Option<Directory>,
+    /// Whom it is told to, on the screen.
+    pub progress: Progress,
+    /// Who may end it early.
+    pub stop: StopRequests,
+    /// How fast it may go.
+    pub pace: Pace,
+    /// The step that was saved last, and where.
+    pub last_saved: Option<(u64, PathBuf)>,
+}
+
+/// How a training ended that did not fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// All steps were done.
+    Finished,
+    /// Someone asked.
+    Stopped(Asked),
+}
+
+/// Why a training failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The pattern cannot go on.
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
+    /// The loss is no number any more.
+    #[error("the loss of step {step} is {loss}: the training went astray; try another --seed")]
+    Astray {
+        /// The step.
+        step: u64,
+        /// Its loss.
+        loss: f32,
+    },
+    /// Candle cannot compute.
+    #[error("the training cannot go on: {0}")]
+    Candle(#[from] candle_core::Error),
+    /// It ended, and its last state is lost.
+    #[error("{0:#}; what was trained since the last checkpoint is lost")]
+    NotSaved(anyhow::Error),
+}
+
+/// How far it is saved.
+enum Saving {
+    Done(PathBuf),
+    Failed(anyhow::Error),
+    NoDirectory,
+}
+
+impl Session {
+    /// Trains until all steps are done, someone asks to stop, or it fails. However it ends, what
+    /// was learned is saved if there is a directory and it is worth saving.
+    pub fn run(mut self) -> Result<Ending, Failure> {
+        self.begin();
+        let ended = self.train();
+        let ended = match ended {
+            Ok(ending) => self
+                .save_the_end()
+                .map(|saved| self.say_the_end(ending, saved)),
+            Err(failure) => Err(self.save_in_spite_of(failure)),
+        };
+        self.progress.end();
+        self.stop.obeyed();
+        ended
+    }
+
+    fn begin(&mut self) {
+        let mark = Mark {
+            phase: Some("train"),
+            planned_steps: Some(self.schedule.steps),
+            epoch_steps: Some(self.schedule.epoch_steps),
+            ..self.mark()
+        };
+        self.marks.write(&mark);
+    }
+
+    fn train(&mut self) -> Result<Ending, Failure> {
+        while self.training.steps() < self.schedule.steps {
+            if let Some(asked) = self.stop.asked() {
+                return Ok(Ending::Stopped(asked));
+            }
+            let step = self.step()?;
+            if step.is_multiple_of(self.schedule.evaluate_every) {
+                self.evaluate(step)?;
+            }
+            if step.is_multiple_of(self.schedule.checkpoint_every) {
+                self.save_on_the_way(step)?;
+            }
+            self.pace.wait(|| self.stop.asked().is_some());
+        }
+        Ok(Ending::Finished)
+    }
+
+    /// Does a step, lets the pattern follow, and tells both.
+    fn step(&mut self) -> Result<u64, Failure> {
+        let graph = self.training.step()?;
+        let step = self.training.steps();
+        let loss = finite(&graph, step)?;
+        self.pattern.step(&StepDone { step, loss: &graph })?;
+        drop(graph);
+        let mark = Mark {
+            phase: Some("train"),
+            epoch: Some(step as f64 / self.schedule.epoch_steps as f64),
+            loss: Some(loss),
+            ..self.mark()
+        };
+        self.marks.write(&mark);
+        self.progress.step(step, loss);
+        Ok(step)
+    }
+
+    fn evaluate(&mut self, step: u64) -> Result<(), Failure> {
+        self.enter("eval");
+        let pattern = &mut self.pattern;
+        let evaluation = self
+            .training
+            .evaluate(|| pattern.evaluating(step).map_err(Failure::from))?;
+        pattern.evaluated(step)?;
+        self.progress.evaluated(step, &evaluation);
+        let mark = Mark {
+            event: Some("evaluation"),
+            phase: Some("train"),
+            accuracy: Some(evaluation.accuracy),
+            ..self.mark()
+        };
+        self.marks.write(&mark);
+        Ok(())
+    }
+
+    /// A full disk may have room again by the next checkpoint, so the training goes on.
+    fn save_on_the_way(&mut self, step: u64) -> Result<(), Failure> {
+        match self.save() {
+            Saving::NoDirectory => return Ok(()),
+            Saving::Done(_) => self.pattern.saved(step)?,
+            Saving::Failed(error) => self.progress.notice(&format!(
+                "{error:#}; the training goes on without this checkpoint"
+            )),
+        }
+        self.enter("train");
+        Ok(())
+    }
+
+    fn save_the_end(&mut self) -> Result<Option<PathBuf>, Failure> {
+        let step = self.training.steps();
+        if let Some((_, path)) = self.last_saved.take_if(|(saved, _)| *saved == step) {
+            return Ok(Some(path));
+        }
+        match self.save() {
+            Saving::NoDirectory => Ok(None),
+            Saving::Done(path) => Ok(Some(path)),
+            Saving::Failed(error) => Err(Failure::NotSaved(error)),
+        }
+    }
+
+    fn save(&mut self) -> Saving {
+        if self.checkpoints.is_none() {
+            return Saving::NoDirectory;
+        }
+        self.enter("checkpoint");
+        let Some(directory) = &self.checkpoints else {
+            return Saving::NoDirectory;
+        };
+        let origin = self.training.origin();
+        match directory.save(&self.training.optimiser, &origin) {
+            Err(error) => Saving::Failed(error),
+            Ok(saved) => {
+                let mark = Mark {
+                    event: Some("checkpoint"),
+                    saved_bytes: Some(saved.bytes),
+                    ..self.mark()
+                };
+                self.marks.write(&mark);
+                self.progress.saved(origin.step, &saved.path);
+                self.last_saved = Some((origin.step, saved.path.clone()));
+                Saving::Done(saved.path)
+            }
+        }
+    }
+
+    /// A pattern that cannot go on has left the training unharmed. The failure is what the user must
+    /// hear of, also if nothing could be saved.
+    fn save_in_spite_of(&mut self, failure: Failure) -> Failure {
+        if failure.is_worth_saving()
+            && let Err(not_saved) = self.save_the_end()
+        {
+            self.progress.notice(&not_saved.to_string());
+        }
+        failure
+    }
+
+    fn say_the_end(&mut self, ending: Ending, saved: Option<PathBuf>) -> Ending {
+        let step = self.training.steps();
+        match ending {
+            Ending::Finished => self.progress.finished(step),
+            Ending::Stopped(asked) => {
+                let mark = Mark {
+                    event: Some("stopped"),
+                    ..self.mark()
+                };
+                self.marks.write(&mark);
+                self.progress.stopped(step, asked.words(), saved.as_deref());
+            }
+        }
+        ending
+    }
+
+    fn enter(&mut self, phase: &'static str) {
+        let mark = Mark {
+            phase: Some(phase),
+            ..self.mark()
+        };
+        self.marks.write(&mark);
+    }
+
+    /// What every mark has. What a pattern's tensors hold is not known, so there are no bytes while
+    /// it has some: too few would look like a leak elsewhere.
+    fn mark(&self) -> Mark {
+        let of_pattern = self.pattern.held_tensors();
+        Mark {
+            step: self.training.steps(),
+            tensors: Some(self.training.tensors() + of_pattern),
+            tensor_bytes: (of_pattern == 0).then(|| self.training.tensor_bytes()),
+            cuda_bytes: bytes_in_use(self.training.device()),
+            ..Mark::default()
+        }
+    }
+}
+
+impl Failure {
+    /// Parameters that led to no number would lead there again.
+    fn is_worth_saving(&self) -> bool {
+        matches!(self, Failure::Pattern(_))
+    }
+}
+
+fn finite(loss: &Tensor, step: u64) -> Result<f32, Failure> {
+    let loss = loss.to_scalar::<f32>()?;
+    if loss.is_finite() {
+        Ok(loss)
+    } else {
+        Err(Failure::Astray { step, loss })
+    }
+}

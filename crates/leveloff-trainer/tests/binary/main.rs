@@ -1,0 +1,9 @@
+//! The trainer as a user runs it: the built program, its output, its files, its exit codes.
+
+mod bad_input;
+mod full_disk;
+mod marks;
+mod memory;
+mod numbers;
+mod stopping;
+mod trainer;

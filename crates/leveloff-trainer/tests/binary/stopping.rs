@@ -1,0 +1,83 @@
+//! Asked to stop, it finishes the step, saves, and ends well.
+
+use std::os::unix::process::ExitStatusExt;
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use crate::trainer::{Home, Running};
+
+/// Starts a training without end, asks it to stop, and sees that it did so in good order.
+fn check(ask: impl Fn(&Home, &Running), by: &str) {
+    let home = Home::new();
+    let mut running = home.start("--steps 1000000 --checkpoint-dir CKPT");
+    running.wait_for_step(3);
+    ask(&home, &running);
+    let pid = running.pid();
+    let (status, told) = running.end();
+    assert_eq!(status.code(), Some(0), "{status}");
+    let last = told.last().expect("a line");
+    assert_eq!(
+        (last["event"].as_str(), last["by"].as_str()),
+        (Some("stopped"), Some(by))
+    );
+    let marks = home.marks(pid);
+    assert_eq!(marks.last().expect("a mark")["event"], "stopped");
+    // What was saved is what it stopped at, whole: a resume goes on from there.
+    let step = last["step"].as_u64().expect("a step");
+    let more = home.told(&format!(
+        "--steps {} --checkpoint-dir CKPT --resume",
+        step + 1
+    ));
+    assert_eq!(more[0]["step"], step);
+    assert!(
+        !home.path(&format!("marks/{pid}.stop")).exists(),
+        "the request was obeyed"
+    );
+}
+
+#[test]
+fn by_a_request_beside_the_marks() {
+    let ask = |home: &Home, running: &Running| {
+        let request = home.path(&format!("marks/{}.stop", running.pid()));
+        std::fs::write(request, "").expect("written");
+    };
+    check(ask, "a stop request");
+}
+
+#[test]
+fn by_an_interrupt() {
+    check(|_, running| running.send(Signal::INT), "a signal");
+}
+
+#[test]
+fn by_a_kind_end() {
+    check(|_, running| running.send(Signal::TERM), "a signal");
+}
+
+#[test]
+fn a_slow_pace_keeps_nobody_waiting() {
+    let home = Home::new();
+    let mut running = home.start("--steps 10 --pace 0.001");
+    running.wait_for_step(1);
+    running.send(Signal::TERM);
+    assert_eq!(running.end().0.code(), Some(0));
+}
+
+#[test]
+fn who_interrupts_again_gets_out_at_once() {
+    let home = Home::new();
+    // Steps that take long enough for a second signal to come before the first was obeyed.
+    let mut running = home.start("--steps 1000 --batch-size 512");
+    running.wait_for_step(1);
+    while !running.has_ended() {
+        running.send(Signal::INT);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let (status, told) = running.end();
+    assert_eq!(
+        status.signal(),
+        Some(Signal::INT.as_raw()),
+        "{status} {told:?}"
+    );
+}
