@@ -3,7 +3,7 @@
 //! `-- 120 30` is the size, `-- 120 30 ascii` without Unicode, `-- 120 30 plain` without colour.
 
 #[path = "made_up/ticks.rs"]
-#[allow(dead_code)]
+#[allow(dead_code, reason = "shared with the benchmark and the tests")]
 mod ticks;
 
 use crossterm::style::{Attribute, ContentStyle, StyledContent};
@@ -13,6 +13,7 @@ use leveloff_dashboard::event::{Event, Subject};
 use leveloff_model::progress::MarkKind;
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::units::Step;
+use leveloff_report::words;
 use ratatui::backend::IntoCrossterm;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -41,7 +42,8 @@ fn main() {
     ] {
         let mut buffer = Buffer::empty(area);
         chart::draw(&dashboard, &style, area, &mut buffer);
-        println!("--- {name}");
+        let verdict = dashboard.run().verdict().map(words::brief);
+        println!("--- {name}: {}", verdict.unwrap_or_default());
         print(&buffer);
     }
 }
@@ -158,6 +160,10 @@ fn dark() -> ChartStyle {
 fn print(buffer: &Buffer) {
     for row in buffer.content.chunks(buffer.area.width.into()) {
         for cell in row {
+            if (cell.fg, cell.modifier) == (Color::Reset, Modifier::empty()) {
+                print!("{}", cell.symbol());
+                continue;
+            }
             let mut look = ContentStyle {
                 foreground_color: Some(cell.fg.into_crossterm()),
                 ..ContentStyle::default()

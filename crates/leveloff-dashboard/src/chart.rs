@@ -33,7 +33,7 @@ use self::scene::Scene;
 use self::sheet::Sheet;
 use crate::dashboard::Dashboard;
 
-/// Two dots and two left out: what was fitted is told from what was measured without colour too.
+/// Dashes: what was fitted is told from what was measured without colour too.
 const FITTED: Pen = Pen { on: 4, off: 4 };
 /// One dot in three, for what may come.
 const EXPECTED: Pen = Pen { on: 1, off: 2 };
@@ -55,7 +55,7 @@ pub fn draw(dashboard: &Dashboard, style: &ChartStyle, area: Rect, buffer: &mut 
     }
 }
 
-/// The curve first: nothing covers it.
+/// Where the limit is met first, then the curve: nothing covers them.
 fn draw_scene(scene: &Scene<'_>, style: &ChartStyle, area: Rect, sheet: &mut Sheet<'_>) {
     let frame = Frame::of(area);
     let Some(amounts) = scene.amounts() else {
@@ -69,15 +69,16 @@ fn draw_scene(scene: &Scene<'_>, style: &ChartStyle, area: Rect, sheet: &mut She
         memory: axis.range.clone(),
         charset: style.charset,
     };
-    dots(scene, &plot).paint(style, sheet);
-    Overlay {
+    let overlay = Overlay {
         scene,
         frame: &frame,
         plot: &plot,
         axis: &axis,
         style,
-    }
-    .draw(sheet);
+    };
+    overlay.mark_meeting(sheet);
+    dots(scene, &plot).paint(style, sheet);
+    overlay.draw(sheet);
 }
 
 fn dots(scene: &Scene<'_>, plot: &Plot) -> Canvas {
@@ -118,3 +119,6 @@ fn lines(buffer: &Buffer) -> Vec<String> {
     };
     buffer.content.chunks(width).map(row).collect()
 }
+
+#[cfg(test)]
+mod tests;

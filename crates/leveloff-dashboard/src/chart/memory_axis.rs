@@ -13,7 +13,9 @@ const MARGIN: f64 = 0.05;
 /// An axis that would begin below this share of its end begins at zero.
 const NEAR_ZERO: f64 = 0.25;
 /// Rows for each number.
-const ROWS_EACH: f64 = 2.5;
+const ROWS_EACH: f64 = 2.0;
+/// Up to this many times more numbers are better than half as many.
+const RATHER_MORE: f64 = 1.3;
 /// Numbers beside a tall chart.
 const NUMBERS_MOST: f64 = 8.0;
 /// On fewer rows there is room for the lowest and the highest amount only.
@@ -39,7 +41,7 @@ impl MemoryAxis {
             return MemoryAxis::of_few_rows(shown, reach, unit);
         }
         let wanted = (f64::from(rows) / ROWS_EACH).clamp(2.0, NUMBERS_MOST);
-        let step = unit.step((reach.high - reach.low) / unit.bytes / wanted);
+        let step = unit.step((reach.high - reach.low) / unit.bytes / wanted / RATHER_MORE);
         let grain = grain(step);
         let begin = (reach.low / unit.bytes / grain).floor() * grain;
         let end = reach.high / unit.bytes;
@@ -167,16 +169,22 @@ mod tests {
 
     #[test]
     fn numbers_are_round_and_say_where_they_begin() {
-        assert_eq!(written(5.4 * GIB, 32.0 * GIB, 7), "GiB: 0 16 32");
-        assert_eq!(written(5.4 * GIB, 32.0 * GIB, 12), "GiB: 0 8 16 24 32");
-        assert_eq!(written(5.4 * GIB, 17.7 * GIB, 12), "GiB from 4: 4 8 12 16");
-        assert_eq!(
+        let written = [
+            written(5.4 * GIB, 32.0 * GIB, 5),
+            written(5.4 * GIB, 32.0 * GIB, 12),
+            written(5.4 * GIB, 17.7 * GIB, 12),
             written(510.0 * MIB, 560.0 * MIB, 12),
-            "MiB from 500: 500 520 540 560"
-        );
-        assert_eq!(
             written(17.36 * GIB, 17.44 * GIB, 8),
-            "GiB from 16.75: 16.75 17.00 17.50"
+        ];
+        assert_eq!(
+            written,
+            [
+                "GiB: 0 16 32",
+                "GiB: 0 8 16 24 32",
+                "GiB from 4: 4 6 8 10 12 14 16 18",
+                "MiB from 505: 505 510 520 530 540 550 560",
+                "GiB from 16.9: 16.9 17.0 17.2 17.4 17.6 17.8",
+            ]
         );
     }
 

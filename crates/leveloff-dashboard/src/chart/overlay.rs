@@ -14,6 +14,9 @@ use super::sheet::Sheet;
 use super::style::{Charset, ChartStyle};
 use crate::history::Axis;
 
+/// Columns from which on even what explains itself is explained.
+const COLUMNS_FOR_ALL_WORDS: u16 = 100;
+
 /// All that is drawn beside the curve.
 pub(super) struct Overlay<'a> {
     pub(super) scene: &'a Scene<'a>,
@@ -24,6 +27,13 @@ pub(super) struct Overlay<'a> {
 }
 
 impl Overlay<'_> {
+    /// Marks where growth meets the limit.
+    pub(super) fn mark_meeting(&self, sheet: &mut Sheet<'_>) {
+        if let Some((column, row)) = self.place_of_meeting() {
+            sheet.put(column, row, self.sign('╳', 'X'), self.style.limit);
+        }
+    }
+
     /// What is put first stays: words before the lines they stand on, what matters before the rest.
     pub(super) fn draw(&self, sheet: &mut Sheet<'_>) {
         let ticks = self.ticks();
@@ -88,12 +98,9 @@ impl Overlay<'_> {
             return;
         };
         let style = self.style.limit;
-        let (thin, thick, cross) = match self.plot.charset {
-            Charset::Unicode => ('┄', '━', '╳'),
-            Charset::Ascii => ('-', '=', 'X'),
-        };
+        let (thin, thick) = (self.sign('┄', '-'), self.sign('━', '='));
         if let Some(meeting) = self.meeting() {
-            self.write_meeting(sheet, meeting, row, cross);
+            self.write_meeting(sheet, meeting);
             let latest = meeting.latest.unwrap_or(self.scene.range.end);
             for column in self.columns_between(meeting.earliest, latest) {
                 sheet.put(column, row, thick, style);
@@ -107,15 +114,18 @@ impl Overlay<'_> {
         }
     }
 
-    fn write_meeting(&self, sheet: &mut Sheet<'_>, meeting: &Meeting, row: u16, cross: char) {
-        let Some(column) = self.plot.column(meeting.x) else {
+    fn write_meeting(&self, sheet: &mut Sheet<'_>, meeting: &Meeting) {
+        let Some((column, row)) = self.place_of_meeting() else {
             return;
         };
-        sheet.put(column, row, cross, self.style.limit);
-        let first = self.plot.column(meeting.earliest).unwrap_or(column);
-        let before = i32::from(first) - 1 - meeting.words.len() as i32;
-        let places = [(before, row), (before, row + 1), (before - 8, row)];
+        let last = i32::from(column) - 1 - meeting.words.len() as i32;
+        let places = (self.plot.area.x.into()..=last).rev().map(|x| (x, row));
         sheet.write_somewhere(places, &meeting.words, self.style.limit);
+    }
+
+    fn place_of_meeting(&self) -> Option<(u16, u16)> {
+        let column = self.plot.column(self.meeting()?.x)?;
+        Some((column, self.plot.row(self.scene.outlook.limit?)?))
     }
 
     fn meeting(&self) -> Option<&Meeting> {
@@ -136,10 +146,7 @@ impl Overlay<'_> {
         let Some(mark) = &self.scene.level_by else {
             return;
         };
-        let glyph = match self.plot.charset {
-            Charset::Unicode => '┊',
-            Charset::Ascii => ':',
-        };
+        let glyph = self.sign('┊', ':');
         let style = if mark.is_stated {
             self.style.level_by
         } else {
@@ -148,7 +155,7 @@ impl Overlay<'_> {
         match self.plot.column(mark.x) {
             Some(column) => self.draw_upright(sheet, column, glyph, &mark.words, style),
             None if mark.is_stated && mark.x > self.scene.range.end => {
-                let arrow = self.arrow('→', '>');
+                let arrow = self.sign('→', '>');
                 self.write_in_header(sheet, &format!("{} {arrow}", mark.words), style);
             }
             None => {}
@@ -158,10 +165,7 @@ impl Overlay<'_> {
     fn draw_marker(&self, sheet: &mut Sheet<'_>) {
         let column = self.scene.marker.and_then(|x| self.plot.column(x));
         if let Some(column) = column {
-            let glyph = match self.plot.charset {
-                Charset::Unicode => '│',
-                Charset::Ascii => '|',
-            };
+            let glyph = self.sign('│', '|');
             self.draw_upright(sheet, column, glyph, "marker", self.style.marker);
         }
     }
@@ -190,7 +194,7 @@ impl Overlay<'_> {
 
     /// What is higher than the chart shows: the limit, and a sum of RSS that misleads.
     fn write_out_of_sight(&self, sheet: &mut Sheet<'_>) {
-        let up = self.arrow('↑', '^');
+        let up = self.sign('↑', '^');
         let limit = self.scene.outlook.limit;
         if let Some(limit) = limit.filter(|limit| *limit > self.plot.memory.end) {
             let words = format!("{up} limit {}", amount(limit));
@@ -198,7 +202,7 @@ impl Overlay<'_> {
         }
         if let Some(rss) = self.scene.rss {
             let is_seen = rss.0 as f64 <= self.plot.memory.end;
-            let sign = if is_seen { self.arrow('⠒', '~') } else { up };
+            let sign = if is_seen { self.sign('⠒', '~') } else { up };
             let words = match self.plot.charset {
                 Charset::Unicode => format!("{sign} Σ RSS {rss}"),
                 Charset::Ascii => format!("{sign} RSS sum {rss}"),
@@ -210,6 +214,18 @@ impl Overlay<'_> {
     fn write_legend(&self, sheet: &mut Sheet<'_>, ticks: &[Ticks]) {
         for kind in ticks {
             self.write_in_header(sheet, &kind.legend, self.style.tick);
+        }
+        if self.frame.area.width < COLUMNS_FOR_ALL_WORDS {
+            return;
+        }
+        let outlook = &self.scene.outlook;
+        if outlook.forecast.is_some() {
+            let words = format!("{} if it goes on", self.sign('⠔', '+'));
+            self.write_in_header(sheet, &words, self.style.forecast);
+        }
+        if outlook.fit.is_some() {
+            let words = format!("{} fitted", self.sign('╌', '+'));
+            self.write_in_header(sheet, &words, self.style.fit);
         }
     }
 
@@ -239,10 +255,7 @@ impl Overlay<'_> {
 
     fn draw_line_below(&self, sheet: &mut Sheet<'_>) {
         let Some(row) = self.frame.line else { return };
-        let (line, knot) = match self.plot.charset {
-            Charset::Unicode => ('─', '┬'),
-            Charset::Ascii => ('-', '+'),
-        };
+        let (line, knot) = (self.sign('─', '-'), self.sign('┬', '+'));
         for (x, _) in self.places() {
             if let Some(column) = self.plot.column(x) {
                 sheet.put(column, row, knot, self.style.axis);
@@ -253,7 +266,7 @@ impl Overlay<'_> {
         }
     }
 
-    fn arrow(&self, unicode: char, ascii: char) -> char {
+    fn sign(&self, unicode: char, ascii: char) -> char {
         match self.plot.charset {
             Charset::Unicode => unicode,
             Charset::Ascii => ascii,

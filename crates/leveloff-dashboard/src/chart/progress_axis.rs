@@ -113,7 +113,7 @@ mod tests {
             "20 40 60 80 100 120 140 160"
         );
         assert_eq!(
-            texts(Axis::Steps, 0.0..12_345.0, 50),
+            texts(Axis::Steps, 0.0..12_345.0, 60),
             "0 2,000 4,000 6,000 8,000 10,000 12,000"
         );
         assert_eq!(texts(Axis::Steps, 3.0..5.0, 70), "3 4 5");
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn times_say_their_unit() {
         assert_eq!(
-            texts(Axis::Time, 0.0..95.0, 40),
+            texts(Axis::Time, 0.0..95.0, 60),
             "0s 15s 30s 45s 1m 1m15s 1m30s"
         );
         assert_eq!(

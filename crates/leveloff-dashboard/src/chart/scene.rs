@@ -14,9 +14,11 @@ use crate::view::Window;
 /// Of growth, this share of what is shown is seen ahead,
 const AHEAD: f64 = 0.25;
 /// or up to where it meets the limit, if that is no further than this.
-const FURTHEST: f64 = 1.25;
+const FURTHEST: f64 = 1.5;
 /// Left free behind what is to be seen ahead.
 const BEHIND: f64 = 1.04;
+/// Where growth leads may add at most this share to the height of the curve.
+const HEADROOM: f64 = 0.5;
 /// A sum of RSS this many times the memory misleads.
 const MISLEADS: f64 = 1.25;
 /// A limit this many times what is shown is near enough to be shown.
@@ -98,7 +100,7 @@ impl Scene<'_> {
         let curve = shown.map_or(Reach::at(newest.memory), |column| column.memory);
         let ahead = self.outlook.forecast.as_ref().and_then(|forecast| {
             let memory = height_at(forecast.from, forecast.to, self.range.end)?;
-            Some(memory.min(self.outlook.limit.unwrap_or(f64::INFINITY)))
+            Some(memory.min(curve.high + HEADROOM * (curve.high - curve.low)))
         });
         let all = ahead.map_or(curve, |memory| curve.and(Reach::at(memory)));
         let limit = self.outlook.limit.filter(|limit| {

@@ -11,7 +11,16 @@ use ratatui::style::Style;
 pub(super) struct Sheet<'a> {
     area: Rect,
     buffer: &'a mut Buffer,
-    taken: Vec<bool>,
+    cells: Vec<Use>,
+}
+
+/// What a cell is used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Use {
+    Free,
+    /// Beside words: blank, and stays so.
+    Margin,
+    Taken,
 }
 
 impl Sheet<'_> {
@@ -20,15 +29,16 @@ impl Sheet<'_> {
         Sheet {
             area,
             buffer,
-            taken: vec![false; area.area() as usize],
+            cells: vec![Use::Free; area.area() as usize],
         }
     }
 
     /// Puts a character where nothing is.
     pub(super) fn put(&mut self, x: u16, y: u16, glyph: char, style: Style) {
         if let Some(cell) = self.cell(i32::from(x), y)
-            && !std::mem::replace(&mut self.taken[cell], true)
+            && self.cells[cell] == Use::Free
         {
+            self.cells[cell] = Use::Taken;
             self.buffer[(x, y)].set_char(glyph).set_style(style);
         }
     }
@@ -37,16 +47,18 @@ impl Sheet<'_> {
     /// was room.
     pub(super) fn write(&mut self, x: i32, y: u16, words: &str, style: Style) -> bool {
         let width = words.chars().count() as i32;
-        let is_free = |x: i32| self.cell(x, y).is_some_and(|cell| !self.taken[cell]);
-        if !(x..x + width).all(is_free) {
+        let margins = [x - 1, x + width];
+        let used = |x: i32| self.cell(x, y).map(|cell| self.cells[cell]);
+        let is_free = (x..x + width).all(|x| used(x) == Some(Use::Free));
+        if !is_free || margins.iter().any(|&x| used(x) == Some(Use::Taken)) {
             return false;
         }
         for (x, glyph) in (x..).zip(words.chars()) {
             self.put(x as u16, y, glyph, style);
         }
-        for beside in [x - 1, x + width] {
-            if let Some(cell) = self.cell(beside, y) {
-                self.taken[cell] = true;
+        for margin in margins {
+            if let Some(cell) = self.cell(margin, y) {
+                self.cells[cell] = Use::Margin;
             }
         }
         true
@@ -88,9 +100,21 @@ mod tests {
         assert!(!sheet.write(7, 0, "def", style), "beyond the border");
         assert!(!sheet.write(-1, 0, "def", style), "before the border");
         assert!(sheet.write_somewhere([(5, 0), (6, 0)], "def", style));
+        sheet.put(0, 0, '-', style);
         for x in 0..12 {
-            sheet.put(x, 0, '-', style);
+            sheet.put(x, 0, '=', style);
         }
         assert_eq!(lines(&buffer), ["- abc def"]);
+    }
+
+    #[test]
+    fn words_keep_their_distance_from_what_is_there() {
+        let area = Rect::new(0, 0, 9, 1);
+        let mut buffer = Buffer::empty(area);
+        let mut sheet = Sheet::new(area, &mut buffer);
+        sheet.put(4, 0, '|', Style::new());
+        let places = (0..7).rev().map(|x| (x, 0));
+        assert!(sheet.write_somewhere(places, "abc", Style::new()));
+        assert_eq!(lines(&buffer), ["    | abc"]);
     }
 }
