@@ -1,12 +1,14 @@
 //! Dots smaller than a character, in layers.
 //!
-//! ratatui has a canvas, but it maps every point by floating point on every frame, gives each layer
-//! the whole cell, and knows no ASCII. A curve is some hundred runs of dots, and the dots of all
-//! layers in a cell should be seen: two masks and an `or` do that.
+//! ratatui has a canvas, but there a later layer replaces the dots that an earlier one put into a
+//! cell, a layer has a colour and cannot be bold or dim, which is all that `NO_COLOR` leaves, and
+//! without Unicode a cell is one dot. Here a cell shows the dots of all its layers.
+
+use ratatui::layout::Rect;
+use ratatui::style::Style;
 
 use super::sheet::Sheet;
 use super::style::{Charset, ChartStyle};
-use ratatui::layout::Rect;
 
 /// A place in dots, from the upper left; fractions are between dots.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -108,7 +110,7 @@ impl Layer {
     ];
     const COUNT: usize = Layer::ALL.len();
 
-    fn style(self, style: &ChartStyle) -> ratatui::style::Style {
+    fn style(self, style: &ChartStyle) -> Style {
         match self {
             Layer::Rss => style.rss,
             Layer::Fan | Layer::Forecast => style.forecast,

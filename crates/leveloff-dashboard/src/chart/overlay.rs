@@ -133,12 +133,12 @@ impl Overlay<'_> {
     }
 
     /// Columns of the screen between two places, as far as they are in sight.
-    fn columns_between(&self, from: f64, to: f64) -> std::ops::RangeInclusive<u16> {
+    fn columns_between(&self, from: f64, to: f64) -> std::ops::Range<u16> {
         let within = |x: f64| x.clamp(self.scene.range.start, self.scene.range.end);
         let is_seen = to >= self.scene.range.start && from <= self.scene.range.end;
         match (self.plot.column(within(from)), self.plot.column(within(to))) {
-            (Some(from), Some(to)) if is_seen => from..=to,
-            _ => 1..=0,
+            (Some(from), Some(to)) if is_seen => from..to + 1,
+            _ => 0..0,
         }
     }
 
