@@ -5,8 +5,10 @@
 //!
 //! In reading order: [`event`] (what can happen), [`history`] (the curve in bounded memory), [`run`]
 //! (what is known of the run), [`view`] (what the user looks at), [`dashboard`] (both, changed by
-//! events), [`table`] (the processes as rows), [`layout`] (where everything stands).
+//! events), [`table`] (the processes as rows), [`layout`] (where everything stands), [`chart`] (the
+//! curve).
 
+pub mod chart;
 pub mod dashboard;
 pub mod event;
 pub mod history;
