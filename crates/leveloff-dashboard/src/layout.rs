@@ -75,7 +75,7 @@ impl Layout {
         let mut left = area;
         let header = cut_top(&mut left, 1);
         let footer = cut_bottom(&mut left, 1);
-        let verdict = cut_top(&mut left, if area.height >= 20 { 4 } else { 3 });
+        let verdict = cut_top(&mut left, 4);
         let spare = left.height.saturating_sub(CHART_LEAST + 4);
         let ranks = if ranks > 1 { ranks.min(RANKS_MOST) } else { 0 };
         let ranks = cut_top(&mut left, ranks.min(spare));
@@ -123,7 +123,8 @@ impl Layout {
         mut left: Rect,
         processes: u16,
     ) -> Layout {
-        let below = rows_of_table(left.height, processes.max(12));
+        // What explains has room as well, however few processes there are.
+        let below = rows_of_table(left.height, processes.max(left.height * 2 / 5));
         let mut below = cut_bottom(&mut left, below);
         let explanations = below.width * 2 / 5;
         let mut right = cut_right(&mut below, explanations);

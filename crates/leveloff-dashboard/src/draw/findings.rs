@@ -1,6 +1,6 @@
 //! What the evidence shows beside the verdict, with what to try next.
 
-use leveloff_classifier::verdict::{ClockTick, RunVerdict};
+use leveloff_classifier::verdict::{ClockTick, RunVerdict, Verdict};
 use leveloff_report::words::{blame_words, clock_words, settling, what_to_try};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -18,25 +18,20 @@ struct Told {
     next: String,
 }
 
-/// Where `next` is kept when a line is all there is.
+/// Where the rest is when a line is all there is.
 const HINT: &str = "  F shows what to try";
 
-/// Draws them in the overview: a line each, or wrapped where there is room.
+/// Draws them in the overview: whole if there is room, else a line each.
 pub fn draw(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer) {
-    let area = padded(area);
+    // Beside the processes, they need a heading to tell them from what is above.
+    let is_beside = area.x > 0;
+    let mut area = padded(area);
     let told = dashboard.run().verdict().map_or_else(Vec::new, findings);
-    if area.height > 4 {
-        let count = match told.len() {
-            0 => "none".to_owned(),
-            count => count.to_string(),
-        };
-        heading("FINDINGS", &count, look, area, buffer);
-        draw_wrapped(&told, look, below_heading(area), buffer);
-        return;
+    if is_beside {
+        heading("FINDINGS", "", look, area, buffer);
+        area = below_heading(area);
     }
-    for (row, told) in told.iter().take(usize::from(area.height)).enumerate() {
-        draw_line(told, row, look, area, buffer);
-    }
+    draw_told(&told, look, area, buffer);
     if told.is_empty() && dashboard.run().verdict().is_some() {
         let nothing = Line::styled("◆ nothing else was found", look.style(Paint::Faint));
         put(nothing, 0, area, buffer);
@@ -45,13 +40,8 @@ pub fn draw(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer)
 
 /// Draws all of them, over the whole screen.
 pub fn draw_page(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer) {
-    let inner = boxed(
-        Line::styled(" FINDINGS ", look.badge(Paint::Accent)),
-        Paint::Accent,
-        look,
-        area,
-        buffer,
-    );
+    let title = Line::styled(" FINDINGS ", look.badge(Paint::Accent));
+    let inner = boxed(title, Paint::Accent, look, area, buffer);
     let Some(verdict) = dashboard.run().verdict() else {
         put("nothing has been judged yet", 0, inner, buffer);
         return;
@@ -97,19 +87,51 @@ fn beside(verdict: &RunVerdict) -> Vec<Told> {
 }
 
 fn is_open(verdict: &RunVerdict) -> bool {
-    use leveloff_classifier::verdict::Verdict;
     matches!(verdict.verdict, Verdict::WarmingUp | Verdict::Undecided)
 }
 
-fn draw_line(told: &Told, row: usize, look: &Look, area: Rect, buffer: &mut Buffer) {
-    let hint = if told.next.is_empty() { "" } else { HINT };
-    let text = Rect {
+/// A line each, and what is most telling whole as far as there is room for it.
+fn draw_told(told: &[Told], look: &Look, area: Rect, buffer: &mut Buffer) {
+    let mut spare = usize::from(area.height).saturating_sub(told.len());
+    let mut hint = HINT;
+    let mut row = 0;
+    for told in told {
+        let lines = told.lines(usize::from(area.width), look);
+        let more = lines.len().saturating_sub(1);
+        if more <= spare {
+            spare -= more;
+            for line in lines {
+                put(line, row, area, buffer);
+                row += 1;
+            }
+        } else {
+            let line = told.first_line(&told.text, look);
+            put_with_hint(line, std::mem::take(&mut hint), row, look, area, buffer);
+            row += 1;
+        }
+    }
+}
+
+/// A line that ends before the hint at the end of its row.
+fn put_with_hint(
+    line: Line,
+    hint: &'static str,
+    row: usize,
+    look: &Look,
+    area: Rect,
+    buffer: &mut Buffer,
+) {
+    let room = Rect {
         width: area.width.saturating_sub(width(hint) as u16),
         ..area
     };
-    put(told.first_line(&told.text, look), row, text, buffer);
-    let hint = Line::styled(hint, look.style(Paint::Accent));
-    put_right(hint, row, area, buffer);
+    put(line, row, room, buffer);
+    put_right(
+        Line::styled(hint, look.style(Paint::Accent)),
+        row,
+        area,
+        buffer,
+    );
 }
 
 fn draw_wrapped(told: &[Told], look: &Look, area: Rect, buffer: &mut Buffer) {
@@ -121,8 +143,9 @@ fn draw_wrapped(told: &[Told], look: &Look, area: Rect, buffer: &mut Buffer) {
         }
     }
     if row > usize::from(area.height) && area.height > 0 {
-        let more = Line::styled(" … more with F", look.style(Paint::Accent));
-        put_right(more, usize::from(area.height - 1), area, buffer);
+        let last = usize::from(area.height - 1);
+        let more = Line::styled(" … more on a larger screen", look.style(Paint::Accent));
+        put_right(more, last, area, buffer);
     }
 }
 

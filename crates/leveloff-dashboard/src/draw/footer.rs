@@ -74,7 +74,8 @@ pub fn draw(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer)
     } else if let Some(message) = dashboard.message() {
         Line::styled(message.to_owned(), look.style(Paint::Accent).bold())
     } else {
-        keys(keys_of(dashboard), usize::from(inner.width), look)
+        let is_still = dashboard.is_frozen() || dashboard.replay().is_some_and(|it| it.paused);
+        keys(keys_of(dashboard), is_still, usize::from(inner.width), look)
     };
     put(line, 0, inner, buffer);
 }
@@ -88,15 +89,20 @@ fn keys_of(dashboard: &Dashboard) -> &'static [Key] {
     }
 }
 
-fn keys(keys: &[Key], columns: usize, look: &Look) -> Line<'static> {
+fn keys(keys: &[Key], is_still: bool, columns: usize, look: &Look) -> Line<'static> {
     let mut line = Line::default();
-    for (key, does) in keys {
+    for &(key, does) in keys {
+        let does = if key == "p" && is_still {
+            "go on"
+        } else {
+            does
+        };
         let gap = if line.spans.is_empty() { "" } else { "  " };
         if line.width() + width(gap) + width(key) + 1 + width(does) > columns {
             continue;
         }
         line.push_span(Span::raw(gap));
-        line.push_span(Span::styled(*key, look.style(Paint::Accent).bold()));
+        line.push_span(Span::styled(key, look.style(Paint::Accent).bold()));
         line.push_span(Span::styled(format!(" {does}"), look.style(Paint::Faint)));
     }
     line

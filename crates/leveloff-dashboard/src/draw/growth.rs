@@ -1,5 +1,6 @@
 //! What grew since the marker, by role and kind: the parts add up to the whole.
 
+use leveloff_model::process::Role;
 use leveloff_model::units::ByteDelta;
 use leveloff_report::place::thousands;
 use leveloff_report::subject::kind_words;
@@ -22,12 +23,14 @@ const BAR_MOST: usize = 16;
 
 /// Draws it.
 pub fn draw(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer) {
+    // Beside the processes there is room for a table.
+    let is_beside = area.x > 0;
     let area = padded(area);
     let run = dashboard.run();
     if run.sample().is_none() {
         return;
     }
-    if area.height < 3 {
+    if !is_beside {
         put(line(run, look, usize::from(area.width)), 0, area, buffer);
         return;
     }
@@ -39,18 +42,10 @@ pub fn draw(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer)
 
 fn draw_table(run: &RunState, look: &Look, mut area: Rect, buffer: &mut Buffer) {
     if let Some(tensors) = tensors(run) {
-        area.height -= 1;
-        let last = Rect {
-            y: area.bottom(),
-            height: 1,
-            ..area
-        };
-        put(
-            Line::styled(tensors, look.style(Paint::Faint)),
-            0,
-            last,
-            buffer,
-        );
+        let last = usize::from(area.height.saturating_sub(1));
+        let tensors = Line::styled(tensors, look.style(Paint::Faint));
+        put(tensors, last, area, buffer);
+        area.height = last as u16;
     }
     let grown = run.grown();
     let (named, rest) = split(&grown, usize::from(area.height));
@@ -102,27 +97,40 @@ fn table_line(
     ])
 }
 
-/// `WHAT  +11.6 GiB since step 10: trainer anonymous +11.5 GiB · 2 others +1.0 MiB · 6,529 tensors (+0)`
+/// `WHAT  +11.6 GiB since step 10, all trainer anonymous · tensors level at 6,529`
 fn line(run: &RunState, look: &Look, columns: usize) -> Line<'static> {
     let grown = run.grown();
     let begin = format!("{} since {}", total(&grown), marker_words(run));
+    let room = columns.saturating_sub(width("WHAT  ") + width(&begin));
     let tensors = tensors(run).map_or_else(String::new, |text| format!(" · {text}"));
-    let room = columns.saturating_sub(6 + width(&begin) + width(&tensors));
+    let beside_tensors = parts(&grown, room.saturating_sub(width(&tensors)));
+    // Who grew is worth more than what did not.
+    let (parts, tensors) = match beside_tensors {
+        Some(parts) => (parts, tensors),
+        None => (parts(&grown, room).unwrap_or_default(), String::new()),
+    };
     Line::from_iter([
         Span::styled("WHAT  ", look.style(Paint::Heading)),
         Span::styled(begin, look.style(Paint::Strong)),
-        Span::raw(parts(&grown, room)),
+        Span::raw(parts),
         Span::styled(tensors, look.style(Paint::Faint)),
     ])
 }
 
 /// As many parts as fit, what is left counted together.
-fn parts(grown: &[Grown], columns: usize) -> String {
-    (0..=grown.len())
+fn parts(grown: &[Grown], columns: usize) -> Option<String> {
+    let moved: Vec<Grown> = grown.iter().filter(|it| it.by.0 != 0).copied().collect();
+    if let [only] = moved[..] {
+        let all = format!(", all {}", name(&only));
+        return (width(&all) <= columns).then_some(all);
+    }
+    if moved.is_empty() {
+        return Some(String::new());
+    }
+    (1..=moved.len())
         .rev()
-        .map(|count| parts_in_words(&grown[..count], &grown[count..]))
+        .map(|count| parts_in_words(&moved[..count], &moved[count..]))
         .find(|text| width(text) <= columns)
-        .unwrap_or_default()
 }
 
 fn parts_in_words(named: &[Grown], rest: &[Grown]) -> String {
@@ -130,12 +138,8 @@ fn parts_in_words(named: &[Grown], rest: &[Grown]) -> String {
         .iter()
         .map(|part| format!("{} {}", name(part), part.by))
         .collect();
-    let others = total(rest);
-    if named.is_empty() {
-        return String::new();
-    }
     if !rest.is_empty() {
-        words.push(format!("{} others {others}", rest.len()));
+        words.push(format!("{} others {}", rest.len(), total(rest)));
     }
     format!(": {}", words.join(" · "))
 }
@@ -154,7 +158,10 @@ fn split(grown: &[Grown], room: usize) -> (&[Grown], &[Grown]) {
 fn name(part: &Grown) -> String {
     let kind = kind_words(part.kind);
     let kind = kind.strip_suffix(" memory").unwrap_or(kind);
-    format!("{} {kind}", part.role.name().replace('-', " "))
+    match part.role {
+        Role::Other => format!("{kind}, without a role"),
+        role => format!("{} {kind}", role.name().replace('-', " ")),
+    }
 }
 
 fn total(grown: &[Grown]) -> ByteDelta {

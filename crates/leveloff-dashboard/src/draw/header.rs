@@ -16,39 +16,43 @@ use crate::run::RunState;
 use crate::table;
 use crate::theme::{Look, Paint};
 
+/// Whose screen it is.
+const NAME: &str = "leveloff  ";
 /// The title is never cut below this.
 const TITLE_LEAST: usize = 12;
+/// What is unusual has at most so many columns.
+const BADGE_MOST: usize = 32;
 
 /// Draws it.
 pub fn draw(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer) {
     let area = padded(area);
     let badge = badge(dashboard);
-    let facts = facts(dashboard.run());
     let title = &dashboard.subject().title;
-    let taken = width("leveloff  ") + badge.as_ref().map_or(0, |(text, _)| width(text) + 3);
-    let room = usize::from(area.width).saturating_sub(taken + width(&facts));
-    let least = room.saturating_sub(width(title).min(TITLE_LEAST) + 2);
-    let cost = costs(dashboard.run());
-    let cost = cost.into_iter().find(|text| width(text) <= least);
-    let room = room.saturating_sub(cost.as_ref().map_or(0, |text| width(text) + 2));
+    let taken = width(NAME) + badge.as_ref().map_or(0, |(text, _)| width(text) + 3);
+    let room = usize::from(area.width).saturating_sub(taken);
+    let least = width(title).min(TITLE_LEAST);
+    let facts = longest(facts(dashboard), room.saturating_sub(least));
+    let room = room.saturating_sub(width(&facts));
+    let cost = longest(costs(dashboard.run()), room.saturating_sub(least + 2));
 
-    let mut line = Line::from(Span::styled("leveloff  ", look.style(Paint::Accent).bold()));
+    let mut line = Line::from(Span::styled(NAME, look.style(Paint::Accent).bold()));
     if let Some((text, paint)) = badge {
         line.push_span(Span::styled(format!(" {text} "), look.badge(paint)));
         line.push_span(Span::raw(" "));
     }
-    let title = Span::styled(cut(title, room), look.style(Paint::Strong));
-    line.push_span(title);
+    let room = room.saturating_sub(width(&cost) + 2 * usize::from(!cost.is_empty()));
+    line.push_span(Span::styled(cut(title, room), look.style(Paint::Strong)));
     line.push_span(Span::raw(facts));
     put(line, 0, area, buffer);
-    if let Some(cost) = cost {
-        put_right(
-            Line::styled(cost, look.style(Paint::Faint)),
-            0,
-            area,
-            buffer,
-        );
-    }
+    let cost = Line::styled(cost, look.style(Paint::Faint));
+    put_right(cost, 0, area, buffer);
+}
+
+/// The first that fits.
+fn longest(texts: Vec<String>, columns: usize) -> String {
+    let mut texts = texts.into_iter();
+    let fits = texts.find(|text| width(text) <= columns);
+    fits.unwrap_or_default()
 }
 
 /// What is unusual about what is seen.
@@ -60,7 +64,7 @@ fn badge(dashboard: &Dashboard) -> Option<(String, Paint)> {
         return Some((replaying(position), Paint::Accent));
     }
     match (dashboard.ended(), dashboard.subject().mode) {
-        (Some(how), _) => Some((format!("ENDED {how}"), Paint::Plain)),
+        (Some(how), _) => Some((cut(&format!("ENDED {how}"), BADGE_MOST), Paint::Plain)),
         (None, Mode::Follow) => Some(("FOLLOWING".to_owned(), Paint::Plain)),
         (None, _) => None,
     }
@@ -88,17 +92,27 @@ fn replaying(position: ReplayPosition) -> String {
     }
 }
 
-/// ` · pid 22180 · step 80/663 · 7 min`
-fn facts(run: &RunState) -> String {
+/// ` · pid 22180 · step 80/663 · 7:12`, the longest first.
+fn facts(dashboard: &Dashboard) -> Vec<String> {
+    let run = dashboard.run();
     let Some(sample) = run.sample() else {
-        return String::new();
+        return Vec::new();
     };
-    let facts = [who(run), step(run, sample), Some(clock(sample.t))];
-    facts
-        .into_iter()
-        .flatten()
-        .map(|fact| format!(" · {fact}"))
-        .collect()
+    // A replay says where it is.
+    let time = dashboard.replay().is_none().then(|| clock(sample.t));
+    let (who, step) = (who(run), step(run, sample));
+    let short = sample.progress.step;
+    let short = short.map(|step| format!("step {}", thousands(step.0)));
+    let told = |facts: &[&Option<String>]| {
+        let facts = facts.iter().copied().flatten();
+        facts.map(|fact| format!(" · {fact}")).collect::<String>()
+    };
+    vec![
+        told(&[&who, &step, &time]),
+        told(&[&step, &time]),
+        told(&[&step]),
+        told(&[&short]),
+    ]
 }
 
 fn who(run: &RunState) -> Option<String> {

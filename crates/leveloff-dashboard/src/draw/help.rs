@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::boxed;
-use super::text::{left_aligned, put};
+use super::text::{left_aligned, put, width};
 use crate::dashboard::Dashboard;
 use crate::event::Mode;
 use crate::theme::{Look, Paint};
@@ -19,8 +19,8 @@ struct Group {
 const RUN: Group = Group {
     name: "THE RUN",
     keys: &[
-        ("m", "marker: growth since now"),
-        ("p", "freeze; sampling goes on"),
+        ("m", "growth since now"),
+        ("p", "freeze the view"),
         ("e", "export CSV"),
         ("r", "write the report"),
         ("q", "quit; the run goes on"),
@@ -32,7 +32,7 @@ const CHART: Group = Group {
     name: "THE CHART",
     keys: &[
         ("x", "over steps or time"),
-        ("+ -", "zoom, also the wheel"),
+        ("+ -", "zoom (or wheel)"),
         ("h l ← →", "move"),
         ("f end", "follow the newest"),
         ("0 home", "the whole run"),
@@ -42,11 +42,11 @@ const CHART: Group = Group {
 const PROCESSES: Group = Group {
     name: "PROCESSES",
     keys: &[
-        ("j k ↓ ↑", "choose, also a click"),
+        ("j k ↓ ↑", "choose (or click)"),
         ("space", "members of a group"),
         ("enter", "open one process"),
-        ("s", "sort by the next column"),
-        ("/", "show those that match"),
+        ("s", "next sort order"),
+        ("/", "show matching"),
     ],
 };
 
@@ -74,28 +74,31 @@ const REPLAY: Group = Group {
 const VERDICTS: Group = Group {
     name: "VERDICTS",
     keys: &[
-        ("WARMING UP", "grows; too early to say"),
-        ("LEVEL", "does not grow any more"),
-        ("LEAK", "early, then confirmed"),
-        ("UNDECIDED", "F says what settles it"),
+        ("WARMING UP", "too early to say"),
+        ("LEVEL", "does not grow"),
+        ("LEAK", "grows past warmup"),
+        ("UNDECIDED", "see F"),
     ],
 };
 
 const MEMORY: Group = Group {
     name: "MEMORY",
     keys: &[
-        ("MEMORY", "shared pages count once"),
-        ("RSS", "counts them every time"),
-        ("~", "estimate: PSS not read"),
+        ("MEMORY", "shared pages: once"),
+        ("RSS", "once per process"),
+        ("~", "PSS not read yet"),
     ],
 };
 
-/// Columns of a key.
-const KEY: usize = 11;
+/// Columns between a key and what it does.
+const GAP: usize = 2;
 /// Columns of a group at least.
-const GROUP_LEAST: usize = 30;
+const GROUP_LEAST: usize = 29;
 /// Columns of a group at most: further apart, nobody sees what belongs together.
 const GROUP_MOST: usize = 44;
+
+/// Rows from which on there is a free line between groups.
+const AIRY: u16 = 19;
 
 /// Draws it.
 pub fn draw(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer) {
@@ -105,7 +108,7 @@ pub fn draw(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer)
     let wide = columns
         .checked_div(columns / GROUP_LEAST)
         .unwrap_or(columns)
-        .clamp(1, GROUP_MOST);
+        .clamp(GROUP_LEAST, GROUP_MOST);
     let (mut x, mut row) = (0, 0);
     for group in groups(dashboard.subject().mode) {
         let high = group.keys.len() + 1;
@@ -117,17 +120,18 @@ pub fn draw(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer)
         }
         let column = Rect {
             x: inner.x + x as u16,
-            width: wide as u16,
+            // The last column keeps it apart from the next group.
+            width: wide as u16 - 1,
             ..inner
         };
         draw_group(group, row, look, column, buffer);
-        row += high + usize::from(inner.height > 22);
+        row += high + usize::from(inner.height >= AIRY);
     }
 }
 
 /// What is needed most first: on a small screen the rest is left out.
 fn groups(mode: Mode) -> Vec<&'static Group> {
-    let mut groups = vec![&PROCESSES, &CHART, &RUN, &PAGES, &VERDICTS, &MEMORY];
+    let mut groups = vec![&PROCESSES, &CHART, &PAGES, &RUN, &VERDICTS, &MEMORY];
     if mode == Mode::Replay {
         groups.insert(0, &REPLAY);
     }
@@ -137,9 +141,11 @@ fn groups(mode: Mode) -> Vec<&'static Group> {
 fn draw_group(group: &Group, row: usize, look: &Look, area: Rect, buffer: &mut Buffer) {
     let name = Line::styled(group.name, look.style(Paint::Heading));
     put(name, row, area, buffer);
+    let keys = group.keys.iter().map(|(key, _)| width(key));
+    let columns = keys.max().unwrap_or(0) + GAP;
     for (below, (key, does)) in group.keys.iter().enumerate() {
         let line = Line::from_iter([
-            Span::styled(left_aligned(key, KEY), look.style(Paint::Accent).bold()),
+            Span::styled(left_aligned(key, columns), look.style(Paint::Accent).bold()),
             Span::raw(*does),
         ]);
         put(line, row + 1 + below, area, buffer);

@@ -6,7 +6,7 @@ use leveloff_classifier::observation::ProcessShare;
 use leveloff_classifier::verdict::Judgement;
 use leveloff_model::process::ProcessIndex;
 use leveloff_model::sample::{ProcessReading, Sample};
-use leveloff_model::units::ByteDelta;
+use leveloff_model::units::{ByteDelta, Seconds};
 use leveloff_report::rate::MemoryRate;
 use leveloff_report::words::verdict_words;
 use ratatui::buffer::Buffer;
@@ -75,6 +75,8 @@ fn draw_curve(known: &Known, taken: usize, look: &Look, area: Rect, buffer: &mut
         return;
     }
     let points = known.person.sparkline.points(POINTS);
+    let columns = usize::from(area.width).saturating_sub(LABEL);
+    let points = stretched(&points, columns);
     let most = points.iter().copied().fold(0.0, f64::max);
     let most = leveloff_report::words::bytes(most).to_string();
     let rows = tall_sparkline(&points, room.min(CURVE.1));
@@ -89,6 +91,14 @@ fn draw_curve(known: &Known, taken: usize, look: &Look, area: Rect, buffer: &mut
         ]);
         put(line, taken + 1 + row, area, buffer);
     }
+}
+
+/// The same points over so many columns.
+fn stretched(points: &[f64], columns: usize) -> Vec<f64> {
+    (0..columns)
+        .filter_map(|column| points.get(column * points.len() / columns))
+        .copied()
+        .collect()
 }
 
 impl<'a> Known<'a> {
@@ -133,7 +143,7 @@ impl<'a> Known<'a> {
             ("growth", self.growth(), plain),
             ("uses", self.uses(), plain),
             ("role", format!("{}: {}", info.role, info.why), plain),
-            ("since", self.since(), plain),
+            ("seen", self.seen(), plain),
             ("command", info.command.join(" "), faint),
         ];
         let rows = rows.into_iter();
@@ -159,9 +169,9 @@ impl<'a> Known<'a> {
         let rss = self.reading.rss();
         match &self.reading.pss {
             Some(pss) => {
-                let age = clock(self.sample.t - pss.at);
+                let age = age(self.sample.t, pss.at);
                 let (memory, private) = (self.share.memory, pss.private);
-                format!("{memory}, of which {private} is private · RSS {rss} · PSS read {age} ago")
+                format!("{memory} · private {private} · RSS {rss} · PSS read {age} ago")
             }
             None => format!(
                 "about {} · RSS {rss} · PSS was not read yet",
@@ -194,7 +204,7 @@ impl<'a> Known<'a> {
         parts.join(" · ")
     }
 
-    fn since(&self) -> String {
+    fn seen(&self) -> String {
         let info = &self.person.info;
         let since = clock(self.person.since);
         let state = match self.reading.state {
@@ -203,8 +213,13 @@ impl<'a> Known<'a> {
             'D' => ", waits for a device",
             _ => "",
         };
-        format!("seen since {since}, child of {}{state}", info.parent)
+        format!("since {since}, child of {}{state}", info.parent)
     }
+}
+
+/// How long ago, in whole seconds.
+fn age(now: Seconds, then: Seconds) -> Seconds {
+    Seconds((now - then).0.round())
 }
 
 /// A label, and text that is wrapped beside it.

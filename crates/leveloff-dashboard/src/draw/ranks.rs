@@ -10,7 +10,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::bars::bar;
-use super::since::{marker_words, stretch};
+use super::since::stretch;
 use super::text::{left_aligned, padded, put, right_aligned};
 use crate::dashboard::Dashboard;
 use crate::run::RunState;
@@ -18,7 +18,9 @@ use crate::table;
 use crate::theme::{Look, Paint};
 
 /// Columns of the bar of a rank's memory.
-const BAR: usize = 8;
+const BAR: usize = 16;
+/// Columns from which on there is room for it.
+const BAR_FROM: usize = 100;
 
 /// What is known of one rank.
 struct RankLine {
@@ -46,7 +48,8 @@ pub fn draw(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer)
         lines.len()
     };
     for (row, line) in lines[..shown].iter().enumerate() {
-        let text = line.text(run, most.unwrap_or(Bytes::ZERO), look);
+        let most = most.unwrap_or(Bytes::ZERO);
+        let text = line.text(run, most, look, usize::from(area.width));
         put(text, row, area, buffer);
     }
     if shown < lines.len() {
@@ -86,32 +89,25 @@ impl RankLine {
         }
     }
 
-    fn text(&self, run: &RunState, most: Bytes, look: &Look) -> Line<'static> {
+    fn text(&self, run: &RunState, most: Bytes, look: &Look, columns: usize) -> Line<'static> {
         let (words, style) = self.words(run, look);
         let share = self.memory.0 as f64 / most.0.max(1) as f64;
         let rate = stretch(run).rate(self.growth).unwrap_or_default();
-        let since = marker_words(run);
-        Line::from_iter([
-            Span::styled(
-                left_aligned(&format!("rank {}", self.rank), 9),
-                look.style(Paint::Strong),
-            ),
+        let name = left_aligned(&format!("rank {}", self.rank), 9);
+        let mut line = Line::from_iter([
+            Span::styled(name, look.style(Paint::Strong)),
             Span::styled(left_aligned(&words, 19), style),
             Span::raw(right_aligned(&self.memory.to_string(), 9)),
-            Span::raw(" "),
-            Span::styled(
-                left_aligned(&bar(share, BAR), BAR),
-                look.style(Paint::Accent),
-            ),
-            Span::raw(right_aligned(&rate, 15)),
-            Span::styled(
-                format!(
-                    "  {} since {since}, {} processes",
-                    self.growth, self.processes
-                ),
-                look.style(Paint::Faint),
-            ),
-        ])
+        ]);
+        if columns >= BAR_FROM {
+            let bar = format!(" {}", left_aligned(&bar(share, BAR), BAR));
+            line.push_span(Span::styled(bar, look.style(Paint::Accent)));
+        }
+        line.push_span(Span::raw(right_aligned(&self.growth.to_string(), 10)));
+        line.push_span(Span::raw(right_aligned(&rate, 15)));
+        let processes = format!("  {} processes", self.processes);
+        line.push_span(Span::styled(processes, look.style(Paint::Faint)));
+        line
     }
 
     /// Of several trainers, only one that stands out from its siblings is judged on its own.

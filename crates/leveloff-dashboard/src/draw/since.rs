@@ -1,11 +1,13 @@
 //! The marker in words, and growth since then over steps or minutes.
 
+use leveloff_classifier::observation::XUnit;
+use leveloff_classifier::verdict::Verdict;
 use leveloff_model::units::{ByteDelta, Seconds};
 use leveloff_report::place::thousands;
 use leveloff_report::rate::amount;
 
 use crate::history::Axis;
-use crate::run::RunState;
+use crate::run::{Marker, RunState};
 
 /// What lies between the marker and now.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -14,7 +16,7 @@ pub enum Stretch {
     Steps(f64),
     /// So many minutes, where no steps are known.
     Minutes(f64),
-    /// Nothing yet.
+    /// Nothing yet, or nothing that growth should be divided by.
     Nothing,
 }
 
@@ -36,12 +38,28 @@ pub fn stretch(run: &RunState) -> Stretch {
     let (Some(marker), Some(sample)) = (run.marker(), run.sample()) else {
         return Stretch::Nothing;
     };
+    if is_over_a_warmup(run, marker) {
+        return Stretch::Nothing;
+    }
     match (marker.step, sample.progress.step) {
         (Some(from), Some(to)) if to > from => Stretch::Steps((to.0 - from.0) as f64),
         (Some(_), _) => Stretch::Nothing,
         (None, _) if sample.t > marker.t => Stretch::Minutes((sample.t - marker.t).0 / 60.0),
         (None, _) => Stretch::Nothing,
     }
+}
+
+/// Of a run that is level, growth since before it was tells nothing of each step.
+fn is_over_a_warmup(run: &RunState, marker: &Marker) -> bool {
+    let Some(verdict) = run.verdict().filter(|it| it.verdict == Verdict::Level) else {
+        return false;
+    };
+    let place = match verdict.x_unit {
+        XUnit::Second => Some(marker.t.0),
+        _ => marker.step.map(|step| step.0 as f64),
+    };
+    let since = verdict.judgement.level_since_x;
+    place.zip(since).is_some_and(|(place, since)| place < since)
 }
 
 impl Stretch {

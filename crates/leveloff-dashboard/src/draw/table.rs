@@ -11,7 +11,7 @@ use ratatui::text::{Line, Span};
 use self::columns::{Column, Columns};
 use super::bars::{bar, sparkline};
 use super::since::{Stretch, clock, stretch};
-use super::text::{left_aligned, padded, put, right_aligned};
+use super::text::{left_aligned, padded, program, put, right_aligned};
 use crate::dashboard::Dashboard;
 use crate::layout::Layout;
 use crate::table::Row;
@@ -74,7 +74,7 @@ impl Table<'_> {
         Table {
             dashboard,
             look,
-            columns: Columns::fit(rows, columns),
+            columns: Columns::fit(rows, columns, stretch(run) != Stretch::Nothing),
             stretch: stretch(run),
             whole: run.shares().iter().map(|share| share.memory).sum(),
             most: rows.iter().map(|row| row.growth.0).max().unwrap_or(0),
@@ -221,8 +221,7 @@ fn name_of(row: &Row) -> String {
     if row.role != Role::Other {
         return row.role.name().replace('-', " ");
     }
-    let program = row.command.split_whitespace().next().unwrap_or("other");
-    program.rsplit('/').next().unwrap_or(program).to_owned()
+    program(&row.command)
 }
 
 fn plural(role: Role) -> String {

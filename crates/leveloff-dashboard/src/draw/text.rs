@@ -60,14 +60,38 @@ pub fn cut_line(line: Line<'_>, columns: usize) -> Line<'_> {
     shown
 }
 
+/// Something to tell in one of several ways, the longest first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part(pub Vec<String>);
+
+impl From<String> for Part {
+    fn from(text: String) -> Part {
+        Part(vec![text])
+    }
+}
+
+impl Part {
+    fn that_fits(&self, columns: usize) -> Option<&String> {
+        self.0.iter().find(|text| width(text) <= columns)
+    }
+
+    fn shortest(&self) -> &str {
+        self.0.last().map_or("", String::as_str)
+    }
+}
+
 /// As many of the parts as fit, in their order; of the first, as much as fits.
-pub fn joined(parts: &[String], columns: usize) -> String {
+pub fn joined(parts: &[Part], columns: usize) -> String {
     let Some((first, rest)) = parts.split_first() else {
         return String::new();
     };
-    let mut text = cut(first, columns);
+    let mut text = match first.that_fits(columns) {
+        Some(whole) => whole.clone(),
+        None => cut(first.shortest(), columns),
+    };
     for part in rest {
-        if width(&text) + width(BETWEEN) + width(part) <= columns {
+        let left = columns.saturating_sub(width(&text) + width(BETWEEN));
+        if let Some(part) = part.that_fits(left) {
             text += BETWEEN;
             text += part;
         }
@@ -138,6 +162,12 @@ fn broken(word: &str, columns: usize) -> Vec<String> {
     pieces
 }
 
+/// The name of the program that a command line runs.
+pub fn program(command: &str) -> String {
+    let path = command.split_whitespace().next().unwrap_or("?");
+    path.rsplit('/').next().unwrap_or(path).to_owned()
+}
+
 /// Writes a line into a row of an area, if the area has that row.
 pub fn put<'a>(line: impl Into<Line<'a>>, row: usize, area: Rect, buffer: &mut Buffer) {
     if row < usize::from(area.height) {
@@ -194,10 +224,17 @@ mod tests {
 
     #[test]
     fn parts_that_do_not_fit_are_left_out() {
-        let parts = ["one", "two and more", "six"].map(str::to_owned);
-        assert_eq!(joined(&parts, 40), "one · two and more · six");
-        assert_eq!(joined(&parts, 10), "one · six");
+        let several = |texts: &[&str]| Part(texts.iter().copied().map(str::to_owned).collect());
+        let parts = [
+            several(&["one"]),
+            several(&["two and more", "two"]),
+            several(&["nine"]),
+            several(&["six"]),
+        ];
+        assert_eq!(joined(&parts, 40), "one · two and more · nine · six");
+        assert_eq!(joined(&parts, 15), "one · two · six");
         assert_eq!(joined(&parts, 2), "o…");
+        assert_eq!(joined(&[], 2), "");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::since::marker_words;
-use super::text::{joined, put, put_right, width};
+use super::text::{Part, joined, program, put, put_right, width};
 use super::{boxed, text};
 use crate::dashboard::Dashboard;
 use crate::run::RunState;
@@ -19,6 +19,10 @@ use crate::theme::{Look, Paint};
 
 /// A sum of RSS that is so many times the memory misleads.
 const MISLEADS: f64 = 1.25;
+
+/// Who is named among those that grow on a machine, in so many columns each.
+const GROWERS_NAMED: usize = 5;
+const PROGRAM_MOST: usize = 20;
 
 /// The first words, and what stands behind them in the border.
 struct Title {
@@ -33,13 +37,12 @@ struct Title {
 pub fn draw(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer) {
     let title = Title::of(dashboard);
     let line = Line::from_iter([
-        Span::raw(" "),
         Span::styled(format!(" {} ", title.words), look.badge(title.paint)),
         Span::styled(format!(" {} ", title.rest), look.style(title.paint).bold()),
     ]);
     let free = usize::from(area.width).saturating_sub(line.width() + 4);
     let inner = boxed(line, title.paint, look, area, buffer);
-    if width(&title.facts) + 2 <= free {
+    if !title.facts.is_empty() && width(&title.facts) + 2 <= free {
         let facts = Line::styled(format!(" {} ", title.facts), look.style(Paint::Faint));
         let border = Rect { y: area.y, ..inner };
         put_right(facts, 0, border, buffer);
@@ -94,52 +97,52 @@ fn lines(dashboard: &Dashboard, inner: Rect) -> Vec<String> {
     let run = dashboard.run();
     let columns = usize::from(inner.width);
     let Some(sample) = run.sample() else {
-        return vec![format!(
-            "{} has not been measured yet",
-            dashboard.subject().title
-        )];
+        let title = &dashboard.subject().title;
+        return vec![format!("{title} has not been measured yet")];
     };
     let (first, second) = match run.verdict() {
-        Some(verdict) => (now(verdict, run, sample), later(verdict, run, columns)),
+        Some(verdict) => (now(verdict, run, sample), later(verdict, run)),
         None => (growers(dashboard), of_machine(sample)),
     };
-    if inner.height >= 2 {
-        return vec![joined(&first, columns), joined(&second, columns)];
-    }
-    // In one line, where it leads is worth more than what else can be said of now.
-    let mut all = first;
-    let rest = all.split_off(all.len().min(2));
-    all.extend(second);
-    all.extend(rest);
-    vec![joined(&all, columns)]
+    vec![joined(&first, columns), joined(&second, columns)]
 }
 
 /// How it is now, what matters most first.
-fn now(verdict: &RunVerdict, run: &RunState, sample: &Sample) -> Vec<String> {
+fn now(verdict: &RunVerdict, run: &RunState, sample: &Sample) -> Vec<Part> {
     let holds = holds(&sample.tree());
-    let sentence = words::sentence(verdict, run.stated());
+    let sentence = Part::from(words::sentence(verdict, run.stated()));
     let mut parts = match verdict.verdict {
-        Verdict::Level => vec![holds, bound(verdict), sentence],
+        Verdict::Level => vec![holds, bound(verdict).into(), sentence],
         Verdict::Undecided => vec![holds, sentence],
-        Verdict::WarmingUp | Verdict::Leak(_) => match words::growth_with_interval(verdict) {
-            Some(growth) => vec![format!("growing {growth}"), holds, sentence],
-            None => vec![holds, sentence],
-        },
+        Verdict::WarmingUp | Verdict::Leak(_) => growth(verdict)
+            .into_iter()
+            .chain([holds, sentence])
+            .collect(),
     };
     parts.extend(conversions(verdict));
     parts
 }
 
+/// How fast it grows, with the interval if there is room for it.
+fn growth(verdict: &RunVerdict) -> Option<Part> {
+    let forms = [
+        words::growth_with_interval(verdict)?,
+        words::growth(verdict)?,
+    ];
+    let forms = forms.into_iter().map(|growth| format!("growing {growth}"));
+    Some(Part(forms.collect()))
+}
+
 /// `holds 17.0 GiB (RSS says 24.1 GiB)`
-fn holds(tree: &TreeMemory) -> String {
+fn holds(tree: &TreeMemory) -> Part {
     let about = if tree.unread > 0 { "about " } else { "" };
+    let holds = format!("holds {about}{}", tree.total);
     let misleads = tree.rss.0 as f64 > MISLEADS * tree.total.0 as f64;
-    let rss = if misleads {
-        format!(" (RSS says {})", tree.rss)
+    if misleads {
+        Part(vec![format!("{holds} (RSS says {})", tree.rss), holds])
     } else {
-        String::new()
-    };
-    format!("holds {about}{}{rss}", tree.total)
+        Part::from(holds)
+    }
 }
 
 fn bound(verdict: &RunVerdict) -> String {
@@ -152,85 +155,77 @@ fn bound(verdict: &RunVerdict) -> String {
 }
 
 /// The rate in other bases, where it is one of memory.
-fn conversions(verdict: &RunVerdict) -> Option<String> {
+fn conversions(verdict: &RunVerdict) -> Option<Part> {
     let grows = words::growth(verdict).is_some() && things(verdict.decisive).is_none();
     let rate = verdict.judgement.rate.filter(|_| grows)?;
     let also = MemoryRate::new(rate, verdict.x_unit).conversions(verdict.pace);
-    (!also.is_empty()).then(|| format!("= {}", also.join(" = ")))
+    (!also.is_empty()).then(|| format!("that is {}", also.join(", ")).into())
 }
 
 /// Where it leads, or what would settle it.
-fn later(verdict: &RunVerdict, run: &RunState, columns: usize) -> Vec<String> {
+fn later(verdict: &RunVerdict, run: &RunState) -> Vec<Part> {
     let settling = || {
-        let settling = words::settling(verdict, run.stated());
-        settling
-            .into_iter()
-            .next()
-            .map(|line| format!("decided {line}"))
+        let settling = words::settling(verdict, run.stated()).into_iter().next();
+        settling.map(|line| Part::from(format!("decided {line}")))
     };
-    let risk = risk(verdict, columns);
-    let who = verdict.blame.first().map(words::blame_words);
+    let who = || {
+        verdict
+            .blame
+            .first()
+            .map(words::blame_words)
+            .map(Part::from)
+    };
     let parts = match verdict.verdict {
-        Verdict::Level => vec![sizing(verdict, columns)],
-        Verdict::Undecided => vec![settling(), risk],
-        Verdict::WarmingUp => vec![risk, settling(), who],
-        Verdict::Leak(_) => vec![risk, who],
+        Verdict::Level => vec![Some("no leak seen".to_owned().into()), sizing(verdict)],
+        Verdict::Undecided => vec![settling(), risk(verdict)],
+        Verdict::WarmingUp => vec![risk(verdict), settling(), who()],
+        Verdict::Leak(_) => vec![risk(verdict), who()],
     };
     parts.into_iter().flatten().collect()
 }
 
-fn risk(verdict: &RunVerdict, columns: usize) -> Option<String> {
+fn risk(verdict: &RunVerdict) -> Option<Part> {
     let risk = verdict.risk.as_ref()?;
-    let full = words::risk_words(risk, verdict);
-    Some(if width(&full) <= columns {
-        full
-    } else {
-        words::short_risk_words(risk, verdict)
-    })
+    let mut forms = vec![words::risk_words(risk, verdict)];
+    forms.extend(words::short_risk_words(risk, verdict));
+    Some(Part(forms))
 }
 
 /// How much memory it needs; where there is little room, without where that comes from.
-fn sizing(verdict: &RunVerdict, columns: usize) -> Option<String> {
+fn sizing(verdict: &RunVerdict) -> Option<Part> {
     let full = words::sizing(&verdict.memory)?;
     let short = full.split_once("→ ").map(|(_, needed)| needed.to_owned());
-    Some(if width(&full) <= columns {
-        full
-    } else {
-        short.unwrap_or(full)
-    })
+    Some(Part(std::iter::once(full).chain(short).collect()))
 }
 
 /// `python 4312 +1.2 GiB`, who grew most first.
-fn growers(dashboard: &Dashboard) -> Vec<String> {
+fn growers(dashboard: &Dashboard) -> Vec<Part> {
     let mut rows: Vec<Row> = dashboard.rows();
     rows.retain(|row| row.growth.0 > 0);
     rows.sort_by_key(|row| std::cmp::Reverse(row.growth.0));
-    let named = rows.iter().take(5).map(|row| {
-        let name = row.command.split_whitespace().next().unwrap_or("?");
-        let name = name.rsplit('/').next().unwrap_or(name);
+    let named = rows.iter().take(GROWERS_NAMED).map(|row| {
+        let name = text::cut(&program(&row.command), PROGRAM_MOST);
         let pid = row.pid.map_or_else(String::new, |pid| format!(" {pid}"));
-        format!("{}{pid} {}", text::cut(name, 20), row.growth)
+        format!("{name}{pid} {}", row.growth)
     });
-    let named: Vec<String> = named.collect();
+    let named: Vec<Part> = named.map(Part::from).collect();
     if named.is_empty() {
-        vec!["nothing grew".to_owned()]
+        vec!["nothing grew".to_owned().into()]
     } else {
         named
     }
 }
 
-fn of_machine(sample: &Sample) -> Vec<String> {
+fn of_machine(sample: &Sample) -> Vec<Part> {
     let machine = &sample.machine;
     let memory = machine.available.zip(machine.total);
     let swap = machine.swap_used.zip(machine.swap_total);
-    [
+    let parts = [
         memory.map(|(left, all)| format!("{left} of {all} available")),
         swap.map(|(used, all)| format!("{used} of {all} swap in use")),
         machine
             .pressure_some
             .map(|percent| format!("tasks waited for memory {percent:.1} % of the time")),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    ];
+    parts.into_iter().flatten().map(Part::from).collect()
 }

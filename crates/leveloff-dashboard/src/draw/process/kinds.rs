@@ -3,9 +3,8 @@
 use leveloff_model::units::Bytes;
 use ratatui::text::{Line, Span};
 
-use super::{Known, LABEL};
+use super::{Known, LABEL, age};
 use crate::draw::bars::bar;
-use crate::draw::since::clock;
 use crate::draw::text::{left_aligned, right_aligned};
 use crate::theme::{Look, Paint};
 
@@ -46,7 +45,7 @@ impl Known<'_> {
     fn mapped(&self) -> Option<Parts> {
         let mappings = self.sample.mappings.as_ref();
         let mappings = mappings.filter(|it| it.process == self.share.index)?;
-        let age = clock(self.sample.t - mappings.at);
+        let age = age(self.sample.t, mappings.at);
         let total = mappings.kinds.total();
         Some(Parts {
             whole: format!("by mapping, read {age} ago: {total}, files included"),

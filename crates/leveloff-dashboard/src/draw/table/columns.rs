@@ -66,13 +66,17 @@ pub(super) struct Columns {
 
 impl Columns {
     /// Those that fit.
-    pub(super) fn fit(rows: &[Row], columns: usize) -> Columns {
+    pub(super) fn fit(rows: &[Row], columns: usize, has_rates: bool) -> Columns {
         let longest = rows.iter().map(|row| width(&who(row))).max().unwrap_or(0);
         let mut who = longest.clamp(WHO.0, WHO.1);
         let mut left = columns.saturating_sub(who);
         let mut chosen = Vec::new();
         for column in IMPORTANCE {
-            let is_known = column != Column::Gpu || rows.iter().any(|row| row.gpu.is_some());
+            let is_known = match column {
+                Column::Gpu => rows.iter().any(|row| row.gpu.is_some()),
+                Column::Rate => has_rates,
+                _ => true,
+            };
             if is_known && column.width() < left {
                 left -= 1 + column.width();
                 chosen.push(column);
@@ -136,7 +140,7 @@ mod tests {
     #[test]
     fn what_fits_never_takes_more_than_there_is() {
         for columns in 0..300 {
-            let fit = Columns::fit(&[], columns);
+            let fit = Columns::fit(&[], columns, true);
             let shown: usize = fit.shown.iter().map(|column| 1 + column.width()).sum();
             let all = fit.who + shown + fit.command;
             assert!(all <= columns.max(WHO.0), "{columns}: {fit:?}");
@@ -145,7 +149,7 @@ mod tests {
 
     #[test]
     fn eighty_columns_show_memory_growth_and_what_rss_says() {
-        let fit = Columns::fit(&[], 78);
+        let fit = Columns::fit(&[], 78, true);
         let telling = [Column::Memory, Column::Growth, Column::Rate, Column::Rss];
         assert!(telling.iter().all(|column| fit.shown.contains(column)));
         assert!(!fit.shown.contains(&Column::Gpu), "nobody knows of a GPU");
