@@ -127,6 +127,7 @@ impl RunJudge {
             x_unit: unit,
             pace: self.pace.seconds().filter(|_| unit != XUnit::Second),
             decisive: decision.decisive,
+            limit: self.limit.amount(),
             risk: self.risk(book, unit, &decision),
             blame: blame_for(book, &decision, devshm_is_ours, onset, now),
             clock,

@@ -175,6 +175,8 @@ pub struct RunVerdict {
     pub judgement: Judgement,
     /// What is said of the run's memory as a whole.
     pub memory: Judgement,
+    /// The nearest limit, in terms of the run's memory, whether or not anything grows towards it.
+    pub limit: Option<Bytes>,
     /// If growth goes on: when the ceiling is met.
     pub risk: Option<Risk>,
     /// Who and what grew, as shares that add up to one; largest first. Empty when nothing grew or

@@ -21,9 +21,10 @@ mod verdict;
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Widget};
 
+use crate::chart::{self, ChartStyle};
 use crate::dashboard::Dashboard;
 use crate::layout::{LEAST, Layout};
 use crate::theme::{Look, Paint};
@@ -59,18 +60,30 @@ fn draw_page(dashboard: &Dashboard, look: &Look, layout: &Layout, buffer: &mut B
 fn draw_overview(dashboard: &Dashboard, look: &Look, layout: &Layout, buffer: &mut Buffer) {
     verdict::draw(dashboard, look, layout.verdict, buffer);
     ranks::draw(dashboard, look, layout.ranks, buffer);
-    draw_chart(layout.chart, look, buffer);
+    let style = curve_style(dashboard, look);
+    chart::draw(dashboard, &style, layout.chart, buffer);
     table::draw(dashboard, look, layout, buffer);
     growth::draw(dashboard, look, layout.growth, buffer);
     findings::draw(dashboard, look, layout.findings, buffer);
     log::draw(dashboard, look, layout.log, buffer);
 }
 
-/// Stands in for the chart.
-fn draw_chart(area: Rect, look: &Look, buffer: &mut Buffer) {
-    let middle = usize::from(area.height / 2);
-    let line = Line::styled("(the chart)", look.style(Paint::Faint)).centered();
-    text::put(line, middle, area, buffer);
+/// What was fitted, and where it leads, has the colour of the verdict.
+fn curve_style(dashboard: &Dashboard, look: &Look) -> ChartStyle {
+    let verdict = dashboard.run().verdict();
+    let paint = verdict.map_or(Paint::Unsure, |verdict| Paint::from(verdict.verdict));
+    ChartStyle {
+        line: look.style(Paint::Accent),
+        rss: look.style(Paint::Faint),
+        fit: look.style(paint).bold(),
+        forecast: look.style(paint),
+        limit: look.style(Paint::Bad),
+        level_by: look.style(Paint::Unsure),
+        axis: look.style(Paint::Faint),
+        tick: look.style(Paint::Unsure),
+        marker: look.style(Paint::Strong),
+        charset: look.charset,
+    }
 }
 
 /// A box around a page or a verdict; what is inside is handed back.
@@ -89,14 +102,17 @@ fn boxed(title: Line, paint: Paint, look: &Look, area: Rect, buffer: &mut Buffer
 
 /// The heading of a part that has room for one: `WHAT GREW since step 10 ──────`.
 fn heading(name: &str, rest: &str, look: &Look, area: Rect, buffer: &mut Buffer) {
-    let line = Line::from_iter([
-        ratatui::text::Span::styled(name.to_owned(), look.style(Paint::Heading)),
-        ratatui::text::Span::styled(format!(" {rest} "), look.style(Paint::Faint)),
+    let rest = match rest {
+        "" => " ".to_owned(),
+        rest => format!(" {rest} "),
+    };
+    let mut line = Line::from_iter([
+        Span::styled(name.to_owned(), look.style(Paint::Heading)),
+        Span::styled(rest, look.style(Paint::Faint)),
     ]);
-    let taken = line.width();
-    let rule = "─".repeat(usize::from(area.width).saturating_sub(taken));
-    let mut line = line;
-    line.push_span(ratatui::text::Span::styled(rule, look.style(Paint::Faint)));
+    let left = usize::from(area.width).saturating_sub(line.width());
+    let rule = "─".repeat(left);
+    line.push_span(Span::styled(rule, look.style(Paint::Faint)));
     text::put(line, 0, area, buffer);
 }
 

@@ -64,7 +64,8 @@ pub struct History {
     stride: usize,
     filling: Option<Span>,
     first: Option<Moment>,
-    first_step: Option<f64>,
+    /// Steps may restart: the newest is not always the furthest.
+    steps: Option<Reach>,
 }
 
 /// Several samples.
@@ -81,7 +82,9 @@ impl History {
     /// Takes the next sample.
     pub fn push(&mut self, moment: Moment) {
         self.first.get_or_insert(moment);
-        self.first_step = self.first_step.or(moment.step);
+        if let Some(step) = moment.step.map(Reach::at) {
+            self.steps = Some(self.steps.map_or(step, |steps| steps.and(step)));
+        }
         if self.recent.len() == RECENT
             && let Some(oldest) = self.recent.pop_front()
         {
@@ -95,16 +98,20 @@ impl History {
         self.recent.back().copied()
     }
 
-    /// From the first to the newest place.
+    /// From the first to the newest moment, from the lowest to the highest step.
     pub fn extent(&self, axis: Axis) -> Option<Range<f64>> {
         let last = self.last()?;
         match axis {
             Axis::Time => Some(self.first?.t.0..last.t.0),
-            Axis::Steps => {
-                let newest = self.recent.iter().rev().find_map(|moment| moment.step);
-                Some(self.first_step?..newest.or(self.first_step)?)
-            }
+            Axis::Steps => self.steps.map(|steps| steps.low..steps.high),
         }
+    }
+
+    /// When this step was first reached; `None` for one that was not.
+    pub fn time_of(&self, step: f64) -> Option<Seconds> {
+        let reached = |span: &Span| span.step.is_some_and(|reach| reach.high >= step);
+        let first = self.spans().find(reached)?;
+        Some(Seconds(first.t.low))
     }
 
     /// What each of `count` equal columns over `range` shows; `None` where nothing was sampled. No
@@ -285,6 +292,26 @@ mod tests {
         let columns = history.columns(Axis::Steps, &(0.0..10.0), 10);
         let sampled: Vec<bool> = columns.iter().map(Option::is_some).collect();
         assert_eq!(&sampled[..6], [false, false, false, false, false, true]);
+    }
+
+    #[test]
+    fn a_step_has_a_time() {
+        let history = history(100, |_| 1.0);
+        assert_eq!(history.time_of(20.0), Some(Seconds(40.0)));
+        assert_eq!(history.time_of(0.0), Some(Seconds(10.0)));
+        assert_eq!(history.time_of(50.0), None);
+    }
+
+    #[test]
+    fn steps_that_restart_keep_what_was_reached() {
+        let mut history = history(30, |_| 1.0);
+        history.push(Moment {
+            t: Seconds(30.0),
+            step: Some(1.0),
+            memory: 1.0,
+            rss: 1.0,
+        });
+        assert_eq!(history.extent(Axis::Steps), Some(1.0..14.5));
     }
 
     #[test]

@@ -52,6 +52,7 @@ pub fn run(memory: Judgement) -> RunVerdict {
         span: memory.span,
         judgement: memory.clone(),
         memory,
+        limit: None,
         risk: None,
         blame: Vec::new(),
         clock: None,
