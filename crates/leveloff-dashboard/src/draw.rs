@@ -61,7 +61,7 @@ fn draw_overview(dashboard: &Dashboard, look: &Look, layout: &Layout, buffer: &m
     verdict::draw(dashboard, look, layout.verdict, buffer);
     ranks::draw(dashboard, look, layout.ranks, buffer);
     let style = curve_style(dashboard, look);
-    chart::draw(dashboard, &style, layout.chart, buffer);
+    chart::draw(dashboard, &style, text::padded(layout.chart), buffer);
     table::draw(dashboard, look, layout, buffer);
     growth::draw(dashboard, look, layout.growth, buffer);
     findings::draw(dashboard, look, layout.findings, buffer);

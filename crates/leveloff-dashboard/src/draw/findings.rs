@@ -54,7 +54,7 @@ pub fn draw_page(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Bu
     for line in settling(verdict, dashboard.run().stated()) {
         told.extend(is_open(verdict).then(|| Told::new("decided", line)));
     }
-    draw_wrapped(&told, look, inner, buffer);
+    draw_whole(&told, look, inner, buffer);
 }
 
 /// What the verdict found; where it found nothing, what to try all the same.
@@ -90,22 +90,20 @@ fn is_open(verdict: &RunVerdict) -> bool {
     matches!(verdict.verdict, Verdict::WarmingUp | Verdict::Undecided)
 }
 
-/// A line each, and what is most telling whole as far as there is room for it.
+/// What is most telling whole as far as there is room for it, the others in a line each.
 fn draw_told(told: &[Told], look: &Look, area: Rect, buffer: &mut Buffer) {
-    let mut spare = usize::from(area.height).saturating_sub(told.len());
     let mut hint = HINT;
     let mut row = 0;
-    for told in told {
-        let lines = told.lines(usize::from(area.width), look);
-        let more = lines.len().saturating_sub(1);
-        if more <= spare {
-            spare -= more;
+    for (place, it) in told.iter().enumerate() {
+        let lines = it.lines(usize::from(area.width), look);
+        let others = usize::from(place + 1 < told.len());
+        if row + lines.len() + others <= usize::from(area.height) {
             for line in lines {
                 put(line, row, area, buffer);
                 row += 1;
             }
         } else {
-            let line = told.first_line(&told.text, look);
+            let line = it.first_line(&it.text, look);
             put_with_hint(line, std::mem::take(&mut hint), row, look, area, buffer);
             row += 1;
         }
@@ -134,18 +132,18 @@ fn put_with_hint(
     );
 }
 
-fn draw_wrapped(told: &[Told], look: &Look, area: Rect, buffer: &mut Buffer) {
-    let mut row = 0;
-    for told in told {
-        for line in told.lines(usize::from(area.width), look) {
-            put(line, row, area, buffer);
-            row += 1;
-        }
+/// All of them whole, as far as the screen reaches.
+fn draw_whole(told: &[Told], look: &Look, area: Rect, buffer: &mut Buffer) {
+    let columns = usize::from(area.width);
+    let mut lines: Vec<Line> = told.iter().flat_map(|it| it.lines(columns, look)).collect();
+    let room = usize::from(area.height);
+    if lines.len() > room {
+        lines.truncate(room.saturating_sub(1));
+        let more = "… a larger screen shows more";
+        lines.push(Line::styled(more, look.style(Paint::Accent)));
     }
-    if row > usize::from(area.height) && area.height > 0 {
-        let last = usize::from(area.height - 1);
-        let more = Line::styled(" … more on a larger screen", look.style(Paint::Accent));
-        put_right(more, last, area, buffer);
+    for (row, line) in lines.into_iter().enumerate() {
+        put(line, row, area, buffer);
     }
 }
 

@@ -121,7 +121,10 @@ fn line(run: &RunState, look: &Look, columns: usize) -> Line<'static> {
 fn parts(grown: &[Grown], columns: usize) -> Option<String> {
     let moved: Vec<Grown> = grown.iter().filter(|it| it.by.0 != 0).copied().collect();
     if let [only] = moved[..] {
-        let all = format!(", all {}", name(&only));
+        let all = match only.role {
+            Role::Other => format!(", all {}", kind(&only)),
+            _ => format!(", all {}", name(&only)),
+        };
         return (width(&all) <= columns).then_some(all);
     }
     if moved.is_empty() {
@@ -156,12 +159,12 @@ fn split(grown: &[Grown], room: usize) -> (&[Grown], &[Grown]) {
 
 /// `trainer anonymous`
 fn name(part: &Grown) -> String {
+    format!("{} {}", part.role.name().replace('-', " "), kind(part))
+}
+
+fn kind(part: &Grown) -> &'static str {
     let kind = kind_words(part.kind);
-    let kind = kind.strip_suffix(" memory").unwrap_or(kind);
-    match part.role {
-        Role::Other => format!("{kind}, without a role"),
-        role => format!("{} {kind}", role.name().replace('-', " ")),
-    }
+    kind.strip_suffix(" memory").unwrap_or(kind)
 }
 
 fn total(grown: &[Grown]) -> ByteDelta {

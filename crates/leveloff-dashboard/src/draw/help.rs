@@ -23,8 +23,8 @@ const RUN: Group = Group {
         ("p", "freeze the view"),
         ("e", "export CSV"),
         ("r", "write the report"),
-        ("q", "quit; the run goes on"),
-        ("ctrl-z", "suspend; fg continues"),
+        ("q", "quit, run goes on"),
+        ("ctrl-z", "suspend, fg: back"),
     ],
 };
 
@@ -99,20 +99,21 @@ const GROUP_MOST: usize = 44;
 
 /// Rows from which on there is a free line between groups.
 const AIRY: u16 = 19;
+/// Rows of a column at most: on a large screen, columns are about equally long.
+const ROWS_MOST: u16 = 20;
 
 /// Draws it.
 pub fn draw(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer) {
     let title = Line::styled(" HELP ", look.badge(Paint::Accent));
     let inner = boxed(title, Paint::Accent, look, area, buffer);
     let columns = usize::from(inner.width);
-    let wide = columns
-        .checked_div(columns / GROUP_LEAST)
-        .unwrap_or(columns)
-        .clamp(GROUP_LEAST, GROUP_MOST);
+    let beside = if columns >= 2 * GROUP_LEAST { 2 } else { 1 };
+    let wide = (columns / beside).clamp(1, GROUP_MOST);
+    let high = usize::from(inner.height.min(ROWS_MOST));
     let (mut x, mut row) = (0, 0);
     for group in groups(dashboard.subject().mode) {
-        let high = group.keys.len() + 1;
-        if row > 0 && row + high > usize::from(inner.height) {
+        let rows = group.keys.len() + 1;
+        if row > 0 && row + rows > high {
             (x, row) = (x + wide, 0);
         }
         if x + wide > columns {
@@ -125,7 +126,7 @@ pub fn draw(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer)
             ..inner
         };
         draw_group(group, row, look, column, buffer);
-        row += high + usize::from(inner.height >= AIRY);
+        row += rows + usize::from(inner.height >= AIRY);
     }
 }
 

@@ -28,7 +28,7 @@ const LABEL: usize = 10;
 /// Lines that a long text may take.
 const LINES_MOST: usize = 4;
 /// Rows of the curve at least and at most.
-const CURVE: (usize, usize) = (2, 10);
+const CURVE: (usize, usize) = (2, 20);
 /// Points of the curve, as many as are kept.
 const POINTS: usize = 64;
 

@@ -114,7 +114,7 @@ impl Table<'_> {
     /// With a mark if rows are sorted by it.
     fn marked(&self, name: &str, sort: Option<Sort>) -> String {
         if sort == Some(self.dashboard.view().table.sort) {
-            format!("{name}▾")
+            format!("{name} ▾")
         } else {
             name.to_owned()
         }

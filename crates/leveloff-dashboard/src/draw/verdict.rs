@@ -166,7 +166,11 @@ fn conversions(verdict: &RunVerdict) -> Option<Part> {
 fn later(verdict: &RunVerdict, run: &RunState) -> Vec<Part> {
     let settling = || {
         let settling = words::settling(verdict, run.stated()).into_iter().next();
-        settling.map(|line| Part::from(format!("decided {line}")))
+        settling.map(|line| {
+            let short = line.split_once(", ").map(|(first, _)| first);
+            let forms = std::iter::once(line.as_str()).chain(short);
+            Part(forms.map(|line| format!("decided {line}")).collect())
+        })
     };
     let who = || {
         verdict

@@ -42,6 +42,8 @@ fn ascii(c: char) -> char {
 
 #[cfg(test)]
 mod tests {
+    use ratatui::buffer::Cell;
+
     use super::*;
 
     #[test]
@@ -49,7 +51,7 @@ mod tests {
         let mut buffer = Buffer::with_lines(["╭ LEVEL ─╮", "│1 … 2 ×│", "größe 漢 ▁▃█"]);
         to_ascii(&mut buffer);
         let expected = ["+ LEVEL -+", "|1 ~ 2 x|", "gr??e ?  _:#"];
-        let shown: String = buffer.content.iter().map(|cell| cell.symbol()).collect();
+        let shown: String = buffer.content.iter().map(Cell::symbol).collect();
         assert!(shown.is_ascii());
         assert!(
             expected.iter().all(|line| shown.contains(line)),

@@ -2,7 +2,7 @@
 
 use crossterm::event::KeyCode;
 use leveloff_dashboard::event::{Event, Mode, ReplayPosition, SourceNews};
-use leveloff_model::units::Seconds;
+use leveloff_model::units::{Seconds, Step};
 
 use crate::cases::{cast, leak, ranks, story_at};
 use crate::scene::Scene;
@@ -69,7 +69,7 @@ fn a_filter_is_typed_and_shown() {
     assert!(typing.contains("show processes with: load"), "{typing}");
     scene.key(KeyCode::Enter);
     let kept = screen(&mut scene.dashboard, &Default::default(), size).to_string();
-    assert!(kept.contains("WHO▾ \"load\""), "{kept}");
+    assert!(kept.contains("WHO ▾ \"load\""), "{kept}");
     assert!(!kept.contains("▸ compile workers"), "{kept}");
     scene.press("/zz\n");
     let nothing = screen(&mut scene.dashboard, &Default::default(), size).to_string();
@@ -88,4 +88,19 @@ fn leaving_a_command_asks() {
     )));
     let ended = screen(&mut scene.dashboard, &Default::default(), (80, 24)).to_string();
     assert!(ended.contains("ENDED with exit code 0"), "{ended}");
+}
+
+#[test]
+fn growth_is_told_since_the_first_step_until_the_user_moves_the_marker() {
+    let mut scene = Scene::new(cast(|step| 4000.0 + step));
+    scene.tells_steps = false;
+    scene.play(0..5);
+    let marker = |scene: &Scene| scene.dashboard.run().marker().unwrap().step;
+    assert_eq!(marker(&scene), None);
+    scene.tells_steps = true;
+    scene.play(5..20);
+    assert_eq!(marker(&scene), Some(Step(5)));
+    scene.press("m");
+    scene.play(20..25);
+    assert_eq!(marker(&scene), Some(Step(19)));
 }

@@ -111,3 +111,20 @@ pub fn clock_words(clock: &Clock, run: &RunVerdict) -> String {
     });
     format!("{what} adds {}: {times}{every}", amount(clock.growth))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cases::story_at_80;
+
+    #[test]
+    fn a_shorter_risk_has_the_same_numbers() {
+        let story = story_at_80();
+        let risk = story.risk.as_ref().unwrap();
+        let [short, shortest] = short_risk_words(risk, &story);
+        let expected = "if it goes on: 32.0 GiB (stated limit) at step 168, in about 13 min";
+        assert_eq!(short, expected);
+        assert_eq!(shortest, expected.replace(" (stated limit)", ""));
+        assert!(risk_words(risk, &story).contains("step 168 (163 … 173), in about 13 min"));
+    }
+}

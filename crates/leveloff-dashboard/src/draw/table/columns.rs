@@ -23,7 +23,9 @@ pub(super) enum Column {
 /// Who needs at least so many columns, and gets at most so many.
 const WHO: (usize, usize) = (18, 32);
 /// A shorter part of a command line tells nothing.
-const COMMAND_LEAST: usize = 16;
+const COMMAND_LEAST: usize = 24;
+/// Who is set further apart from the rest by at most so much.
+const SPREAD: usize = 6;
 
 /// In the order of reading.
 const ORDER: [Column; 10] = [
@@ -83,7 +85,7 @@ impl Columns {
             }
         }
         let command = if left > COMMAND_LEAST { left } else { 0 };
-        who += left - command;
+        who += (left - command).min(SPREAD);
         Columns {
             who,
             shown: ORDER.into_iter().filter(|it| chosen.contains(it)).collect(),
