@@ -2,15 +2,7 @@
 
 use ratatui::style::{Modifier, Style};
 
-/// Which characters the terminal can show.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Charset {
-    /// Braille and lines.
-    #[default]
-    Unicode,
-    /// Nothing beyond ASCII.
-    Ascii,
-}
+pub use crate::theme::Charset;
 
 /// How the parts of the chart look.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

@@ -53,6 +53,26 @@ pub fn risk_words(risk: &Risk, run: &RunVerdict) -> String {
     format!("if it goes on, {limit} ({what}) is reached at {place}{time}")
 }
 
+/// The same where there is less room, and where there is little: `if it goes on: 24.0 GiB (stated limit)
+/// at step 9,400, in about 2 h 37 min`, and without what limits.
+pub fn short_risk_words(risk: &Risk, run: &RunVerdict) -> [String; 2] {
+    let place = Place::new(risk.at_x, run.x_unit);
+    let time = risk
+        .in_time
+        .map_or_else(String::new, |time| format!(", in about {time}"));
+    let limit = risk.limit;
+    let what = match risk.kind {
+        CeilingKind::Cgroup => "control group",
+        CeilingKind::Rlimit => "rlimit",
+        CeilingKind::Host => "machine",
+        CeilingKind::Stated => "stated limit",
+    };
+    [
+        format!("if it goes on: {limit} ({what}) at {place}{time}"),
+        format!("if it goes on: {limit} at {place}{time}"),
+    ]
+}
+
 /// `trainer (pid 22180): 98 %, +1.8 GiB of anonymous memory`
 pub fn blame_words(blame: &Blame) -> String {
     let who = match (blame.role, blame.pid) {
@@ -90,4 +110,21 @@ pub fn clock_words(clock: &Clock, run: &RunVerdict) -> String {
         format!(", about every {}", extent(every, run.x_unit))
     });
     format!("{what} adds {}: {times}{every}", amount(clock.growth))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cases::story_at_80;
+
+    #[test]
+    fn a_shorter_risk_has_the_same_numbers() {
+        let story = story_at_80();
+        let risk = story.risk.as_ref().unwrap();
+        let [short, shortest] = short_risk_words(risk, &story);
+        let expected = "if it goes on: 32.0 GiB (stated limit) at step 168, in about 13 min";
+        assert_eq!(short, expected);
+        assert_eq!(shortest, expected.replace(" (stated limit)", ""));
+        assert!(risk_words(risk, &story).contains("step 168 (163 … 173), in about 13 min"));
+    }
 }

@@ -1,0 +1,74 @@
+//! What happened, newest last.
+
+use leveloff_report::place::thousands;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::since::clock;
+use super::text::{padded, put, right_aligned, width};
+use super::{below_heading, boxed, heading};
+use crate::dashboard::Dashboard;
+use crate::run::{LogEntry, LogKind};
+use crate::theme::{Look, Paint};
+
+/// Draws the newest in the overview.
+pub fn draw(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer) {
+    // Beside the processes, they need a heading to tell them from what is above.
+    let is_beside = area.x > 0;
+    let mut area = padded(area);
+    if is_beside {
+        heading("WHAT HAPPENED", "", look, area, buffer);
+        area = below_heading(area);
+    }
+    draw_entries(dashboard, look, area, buffer);
+}
+
+/// Draws all that fits, over the whole screen.
+pub fn draw_page(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer) {
+    let title = Line::from_iter([
+        Span::styled(" WHAT HAPPENED ", look.badge(Paint::Accent)),
+        Span::raw(" time since the start, step, newest last "),
+    ]);
+    let inner = boxed(title, Paint::Accent, look, area, buffer);
+    draw_entries(dashboard, look, inner, buffer);
+}
+
+fn draw_entries(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer) {
+    let entries = dashboard.run().log().all();
+    let before = entries.len().saturating_sub(usize::from(area.height));
+    let shown: Vec<&LogEntry> = entries.skip(before).collect();
+    let widest = |text: fn(&LogEntry) -> String| {
+        let widths = shown.iter().map(|entry| width(&text(entry)));
+        widths.max().unwrap_or(0)
+    };
+    let (times, steps) = (widest(time_of), widest(step_of));
+    for (row, entry) in shown.iter().enumerate() {
+        let time = right_aligned(&time_of(entry), times);
+        let step = right_aligned(&step_of(entry), steps);
+        let line = Line::from_iter([
+            Span::styled(format!("{time}{step}  "), look.style(Paint::Faint)),
+            Span::styled(entry.text.clone(), look.style(paint(entry.kind))),
+        ]);
+        put(line, row, area, buffer);
+    }
+}
+
+fn time_of(entry: &LogEntry) -> String {
+    clock(entry.t)
+}
+
+fn step_of(entry: &LogEntry) -> String {
+    entry
+        .step
+        .map_or_else(String::new, |step| format!("  step {}", thousands(step.0)))
+}
+
+fn paint(kind: LogKind) -> Paint {
+    match kind {
+        LogKind::Verdict => Paint::Strong,
+        LogKind::Training | LogKind::Processes => Paint::Plain,
+        LogKind::Gap => Paint::Early,
+        LogKind::Own => Paint::Faint,
+    }
+}

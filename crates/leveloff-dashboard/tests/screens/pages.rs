@@ -1,0 +1,106 @@
+//! Pages, prompts, and views that stand still or play.
+
+use crossterm::event::KeyCode;
+use leveloff_dashboard::event::{Event, Mode, ReplayPosition, SourceNews};
+use leveloff_model::units::{Seconds, Step};
+
+use crate::cases::{cast, leak, ranks, story_at};
+use crate::scene::Scene;
+use crate::{check, screen};
+
+#[test]
+fn help() {
+    let mut scene = story_at(80);
+    scene.press("?");
+    check("help", scene.dashboard);
+}
+
+#[test]
+fn the_page_of_a_process() {
+    let mut scene = ranks();
+    scene.press("ss");
+    scene.press("j\n");
+    check("process", scene.dashboard);
+}
+
+#[test]
+fn findings() {
+    let mut scene = leak();
+    scene.press("F");
+    check("findings", scene.dashboard);
+}
+
+#[test]
+fn what_happened() {
+    let mut scene = leak();
+    scene.press("L");
+    check("log", scene.dashboard);
+}
+
+#[test]
+fn frozen() {
+    let mut scene = story_at(60);
+    scene.press("p");
+    scene.play(61..=80);
+    check("frozen", scene.dashboard);
+}
+
+#[test]
+fn replay() {
+    let mut scene = Scene::in_mode(Mode::Replay, cast(|step| 4000.0 + step));
+    scene.play(1..=200);
+    let position = ReplayPosition {
+        at: Seconds(1080.0),
+        end: Some(Seconds(4860.0)),
+        speed: 8.0,
+        paused: false,
+    };
+    let news = SourceNews::Replaying(position);
+    scene.dashboard.on(Event::Source(news));
+    check("replay", scene.dashboard);
+}
+
+#[test]
+fn a_filter_is_typed_and_shown() {
+    let mut scene = story_at(80);
+    scene.press("/load");
+    let size = (80, 24);
+    let typing = screen(&mut scene.dashboard, &Default::default(), size).to_string();
+    assert!(typing.contains("show processes with: load"), "{typing}");
+    scene.key(KeyCode::Enter);
+    let kept = screen(&mut scene.dashboard, &Default::default(), size).to_string();
+    assert!(kept.contains("WHO ▾ \"load\""), "{kept}");
+    assert!(!kept.contains("▸ compile workers"), "{kept}");
+    scene.press("/zz\n");
+    let nothing = screen(&mut scene.dashboard, &Default::default(), size).to_string();
+    assert!(nothing.contains("no process has \"loadzz\""), "{nothing}");
+}
+
+#[test]
+fn leaving_a_command_asks() {
+    let mut scene = Scene::in_mode(Mode::Command, cast(|_| 4000.0));
+    scene.play(1..=3);
+    scene.press("q");
+    let asked = screen(&mut scene.dashboard, &Default::default(), (80, 24)).to_string();
+    assert!(asked.contains("l leave it running  s stop it"), "{asked}");
+    scene.dashboard.on(Event::Source(SourceNews::Ended(
+        "with exit code 0".to_owned(),
+    )));
+    let ended = screen(&mut scene.dashboard, &Default::default(), (80, 24)).to_string();
+    assert!(ended.contains("ENDED with exit code 0"), "{ended}");
+}
+
+#[test]
+fn growth_is_told_since_the_first_step_until_the_user_moves_the_marker() {
+    let mut scene = Scene::new(cast(|step| 4000.0 + step));
+    scene.tells_steps = false;
+    scene.play(0..5);
+    let marker = |scene: &Scene| scene.dashboard.run().marker().unwrap().step;
+    assert_eq!(marker(&scene), None);
+    scene.tells_steps = true;
+    scene.play(5..20);
+    assert_eq!(marker(&scene), Some(Step(5)));
+    scene.press("m");
+    scene.play(20..25);
+    assert_eq!(marker(&scene), Some(Step(19)));
+}

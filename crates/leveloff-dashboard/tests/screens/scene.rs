@@ -1,0 +1,259 @@
+//! A made-up run: who takes part, and how much each holds at each step.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use leveloff_dashboard::dashboard::Dashboard;
+use leveloff_dashboard::event::{Event, Mode, Subject};
+use leveloff_model::process::{Pid, ProcessIndex, ProcessInfo, ProcessKey, Rank, Role, StartTicks};
+use leveloff_model::progress::{Mark, MarkKind, Phase, Progress};
+use leveloff_model::recording::StatedFacts;
+use leveloff_model::sample::{
+    Ceiling, CeilingKind, Event as Happened, FastCounters, Gap, MachineReading, OwnCost,
+    ProcessReading, PssReading, Sample, Subject as GapSubject, Tick,
+};
+use leveloff_model::units::{Bytes, CpuMillis, Limit, Seconds, Step};
+
+pub const MIB: f64 = 1048576.0;
+
+/// One process: what it holds at a step, and what it shares with others, both in MiB.
+pub struct Actor {
+    pub role: Role,
+    pub pid: i32,
+    pub rank: Option<u32>,
+    pub command: &'static str,
+    pub holds: Box<dyn Fn(f64) -> f64>,
+    pub shares: f64,
+    /// Whether its PSS could be read.
+    pub is_read: bool,
+}
+
+/// How the run goes.
+pub struct Scene {
+    pub dashboard: Dashboard,
+    pub actors: Vec<Actor>,
+    pub tells_steps: bool,
+    pub tensors: Option<fn(f64) -> u64>,
+    pub limit_gib: Option<f64>,
+    /// Steps between evaluations.
+    pub evaluates_every: Option<u64>,
+    pub seconds_a_step: f64,
+    ticks: u64,
+}
+
+impl Actor {
+    pub fn new(role: Role, pid: i32, holds: impl Fn(f64) -> f64 + 'static) -> Actor {
+        Actor {
+            role,
+            pid,
+            rank: None,
+            command: command_of(role),
+            holds: Box::new(holds),
+            shares: 0.0,
+            is_read: true,
+        }
+    }
+
+    pub fn sharing(self, shares: f64) -> Actor {
+        Actor { shares, ..self }
+    }
+
+    pub fn of_rank(self, rank: u32) -> Actor {
+        Actor {
+            rank: Some(rank),
+            ..self
+        }
+    }
+
+    fn info(&self, index: usize) -> ProcessInfo {
+        ProcessInfo {
+            index: ProcessIndex(index as u32),
+            key: ProcessKey {
+                pid: Pid(self.pid),
+                start: StartTicks(7),
+            },
+            parent: Pid(22100),
+            role: self.role,
+            rank: self.rank.map(Rank),
+            comm: "python".to_owned(),
+            command: self.command.split(' ').map(str::to_owned).collect(),
+            why: "maps libtorch_python.so, is nobody's copy".to_owned(),
+        }
+    }
+
+    fn reading(&self, index: usize, x: f64, t: f64) -> ProcessReading {
+        let bytes = |mib: f64| Bytes((mib * MIB) as u64);
+        let own = bytes((self.holds)(x));
+        let anon = own + bytes(self.shares);
+        let fast = FastCounters {
+            anon,
+            ..FastCounters::default()
+        };
+        ProcessReading {
+            state: 'S',
+            anon,
+            file: bytes(40.0),
+            inherited: bytes(self.shares),
+            threads: 12,
+            fds: Some(64),
+            cpu: CpuMillis((t * 900.0) as u64),
+            pss: self.is_read.then_some(PssReading {
+                at: Seconds(t - t % 30.0),
+                pss: own,
+                anon: own,
+                file: Bytes::ZERO,
+                shmem: Bytes::ZERO,
+                private: Bytes(own.0 / 4 * 3),
+                swap: Bytes::ZERO,
+                lazy_free: Bytes::ZERO,
+                base: fast,
+            }),
+            ..ProcessReading::unread(ProcessIndex(index as u32))
+        }
+    }
+}
+
+impl Scene {
+    pub fn new(actors: Vec<Actor>) -> Scene {
+        Scene::in_mode(Mode::Live, actors)
+    }
+
+    pub fn in_mode(mode: Mode, actors: Vec<Actor>) -> Scene {
+        let subject = Subject {
+            title: "train.py".to_owned(),
+            recording: None,
+            mode,
+        };
+        Scene {
+            dashboard: Dashboard::new(subject, &StatedFacts::default(), (80, 24)),
+            actors,
+            tells_steps: true,
+            tensors: None,
+            limit_gib: None,
+            evaluates_every: None,
+            seconds_a_step: 5.4,
+            ticks: 0,
+        }
+    }
+
+    /// With a limit that the user stated.
+    pub fn limited(mut self, gib: f64) -> Scene {
+        let limit = Bytes((gib * 1024.0 * MIB) as u64);
+        let stated = StatedFacts {
+            limit: Some(Limit::Size(limit)),
+            ..StatedFacts::default()
+        };
+        let subject = self.dashboard.subject().clone();
+        self.dashboard = Dashboard::new(subject, &stated, (80, 24));
+        self.limit_gib = Some(gib);
+        self
+    }
+
+    /// Plays these steps.
+    pub fn play(&mut self, steps: impl IntoIterator<Item = u64>) {
+        for step in steps {
+            let events = self.events(step);
+            let tick = self.tick(step, events);
+            self.dashboard.on(Event::Tick(Box::new(tick)));
+            self.ticks += 1;
+        }
+        self.dashboard.settle();
+    }
+
+    /// Something that could not be measured, at the next step.
+    pub fn gap(&mut self, step: u64, subject: GapSubject, text: &str) {
+        let gap = Gap {
+            subject,
+            process: None,
+            text: text.to_owned(),
+        };
+        let tick = self.tick(step, vec![Happened::Gap(gap)]);
+        self.dashboard.on(Event::Tick(Box::new(tick)));
+        self.dashboard.settle();
+    }
+
+    /// Presses keys, one for each character.
+    pub fn press(&mut self, keys: &str) {
+        for key in keys.chars() {
+            self.key(match key {
+                '\n' => KeyCode::Enter,
+                key => KeyCode::Char(key),
+            });
+        }
+    }
+
+    pub fn key(&mut self, code: KeyCode) {
+        let event = KeyEvent::new(code, KeyModifiers::NONE);
+        self.dashboard.on(Event::Key(event));
+    }
+
+    fn events(&self, step: u64) -> Vec<Happened> {
+        let mut events = Vec::new();
+        if self.ticks == 0 {
+            let all = self.actors.iter().enumerate();
+            events.extend(all.map(|(n, actor)| Happened::Appeared(actor.info(n))));
+        }
+        if self
+            .evaluates_every
+            .is_some_and(|every| step.is_multiple_of(every))
+        {
+            events.push(Happened::Mark(Mark {
+                t: Seconds(step as f64 * self.seconds_a_step),
+                process: None,
+                step: Some(Step(step)),
+                kind: MarkKind::Phase(Phase::Eval),
+                facts: Default::default(),
+            }));
+        }
+        events
+    }
+
+    fn tick(&self, step: u64, events: Vec<Happened>) -> Tick {
+        let (x, t) = (step as f64, step as f64 * self.seconds_a_step);
+        let readings = self.actors.iter().enumerate();
+        let processes: Vec<ProcessReading> =
+            readings.map(|(n, actor)| actor.reading(n, x, t)).collect();
+        Tick {
+            events,
+            sample: Sample {
+                t: Seconds(t),
+                progress: Progress {
+                    step: self.tells_steps.then_some(Step(step)),
+                    planned_steps: self.tells_steps.then_some(Step(1000)),
+                    tensors: self.tensors.map(|tensors| tensors(x)),
+                    ..Progress::default()
+                },
+                ceiling: self.limit_gib.map(|gib| Ceiling {
+                    kind: CeilingKind::Stated,
+                    limit: Bytes((gib * 1024.0 * MIB) as u64),
+                    used: processes.iter().map(ProcessReading::memory).sum(),
+                }),
+                processes,
+                mappings: None,
+                machine: MachineReading {
+                    total: Some(Bytes(64 << 30)),
+                    available: Some(Bytes(37 << 30)),
+                    ..MachineReading::default()
+                },
+                cgroup: None,
+                cost: OwnCost {
+                    cpu: CpuMillis((t * 0.4) as u64),
+                    rss: Bytes(9 << 20),
+                    tick_us: 300,
+                },
+            },
+        }
+    }
+}
+
+/// Something like noise, the same each time, between -1 and 1.
+pub fn noise(x: f64) -> f64 {
+    let scattered = (x * 12.9898).sin() * 43_758.547;
+    2.0 * (scattered - scattered.floor()) - 1.0
+}
+
+fn command_of(role: Role) -> &'static str {
+    match role {
+        Role::Launcher => "torchrun --nproc-per-node 4 train.py",
+        Role::CompileWorker => "python -c torch._inductor.compile_worker --parent=22180",
+        _ => "python train.py --config configs/qwen-vl-3b.yaml --epochs 3",
+    }
+}
