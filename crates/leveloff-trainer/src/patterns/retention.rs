@@ -151,20 +151,24 @@ impl Drop for Allocator {
 fn allocate(expected: usize, orders: &Receiver<Order>, done: &Sender<()>) {
     // A list that grows would leave holes of its own, of many sizes.
     let mut survivors: Vec<Vec<u8>> = Vec::with_capacity(expected);
-    let mut lid = Vec::new();
+    let mut whole = Vec::new();
     while let Ok(order) = orders.recv() {
-        leave_holes(order, &mut lid, &mut survivors);
+        leave_holes(order, &mut whole, &mut survivors);
         if done.send(()).is_err() {
-            return;
+            break;
         }
     }
+    drop((survivors, whole));
+    // Small blocks are kept for later when they are freed. A large one makes the allocator tidy up
+    // and give the arena back.
+    drop(vec![1_u8; FIRST_BLOCK]);
 }
 
-/// Allocates blocks side by side at the end of the heap, then shrinks each where it is. The last stays
-/// whole until the next ones lie behind it: its hole would be at the heap's end, and no hole at all.
-fn leave_holes(order: Order, lid: &mut Vec<u8>, survivors: &mut Vec<Vec<u8>>) {
-    for _ in 0..order.blocks {
-        let mut block = std::mem::replace(lid, vec![1; order.bytes]);
+/// Shrinks the blocks of the step before, each where it is, when those of this step lie behind them:
+/// a hole at the heap's end, or beside the free end of a heap, would be no hole at all.
+fn leave_holes(order: Order, whole: &mut Vec<Vec<u8>>, survivors: &mut Vec<Vec<u8>>) {
+    let fresh = (0..order.blocks).map(|_| vec![1; order.bytes]).collect();
+    for mut block in std::mem::replace(whole, fresh) {
         block.truncate(SURVIVOR);
         block.shrink_to_fit();
         survivors.push(block);
