@@ -73,7 +73,8 @@ class Outcome:
     def rate_error(self):
         """How far the rate that was said is from the true one. A count is no amount of memory."""
         said, true = self.stated["rate_bytes"], self.truth["bytes_per_step"]
-        if not self.leaks or not true or said is None or not is_leak(self.stated):
+        is_counted = self.truth.get("kind") == "fds"
+        if not self.leaks or not true or is_counted or said is None or not is_leak(self.stated):
             return ""
         return f"{100 * (said / true - 1):+.1f} %"
 

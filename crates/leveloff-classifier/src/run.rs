@@ -29,14 +29,14 @@ use leveloff_model::units::{Seconds, Step};
 use self::book::Book;
 use self::ceiling::{Growth, NearestLimit};
 use self::findings::Case;
-use self::fusion::Decision;
+use self::fusion::{Decision, is_growing};
 use self::jury::{Bench, Jury};
 use self::newest::Newest;
 use self::own_clock::OwnClock;
 use self::pace::Pace;
 use crate::judge::Facts;
 use crate::observation::{Observation, XUnit};
-use crate::verdict::{Blame, Judgement, Risk, RunVerdict, Subject, Verdict};
+use crate::verdict::{Blame, Judgement, Risk, RunVerdict, Subject};
 
 /// Follows a run, observation by observation, in bounded memory; can be asked at any time.
 #[derive(Debug, Clone)]
@@ -217,10 +217,6 @@ impl RunJudge {
     }
 }
 
-fn is_growing(judgement: &Judgement) -> bool {
-    matches!(judgement.verdict, Verdict::WarmingUp | Verdict::Leak(_))
-}
-
 /// Shares of the growth are taken this much of it before the newest judged place: loader workers may
 /// be gone a step before the run ends, and leave their pages to the trainer.
 const BEFORE_THE_END: f64 = 0.03;
@@ -239,7 +235,8 @@ fn blame_for(
     onset: f64,
     now: f64,
 ) -> Vec<Blame> {
-    let in_memory = book.memory.growth_since(onset, now) >= decision.memory.material;
+    let in_memory = decision.is_growth_of_memory()
+        && book.memory.growth_since(onset, now) >= decision.memory.material;
     match decision.decisive {
         Subject::DevShm => {
             let trainer = book.roles.get(Role::Trainer).map(|trainer| trainer.role);

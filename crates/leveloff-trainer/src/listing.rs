@@ -49,38 +49,45 @@ fn truth(cli: &Cli, entry: &Entry) -> Truth {
     (entry.truth)(&cli.knobs(), &cli.schedule(entry))
 }
 
+/// A block for each, which fits into 80 columns.
 fn table(listed: Vec<(&Entry, Truth)>) -> String {
-    let rows: Vec<_> = listed
-        .iter()
-        .map(|(entry, truth)| (entry, in_words(truth)))
-        .collect();
-    let name_width = widest(rows.iter().map(|(entry, _)| entry.name));
-    let truth_width = widest(rows.iter().map(|(_, truth)| truth.as_str()));
     let mut text = String::new();
-    for (
-        Entry {
-            name,
-            summary,
-            says,
-            ..
-        },
-        truth,
-    ) in rows
-    {
-        let _ = writeln!(text, "{name:name_width$}  {truth:truth_width$}  {summary}");
-        let _ = writeln!(
-            text,
-            "{:1$}leveloff says: {says}",
-            "",
-            name_width + truth_width + 4
-        );
+    for (entry, truth) in &listed {
+        let _ = writeln!(text, "{}", entry.name);
+        for (label, words) in [
+            ("truth", in_words(truth).as_str()),
+            ("does", entry.summary),
+            ("said", entry.says),
+        ] {
+            write_row(&mut text, label, words);
+        }
     }
     text
 }
 
-fn widest<'a>(texts: impl Iterator<Item = &'a str>) -> usize {
-    texts.map(|text| text.chars().count()).max().unwrap_or(0)
+/// Words beside their label, in as many lines as they need.
+fn write_row(text: &mut String, label: &str, words: &str) {
+    let mut line = format!("  {label:LABEL$}");
+    let mut is_empty = true;
+    for word in words.split(' ') {
+        if !is_empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
+            let _ = writeln!(text, "{line}");
+            line = " ".repeat(2 + LABEL);
+            is_empty = true;
+        }
+        if !is_empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+        is_empty = false;
+    }
+    let _ = writeln!(text, "{line}");
 }
+
+/// What terminals and mails have.
+const WIDTH: usize = 80;
+/// The longest label, and room behind it.
+const LABEL: usize = 7;
 
 fn in_words(truth: &Truth) -> String {
     let since = match truth.since {
@@ -102,6 +109,29 @@ fn in_words(truth: &Truth) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_line_fits_and_no_word_is_lost() {
+        let rows = ALL.iter().map(|entry| (entry, Truth::level(0))).collect();
+        let text = table(rows);
+        assert!(
+            text.lines().all(|line| line.chars().count() <= WIDTH),
+            "{text}"
+        );
+        let words = |text: &str| {
+            text.split_whitespace()
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
+        let told = words(&text).join(" ");
+        for entry in ALL {
+            assert!(
+                told.contains(entry.summary) && told.contains(entry.says),
+                "{}",
+                entry.name
+            );
+        }
+    }
 
     #[test]
     fn a_truth_is_told_in_words() {

@@ -11,7 +11,7 @@ use super::book::Book;
 use super::fusion::Decision;
 use super::jury::Jury;
 use crate::observation::XUnit;
-use crate::verdict::{Clock, Finding, Verdict};
+use crate::verdict::{Clock, Finding};
 
 /// Everything that a finding may rest on.
 #[derive(Debug, Clone, Copy)]
@@ -58,14 +58,9 @@ pub(super) fn findings(case: &Case) -> Vec<Finding> {
 impl Case<'_> {
     /// How much the run's memory grew since the onset, if it is growing by a material amount.
     fn memory_growth(&self) -> Option<f64> {
-        let Decision {
-            memory, judgement, ..
-        } = self.decision;
-        let grows = [memory, judgement]
-            .into_iter()
-            .any(|judgement| matches!(judgement.verdict, Verdict::WarmingUp | Verdict::Leak(_)));
         let growth = self.book.memory.growth_since(self.onset, self.now);
-        (grows && growth > 0.0 && growth >= memory.material).then_some(growth)
+        let grows = self.decision.is_growth_of_memory();
+        (grows && growth > 0.0 && growth >= self.material()).then_some(growth)
     }
 
     /// What is worth a word in the run's memory.

@@ -11,7 +11,7 @@ use super::held::held_references;
 use super::jury::Jury;
 use super::track::Track;
 use crate::observation::XUnit;
-use crate::verdict::{Judgement, Kind, Subject};
+use crate::verdict::{Judgement, Kind, Subject, Verdict};
 
 /// The verdict of the run, and the series it rests on.
 #[derive(Debug, Clone)]
@@ -22,6 +22,29 @@ pub(super) struct Decision {
     pub(super) judgement: Judgement,
     /// What is said of the run's memory, in the light of the tensors.
     pub(super) memory: Judgement,
+}
+
+impl Decision {
+    /// Whether the run's memory grows, or that of some part of it. Where only descriptors, processes
+    /// or files pile up, memory may have been higher at the end than at the first step all the same.
+    pub(super) fn is_growth_of_memory(&self) -> bool {
+        let in_part = match self.decisive {
+            Subject::Memory | Subject::Role(_) | Subject::RoleKind(..) | Subject::Process(..) => {
+                is_growing(&self.judgement)
+            }
+            Subject::DevShm
+            | Subject::Descriptors
+            | Subject::Processes
+            | Subject::Tensors
+            | Subject::Cuda => false,
+        };
+        in_part || is_growing(&self.memory)
+    }
+}
+
+/// Whether it is said to grow, decided or not.
+pub(super) fn is_growing(judgement: &Judgement) -> bool {
+    matches!(judgement.verdict, Verdict::WarmingUp | Verdict::Leak(_))
 }
 
 /// Memory that a role or a process gained must show in the run's memory, at least this much of it,

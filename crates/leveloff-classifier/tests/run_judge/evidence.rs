@@ -91,6 +91,22 @@ fn descriptors_that_pile_up_are_a_leak_of_their_own() {
 }
 
 #[test]
+fn descriptors_are_not_explained_by_what_the_first_step_allocated() {
+    let run = (0..400).map(|step| {
+        let memory = if step < 2 { 300.0 } else { 500.0 };
+        let mut observation = trainer(step, memory + wobble(step));
+        observation.processes[0].fds = Some(20 + step);
+        observation.tensors = Some(114);
+        observation
+    });
+    let verdict = judged(run);
+    assert_eq!(verdict.decisive, Subject::Descriptors);
+    assert_eq!(verdict.memory.verdict, Verdict::Level);
+    assert_eq!(verdict.blame[0].kind, Kind::Descriptors);
+    assert_eq!(finding(&verdict, "native-growth"), None);
+}
+
+#[test]
 fn descriptors_of_a_data_set_opened_once_are_none() {
     let run = (0..600).map(|step| {
         let mut observation = trainer(step, 500.0 + wobble(step));

