@@ -4,7 +4,7 @@
 //! `since` are what the parts share.
 
 mod bars;
-mod findings;
+pub(crate) mod findings;
 mod footer;
 mod growth;
 mod header;

@@ -1,6 +1,6 @@
 //! The processes as rows: groups of one role, and their members where they are shown.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use leveloff_classifier::observation::ProcessShare;
 use leveloff_classifier::verdict::{Judgement, Subject};
@@ -58,10 +58,7 @@ pub fn rows(run: &RunState, view: &TableView) -> Vec<Row> {
     }
     let several_ranks = ranks(run).len() > 1;
     let mut groups: BTreeMap<GroupKey, Vec<Row>> = BTreeMap::new();
-    for share in run.shares() {
-        let Some(row) = row_of(run, share).filter(|row| passes(row, &view.filter)) else {
-            continue;
-        };
+    for (share, row) in matching(run, view) {
         let key = GroupKey {
             rank: share.rank.filter(|_| several_ranks),
             role: share.role,
@@ -99,8 +96,7 @@ pub fn judgement(run: &RunState, index: ProcessIndex) -> Option<&Judgement> {
 
 /// The processes of a machine have nothing in common but the machine.
 fn ungrouped(run: &RunState, view: &TableView) -> Vec<Row> {
-    let all = run.shares().iter().filter_map(|share| row_of(run, share));
-    let mut rows: Vec<Row> = all.filter(|row| passes(row, &view.filter)).collect();
+    let mut rows: Vec<Row> = matching(run, view).map(|(_, row)| row).collect();
     rows.sort_by(|a, b| view.sort.compare(a, b));
     rows
 }
@@ -121,17 +117,27 @@ fn grouped(key: GroupKey, mut members: Vec<Row>, view: &TableView) -> (Row, Vec<
     (head, members)
 }
 
-fn row_of(run: &RunState, share: &ProcessShare) -> Option<Row> {
-    let person = run.people().get(share.index)?;
-    let sample = run.sample()?;
-    let reading = sample
-        .processes
-        .iter()
-        .find(|reading| reading.process == share.index)?;
-    let growth = run
-        .marker()
-        .map_or(ByteDelta(0), |marker| marker.process(share));
-    Some(Row::of_process(person, share, reading, growth, sample.t))
+/// Every process that the user wants to see, with its row.
+fn matching<'a>(
+    run: &'a RunState,
+    view: &'a TableView,
+) -> impl Iterator<Item = (&'a ProcessShare, Row)> {
+    let sample = run.sample();
+    let processes = sample.into_iter().flat_map(|sample| &sample.processes);
+    let readings: HashMap<ProcessIndex, &ProcessReading> = processes
+        .map(|reading| (reading.process, reading))
+        .collect();
+    let now = sample.map_or(Seconds(0.0), |sample| sample.t);
+    let rows = run.shares().iter().filter_map(move |share| {
+        let person = run.people().get(share.index)?;
+        let reading = readings.get(&share.index)?;
+        let growth = run
+            .marker()
+            .map_or(ByteDelta(0), |marker| marker.process(share));
+        let row = Row::of_process(person, share, reading, growth, now);
+        Some((share, row))
+    });
+    rows.filter(|(_, row)| passes(row, &view.filter))
 }
 
 fn passes(row: &Row, filter: &str) -> bool {

@@ -19,6 +19,9 @@ pub struct View {
     pub table: TableView,
     /// What covers the screen, if something does.
     pub page: Page,
+    /// Rows that a page which is longer than the screen was moved by: from its first, or for what
+    /// happened from the newest.
+    pub scrolled: usize,
     /// What is being typed, if something is.
     pub prompt: Option<Prompt>,
     /// A question that waits for an answer.

@@ -3,6 +3,7 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::Dashboard;
+use crate::draw::findings::rows_of_page;
 use crate::event::{Mode, ReplayRequest, Request};
 use crate::history::Axis;
 use crate::view::{Page, Prompt, Purpose, Question, RowKey, Window};
@@ -11,6 +12,8 @@ use crate::view::{Page, Prompt, Purpose, Question, RowKey, Window};
 const PAN: f64 = 0.25;
 /// How much closer a key looks.
 const ZOOM: f64 = 0.5;
+/// Rows that a page key moves by.
+const PAGE: isize = 10;
 /// Seconds of the recording that a replay skips.
 const SKIP: f64 = 10.0;
 
@@ -53,8 +56,10 @@ impl Dashboard {
             KeyCode::Char('p') => return self.freeze(),
             KeyCode::Char('s') => self.view.table.sort = self.view.table.sort.next(),
             KeyCode::Char('/') => self.ask(Purpose::Filter),
-            KeyCode::Char('j') | KeyCode::Down => self.select(1),
-            KeyCode::Char('k') | KeyCode::Up => self.select(-1),
+            KeyCode::Char('j') | KeyCode::Down => self.go_down(1),
+            KeyCode::Char('k') | KeyCode::Up => self.go_down(-1),
+            KeyCode::PageDown => self.go_down(PAGE),
+            KeyCode::PageUp => self.go_down(-PAGE),
             KeyCode::Char(' ') => self.expand(),
             KeyCode::Enter => self.open(),
             _ => return self.on_chart_key(code),
@@ -155,7 +160,32 @@ impl Dashboard {
         Some(Request::Leave)
     }
 
+    /// Down by so many rows: in the processes, or on a page that is longer than the screen.
+    pub(super) fn go_down(&mut self, by: isize) {
+        match self.view.page {
+            Page::Overview | Page::Process(_) => self.select(by),
+            Page::Help => {}
+            Page::Findings => {
+                let (columns, rows) = self.size;
+                // The header, the footer and the border take four.
+                let all = rows_of_page(self, columns);
+                let beyond = all.saturating_sub(usize::from(rows.saturating_sub(4)));
+                self.scroll(by, beyond);
+            }
+            // What happened is read from its end.
+            Page::Log => {
+                let all = self.run().log().all().len();
+                self.scroll(-by, all.saturating_sub(1));
+            }
+        }
+    }
+
+    fn scroll(&mut self, by: isize, most: usize) {
+        self.view.scrolled = self.view.scrolled.saturating_add_signed(by).min(most);
+    }
+
     fn turn_to(&mut self, page: Page) {
+        self.view.scrolled = 0;
         self.view.page = if self.view.page == page {
             Page::Overview
         } else {

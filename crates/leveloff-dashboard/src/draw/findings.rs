@@ -42,19 +42,47 @@ pub fn draw(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer)
 pub fn draw_page(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer) {
     let title = Line::styled(" FINDINGS ", look.badge(Paint::Accent));
     let inner = boxed(title, Paint::Accent, look, area, buffer);
+    let lines = page_lines(dashboard, look, inner.width);
+    let room = usize::from(inner.height);
+    let above = dashboard
+        .view()
+        .scrolled
+        .min(lines.len().saturating_sub(room));
+    let below = lines.len().saturating_sub(above + room);
+    for (row, line) in lines.into_iter().skip(above).take(room).enumerate() {
+        put(line, row, inner, buffer);
+    }
+    if below > 0 {
+        let more = format!(" {below} more below ");
+        let more = Line::styled(more, look.style(Paint::Accent));
+        put_right(more, usize::from(area.height) - 1, padded(area), buffer);
+    }
+}
+
+/// Rows that the page has, on a screen of so many columns.
+pub fn rows_of_page(dashboard: &Dashboard, columns: u16) -> usize {
+    // A border and a space at either side.
+    page_lines(dashboard, &Look::default(), columns.saturating_sub(4)).len()
+}
+
+fn page_lines(dashboard: &Dashboard, look: &Look, columns: u16) -> Vec<Line<'static>> {
     let Some(verdict) = dashboard.run().verdict() else {
-        put("nothing has been judged yet", 0, inner, buffer);
-        return;
+        return vec![Line::from("nothing has been judged yet")];
     };
     let mut told = beside(verdict);
     told.splice(0..0, findings(verdict));
+    let mut lines = Vec::new();
     if told.is_empty() {
-        put("nothing was found beside the verdict", 0, inner, buffer);
+        lines.push(Line::from("nothing was found beside the verdict"));
     }
     for line in settling(verdict, dashboard.run().stated()) {
         told.extend(is_open(verdict).then(|| Told::new("decided", line)));
     }
-    draw_whole(&told, look, inner, buffer);
+    lines.extend(
+        told.iter()
+            .flat_map(|it| it.lines(usize::from(columns), look)),
+    );
+    lines
 }
 
 /// What the verdict found; where it found nothing, what to try all the same.
@@ -130,21 +158,6 @@ fn put_with_hint(
         area,
         buffer,
     );
-}
-
-/// All of them whole, as far as the screen reaches.
-fn draw_whole(told: &[Told], look: &Look, area: Rect, buffer: &mut Buffer) {
-    let columns = usize::from(area.width);
-    let mut lines: Vec<Line> = told.iter().flat_map(|it| it.lines(columns, look)).collect();
-    let room = usize::from(area.height);
-    if lines.len() > room {
-        lines.truncate(room.saturating_sub(1));
-        let more = "… a larger screen shows more";
-        lines.push(Line::styled(more, look.style(Paint::Accent)));
-    }
-    for (row, line) in lines.into_iter().enumerate() {
-        put(line, row, area, buffer);
-    }
 }
 
 impl Told {

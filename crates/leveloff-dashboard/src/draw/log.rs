@@ -21,7 +21,7 @@ pub fn draw(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer)
         heading("WHAT HAPPENED", "", look, area, buffer);
         area = below_heading(area);
     }
-    draw_entries(dashboard, look, area, buffer);
+    draw_entries(dashboard, 0, look, area, buffer);
 }
 
 /// Draws all that fits, over the whole screen.
@@ -31,13 +31,16 @@ pub fn draw_page(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Bu
         Span::raw(" time since the start, step, newest last "),
     ]);
     let inner = boxed(title, Paint::Accent, look, area, buffer);
-    draw_entries(dashboard, look, inner, buffer);
+    draw_entries(dashboard, dashboard.view().scrolled, look, inner, buffer);
 }
 
-fn draw_entries(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer) {
+/// Draws as many as there is room for, up to the newest but `newer`.
+fn draw_entries(dashboard: &Dashboard, newer: usize, look: &Look, area: Rect, buffer: &mut Buffer) {
     let entries = dashboard.run().log().all();
-    let before = entries.len().saturating_sub(usize::from(area.height));
-    let shown: Vec<&LogEntry> = entries.skip(before).collect();
+    let room = usize::from(area.height);
+    let before = entries.len().saturating_sub(room);
+    let before = before.saturating_sub(newer);
+    let shown: Vec<&LogEntry> = entries.skip(before).take(room).collect();
     let widest = |text: fn(&LogEntry) -> String| {
         let widths = shown.iter().map(|entry| width(&text(entry)));
         widths.max().unwrap_or(0)
