@@ -33,10 +33,10 @@ impl Dashboard {
     pub fn new(subject: Subject, stated: &StatedFacts, size: (u16, u16)) -> Dashboard {
         Dashboard {
             run: fresh(&subject, stated),
+            view: View::new(subject.mode),
             subject,
             stated: stated.clone(),
             frozen: None,
-            view: View::default(),
             replay: None,
             ended: None,
             message: None,

@@ -37,6 +37,8 @@ pub struct Layout {
     pub log: Rect,
     /// Keys, or what is being typed or asked.
     pub footer: Rect,
+    /// The first row of the processes that is in sight, counted from the first that there is.
+    pub first_row: usize,
 }
 
 /// What is at a place on the screen.
@@ -56,8 +58,17 @@ impl Layout {
         let (columns, rows) = dashboard.size();
         let area = Rect::new(0, 0, columns, rows);
         let ranks = table::ranks(dashboard.run()).len() as u16;
-        let processes = dashboard.rows().len() as u16;
-        Layout::in_area(area, ranks, processes)
+        let rows = dashboard.rows();
+        let selected = dashboard.view().table.selected;
+        let chosen = rows.iter().position(|row| Some(row.key) == selected);
+        let mut layout = Layout::in_area(area, ranks, rows.len() as u16);
+        layout.first_row = first_row(chosen, layout.rows_in_sight());
+        layout
+    }
+
+    /// Rows of processes that fit below their headings.
+    pub fn rows_in_sight(&self) -> usize {
+        usize::from(self.table.height.saturating_sub(1))
     }
 
     fn in_area(area: Rect, ranks: u16, processes: u16) -> Layout {
@@ -99,6 +110,7 @@ impl Layout {
             findings,
             log,
             footer,
+            first_row: 0,
         }
     }
 
@@ -128,6 +140,32 @@ impl Layout {
             findings,
             log: right,
             footer,
+            first_row: 0,
+        }
+    }
+
+    /// Everything between header and footer, for a page that covers it.
+    pub fn body(&self) -> Rect {
+        Rect {
+            y: self.header.bottom(),
+            height: self.footer.y.saturating_sub(self.header.bottom()),
+            ..self.header
+        }
+    }
+
+    /// The same with nothing outside of `area`.
+    pub fn within(&self, area: Rect) -> Layout {
+        Layout {
+            header: self.header.intersection(area),
+            verdict: self.verdict.intersection(area),
+            ranks: self.ranks.intersection(area),
+            chart: self.chart.intersection(area),
+            table: self.table.intersection(area),
+            growth: self.growth.intersection(area),
+            findings: self.findings.intersection(area),
+            log: self.log.intersection(area),
+            footer: self.footer.intersection(area),
+            first_row: self.first_row,
         }
     }
 
@@ -138,10 +176,16 @@ impl Layout {
             return Place::Chart;
         }
         if self.table.contains(position) && row > self.table.y {
-            return Place::Row(usize::from(row - self.table.y - 1));
+            return Place::Row(self.first_row + usize::from(row - self.table.y - 1));
         }
         Place::Elsewhere
     }
+}
+
+/// Rows are turned like pages, so that a row stays where it is when it is clicked.
+fn first_row(chosen: Option<usize>, in_sight: usize) -> usize {
+    let in_sight = in_sight.max(1);
+    chosen.unwrap_or(0) / in_sight * in_sight
 }
 
 /// The processes have at most half of what is left, and a line of headings.
@@ -228,6 +272,17 @@ mod tests {
         assert_eq!(layout.place(5, table.y), Place::Elsewhere);
         assert_eq!(layout.place(5, table.y + 2), Place::Row(1));
         assert_eq!(layout.place(5, layout.chart.y), Place::Chart);
+    }
+
+    #[test]
+    fn a_click_lands_on_the_row_that_is_seen_when_rows_are_scrolled() {
+        let mut layout = Layout::in_area(Rect::new(0, 0, 80, 24), 0, 30);
+        layout.first_row = first_row(Some(13), layout.rows_in_sight());
+        let chosen = 1 + layout.table.y + (13 - layout.first_row) as u16;
+        assert!(layout.table.contains(Position::new(0, chosen)));
+        assert_eq!(layout.place(5, chosen), Place::Row(13));
+        assert_eq!(first_row(None, 5), 0);
+        assert_eq!(first_row(Some(3), 0), 3);
     }
 
     #[test]

@@ -5,12 +5,15 @@
 //!
 //! In reading order: [`event`] (what can happen), [`history`] (the curve in bounded memory), [`run`]
 //! (what is known of the run), [`view`] (what the user looks at), [`dashboard`] (both, changed by
-//! events), [`table`] (the processes as rows), [`layout`] (where everything stands).
+//! events), [`table`] (the processes as rows), [`layout`] (where everything stands), [`theme`] (how it
+//! looks), [`draw`] (all of it on a frame).
 
 pub mod dashboard;
+pub mod draw;
 pub mod event;
 pub mod history;
 pub mod layout;
 pub mod run;
 pub mod table;
+pub mod theme;
 pub mod view;

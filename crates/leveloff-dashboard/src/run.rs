@@ -15,6 +15,7 @@ use leveloff_classifier::run::RunJudge;
 use leveloff_classifier::verdict::RunVerdict;
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::sample::{Sample, Tick};
+use leveloff_model::units::Seconds;
 
 use crate::history::{History, Moment};
 
@@ -35,6 +36,9 @@ pub struct RunState {
     event_ticks: EventTicks,
     log: EventLog,
     marker: Option<Marker>,
+    /// Whether the user set the marker.
+    marker_is_set: bool,
+    interval: Option<Seconds>,
     samples: u64,
 }
 
@@ -62,6 +66,8 @@ impl RunState {
             event_ticks: EventTicks::default(),
             log: EventLog::default(),
             marker: None,
+            marker_is_set: false,
+            interval: None,
             samples: 0,
         }
     }
@@ -86,10 +92,9 @@ impl RunState {
             rss: tree.rss.0 as f64,
         });
         self.samples += 1;
-        self.sample = Some(tick.sample);
-        if self.marker.is_none() {
-            self.set_marker();
-        }
+        let before = self.sample.replace(tick.sample);
+        self.interval = self.since(before.as_ref());
+        self.move_own_marker();
     }
 
     /// Asks for the verdict, once for all ticks that came at a time.
@@ -107,9 +112,28 @@ impl RunState {
 
     /// Growth is told since here from now on.
     pub fn set_marker(&mut self) {
+        self.mark();
+        self.marker_is_set = true;
+    }
+
+    fn mark(&mut self) {
         if let Some(sample) = &self.sample {
             self.marker = Some(Marker::new(sample, &self.shares));
         }
+    }
+
+    /// Until the user sets it, the marker is at the first step: what came before is loading.
+    fn move_own_marker(&mut self) {
+        let step = self.sample.as_ref().and_then(|now| now.progress.step);
+        let is_before_steps = self.marker.as_ref().is_none_or(|it| it.step.is_none());
+        let steps_begin = step.is_some() && is_before_steps && !self.marker_is_set;
+        if self.marker.is_none() || steps_begin {
+            self.mark();
+        }
+    }
+
+    fn since(&self, before: Option<&Sample>) -> Option<Seconds> {
+        Some(self.sample.as_ref()?.t - before?.t)
     }
 
     /// What is said of the run; `None` before the first look, and for a whole machine.
@@ -162,6 +186,16 @@ impl RunState {
         self.marker
             .as_ref()
             .map_or_else(Vec::new, |marker| marker.grown(&self.shares))
+    }
+
+    /// Time between the two newest samples.
+    pub fn interval(&self) -> Option<Seconds> {
+        self.interval
+    }
+
+    /// Whether this is a whole machine, which is no run.
+    pub fn is_machine(&self) -> bool {
+        self.judge.is_none()
     }
 
     /// Samples taken.

@@ -53,6 +53,9 @@ const SPARKLINE: usize = 8;
 
 /// The rows that are shown.
 pub fn rows(run: &RunState, view: &TableView) -> Vec<Row> {
+    if run.is_machine() {
+        return ungrouped(run, view);
+    }
     let several_ranks = ranks(run).len() > 1;
     let mut groups: BTreeMap<GroupKey, Vec<Row>> = BTreeMap::new();
     for share in run.shares() {
@@ -92,6 +95,14 @@ pub fn judgement(run: &RunState, index: ProcessIndex) -> Option<&Judgement> {
         .iter()
         .find(|(subject, _)| matches!(subject, Subject::Process(of, _) if *of == pid))
         .map(|(_, judgement)| judgement)
+}
+
+/// The processes of a machine have nothing in common but the machine.
+fn ungrouped(run: &RunState, view: &TableView) -> Vec<Row> {
+    let all = run.shares().iter().filter_map(|share| row_of(run, share));
+    let mut rows: Vec<Row> = all.filter(|row| passes(row, &view.filter)).collect();
+    rows.sort_by(|a, b| view.sort.compare(a, b));
+    rows
 }
 
 /// A group of one is that one.

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use leveloff_model::process::{ProcessIndex, Rank, Role};
 
+use crate::event::Mode;
 use crate::history::Axis;
 
 /// What the user looks at.
@@ -122,6 +123,17 @@ pub enum Purpose {
 pub enum Question {
     /// The command of `run --watch` is still running: leave it alone, stop it, or stay?
     LeaveRun,
+}
+
+impl View {
+    /// What is looked at first: of a machine, who grows.
+    pub fn new(mode: Mode) -> View {
+        let mut view = View::default();
+        if mode == Mode::System {
+            view.table.sort = Sort::Growth;
+        }
+        view
+    }
 }
 
 impl Sort {

@@ -17,6 +17,8 @@ pub struct Marker {
     pub step: Option<Step>,
     /// What the run held.
     pub memory: Bytes,
+    /// Live tensors, where the training tells.
+    pub tensors: Option<u64>,
     parts: BTreeMap<(Role, Kind), Bytes>,
     processes: HashMap<ProcessIndex, Bytes>,
 }
@@ -41,6 +43,7 @@ impl Marker {
             t: sample.t,
             step: sample.progress.step,
             memory: shares.iter().map(|share| share.memory).sum(),
+            tensors: sample.progress.tensors,
             parts: parts(shares),
             processes: shares
                 .iter()

@@ -53,6 +53,22 @@ pub fn risk_words(risk: &Risk, run: &RunVerdict) -> String {
     format!("if it goes on, {limit} ({what}) is reached at {place}{time}")
 }
 
+/// The same where there is little room: `if it goes on: 24.0 GiB (stated limit) at step 9,400, in about
+/// 2 h 37 min`
+pub fn short_risk_words(risk: &Risk, run: &RunVerdict) -> String {
+    let place = Place::new(risk.at_x, run.x_unit);
+    let time = risk
+        .in_time
+        .map_or_else(String::new, |time| format!(", in about {time}"));
+    let what = match risk.kind {
+        CeilingKind::Cgroup => "control group",
+        CeilingKind::Rlimit => "rlimit",
+        CeilingKind::Host => "machine",
+        CeilingKind::Stated => "stated limit",
+    };
+    format!("if it goes on: {} ({what}) at {place}{time}", risk.limit)
+}
+
 /// `trainer (pid 22180): 98 %, +1.8 GiB of anonymous memory`
 pub fn blame_words(blame: &Blame) -> String {
     let who = match (blame.role, blame.pid) {

@@ -1,0 +1,111 @@
+//! The whole screen, drawn from the state. Nothing here changes anything.
+//!
+//! One file for each part of the screen; [`crate::layout`] says where it stands. `text`, `bars` and
+//! `since` are what the parts share.
+
+mod bars;
+mod findings;
+mod footer;
+mod growth;
+mod header;
+mod help;
+mod log;
+mod process;
+mod ranks;
+mod since;
+mod table;
+mod text;
+mod too_small;
+mod verdict;
+
+use ratatui::Frame;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+use ratatui::widgets::{Block, BorderType, Widget};
+
+use crate::dashboard::Dashboard;
+use crate::layout::{LEAST, Layout};
+use crate::theme::{Look, Paint};
+use crate::view::Page;
+
+/// Draws everything.
+pub fn draw(dashboard: &Dashboard, look: &Look, frame: &mut Frame) {
+    let area = frame.area();
+    let buffer = frame.buffer_mut();
+    if area.width < LEAST.0 || area.height < LEAST.1 {
+        too_small::draw(dashboard, look, area, buffer);
+    } else {
+        // For one frame after a resize, the layout may be that of another size.
+        let layout = Layout::of(dashboard).within(area);
+        header::draw(dashboard, look, layout.header, buffer);
+        draw_page(dashboard, look, &layout, buffer);
+        footer::draw(dashboard, look, layout.footer, buffer);
+    }
+    look.charset.limit(buffer);
+}
+
+fn draw_page(dashboard: &Dashboard, look: &Look, layout: &Layout, buffer: &mut Buffer) {
+    let area = layout.body();
+    match dashboard.view().page {
+        Page::Overview => draw_overview(dashboard, look, layout, buffer),
+        Page::Help => help::draw(dashboard, look, area, buffer),
+        Page::Process(index) => process::draw(dashboard, index, look, area, buffer),
+        Page::Findings => findings::draw_page(dashboard, look, area, buffer),
+        Page::Log => log::draw_page(dashboard, look, area, buffer),
+    }
+}
+
+fn draw_overview(dashboard: &Dashboard, look: &Look, layout: &Layout, buffer: &mut Buffer) {
+    verdict::draw(dashboard, look, layout.verdict, buffer);
+    ranks::draw(dashboard, look, layout.ranks, buffer);
+    draw_chart(layout.chart, look, buffer);
+    table::draw(dashboard, look, layout, buffer);
+    growth::draw(dashboard, look, layout.growth, buffer);
+    findings::draw(dashboard, look, layout.findings, buffer);
+    log::draw(dashboard, look, layout.log, buffer);
+}
+
+/// Stands in for the chart.
+fn draw_chart(area: Rect, look: &Look, buffer: &mut Buffer) {
+    let middle = usize::from(area.height / 2);
+    let line = Line::styled("(the chart)", look.style(Paint::Faint)).centered();
+    text::put(line, middle, area, buffer);
+}
+
+/// A box around a page or a verdict; what is inside is handed back.
+fn boxed(title: Line, paint: Paint, look: &Look, area: Rect, buffer: &mut Buffer) -> Rect {
+    let block = Block::bordered()
+        .border_type(BorderType::Rounded)
+        .border_style(look.style(paint))
+        .title_top(text::cut_line(
+            title,
+            usize::from(area.width).saturating_sub(4),
+        ));
+    let inner = block.inner(area);
+    block.render(area, buffer);
+    text::padded(inner)
+}
+
+/// The heading of a part that has room for one: `WHAT GREW since step 10 ──────`.
+fn heading(name: &str, rest: &str, look: &Look, area: Rect, buffer: &mut Buffer) {
+    let line = Line::from_iter([
+        ratatui::text::Span::styled(name.to_owned(), look.style(Paint::Heading)),
+        ratatui::text::Span::styled(format!(" {rest} "), look.style(Paint::Faint)),
+    ]);
+    let taken = line.width();
+    let rule = "─".repeat(usize::from(area.width).saturating_sub(taken));
+    let mut line = line;
+    line.push_span(ratatui::text::Span::styled(rule, look.style(Paint::Faint)));
+    text::put(line, 0, area, buffer);
+}
+
+/// What is below a heading.
+fn below_heading(area: Rect) -> Rect {
+    let taken = area.height.min(1);
+    Rect {
+        y: area.y + taken,
+        height: area.height - taken,
+        ..area
+    }
+}

@@ -1,0 +1,132 @@
+//! The last line: the keys, or what is being typed, asked or answered.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Modifier;
+use ratatui::text::{Line, Span};
+
+use super::text::{padded, put, width};
+use crate::dashboard::Dashboard;
+use crate::event::Mode;
+use crate::theme::{Look, Paint};
+use crate::view::{Page, Prompt, Purpose, Question};
+
+/// A key, and what it does in a word or two.
+type Key = (&'static str, &'static str);
+
+/// The most needed first: what does not fit is left out.
+const OVERVIEW: [Key; 14] = [
+    ("?", "help"),
+    ("q", "quit"),
+    ("↑↓", "choose"),
+    ("space", "expand"),
+    ("enter", "open"),
+    ("m", "marker"),
+    ("p", "freeze"),
+    ("x", "steps/time"),
+    ("s", "sort"),
+    ("/", "filter"),
+    ("+-", "zoom"),
+    ("F", "findings"),
+    ("e", "csv"),
+    ("r", "report"),
+];
+
+const REPLAY: [Key; 13] = [
+    ("?", "help"),
+    ("q", "quit"),
+    ("p", "pause"),
+    ("[]", "speed"),
+    (",.", "skip"),
+    ("g", "to step"),
+    ("G", "end"),
+    ("↑↓", "choose"),
+    ("space", "expand"),
+    ("enter", "open"),
+    ("m", "marker"),
+    ("x", "steps/time"),
+    ("F", "findings"),
+];
+
+const PAGE: [Key; 5] = [
+    ("esc", "back"),
+    ("?", "help"),
+    ("F", "findings"),
+    ("L", "log"),
+    ("q", "quit"),
+];
+
+const PROCESS: [Key; 4] = [
+    ("esc", "back"),
+    ("↑↓", "next process"),
+    ("m", "marker"),
+    ("q", "quit"),
+];
+
+/// Draws it.
+pub fn draw(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer) {
+    let view = dashboard.view();
+    let inner = padded(area);
+    let line = if let Some(question) = view.question {
+        asked(question, look)
+    } else if let Some(prompt) = &view.prompt {
+        typed(prompt, look)
+    } else if let Some(message) = dashboard.message() {
+        Line::styled(message.to_owned(), look.style(Paint::Accent).bold())
+    } else {
+        keys(keys_of(dashboard), usize::from(inner.width), look)
+    };
+    put(line, 0, inner, buffer);
+}
+
+fn keys_of(dashboard: &Dashboard) -> &'static [Key] {
+    match (dashboard.view().page, dashboard.subject().mode) {
+        (Page::Overview, Mode::Replay) => &REPLAY,
+        (Page::Overview, _) => &OVERVIEW,
+        (Page::Process(_), _) => &PROCESS,
+        (Page::Help | Page::Findings | Page::Log, _) => &PAGE,
+    }
+}
+
+fn keys(keys: &[Key], columns: usize, look: &Look) -> Line<'static> {
+    let mut line = Line::default();
+    for (key, does) in keys {
+        let gap = if line.spans.is_empty() { "" } else { "  " };
+        if line.width() + width(gap) + width(key) + 1 + width(does) > columns {
+            continue;
+        }
+        line.push_span(Span::raw(gap));
+        line.push_span(Span::styled(*key, look.style(Paint::Accent).bold()));
+        line.push_span(Span::styled(format!(" {does}"), look.style(Paint::Faint)));
+    }
+    line
+}
+
+fn asked(question: Question, look: &Look) -> Line<'static> {
+    match question {
+        Question::LeaveRun => Line::from_iter([
+            Span::styled(" The command still runs: ", look.badge(Paint::Accent)),
+            Span::raw(" "),
+            Span::styled("l", look.style(Paint::Accent).bold()),
+            Span::raw(" leave it running  "),
+            Span::styled("s", look.style(Paint::Accent).bold()),
+            Span::raw(" stop it  any other key: stay"),
+        ]),
+    }
+}
+
+fn typed(prompt: &Prompt, look: &Look) -> Line<'static> {
+    let (what, then) = match prompt.purpose {
+        Purpose::Filter => ("show processes with: ", "  enter keeps it, esc shows all"),
+        Purpose::Step => ("jump to step: ", "  enter jumps, esc does not"),
+    };
+    Line::from_iter([
+        Span::styled(what, look.style(Paint::Accent).bold()),
+        Span::raw(prompt.text.clone()),
+        Span::styled(
+            " ",
+            look.style(Paint::Plain).add_modifier(Modifier::REVERSED),
+        ),
+        Span::styled(then, look.style(Paint::Faint)),
+    ])
+}

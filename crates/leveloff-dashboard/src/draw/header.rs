@@ -1,0 +1,154 @@
+//! The first line: what is watched, how far it is, and what watching costs.
+
+use leveloff_model::process::Role;
+use leveloff_model::sample::Sample;
+use leveloff_model::units::Seconds;
+use leveloff_report::place::thousands;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::since::clock;
+use super::text::{cut, padded, put, put_right, width};
+use crate::dashboard::Dashboard;
+use crate::event::{Mode, ReplayPosition};
+use crate::run::RunState;
+use crate::table;
+use crate::theme::{Look, Paint};
+
+/// The title is never cut below this.
+const TITLE_LEAST: usize = 12;
+
+/// Draws it.
+pub fn draw(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer) {
+    let area = padded(area);
+    let badge = badge(dashboard);
+    let facts = facts(dashboard.run());
+    let title = &dashboard.subject().title;
+    let taken = width("leveloff  ") + badge.as_ref().map_or(0, |(text, _)| width(text) + 3);
+    let room = usize::from(area.width).saturating_sub(taken + width(&facts));
+    let least = room.saturating_sub(width(title).min(TITLE_LEAST) + 2);
+    let cost = costs(dashboard.run());
+    let cost = cost.into_iter().find(|text| width(text) <= least);
+    let room = room.saturating_sub(cost.as_ref().map_or(0, |text| width(text) + 2));
+
+    let mut line = Line::from(Span::styled("leveloff  ", look.style(Paint::Accent).bold()));
+    if let Some((text, paint)) = badge {
+        line.push_span(Span::styled(format!(" {text} "), look.badge(paint)));
+        line.push_span(Span::raw(" "));
+    }
+    let title = Span::styled(cut(title, room), look.style(Paint::Strong));
+    line.push_span(title);
+    line.push_span(Span::raw(facts));
+    put(line, 0, area, buffer);
+    if let Some(cost) = cost {
+        put_right(
+            Line::styled(cost, look.style(Paint::Faint)),
+            0,
+            area,
+            buffer,
+        );
+    }
+}
+
+/// What is unusual about what is seen.
+fn badge(dashboard: &Dashboard) -> Option<(String, Paint)> {
+    if dashboard.is_frozen() {
+        return Some((frozen(dashboard), Paint::Accent));
+    }
+    if let Some(position) = dashboard.replay() {
+        return Some((replaying(position), Paint::Accent));
+    }
+    match (dashboard.ended(), dashboard.subject().mode) {
+        (Some(how), _) => Some((format!("ENDED {how}"), Paint::Plain)),
+        (None, Mode::Follow) => Some(("FOLLOWING".to_owned(), Paint::Plain)),
+        (None, _) => None,
+    }
+}
+
+fn frozen(dashboard: &Dashboard) -> String {
+    let at = |run: &RunState| run.sample().map_or(Seconds(0.0), |sample| sample.t);
+    let behind = at(dashboard.live_run()) - at(dashboard.run());
+    if behind.0 > 0.0 {
+        format!("FROZEN {behind} ago")
+    } else {
+        "FROZEN".to_owned()
+    }
+}
+
+fn replaying(position: ReplayPosition) -> String {
+    let end = position
+        .end
+        .map_or_else(String::new, |end| format!("/{}", clock(end)));
+    let place = format!("{}{end}", clock(position.at));
+    if position.paused {
+        format!("PAUSED {place}")
+    } else {
+        format!("REPLAY {place} ×{}", short(position.speed, 2))
+    }
+}
+
+/// ` · pid 22180 · step 80/663 · 7 min`
+fn facts(run: &RunState) -> String {
+    let Some(sample) = run.sample() else {
+        return String::new();
+    };
+    let facts = [who(run), step(run, sample), Some(clock(sample.t))];
+    facts
+        .into_iter()
+        .flatten()
+        .map(|fact| format!(" · {fact}"))
+        .collect()
+}
+
+fn who(run: &RunState) -> Option<String> {
+    if run.is_machine() {
+        return Some(format!("{} processes", run.shares().len()));
+    }
+    let ranks = table::ranks(run).len();
+    if ranks > 1 {
+        return Some(format!("{ranks} ranks"));
+    }
+    let shares = run.shares();
+    let trainer = shares.iter().find(|share| share.role == Role::Trainer);
+    trainer
+        .or(shares.first())
+        .map(|share| format!("pid {}", share.pid))
+}
+
+fn step(run: &RunState, sample: &Sample) -> Option<String> {
+    let step = sample.progress.step?;
+    let planned = sample.progress.planned_steps.or(run.stated().planned_steps);
+    let of = planned.map_or_else(String::new, |of| format!("/{}", thousands(of.0)));
+    Some(format!("step {}{of}", thousands(step.0)))
+}
+
+/// How often it looks and what that costs, the longest first.
+fn costs(run: &RunState) -> Vec<String> {
+    let Some(sample) = run.sample() else {
+        return Vec::new();
+    };
+    let every = run
+        .interval()
+        .map_or_else(String::new, |each| format!("{} s", short(each.0, 1)));
+    if sample.t.0 <= 0.0 || sample.cost.rss.0 == 0 {
+        return vec![every];
+    }
+    let percent = sample.cost.cpu.0 as f64 / 10.0 / sample.t.0;
+    let memory = sample.cost.rss;
+    vec![
+        format!("every {every}, costs {percent:.2} % CPU and {memory}"),
+        format!("{every} · {percent:.2} % CPU · {memory}"),
+        format!("{every} · {percent:.2} %"),
+        every,
+    ]
+}
+
+/// With at most so many decimals, and none that say nothing.
+fn short(number: f64, decimals: usize) -> String {
+    let text = format!("{number:.decimals$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}

@@ -1,0 +1,233 @@
+//! The page of one process: who it is, what it holds, and what is said of it.
+
+mod kinds;
+
+use leveloff_classifier::observation::ProcessShare;
+use leveloff_classifier::verdict::Judgement;
+use leveloff_model::process::ProcessIndex;
+use leveloff_model::sample::{ProcessReading, Sample};
+use leveloff_model::units::ByteDelta;
+use leveloff_report::rate::MemoryRate;
+use leveloff_report::words::verdict_words;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::bars::tall_sparkline;
+use super::boxed;
+use super::since::{clock, marker_words, stretch};
+use super::text::{left_aligned, put, wrapped};
+use crate::dashboard::Dashboard;
+use crate::run::{Person, RunState};
+use crate::table;
+use crate::theme::{Look, Paint};
+
+/// Columns of the labels.
+const LABEL: usize = 10;
+/// Lines that a long text may take.
+const LINES_MOST: usize = 4;
+/// Rows of the curve at least and at most.
+const CURVE: (usize, usize) = (2, 10);
+/// Points of the curve, as many as are kept.
+const POINTS: usize = 64;
+
+/// Everything that is known of the process.
+struct Known<'a> {
+    run: &'a RunState,
+    person: &'a Person,
+    sample: &'a Sample,
+    reading: &'a ProcessReading,
+    share: &'a ProcessShare,
+}
+
+/// Draws it.
+pub fn draw(
+    dashboard: &Dashboard,
+    index: ProcessIndex,
+    look: &Look,
+    area: Rect,
+    buffer: &mut Buffer,
+) {
+    let run = dashboard.run();
+    let Some(known) = Known::of(run, index) else {
+        let title = Line::styled(" PROCESS ", look.badge(Paint::Unsure));
+        let inner = boxed(title, Paint::Unsure, look, area, buffer);
+        put("it is gone; esc goes back", 0, inner, buffer);
+        return;
+    };
+    let judgement = table::judgement(run, index);
+    let paint = judgement.map_or(Paint::Accent, |it| Paint::from(it.verdict));
+    let inner = boxed(known.title(look, paint), paint, look, area, buffer);
+    let mut lines = known.lines(judgement, look, usize::from(inner.width));
+    lines.extend(kinds::lines(&known, look, usize::from(inner.width)));
+    let taken = lines.len();
+    for (row, line) in lines.into_iter().enumerate() {
+        put(line, row, inner, buffer);
+    }
+    draw_curve(&known, taken, look, inner, buffer);
+}
+
+/// Its memory over its life, below everything, if there is room.
+fn draw_curve(known: &Known, taken: usize, look: &Look, area: Rect, buffer: &mut Buffer) {
+    let room = usize::from(area.height).saturating_sub(taken + 1);
+    if room < CURVE.0 {
+        return;
+    }
+    let points = known.person.sparkline.points(POINTS);
+    let most = points.iter().copied().fold(0.0, f64::max);
+    let most = leveloff_report::words::bytes(most).to_string();
+    let rows = tall_sparkline(&points, room.min(CURVE.1));
+    for (row, text) in rows.into_iter().enumerate() {
+        let label = match row {
+            0 => format!("{most:>8}  "),
+            _ => " ".repeat(LABEL),
+        };
+        let line = Line::from_iter([
+            Span::styled(label, look.style(Paint::Faint)),
+            Span::styled(text, look.style(Paint::Accent)),
+        ]);
+        put(line, taken + 1 + row, area, buffer);
+    }
+}
+
+impl<'a> Known<'a> {
+    fn of(run: &'a RunState, index: ProcessIndex) -> Option<Known<'a>> {
+        let sample = run.sample()?;
+        Some(Known {
+            run,
+            person: run.people().get(index)?,
+            sample,
+            reading: sample.processes.iter().find(|it| it.process == index)?,
+            share: run.shares().iter().find(|it| it.index == index)?,
+        })
+    }
+
+    fn title(&self, look: &Look, paint: Paint) -> Line<'static> {
+        let info = &self.person.info;
+        let name = format!(" {} {} ", info.role.name().to_uppercase(), info.key.pid);
+        let rank = info
+            .rank
+            .map_or_else(String::new, |rank| format!("rank {rank}, "));
+        let rest = format!(" {rank}{} ", info.comm);
+        Line::from_iter([
+            Span::styled(name, look.badge(paint)),
+            Span::styled(rest, look.style(paint)),
+        ])
+    }
+
+    fn lines(
+        &self,
+        judgement: Option<&Judgement>,
+        look: &Look,
+        columns: usize,
+    ) -> Vec<Line<'static>> {
+        let info = &self.person.info;
+        let strong = look.style(Paint::Strong);
+        let plain = look.style(Paint::Plain);
+        let faint = look.style(Paint::Faint);
+        let (verdict, paint) = self.verdict(judgement);
+        let rows = [
+            ("verdict", verdict, look.style(paint)),
+            ("memory", self.memory(), strong),
+            ("growth", self.growth(), plain),
+            ("uses", self.uses(), plain),
+            ("role", format!("{}: {}", info.role, info.why), plain),
+            ("since", self.since(), plain),
+            ("command", info.command.join(" "), faint),
+        ];
+        let rows = rows.into_iter();
+        rows.flat_map(|(label, text, style)| labelled(label, &text, style, look, columns))
+            .collect()
+    }
+
+    /// Of processes of one role, only one that stands out from its siblings is judged on its own.
+    fn verdict(&self, judgement: Option<&Judgement>) -> (String, Paint) {
+        let Some((judgement, of_run)) = judgement.zip(self.run.verdict()) else {
+            let why = "not judged on its own: it does not stand out from others of its role";
+            return (why.to_owned(), Paint::Faint);
+        };
+        let words = verdict_words(judgement.verdict);
+        let rate = judgement.rate.map_or_else(String::new, |rate| {
+            let rate = MemoryRate::new(rate, of_run.x_unit).with_interval();
+            format!(", {rate}")
+        });
+        (format!("{words}{rate}"), Paint::from(judgement.verdict))
+    }
+
+    fn memory(&self) -> String {
+        let rss = self.reading.rss();
+        match &self.reading.pss {
+            Some(pss) => {
+                let age = clock(self.sample.t - pss.at);
+                let (memory, private) = (self.share.memory, pss.private);
+                format!("{memory}, of which {private} is private · RSS {rss} · PSS read {age} ago")
+            }
+            None => format!(
+                "about {} · RSS {rss} · PSS was not read yet",
+                self.share.memory
+            ),
+        }
+    }
+
+    fn growth(&self) -> String {
+        let marker = self.run.marker();
+        let growth = marker.map_or(ByteDelta(0), |marker| marker.process(self.share));
+        let rate = stretch(self.run)
+            .rate(growth)
+            .map_or_else(String::new, |rate| format!(", {rate}"));
+        format!("{growth} since {}{rate}", marker_words(self.run))
+    }
+
+    fn uses(&self) -> String {
+        let reading = self.reading;
+        let descriptors = reading.fds.map_or_else(
+            || "descriptors not readable".to_owned(),
+            |fds| format!("{fds} descriptors"),
+        );
+        let cpu = self.person.cpu_percent;
+        let cpu = cpu.map(|percent| format!("{percent:.0} % CPU"));
+        let gpu = reading.gpu.map(|gpu| format!("{gpu} on the GPU"));
+        let threads = format!("{} threads", reading.threads);
+        let parts = [Some(descriptors), Some(threads), cpu, gpu];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        parts.join(" · ")
+    }
+
+    fn since(&self) -> String {
+        let info = &self.person.info;
+        let since = clock(self.person.since);
+        let state = match self.reading.state {
+            'Z' => ", ended but not waited for",
+            'T' => ", stopped",
+            'D' => ", waits for a device",
+            _ => "",
+        };
+        format!("seen since {since}, child of {}{state}", info.parent)
+    }
+}
+
+/// A label, and text that is wrapped beside it.
+fn labelled(
+    label: &str,
+    text: &str,
+    style: Style,
+    look: &Look,
+    columns: usize,
+) -> Vec<Line<'static>> {
+    let mut lines = wrapped(text, columns.saturating_sub(LABEL));
+    if lines.len() > LINES_MOST {
+        lines.truncate(LINES_MOST);
+        if let Some(last) = lines.last_mut() {
+            last.push_str(" …");
+        }
+    }
+    let labels = std::iter::once(label).chain(std::iter::repeat(""));
+    let line = |(text, label): (String, &str)| {
+        Line::from_iter([
+            Span::styled(left_aligned(label, LABEL), look.style(Paint::Heading)),
+            Span::styled(text, style),
+        ])
+    };
+    lines.into_iter().zip(labels).map(line).collect()
+}

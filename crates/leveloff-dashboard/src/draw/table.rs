@@ -1,0 +1,243 @@
+//! The processes: who holds how much, and who grows.
+
+mod columns;
+
+use leveloff_model::process::Role;
+use leveloff_model::units::Bytes;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use self::columns::{Column, Columns};
+use super::bars::{bar, sparkline};
+use super::since::{Stretch, clock, stretch};
+use super::text::{left_aligned, padded, put, right_aligned};
+use crate::dashboard::Dashboard;
+use crate::layout::Layout;
+use crate::table::Row;
+use crate::theme::{Look, Paint};
+use crate::view::{RowKey, Sort};
+
+/// Columns of the bar of a share.
+const BAR: usize = 6;
+
+/// What all rows have in common.
+struct Table<'a> {
+    dashboard: &'a Dashboard,
+    look: &'a Look,
+    columns: Columns,
+    stretch: Stretch,
+    /// The memory of all.
+    whole: Bytes,
+    /// The largest growth, if anything grew.
+    most: i64,
+}
+
+/// Draws them.
+pub fn draw(dashboard: &Dashboard, look: &Look, layout: &Layout, buffer: &mut Buffer) {
+    let area = layout.table;
+    let inner = padded(area);
+    let rows = dashboard.rows();
+    let table = Table::new(dashboard, look, &rows, usize::from(inner.width));
+    put(table.headings(&rows, layout), 0, inner, buffer);
+    let in_sight = rows.iter().skip(layout.first_row);
+    for (row, shown) in in_sight.take(layout.rows_in_sight()).enumerate() {
+        put(table.line(shown), row + 1, inner, buffer);
+        if Some(shown.key) == dashboard.view().table.selected {
+            highlight(row + 1, look, area, buffer);
+        }
+    }
+    if rows.is_empty() {
+        put(table.nothing(), 1, inner, buffer);
+    }
+}
+
+/// The chosen row, by more than its colour.
+fn highlight(row: usize, look: &Look, area: Rect, buffer: &mut Buffer) {
+    let line = Rect {
+        y: area.y + row as u16,
+        height: 1,
+        ..area
+    };
+    put("›", 0, line, buffer);
+    buffer.set_style(line, look.style(Paint::Chosen));
+}
+
+impl Table<'_> {
+    fn new<'a>(
+        dashboard: &'a Dashboard,
+        look: &'a Look,
+        rows: &[Row],
+        columns: usize,
+    ) -> Table<'a> {
+        let run = dashboard.run();
+        Table {
+            dashboard,
+            look,
+            columns: Columns::fit(rows, columns),
+            stretch: stretch(run),
+            whole: run.shares().iter().map(|share| share.memory).sum(),
+            most: rows.iter().map(|row| row.growth.0).max().unwrap_or(0),
+        }
+    }
+
+    fn headings(&self, rows: &[Row], layout: &Layout) -> Line<'static> {
+        let mut text = left_aligned(&self.who_heading(rows, layout), self.columns.who);
+        for &column in &self.columns.shown {
+            let name = self.marked(self.name(column), column.sort());
+            text.push(' ');
+            text += &match column {
+                Column::Trend | Column::Share => left_aligned(&name, column.width()),
+                _ => right_aligned(&name, column.width()),
+            };
+        }
+        if self.columns.command > 0 {
+            text += " COMMAND";
+        }
+        Line::styled(text, self.look.style(Paint::Heading))
+    }
+
+    fn who_heading(&self, rows: &[Row], layout: &Layout) -> String {
+        let mut text = self.marked("WHO", Some(Sort::Role));
+        let filter = &self.dashboard.view().table.filter;
+        if !filter.is_empty() {
+            text += &format!(" \"{filter}\"");
+        }
+        let in_sight = layout.rows_in_sight();
+        if rows.len() > in_sight {
+            let (first, last) = (layout.first_row + 1, layout.first_row + in_sight);
+            text += &format!(" {first}–{} of {}", last.min(rows.len()), rows.len());
+        }
+        text
+    }
+
+    /// With a mark if rows are sorted by it.
+    fn marked(&self, name: &str, sort: Option<Sort>) -> String {
+        if sort == Some(self.dashboard.view().table.sort) {
+            format!("{name}▾")
+        } else {
+            name.to_owned()
+        }
+    }
+
+    fn name(&self, column: Column) -> &'static str {
+        match column {
+            Column::Rate => self.stretch.heading(),
+            column => column.name(),
+        }
+    }
+
+    fn line(&self, row: &Row) -> Line<'static> {
+        let mut who = left_aligned(&who(row), self.columns.who);
+        if self.is_expanded(row) {
+            who = who.replacen('▸', "▾", 1);
+        }
+        let strong = row.growth.0 > 0 && row.growth.0 == self.most;
+        let mut line = Line::from(Span::raw(who));
+        for &column in &self.columns.shown {
+            line.push_span(Span::raw(" "));
+            let paint = match column {
+                Column::Trend | Column::Share => Paint::Accent,
+                Column::Growth | Column::Rate if strong => Paint::Strong,
+                Column::Growth | Column::Rate if row.growth.0 == 0 => Paint::Faint,
+                Column::Memory | Column::Growth | Column::Rate => Paint::Plain,
+                _ => Paint::Faint,
+            };
+            let text = self.cell(column, row);
+            line.push_span(Span::styled(text, self.look.style(paint)));
+        }
+        if self.columns.command > 0 {
+            let text = format!(" {}", command(row));
+            line.push_span(Span::styled(text, self.look.style(Paint::Faint)));
+        }
+        line
+    }
+
+    fn is_expanded(&self, row: &Row) -> bool {
+        let expanded = &self.dashboard.view().table.expanded;
+        matches!(row.key, RowKey::Group(group) if expanded.contains(&group))
+    }
+
+    fn cell(&self, column: Column, row: &Row) -> String {
+        let unknown = || "–".to_owned();
+        let amount = |bytes: Option<Bytes>| bytes.map_or_else(unknown, |bytes| bytes.to_string());
+        let text = match column {
+            Column::Memory if row.is_estimate => format!("~{}", row.memory),
+            Column::Memory => row.memory.to_string(),
+            Column::Growth => row.growth.to_string(),
+            Column::Rate => self.stretch.rate(row.growth).unwrap_or_else(unknown),
+            Column::Rss => row.rss.to_string(),
+            Column::Private => amount(row.private),
+            Column::Gpu => amount(row.gpu),
+            Column::Cpu => row
+                .cpu_percent
+                .map_or_else(unknown, |percent| format!("{percent:.0} %")),
+            Column::Age => clock(row.age),
+            Column::Share => return self.share(row),
+            Column::Trend => return left_aligned(&sparkline(&row.sparkline), column.width()),
+        };
+        right_aligned(&text, column.width())
+    }
+
+    fn share(&self, row: &Row) -> String {
+        let share = row.memory.0 as f64 / self.whole.0.max(1) as f64;
+        let percent = format!("{:.0} %", share * 100.0);
+        format!(
+            "{}{}",
+            left_aligned(&bar(share, BAR), BAR),
+            right_aligned(&percent, 6)
+        )
+    }
+
+    fn nothing(&self) -> Line<'static> {
+        let filter = &self.dashboard.view().table.filter;
+        let text = match (self.dashboard.run().sample(), filter.is_empty()) {
+            (None, _) => String::new(),
+            (Some(_), true) => "  no process is left".to_owned(),
+            (Some(_), false) => format!("  no process has \"{filter}\"; esc shows all"),
+        };
+        Line::styled(text, self.look.style(Paint::Faint))
+    }
+}
+
+/// `▸ compile workers ×20`, `  trainer 22180`, `    22201`
+fn who(row: &Row) -> String {
+    let rank = match row.rank {
+        Some(rank) if !row.is_member => format!("rank {rank} "),
+        _ => String::new(),
+    };
+    match (row.key, row.pid) {
+        (RowKey::Group(_), _) => {
+            format!("▸ {rank}{} ×{}", plural(row.role), row.processes)
+        }
+        (RowKey::Process(_), Some(pid)) if row.is_member => format!("    pid {pid}"),
+        (RowKey::Process(_), Some(pid)) => format!("  {rank}{} {pid}", name_of(row)),
+        (RowKey::Process(_), None) => format!("  {rank}{}", name_of(row)),
+    }
+}
+
+/// The role or, of what has none, the program.
+fn name_of(row: &Row) -> String {
+    if row.role != Role::Other {
+        return row.role.name().replace('-', " ");
+    }
+    let program = row.command.split_whitespace().next().unwrap_or("other");
+    program.rsplit('/').next().unwrap_or(program).to_owned()
+}
+
+fn plural(role: Role) -> String {
+    match role {
+        Role::Other => "other processes".to_owned(),
+        role => format!("{}s", role.name().replace('-', " ")),
+    }
+}
+
+/// The command line or, of a group, what misleads about it.
+fn command(row: &Row) -> String {
+    let misleads = row.processes > 1 && row.rss.0 > 2 * row.memory.0;
+    if misleads {
+        format!("counted {} by RSS: they share pages", row.rss)
+    } else {
+        row.command.clone()
+    }
+}

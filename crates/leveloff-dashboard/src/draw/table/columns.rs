@@ -1,0 +1,153 @@
+//! Which columns fit: the most telling are kept.
+
+use super::who;
+use crate::draw::text::width;
+use crate::table::Row;
+use crate::view::Sort;
+
+/// A column beside who it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Column {
+    Memory,
+    Share,
+    Growth,
+    Rate,
+    Rss,
+    Private,
+    Gpu,
+    Cpu,
+    Age,
+    Trend,
+}
+
+/// Who needs at least so many columns, and gets at most so many.
+const WHO: (usize, usize) = (18, 32);
+/// A shorter part of a command line tells nothing.
+const COMMAND_LEAST: usize = 16;
+
+/// In the order of reading.
+const ORDER: [Column; 10] = [
+    Column::Memory,
+    Column::Share,
+    Column::Growth,
+    Column::Rate,
+    Column::Rss,
+    Column::Private,
+    Column::Gpu,
+    Column::Cpu,
+    Column::Age,
+    Column::Trend,
+];
+
+/// The most telling first.
+const IMPORTANCE: [Column; 10] = [
+    Column::Memory,
+    Column::Growth,
+    Column::Rate,
+    Column::Rss,
+    Column::Trend,
+    Column::Gpu,
+    Column::Cpu,
+    Column::Share,
+    Column::Private,
+    Column::Age,
+];
+
+/// The columns that fit.
+#[derive(Debug)]
+pub(super) struct Columns {
+    /// The width of the first.
+    pub(super) who: usize,
+    /// Those behind it.
+    pub(super) shown: Vec<Column>,
+    /// The width of the last; none without.
+    pub(super) command: usize,
+}
+
+impl Columns {
+    /// Those that fit.
+    pub(super) fn fit(rows: &[Row], columns: usize) -> Columns {
+        let longest = rows.iter().map(|row| width(&who(row))).max().unwrap_or(0);
+        let mut who = longest.clamp(WHO.0, WHO.1);
+        let mut left = columns.saturating_sub(who);
+        let mut chosen = Vec::new();
+        for column in IMPORTANCE {
+            let is_known = column != Column::Gpu || rows.iter().any(|row| row.gpu.is_some());
+            if is_known && column.width() < left {
+                left -= 1 + column.width();
+                chosen.push(column);
+            }
+        }
+        let command = if left > COMMAND_LEAST { left } else { 0 };
+        who += left - command;
+        Columns {
+            who,
+            shown: ORDER.into_iter().filter(|it| chosen.contains(it)).collect(),
+            command,
+        }
+    }
+}
+
+impl Column {
+    /// Columns of the screen that it takes.
+    pub(super) fn width(self) -> usize {
+        match self {
+            Column::Memory | Column::Growth => 9,
+            Column::Rate => 14,
+            Column::Share => 12,
+            Column::Rss | Column::Private | Column::Gpu | Column::Trend => 8,
+            Column::Cpu => 6,
+            Column::Age => 8,
+        }
+    }
+
+    /// Its heading.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Column::Memory => "MEMORY",
+            Column::Share => "SHARE",
+            Column::Growth => "GROWTH",
+            Column::Rate => "PER STEP",
+            Column::Rss => "RSS",
+            Column::Private => "PRIVATE",
+            Column::Gpu => "GPU",
+            Column::Cpu => "CPU",
+            Column::Age => "AGE",
+            Column::Trend => "TREND",
+        }
+    }
+
+    /// The order that it stands for.
+    pub(super) fn sort(self) -> Option<Sort> {
+        match self {
+            Column::Memory => Some(Sort::Memory),
+            Column::Growth => Some(Sort::Growth),
+            Column::Rss => Some(Sort::Rss),
+            Column::Cpu => Some(Sort::Cpu),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fits_never_takes_more_than_there_is() {
+        for columns in 0..300 {
+            let fit = Columns::fit(&[], columns);
+            let shown: usize = fit.shown.iter().map(|column| 1 + column.width()).sum();
+            let all = fit.who + shown + fit.command;
+            assert!(all <= columns.max(WHO.0), "{columns}: {fit:?}");
+        }
+    }
+
+    #[test]
+    fn eighty_columns_show_memory_growth_and_what_rss_says() {
+        let fit = Columns::fit(&[], 78);
+        let telling = [Column::Memory, Column::Growth, Column::Rate, Column::Rss];
+        assert!(telling.iter().all(|column| fit.shown.contains(column)));
+        assert!(!fit.shown.contains(&Column::Gpu), "nobody knows of a GPU");
+    }
+}

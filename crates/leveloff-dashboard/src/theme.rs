@@ -1,0 +1,116 @@
+//! How it looks: colours for a meaning, and the characters that a terminal can show.
+//!
+//! Drawing asks for a [`Paint`], never for a colour, so a theme is one table. No theme sets a
+//! background but for the chosen row: the terminal's own stays.
+
+mod charset;
+mod palette;
+
+use leveloff_classifier::verdict::Verdict;
+use ratatui::style::{Modifier, Style};
+
+/// How the screen looks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Look {
+    /// The colours.
+    pub theme: Theme,
+    /// The characters.
+    pub charset: Charset,
+}
+
+/// Which colours.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Theme {
+    /// For a dark background.
+    #[default]
+    Dark,
+    /// For a light one.
+    Light,
+    /// Blue and orange, which nobody mixes up, and which stand out from either background.
+    ColourBlind,
+    /// No colour at all: bold, faint and reversed only.
+    None,
+}
+
+/// Which characters.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Charset {
+    /// All that fonts for terminals have.
+    #[default]
+    Unicode,
+    /// Those of 1963.
+    Ascii,
+}
+
+/// What something means on the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Paint {
+    /// Nothing special.
+    Plain,
+    /// Worth a second look.
+    Strong,
+    /// There for whoever looks for it.
+    Faint,
+    /// The name of a part of the screen.
+    Heading,
+    /// Something to press, or to notice.
+    Accent,
+    /// Fine.
+    Good,
+    /// Too early to tell.
+    Early,
+    /// Leaking.
+    Bad,
+    /// Cannot be told.
+    Unsure,
+    /// The chosen row.
+    Chosen,
+}
+
+impl Look {
+    /// The style for a meaning.
+    pub fn style(&self, paint: Paint) -> Style {
+        palette::style(self.theme, paint)
+    }
+
+    /// The style of words that are read from across the room.
+    pub fn badge(&self, paint: Paint) -> Style {
+        self.style(paint)
+            .add_modifier(Modifier::BOLD | Modifier::REVERSED)
+    }
+}
+
+impl Theme {
+    /// Every theme.
+    pub const ALL: [Theme; 4] = [Theme::Dark, Theme::Light, Theme::ColourBlind, Theme::None];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Theme::Dark => "dark",
+            Theme::Light => "light",
+            Theme::ColourBlind => "colour-blind",
+            Theme::None => "none",
+        }
+    }
+}
+
+impl Charset {
+    /// Makes do with these characters, whatever was drawn.
+    pub(crate) fn limit(self, buffer: &mut ratatui::buffer::Buffer) {
+        if self == Charset::Ascii {
+            charset::to_ascii(buffer);
+        }
+    }
+}
+
+impl From<Verdict> for Paint {
+    fn from(verdict: Verdict) -> Paint {
+        match verdict {
+            Verdict::Level => Paint::Good,
+            Verdict::WarmingUp => Paint::Early,
+            Verdict::Leak(_) => Paint::Bad,
+            Verdict::Undecided => Paint::Unsure,
+        }
+    }
+}
