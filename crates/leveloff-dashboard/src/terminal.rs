@@ -32,9 +32,11 @@ const BUFFER: usize = 64 << 10;
 /// What a terminal has that does not know its size, such as a serial line.
 const USUAL_SIZE: (u16, u16) = (80, 24);
 
+type Output = CrosstermBackend<BufWriter<File>>;
+
 /// The screen of a terminal. Dropping it gives the terminal back.
 pub struct Screen {
-    terminal: Terminal<CrosstermBackend<BufWriter<File>>>,
+    terminal: Terminal<Output>,
 }
 
 /// Who shows a screen, and what was said meanwhile that would have spoiled it.
@@ -49,20 +51,9 @@ impl Screen {
     /// Takes the terminal over for this thread.
     pub fn enter() -> io::Result<Screen> {
         give_back_on_panic();
-        let output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
         take_over()?;
-        let backend = CrosstermBackend::new(BufWriter::with_capacity(BUFFER, output));
-        let viewport = match crossterm::terminal::size() {
-            Ok((columns, rows)) if columns > 0 && rows > 0 => Viewport::Fullscreen,
-            _ => Viewport::Fixed(Rect::new(0, 0, USUAL_SIZE.0, USUAL_SIZE.1)),
-        };
-        match Terminal::with_options(backend, TerminalOptions { viewport }) {
-            Ok(terminal) => Ok(Screen { terminal }),
-            Err(error) => {
-                give_back();
-                Err(error)
-            }
-        }
+        let terminal = blank().inspect_err(|_| give_back())?;
+        Ok(Screen { terminal })
     }
 
     /// Draws a frame; only cells that changed are sent.
@@ -79,7 +70,8 @@ impl Screen {
         give_back_modes();
         take_over()?;
         // Nothing of what was drawn is there any more.
-        self.terminal.clear()
+        self.terminal = blank()?;
+        Ok(())
     }
 
     /// Gives the terminal back until [`Screen::come_back`].
@@ -126,6 +118,18 @@ fn take_over() -> io::Result<()> {
         said: Vec::new(),
     });
     write_through(TAKE).inspect_err(|_| give_back())
+}
+
+/// A screen on which nothing was drawn. Ratatui's own way to clear one asks the terminal where its
+/// cursor is and waits for the answer among the keys, which are read elsewhere.
+fn blank() -> io::Result<Terminal<Output>> {
+    let output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+    let backend = CrosstermBackend::new(BufWriter::with_capacity(BUFFER, output));
+    let viewport = match crossterm::terminal::size() {
+        Ok((columns, rows)) if columns > 0 && rows > 0 => Viewport::Fullscreen,
+        _ => Viewport::Fixed(Rect::new(0, 0, USUAL_SIZE.0, USUAL_SIZE.1)),
+    };
+    Terminal::with_options(backend, TerminalOptions { viewport })
 }
 
 fn write_through(bytes: &[u8]) -> io::Result<()> {
