@@ -114,14 +114,16 @@ fn a_terminal_that_is_gone_ends_it() {
 #[test]
 fn keys_and_sizes_are_followed() {
     let mut session = Session::replay();
+    session.terminal.keys("p");
+    session.terminal.wait_for("PAUSED");
     session.terminal.keys("g40\r");
     session.terminal.wait_for("WARMING UP");
     session.terminal.keys("?");
-    session.terminal.wait_for("Keys");
+    session.terminal.wait_for("PAGES");
     session.terminal.keys("\x1b");
     session.terminal.wait_for("trainer");
     session.terminal.resize(40, 10);
-    session.terminal.wait_for("60");
+    session.terminal.wait_for("60×16");
     session.terminal.resize(120, 40);
     session.terminal.wait_for("trainer");
     session.terminal.keys("e");
@@ -165,7 +167,7 @@ fn ctrl_z_gives_the_terminal_back_and_fg_draws_again() {
     terminal.keys("\x1a");
     terminal.wait_for("ready> ");
     // In the background there is no screen; a signal still ends it.
-    terminal.keys("kill %1\r");
+    terminal.keys("kill %1; kill -CONT %1\r");
     terminal.wait_for("leveloff: LEVEL since");
     terminal.keys("\rexit\rexit\r");
     assert!(shell.wait().is_ok());
@@ -395,7 +397,7 @@ fn a_run_is_watched_live_and_its_end_is_seen() {
     target.wait().unwrap();
     session.terminal.wait_for("ENDED");
     let text = std::fs::read_to_string(&recording).unwrap();
-    assert!(text.contains("\"reason\":\"target_gone\""), "{text}");
+    assert!(text.contains("\"reason\":\"target-gone\""), "{text}");
     session.terminal.keys("q");
     session.ends(&["the run ended", "live.jsonl"]);
 }

@@ -67,10 +67,7 @@ impl Cinema {
         let whole = std::fs::read_to_string(self.directory.path().join("story.jsonl")).unwrap();
         let mut prefix = String::new();
         let mut samples = 0;
-        for line in whole
-            .lines()
-            .take_while(|_| samples < self.seen || prefix.is_empty())
-        {
+        for line in whole.lines() {
             samples += usize::from(line.starts_with("{\"s\":"));
             prefix.push_str(line);
             prefix.push('\n');
