@@ -54,6 +54,8 @@ impl Dashboard {
             Event::Resized(columns, rows) => self.size = (columns, rows),
             Event::Answer(text) => self.message = Some(text),
             Event::Leave => return Some(Request::Leave),
+            // The terminal has to be taken over again; nothing has changed.
+            Event::Continued => {}
         }
         None
     }

@@ -23,6 +23,8 @@ pub enum Event {
     Answer(String),
     /// A signal asks to leave.
     Leave,
+    /// This program was stopped for a while, and goes on.
+    Continued,
 }
 
 /// What the source of ticks says about itself.

@@ -2,9 +2,11 @@
 
 mod demo;
 mod judging;
+mod watching;
 
 pub use demo::DemoArgs;
 pub use judging::{FactArgs, JudgeArgs, UndecidedAs};
+pub use watching::{LookArgs, ReplayArgs, ThemeName, Watched, WatchingArgs};
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -25,21 +27,29 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
         code and no restart, and it never touches the run.",
     after_help = "Examples:\n  \
         leveloff demo                               see it be right within a minute\n  \
+        leveloff                                    watch what is training here\n  \
         leveloff find                               what is training here, and why\n  \
         leveloff run -- python train.py             start a run and record it\n  \
         leveloff record --pid 22180 -o run.jsonl    record a run that is there already\n  \
         leveloff judge run.jsonl                    level off, or leak?\n  \
+        leveloff replay run.jsonl                   the dashboard, as it would have been\n  \
         leveloff export run.jsonl -o run.csv        a table for pandas\n  \
         leveloff doctor                             what can be measured here\n\n\
         Exit codes: 0 fine, 1 leak or regression, 2 usage or tool error, 3 undecided; `run` returns \
-        the command's own code.",
-    arg_required_else_help = true,
-    subcommand_required = true
+        the command's own code."
 )]
 pub struct Cli {
-    /// What to do.
+    /// What to do [default: watch]
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Option<Command>,
+}
+
+impl Cli {
+    /// What to do; to watch, if nothing was said.
+    pub fn wish(self) -> Command {
+        let watch = || Cli::parse_from(["leveloff", "watch"]).wish();
+        self.command.unwrap_or_else(watch)
+    }
 }
 
 /// The subcommands.
@@ -64,9 +74,16 @@ pub enum Command {
         after_help = "Examples:\n  \
             leveloff run -- python train.py --epochs 3\n  \
             leveloff run -o before.jsonl -- torchrun --nproc-per-node 2 train.py\n  \
-            leveloff run --interval 200ms -- ./train.sh | tee train.log"
+            leveloff run --interval 200ms -- ./train.sh | tee train.log\n  \
+            leveloff run --watch -- python train.py            with the dashboard"
     )]
     Run(RunArgs),
+    /// Show a run while it goes on: fine, too early to tell, or leaking
+    #[command(
+        long_about = watching::WATCH_ABOUT,
+        after_help = watching::WATCH_EXAMPLES
+    )]
+    Watch(Box<WatchingArgs>),
     /// Record a run that is there already, without a screen
     #[command(after_help = "Examples:\n  \
         leveloff record -o run.jsonl                       finds the run\n  \
@@ -74,6 +91,9 @@ pub enum Command {
         leveloff record --match train.py --duration 10m    for ten minutes\n  \
         leveloff record --system --duration 1h             the whole machine and its top growers")]
     Record(RecordArgs),
+    /// Play a recording on the dashboard: what would have been said, and when
+    #[command(after_help = watching::REPLAY_EXAMPLES)]
+    Replay(ReplayArgs),
     /// Say whether memory levels off or leaks, from recordings, tables and logs
     #[command(
         long_about = judging::LONG_ABOUT,
@@ -144,9 +164,15 @@ pub struct RunArgs {
     /// Where to record [default: leveloff-DATE-TIME-COMMAND.jsonl here]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Show the dashboard; the command's output goes to a .log file beside the recording
+    #[arg(long = "watch")]
+    pub shows: bool,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub watch: WatchArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub look: LookArgs,
     /// The command to run, after `--`
     #[arg(last = true, required = true, value_name = "CMD")]
     pub command: Vec<OsString>,

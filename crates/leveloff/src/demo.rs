@@ -1,5 +1,6 @@
 //! `leveloff demo`: the reference trainer under watch, and whether what is said of it is true.
 
+mod audience;
 mod catalogue;
 mod live_table;
 mod patient;
@@ -7,6 +8,7 @@ mod place;
 mod trainer;
 mod truth;
 
+use std::os::fd::BorrowedFd;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -25,6 +27,7 @@ use crate::screen::{paint, put};
 use crate::session::{Plan, Session};
 use crate::stop_requests::{StopRequests, Woken};
 use crate::summary::Summary;
+use audience::{Audience, open, shows};
 use catalogue::Entry;
 use live_table::LiveTable;
 use patient::{Ended, Patient};
@@ -93,13 +96,19 @@ fn watch(args: &DemoArgs, trainer: &Trainer, entry: &Entry, place: &DemoPlace) -
     // Asked for before anything runs that would have to be stopped.
     let stop = StopRequests::listen()?;
     let patient = Patient::start(command).inspect_err(|_| Recorder::discard(&recording))?;
-    let table = LiveTable::new(paint(), steps);
-    let _ = put(&opening(entry, steps, pace, &patient));
+    let stated = args.facts.stated();
     let session = Session::start(recorder, options(&watch, &patient))
         .inspect_err(|_| Recorder::discard(&recording))?
         .without_status_line()
-        .judged_by(&args.facts.stated());
-    let (summary, ended) = attend(session, patient, &stop, table)?;
+        .judged_by(&stated);
+    let audience = match shows(args)? {
+        Some(look) => Audience::Screen(open(look, entry, &recording, stated)?),
+        None => {
+            let _ = put(&opening(entry, steps, pace, &patient));
+            Audience::Lines(LiveTable::new(paint(), steps))
+        }
+    };
+    let (summary, ended) = attend(session, patient, &stop, audience)?;
     Ok(Seen {
         summary,
         ended,
@@ -148,43 +157,53 @@ fn options(watch: &WatchArgs, patient: &Patient) -> SamplerOptions {
     }
 }
 
-/// Samples and shows until the training has ended by itself, or because somebody asked for it.
+/// Samples and shows until the training has ended by itself, or because somebody asked for it or left.
 fn attend(
     mut session: Session,
     mut patient: Patient,
     stop: &StopRequests,
-    mut table: LiveTable,
+    mut audience: Audience,
 ) -> Result<(Summary, Ended)> {
     loop {
-        let woken = stop.wait_for(patient.handle(), session.next_tick_at())?;
-        if woken == Woken::Stop {
-            patient.stop();
-            continue;
+        let handles: Vec<BorrowedFd> = std::iter::once(patient.handle())
+            .chain(audience.left())
+            .collect();
+        let woken = stop.wait_for(&handles, session.next_tick_at())?;
+        match woken {
+            Woken::Stop => {
+                patient.stop();
+                continue;
+            }
+            // Whoever leaves has seen enough; without a screen the rest is short.
+            Woken::Other(1) => {
+                patient.ask_to_stop();
+                audience = Audience::Nobody;
+                continue;
+            }
+            Woken::Other(_) | Woken::Deadline => {}
         }
         // Also after its end: the last steps, and who went, are part of the run.
-        if !show(&mut session, &mut table)? {
+        if !show(&mut session, &mut audience)? {
             patient.ask_to_stop();
         }
-        if woken == Woken::Other {
+        if woken == Woken::Other(0) {
             let ended = patient.ended()?;
+            session.end_recording(ended.reason());
+            audience.see_end();
             return Ok((session.end(ended.reason()), ended));
         }
     }
 }
 
-/// Takes a tick and shows it when a line is due; whether anybody can still read that.
-fn show(session: &mut Session, table: &mut LiveTable) -> Result<bool> {
+/// Takes a tick and shows it; whether anybody can still see that.
+fn show(session: &mut Session, audience: &mut Audience) -> Result<bool> {
     let tick = match session.tick() {
         Ok(tick) => tick,
         // It was over before the first sample; its end is told like any other.
         Err(SamplerError::Gone(_)) => return Ok(true),
         Err(error) => return Err(error.into()),
     };
-    if !table.is_due(tick.sample.t) {
-        return Ok(true);
-    }
-    let lines = table.lines(&tick.sample, session.verdict().as_ref());
-    Ok(put(&lines).is_ok())
+    Ok(audience.see(&tick, session))
 }
 
 /// Tells the verdict as `judge` does, from the recording, so that anybody can ask again; then what

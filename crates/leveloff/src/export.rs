@@ -99,10 +99,8 @@ pub const TREE_COLUMNS: [&str; 25] = [
 
 /// Writes the CSV.
 pub fn run(args: &ExportArgs) -> Result<ExitCode> {
-    let reader = RecordingReader::new(BufReader::with_capacity(1 << 16, open(&args.file)?))
-        .with_context(|| args.file.display().to_string())?;
     if args.output == Path::new("-") {
-        match write_csv(reader, args.scope, io::stdout().lock()) {
+        match write_csv(read(&args.file)?, args.scope, io::stdout().lock()) {
             // The reader of the pipe has seen enough.
             Err(error) if is_broken_pipe(&error) => {}
             result => {
@@ -110,18 +108,29 @@ pub fn run(args: &ExportArgs) -> Result<ExitCode> {
             }
         }
     } else {
-        let (file, is_new) = create(&args.output)?;
-        let rows = write_csv(reader, args.scope, file)
-            .inspect_err(|_| {
-                // Half a table looks like a whole one.
-                if is_new {
-                    drop(std::fs::remove_file(&args.output));
-                }
-            })
-            .with_context(|| format!("cannot export to {}", args.output.display()))?;
+        let rows = to_file(&args.file, args.scope, &args.output)?;
         notice(&format!("{rows} rows in {}", args.output.display()));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the CSV of a recording to a file that must not exist; says how many rows.
+pub fn to_file(recording: &Path, scope: ExportScope, output: &Path) -> Result<u64> {
+    let reader = read(recording)?;
+    let (file, is_new) = create(output)?;
+    write_csv(reader, scope, file)
+        .inspect_err(|_| {
+            // Half a table looks like a whole one.
+            if is_new {
+                drop(std::fs::remove_file(output));
+            }
+        })
+        .with_context(|| format!("cannot export to {}", output.display()))
+}
+
+fn read(recording: &Path) -> Result<RecordingReader<BufReader<Box<dyn Read>>>> {
+    RecordingReader::new(BufReader::with_capacity(1 << 16, open(recording)?))
+        .with_context(|| recording.display().to_string())
 }
 
 /// The recording; `-` is stdin.

@@ -30,8 +30,9 @@ mod terminal;
 mod wiring;
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -65,6 +66,8 @@ pub struct Launch {
     relay_is_leaving: bool,
     relay_is_reaped: bool,
     output_files: Vec<PathBuf>,
+    /// Whether we stop when the command is stopped.
+    stops_with_command: bool,
 }
 
 /// Why [`Launch::serve_until`] came back.
@@ -98,7 +101,35 @@ pub fn launch(command: &[OsString]) -> anyhow::Result<Launch> {
     start::launch(command)
 }
 
+/// Starts the command away from the terminal: it reads nothing, and what it prints goes to `log`. The
+/// terminal stays ours.
+pub fn launch_into(command: &[OsString], log: &File) -> anyhow::Result<Launch> {
+    start::launch_into(command, log)
+}
+
+/// Stops this process as Ctrl-Z would, until it is continued. Nothing happens where no shell is there
+/// to continue it.
+pub fn suspend() {
+    edge::take_default_action(signal_hook::consts::SIGTSTP, edge::Who::Us);
+}
+
+/// Whether our job may read and change this terminal. Where nobody tells, it may.
+pub fn is_in_front(terminal: BorrowedFd<'_>) -> bool {
+    rustix::termios::tcgetpgrp(terminal).is_err() || terminal::in_foreground(terminal)
+}
+
 impl Launch {
+    /// A handle to the command that can only ever mean it; `None` when it has ended already.
+    pub fn handle(&self) -> Option<OwnedFd> {
+        self.child_handle.as_ref()?.try_clone().ok()
+    }
+
+    /// From now on we stop when the command is stopped, and it when we are, as one job. Not so while
+    /// a screen of ours is shown.
+    pub fn join_jobs(&mut self) {
+        self.stops_with_command = true;
+    }
+
     /// The command's pid.
     pub fn child(&self) -> Pid {
         self.child

@@ -1,8 +1,9 @@
 //! The leveloff command: arguments in [`cli`], then one module for each thing it does.
 //!
-//! [`demo`], [`find`], [`run`], [`record`], [`judge`], [`export`] and [`doctor`] are the subcommands.
-//! [`run`] starts its command through [`launch`]; it, [`record`] and [`demo`] drive a [`session`]:
-//! sampler in, [`recorder`] and [`summary`] out. [`judge`] reads through [`intake`].
+//! [`demo`], [`find`], [`run`], [`watch`], [`record`], [`replay`], [`judge`], [`export`] and [`doctor`]
+//! are the subcommands. [`run`] starts its command through [`launch`], [`watch`] and [`record`] find
+//! theirs as a [`run_target`]; they and [`demo`] drive a [`session`]: sampler in, [`recorder`] and
+//! [`summary`] out, and ticks to a [`show`] where there is a screen. [`judge`] reads through [`intake`].
 
 pub mod cli;
 pub mod demo;
@@ -15,8 +16,12 @@ pub mod launch;
 pub mod notice;
 pub mod record;
 pub mod recorder;
+pub mod replay;
 pub mod run;
+pub mod run_target;
 pub mod screen;
 pub mod session;
+pub mod show;
 pub mod stop_requests;
 pub mod summary;
+pub mod watch;

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use clap::{CommandFactory, Parser};
 use leveloff::cli::{Cli, Command};
 use leveloff::notice::notice;
-use leveloff::{demo, doctor, export, find, judge, launch, record, run};
+use leveloff::{demo, doctor, export, find, judge, launch, record, replay, run, watch};
 
 /// A usage or tool error.
 const TROUBLE: u8 = 2;
@@ -17,7 +17,7 @@ fn main() -> ExitCode {
     if let Some(code) = launch::relay_entry() {
         return code;
     }
-    match obey(&Cli::parse().command) {
+    match obey(&Cli::parse().wish()) {
         Ok(code) => code,
         Err(error) => {
             notice(&format!("{error:#}"));
@@ -31,7 +31,9 @@ fn obey(command: &Command) -> Result<ExitCode> {
         Command::Demo(args) => demo::run(args),
         Command::Find(args) => find::run(args),
         Command::Run(args) => launch::pass_on(run::run(args)?),
+        Command::Watch(args) => watch::run(args),
         Command::Record(args) => record::run(args),
+        Command::Replay(args) => replay::run(args),
         Command::Judge(args) => judge::run(args),
         Command::Export(args) => export::run(args),
         Command::Doctor(args) => doctor::run(args.format),

@@ -1,10 +1,13 @@
 //! `leveloff run`: start a command, watch its tree, record it, and end as it ends.
 
+mod stage;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
+use leveloff_dashboard::event::SourceNews;
 use leveloff_model::process::{Pid, printable};
 use leveloff_model::recording::{EndReason, StatedFacts, Target};
 use leveloff_sampler::proc_root::ProcRoot;
@@ -17,6 +20,8 @@ use crate::launch::{self, Launch, Outcome, OutputStream, Served};
 use crate::notice::notice;
 use crate::recorder::Recorder;
 use crate::session::{Plan, Session};
+use crate::show::{self, Show};
+use stage::Stage;
 
 /// Without anything to sample, the command is still served: keys, sizes, signals.
 const SERVE_WITHOUT_SAMPLING: Duration = Duration::from_secs(60);
@@ -38,13 +43,25 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     if let Some(log) = &args.watch.log {
         check_log(log)?;
     }
+    let look = match args.shows {
+        true => Some(show::look(&args.look, "leveloff run without --watch")?),
+        false => None,
+    };
     let recorder = plan.create_recording()?;
     let recording = recorder.path().to_owned();
+    let stage = look
+        .map(|look| Stage::prepare(look, &recording))
+        .transpose();
     // If nothing ran, there is nothing in the file that was made for it.
-    let mut launch =
-        launch::launch(&args.command).inspect_err(|_| Recorder::discard(&recording))?;
+    let stage = stage.inspect_err(|_| Recorder::discard(&recording))?;
+    let launched = match &stage {
+        Some(stage) => stage.launch(&args.command),
+        None => launch::launch(&args.command),
+    };
+    let mut launch = launched.inspect_err(|_| Recorder::discard(&recording))?;
     let stated = args.watch.facts.stated();
     let mut watching = Watching::start(recorder, options(args, &launch), &stated);
+    watching.show = stage.and_then(|stage| stage.open(&command, &recording, &stated, &mut launch));
     let outcome = serve(&mut launch, &mut watching)?;
     watching.finish(&command, outcome);
     Ok(outcome)
@@ -87,6 +104,9 @@ fn serve(launch: &mut Launch, watching: &mut Watching) -> Result<Outcome> {
     loop {
         let served = launch.serve_until(watching.next_tick_at())?;
         let mut more = pass_output(launch, watching);
+        if watching.is_screen_left()? {
+            launch.join_jobs();
+        }
         match served {
             Served::Deadline => watching.tick(),
             Served::Output | Served::Resumed => {}
@@ -114,37 +134,39 @@ fn pass_output(launch: &mut Launch, watching: &mut Watching) -> bool {
     any
 }
 
-/// The watch over the command, as long as it can be kept up.
-enum Watching {
-    Going(Box<Session>),
-    Given,
+/// The watch over the command, as long as it can be kept up, and the screen, as long as it is shown.
+struct Watching {
+    /// `None` when it could not be kept up.
+    session: Option<Box<Session>>,
+    show: Option<Show>,
 }
 
 impl Watching {
     fn start(recorder: Recorder, options: SamplerOptions, stated: &StatedFacts) -> Watching {
-        match Session::start(recorder, options) {
-            Ok(session) => {
-                let session = session.without_status_line().judged_by(stated);
-                Watching::Going(Box::new(session))
-            }
+        let session = match Session::start(recorder, options) {
+            Ok(session) => Some(Box::new(session.without_status_line().judged_by(stated))),
             Err(error) => {
                 notice(&format!(
                     "cannot watch the command, which goes on: {error:#}"
                 ));
-                Watching::Given
+                None
             }
+        };
+        Watching {
+            session,
+            show: None,
         }
     }
 
     fn next_tick_at(&self) -> Instant {
-        match self {
-            Watching::Going(session) => session.next_tick_at(),
-            Watching::Given => Instant::now() + SERVE_WITHOUT_SAMPLING,
+        match &self.session {
+            Some(session) => session.next_tick_at(),
+            None => Instant::now() + SERVE_WITHOUT_SAMPLING,
         }
     }
 
     fn feed(&mut self, stream: OutputStream, bytes: &[u8]) {
-        if let Watching::Going(session) = self
+        if let Some(session) = &mut self.session
             && !bytes.is_empty()
         {
             session.sampler().feed_output(stream, bytes);
@@ -153,11 +175,15 @@ impl Watching {
 
     /// A tick that fails, or even panics, ends the watch and not the command.
     fn tick(&mut self) {
-        let Watching::Going(session) = self else {
+        let Some(session) = &mut self.session else {
             return;
         };
         match catch_unwind(AssertUnwindSafe(|| session.tick())) {
-            Ok(Ok(_)) => {}
+            Ok(Ok(tick)) => {
+                if let Some(show) = &mut self.show {
+                    show.offer(&tick);
+                }
+            }
             // It was over before the first sample; its end is told like any other.
             Ok(Err(SamplerError::Gone(_))) => {}
             Ok(Err(error)) => self.give_up(&error.to_string()),
@@ -169,13 +195,22 @@ impl Watching {
         notice(&format!(
             "no longer watching the command, which goes on: {why}"
         ));
-        *self = Watching::Given;
+        self.session = None;
+    }
+
+    /// Whether the screen was left since this was asked last.
+    fn is_screen_left(&mut self) -> Result<bool> {
+        let is_left = match &self.show {
+            Some(show) => show.is_left_by(Instant::now())?,
+            None => false,
+        };
+        if is_left {
+            self.show = None;
+        }
+        Ok(is_left)
     }
 
     fn finish(self, command: &[String], outcome: Outcome) {
-        let Watching::Going(session) = self else {
-            return;
-        };
         let name = command.first().map_or("the command", String::as_str);
         let (reason, ended) = match outcome {
             Outcome::Code(code) => (
@@ -187,6 +222,16 @@ impl Watching {
                 format!("{name} was ended by signal {signal}"),
             ),
         };
-        session.finish(reason, &ended, 0);
+        let mut session = self.session;
+        if let Some(session) = &mut session {
+            session.end_recording(reason);
+        }
+        if let Some(show) = self.show {
+            show.tell(SourceNews::Ended(ended.clone()));
+            show.wait();
+        }
+        if let Some(session) = session {
+            session.finish(reason, &ended, 0);
+        }
     }
 }

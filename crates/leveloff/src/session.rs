@@ -1,7 +1,7 @@
 //! A run under watch: sampler, recording and summary, moved on tick by tick.
 
 use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -34,7 +34,8 @@ pub struct Plan<'a> {
 /// A run under watch.
 pub struct Session {
     sampler: Sampler,
-    recorder: Recorder,
+    recorder: Option<Recorder>,
+    recording: Option<PathBuf>,
     summary: Summary,
     judge: Option<LiveJudge>,
     status: StatusLine,
@@ -69,13 +70,18 @@ impl Plan<'_> {
 }
 
 impl Session {
-    /// Starts watching; the first tick is due at once.
-    pub fn start(recorder: Recorder, options: SamplerOptions) -> Result<Session> {
+    /// Starts watching, and recording if there is a recorder; the first tick is due at once.
+    pub fn start(
+        recorder: impl Into<Option<Recorder>>,
+        options: SamplerOptions,
+    ) -> Result<Session> {
         raise_descriptor_limit();
         survive_file_size_limit();
         let interval = options.interval;
+        let recorder = recorder.into();
         Ok(Session {
             sampler: Sampler::new(options)?,
+            recording: recorder.as_ref().map(|recorder| recorder.path().to_owned()),
             recorder,
             summary: Summary::default(),
             judge: None,
@@ -106,7 +112,9 @@ impl Session {
             self.next = now + self.interval;
         }
         let tick = tick?;
-        self.recorder.write(&tick);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.write(&tick);
+        }
         self.summary.take(&tick);
         if let Some(judge) = &mut self.judge {
             judge.take(&tick);
@@ -138,19 +146,26 @@ impl Session {
         self.sampler.is_over()
     }
 
+    /// Ends the recording; whoever follows it sees that at once.
+    pub fn end_recording(&mut self, reason: EndReason) {
+        self.status.clear();
+        if let Some(recorder) = self.recorder.take() {
+            recorder.finish(&End {
+                t: self.last_t,
+                reason,
+            });
+        }
+    }
+
     /// Ends the recording, and says what was seen only in the summary that it hands out.
     pub fn end(mut self, reason: EndReason) -> Summary {
-        self.status.clear();
-        self.recorder.finish(&End {
-            t: self.last_t,
-            reason,
-        });
+        self.end_recording(reason);
         self.summary
     }
 
     /// Ends the recording and tells what was seen, on stderr: the verdict first.
     pub fn finish(self, reason: EndReason, ended: &str, top_growers: usize) {
-        let path = self.recorder.path().to_owned();
+        let recording = self.recording.clone();
         let verdict = self.judge.as_ref().and_then(LiveJudge::line);
         let summary = self.end(reason);
         let is_over = !matches!(reason, EndReason::Duration | EndReason::Stopped);
@@ -163,11 +178,16 @@ impl Session {
         for line in summary.top_growers(top_growers) {
             notice(&line);
         }
-        let path = path.display();
-        notice(&format!(
-            "recording {path} · leveloff judge {path} tells more"
-        ));
+        if let Some(recording) = recording {
+            notice(&where_recorded(&recording));
+        }
     }
+}
+
+/// Where a recording is, and what it is good for.
+pub fn where_recorded(recording: &Path) -> String {
+    let path = recording.display();
+    format!("recording {path} · leveloff judge {path} tells more")
 }
 
 /// One line on a terminal that says that something happens.

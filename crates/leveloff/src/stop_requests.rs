@@ -22,8 +22,8 @@ pub enum Woken {
     Deadline,
     /// A stop was asked for. Each request is told once.
     Stop,
-    /// What was waited for besides is there.
-    Other,
+    /// What was waited for besides is there: the first of it that is.
+    Other(usize),
 }
 
 impl StopRequests {
@@ -41,28 +41,27 @@ impl StopRequests {
 
     /// Waits until `deadline`; whether a stop was asked for before.
     pub fn wait_until(&self, deadline: Instant) -> Result<bool> {
-        Ok(self.wait(None, deadline)? == Woken::Stop)
+        Ok(self.wait_for(&[], deadline)? == Woken::Stop)
     }
 
-    /// The same, unless there is something to read from `other` before.
-    pub fn wait_for(&self, other: BorrowedFd, deadline: Instant) -> Result<Woken> {
-        self.wait(Some(other), deadline)
-    }
-
-    fn wait(&self, other: Option<BorrowedFd>, deadline: Instant) -> Result<Woken> {
+    /// The same, unless there is something to read from one of the `others` before.
+    pub fn wait_for(&self, others: &[BorrowedFd], deadline: Instant) -> Result<Woken> {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let timeout = Timespec::try_from(left).ok();
-            let fds = [Some(self.pipe.as_fd()), other].into_iter().flatten();
-            let mut fds: Vec<PollFd> = fds
+            let mut fds: Vec<PollFd> = std::iter::once(self.pipe.as_fd())
+                .chain(others.iter().copied())
                 .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
                 .collect();
             match poll(&mut fds, timeout.as_ref()) {
                 Ok(0) => return Ok(Woken::Deadline),
-                Ok(_) if fds[0].revents().is_empty() => return Ok(Woken::Other),
-                Ok(_) => {
+                Ok(_) if !fds[0].revents().is_empty() => {
                     self.forget();
                     return Ok(Woken::Stop);
+                }
+                Ok(_) => {
+                    let ready = fds[1..].iter().position(|fd| !fd.revents().is_empty());
+                    return Ok(ready.map_or(Woken::Deadline, Woken::Other));
                 }
                 Err(rustix::io::Errno::INTR) => {}
                 Err(errno) => return Err(errno).context("cannot wait"),
@@ -93,11 +92,17 @@ mod tests {
     fn a_request_is_told_once_and_before_anything_else() {
         let stop = StopRequests::listen().unwrap();
         let (reader, mut writer) = UnixStream::pair().unwrap();
-        assert_eq!(stop.wait(None, Instant::now()).unwrap(), Woken::Deadline);
+        assert_eq!(stop.wait_for(&[], Instant::now()).unwrap(), Woken::Deadline);
         writer.write_all(b"x").unwrap();
-        assert_eq!(stop.wait_for(reader.as_fd(), far()).unwrap(), Woken::Other);
+        assert_eq!(
+            stop.wait_for(&[reader.as_fd()], far()).unwrap(),
+            Woken::Other(0)
+        );
         signal_hook::low_level::raise(SIGTERM).unwrap();
-        assert_eq!(stop.wait_for(reader.as_fd(), far()).unwrap(), Woken::Stop);
-        assert_eq!(stop.wait(None, Instant::now()).unwrap(), Woken::Deadline);
+        assert_eq!(
+            stop.wait_for(&[reader.as_fd()], far()).unwrap(),
+            Woken::Stop
+        );
+        assert_eq!(stop.wait_for(&[], Instant::now()).unwrap(), Woken::Deadline);
     }
 }

@@ -6,13 +6,13 @@ use std::time::Duration;
 use clap::Args;
 
 use super::judging::parse_steps;
-use super::{FactArgs, parse_interval};
+use super::{FactArgs, LookArgs, parse_interval};
 
 /// What `demo --help` begins with.
 pub(super) const LONG_ABOUT: &str = "See it be right within a minute: watch a training whose truth is known.\n\n\
     Starts the reference trainer, a small but real training whose memory does on purpose what PATTERN \
-    names, watches it as `run` would, and says every second what can be said so far. In the end come \
-    the whole verdict, what was really true, and whether that was met.\n\n\
+    names, and watches it as `run --watch` would: on the dashboard, or without a terminal in a line every \
+    second. In the end come the whole verdict, what was really true, and whether that was met.\n\n\
     The default is the story of a run that grew for 90 steps, was called a leak for weeks, and was \
     none.";
 
@@ -51,7 +51,13 @@ pub struct DemoArgs {
     /// The reference trainer, if it is neither beside leveloff nor on PATH
     #[arg(long, value_name = "FILE", env = "LEVELOFF_TRAINER")]
     pub trainer: Option<PathBuf>,
+    /// A line every second instead of the dashboard [default: where there is no terminal]
+    #[arg(long)]
+    pub plain: bool,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub facts: FactArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub look: LookArgs,
 }

@@ -139,7 +139,10 @@ mod tests {
         let patient = shell("exit 3");
         let stop = StopRequests::listen().unwrap();
         let far = Instant::now() + Duration::from_secs(60);
-        assert_eq!(stop.wait_for(patient.handle(), far).unwrap(), Woken::Other);
+        assert_eq!(
+            stop.wait_for(&[patient.handle()], far).unwrap(),
+            Woken::Other(0)
+        );
         let ended = patient.ended().unwrap();
         assert_eq!(ended.reason(), EndReason::Exited(3));
         assert!(ended.trouble().unwrap().contains('3'));

@@ -186,6 +186,9 @@ impl Launch {
     }
 
     fn pass_signal_on(&mut self, signal: i32, sender: Sender) {
+        if signal == SIGTSTP && !self.stops_with_command {
+            return;
+        }
         let us = Pid(rustix::process::getpid().as_raw_nonzero().get());
         let has_it_already = match sender {
             Sender::Terminal => !self.is_apart,
@@ -253,6 +256,9 @@ impl Launch {
     /// Stops as the command was stopped, so that the shell sees its job stop, until the shell
     /// continues us.
     fn stop_with_command(&mut self, signal: i32) {
+        if !self.stops_with_command {
+            return;
+        }
         self.restore_terminal();
         // From the keyboard it would have reached everyone in the job.
         let who = if self.mode == Mode::Terminal && signal != SIGSTOP {

@@ -2,6 +2,7 @@
 //! and socket, starts the relay, and waits until the command runs.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -88,9 +89,50 @@ pub fn launch(command: &[OsString]) -> anyhow::Result<Launch> {
         relay_is_leaving: false,
         relay_is_reaped: false,
         output_files,
+        stops_with_command: true,
     };
     serve::catch_up(&mut launch);
     Ok(launch)
+}
+
+/// See [`super::launch_into`].
+pub fn launch_into(command: &[OsString], log: &File) -> anyhow::Result<Launch> {
+    let lent = LentStreams::new(log).context("cannot redirect the command's output")?;
+    let mut launch = launch(command)?;
+    drop(lent);
+    launch.stops_with_command = false;
+    Ok(launch)
+}
+
+/// The command gets what our own streams are when it is started. Dropping this puts ours back.
+struct LentStreams {
+    ours: [OwnedFd; 3],
+}
+
+impl LentStreams {
+    fn new(log: &File) -> io::Result<LentStreams> {
+        let null = File::open("/dev/null")?;
+        let ours = [
+            rustix::stdio::stdin().try_clone_to_owned()?,
+            rustix::stdio::stdout().try_clone_to_owned()?,
+            rustix::stdio::stderr().try_clone_to_owned()?,
+        ];
+        let lent = LentStreams { ours };
+        rustix::stdio::dup2_stdin(&null)?;
+        rustix::stdio::dup2_stdout(log)?;
+        rustix::stdio::dup2_stderr(log)?;
+        Ok(lent)
+    }
+}
+
+impl Drop for LentStreams {
+    fn drop(&mut self) {
+        let [stdin, stdout, stderr] = &self.ours;
+        // These numbers are open, so nothing can be in the way.
+        let _ = rustix::stdio::dup2_stdin(stdin);
+        let _ = rustix::stdio::dup2_stdout(stdout);
+        let _ = rustix::stdio::dup2_stderr(stderr);
+    }
 }
 
 fn wiring_of_this_process() -> Wiring {

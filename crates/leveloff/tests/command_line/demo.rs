@@ -9,6 +9,7 @@ use rustix::process::Signal;
 
 use crate::recording::Recording;
 use crate::stage::{Ended, LEVELOFF, Stage, ended, python, read_until, send};
+use crate::terminal::Terminal;
 
 /// Trains as the reference trainer is asked to. Each step waits until the recording, whose path is in
 /// RECORDING, has one more sample: so the verdict does not depend on who else uses the machine.
@@ -279,4 +280,28 @@ fn a_recording_that_exists_is_not_overwritten() {
     let kept = std::fs::read_to_string(stage.path("run.jsonl")).unwrap();
     assert_eq!(kept, "mine");
     left_only_its_recording(&stage);
+}
+
+#[test]
+fn on_a_terminal_it_is_the_dashboard_and_leaving_that_ends_it_and_tells() {
+    let stage = Stage::new();
+    let trainer = format!("LEVELOFF_TRAINER={}", stand_in(&stage));
+    let recording = stage.path("run.jsonl").display().to_string();
+    let recorded = format!("RECORDING={recording}");
+    let temporary = format!("TMPDIR={}", stage.directory().display());
+    let environment = ["env", "TERM=xterm", &trainer, &recorded, &temporary];
+    let demo = [
+        LEVELOFF, "demo", "--fast", "-i", "20ms", "-o", &recording, "endless",
+    ];
+    let mut terminal = Terminal::new(100, 30);
+    let modes = terminal.modes();
+    let mut child = terminal.start(&[&environment[..], &demo].concat());
+    terminal.wait_for("\x1b[?1049h");
+    terminal.wait_for("trainer");
+    terminal.keys("q");
+    terminal.wait_for("\x1b[?1049l");
+    terminal.wait_for("truth");
+    terminal.wait_for("run.jsonl");
+    assert!(matches!(child.wait().unwrap().code(), Some(0 | 1)));
+    assert_eq!(terminal.modes(), modes);
 }

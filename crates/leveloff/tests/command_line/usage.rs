@@ -2,13 +2,16 @@
 
 use std::process::Stdio;
 
-use crate::stage::{Stage, ended};
+use crate::stage::{LEVELOFF, Stage, ended};
+use crate::terminal::Terminal;
 
-const SUBCOMMANDS: [&str; 9] = [
+const SUBCOMMANDS: [&str; 11] = [
     "demo",
     "find",
     "run",
+    "watch",
     "record",
+    "replay",
     "judge",
     "export",
     "doctor",
@@ -32,10 +35,70 @@ fn help_shows_examples_for_everything() {
 }
 
 #[test]
-fn nothing_asked_shows_the_help_and_is_a_mistake() {
-    Stage::new()
+fn nothing_asked_is_to_watch() {
+    let stage = Stage::new();
+    let plain = stage
         .ask(&[])
-        .refused(&["Usage: leveloff", "Examples:"]);
+        .refused(&["needs a terminal", "leveloff record"]);
+    assert_eq!(plain.stderr, stage.ask(&["watch"]).stderr);
+}
+
+#[test]
+fn without_a_terminal_there_is_no_dashboard_and_something_else_is_named() {
+    let stage = Stage::new();
+    let own_pid = std::process::id().to_string();
+    for (arguments, instead) in [
+        (vec!["watch", &own_pid], "leveloff record"),
+        (
+            vec!["watch", "--system", "-o", "x.jsonl"],
+            "leveloff record",
+        ),
+        (vec!["watch", "no.jsonl"], "leveloff record"),
+        (vec!["replay", "no.jsonl"], "leveloff judge"),
+        (
+            vec!["run", "--watch", "--", "touch", "started"],
+            "without --watch",
+        ),
+    ] {
+        stage
+            .ask(&arguments)
+            .refused(&["needs a terminal", "stdout is none", instead]);
+    }
+    assert!(!stage.path("started").exists());
+    assert!(stage.recordings().is_empty());
+}
+
+#[test]
+fn a_dumb_terminal_is_told_so() {
+    let stage = Stage::new();
+    let mut terminal = Terminal::new(80, 24);
+    let mut child = terminal.start(&["env", "TERM=dumb", LEVELOFF, "watch"]);
+    terminal.wait_for("TERM=dumb");
+    terminal.wait_for("leveloff record");
+    assert_eq!(child.wait().unwrap().code(), Some(2));
+    drop(stage);
+}
+
+#[test]
+fn on_a_terminal_what_cannot_be_watched_is_said_as_record_says_it() {
+    for (arguments, words) in [
+        (&["watch", "999999999"][..], "there is no process 999999999"),
+        (
+            &["watch", "no-such-file.jsonl"],
+            "cannot open the recording no-such-file.jsonl",
+        ),
+        (&["replay", "/dev/null"], "the recording is empty"),
+        (
+            &["watch", "--match", "no-such-run-anywhere"],
+            "no training run found",
+        ),
+    ] {
+        let mut terminal = Terminal::new(200, 24);
+        let mut child = terminal.start(&[&[LEVELOFF], arguments].concat());
+        terminal.wait_for(words);
+        assert_eq!(child.wait().unwrap().code(), Some(2), "{arguments:?}");
+        assert!(!terminal.text().contains("1049h"), "{arguments:?}");
+    }
 }
 
 #[test]
@@ -149,6 +212,17 @@ fn wishes_that_contradict_each_other_are_refused() {
             ["--limit", "28 quarts"],
         ),
         (vec!["record", "--level-by", "-1"], ["--level-by", "-1"]),
+        (vec!["watch", "1", "--system"], ["PID|FILE", "--system"]),
+        (vec!["watch", "0"], ["PID|FILE", "leveloff find"]),
+        (
+            vec!["watch", "--theme", "pink"],
+            ["--theme", "colour-blind"],
+        ),
+        (vec!["replay"], ["FILE", "leveloff replay"]),
+        (
+            vec!["replay", "x", "--speed", "0"],
+            ["--speed", "above zero"],
+        ),
         (vec!["judge"], ["FILE", "leveloff judge"]),
         (vec!["judge", "-", "-"], ["stdin", "only once"]),
         (vec!["judge", "-", "--looks", "0"], ["--looks", "0"]),

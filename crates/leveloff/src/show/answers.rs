@@ -1,0 +1,232 @@
+//! What the dashboard asks for, done.
+
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Sender, SyncSender};
+use std::time::Duration;
+
+use anyhow::Result;
+use leveloff_dashboard::event::{Event, ReplayRequest, Request};
+use leveloff_dashboard::event_loop::Reply;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::Signal;
+
+use crate::cli::ExportScope;
+use crate::export;
+use crate::launch;
+
+/// How often a job in the background looks whether it has come to the front again.
+const JOB_PACE: Duration = Duration::from_millis(250);
+
+/// Who does what the dashboard asks for.
+#[derive(Debug, Default)]
+pub struct Answers {
+    recording: Option<PathBuf>,
+    player: Option<Sender<ReplayRequest>>,
+    command: Option<StartedCommand>,
+    /// Whether a signal asks to leave.
+    pub(super) is_leaving: Arc<AtomicBool>,
+    parting_words: Vec<String>,
+}
+
+/// A command that we started, held by a handle that can only ever mean it.
+#[derive(Debug)]
+pub struct StartedCommand {
+    /// What it is called.
+    pub name: String,
+    /// Readable when it has ended.
+    pub handle: Option<OwnedFd>,
+    /// Where its output goes.
+    pub log: PathBuf,
+}
+
+impl Answers {
+    /// For a run that is recorded there, or played from there.
+    pub fn about(recording: Option<&Path>) -> Answers {
+        Answers {
+            recording: recording.map(Path::to_owned),
+            ..Answers::default()
+        }
+    }
+
+    /// Whoever plays the recording hears what is asked of it.
+    pub fn with_player(mut self, player: Sender<ReplayRequest>) -> Answers {
+        self.player = Some(player);
+        self
+    }
+
+    /// The command that we started can be stopped, and is spoken of on leaving.
+    pub fn with_command(mut self, command: StartedCommand) -> Answers {
+        self.command = Some(command);
+        self
+    }
+
+    /// Does what is asked; what takes longer is told as an event later.
+    pub fn answer(&mut self, request: Request, events: &SyncSender<Event>) -> Reply {
+        match request {
+            Request::Export => self.export(events),
+            Request::Report => self.report(),
+            Request::Replay(request) => {
+                // Nobody plays only when the screen is about to be left.
+                let _ = self.player.as_ref().map(|player| player.send(request));
+                Reply::Done
+            }
+            Request::Leave => self.leave(),
+            Request::StopRun => self.stop_run(),
+            Request::Suspend => self.suspend(),
+        }
+    }
+
+    /// What to say on the terminal when the screen was left.
+    pub fn parting_words(&self) -> &[String] {
+        &self.parting_words
+    }
+
+    fn export(&self, events: &SyncSender<Event>) -> Reply {
+        let Some(recording) = self.recording.clone() else {
+            return Reply::Say("nothing is recorded; -o FILE records, then e exports".to_owned());
+        };
+        let events = events.clone();
+        // A long recording takes a while, and the screen goes on meanwhile.
+        std::thread::spawn(move || {
+            let text = match export_beside(&recording) {
+                Ok((table, rows)) => format!("{rows} rows in {}", table.display()),
+                Err(error) => format!("{error:#}"),
+            };
+            let _ = events.send(Event::Answer(text));
+        });
+        Reply::Say("exporting…".to_owned())
+    }
+
+    fn report(&self) -> Reply {
+        Reply::Say(match &self.recording {
+            Some(recording) => {
+                let path = recording.display();
+                format!("no reports yet: leveloff judge {path} tells all, e exports CSV")
+            }
+            None => "no reports yet; -o FILE records, leveloff judge FILE tells all".to_owned(),
+        })
+    }
+
+    fn leave(&mut self) -> Reply {
+        if let Some(command) = self.command.as_ref().filter(|command| !command.is_over()) {
+            let (name, log) = (&command.name, command.log.display());
+            self.parting_words.push(format!(
+                "{name} goes on and is recorded to its end; its output is in {log}"
+            ));
+        }
+        Reply::Leave
+    }
+
+    /// Stops until we are continued in front of the terminal. In the background sampling goes on, and
+    /// the screen waits.
+    fn suspend(&self) -> Reply {
+        launch::suspend();
+        while !launch::is_in_front(rustix::stdio::stdin()) {
+            if self.is_leaving.load(Ordering::Relaxed) {
+                return Reply::Leave;
+            }
+            std::thread::sleep(JOB_PACE);
+        }
+        Reply::Done
+    }
+
+    fn stop_run(&mut self) -> Reply {
+        let Some(command) = &self.command else {
+            return Reply::Leave;
+        };
+        let asked = command
+            .handle
+            .as_ref()
+            .map(|handle| rustix::process::pidfd_send_signal(handle, Signal::TERM));
+        let name = &command.name;
+        match asked {
+            Some(Ok(()) | Err(rustix::io::Errno::SRCH)) => {
+                self.parting_words
+                    .push(format!("asked {name} to stop; waiting for its end"));
+                Reply::Leave
+            }
+            Some(Err(errno)) => Reply::Say(format!("cannot stop {name}: {errno}")),
+            None => Reply::Say(format!(
+                "cannot stop {name}: this kernel has no handles for it"
+            )),
+        }
+    }
+}
+
+impl StartedCommand {
+    fn is_over(&self) -> bool {
+        self.handle.as_ref().is_some_and(|handle| {
+            let now = Timespec::default();
+            let mut fds = [PollFd::new(handle, PollFlags::IN)];
+            poll(&mut fds, Some(&now)).is_ok_and(|ready| ready > 0)
+        })
+    }
+}
+
+/// Writes `x.csv` beside `x.jsonl`; `x-2.csv` if that is taken.
+fn export_beside(recording: &Path) -> Result<(PathBuf, u64)> {
+    let stem = recording.with_extension("");
+    let names = std::iter::once(recording.with_extension("csv"))
+        .chain((2_u64..).map(|n| PathBuf::from(format!("{}-{n}.csv", stem.display()))));
+    for table in names {
+        if !table.exists() {
+            let rows = export::to_file(recording, ExportScope::Process, &table)?;
+            return Ok((table, rows));
+        }
+    }
+    unreachable!("the names are without end")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::sync_channel;
+
+    use super::*;
+
+    fn ask(answers: &mut Answers, request: Request) -> Reply {
+        let (events, _waiting) = sync_channel(1);
+        answers.answer(request, &events)
+    }
+
+    #[test]
+    fn what_is_not_recorded_cannot_be_exported_and_the_answer_says_how_it_could() {
+        let reply = ask(&mut Answers::default(), Request::Export);
+        assert!(matches!(reply, Reply::Say(text) if text.contains("-o FILE")));
+    }
+
+    #[test]
+    fn an_export_that_fails_is_told() {
+        let mut answers = Answers::about(Some(Path::new("/nonexistent/run.jsonl")));
+        let (events, waiting) = sync_channel(1);
+        answers.answer(Request::Export, &events);
+        let Event::Answer(text) = waiting.recv().unwrap() else {
+            panic!("no answer");
+        };
+        assert!(text.contains("/nonexistent/run.jsonl"), "{text}");
+    }
+
+    #[test]
+    fn stopping_asks_the_command_and_leaves() {
+        let mut child = std::process::Command::new("sleep")
+            .arg("600")
+            .spawn()
+            .unwrap();
+        let pid = rustix::process::Pid::from_child(&child);
+        let flags = rustix::process::PidfdFlags::empty();
+        let mut answers = Answers::about(None).with_command(StartedCommand {
+            name: "sleep".to_owned(),
+            handle: Some(rustix::process::pidfd_open(pid, flags).unwrap()),
+            log: PathBuf::from("x.log"),
+        });
+        assert_eq!(ask(&mut answers, Request::StopRun), Reply::Leave);
+        let status = child.wait().unwrap();
+        assert_eq!(
+            std::os::unix::process::ExitStatusExt::signal(&status),
+            Some(15)
+        );
+        assert!(answers.parting_words()[0].contains("asked sleep to stop"));
+    }
+}

@@ -1,0 +1,27 @@
+//! What a recording says of itself, in words for the screen.
+
+use std::path::Path;
+
+use leveloff_model::recording::{End, EndReason, Header, Target};
+
+/// What was recorded.
+pub(crate) fn title(header: &Header, path: &Path) -> String {
+    match &header.target {
+        Target::Command(words) if !words.is_empty() => words.join(" "),
+        Target::Attached(pid) => format!("pid {pid}"),
+        Target::System => "every process".to_owned(),
+        Target::Command(_) => path.display().to_string(),
+    }
+}
+
+/// How it ended.
+pub(crate) fn how_it_ended(end: Option<&End>) -> String {
+    match end.map(|end| end.reason) {
+        Some(EndReason::Exited(code)) => format!("the command ended with code {code}"),
+        Some(EndReason::Signalled(signal)) => format!("the command was ended by signal {signal}"),
+        Some(EndReason::TargetGone) => "the run ended".to_owned(),
+        Some(EndReason::Duration) => "recorded as long as asked; the run went on".to_owned(),
+        Some(EndReason::Stopped) => "recording was stopped; the run went on".to_owned(),
+        None => "no more is recorded; its recorder still runs, or was killed".to_owned(),
+    }
+}

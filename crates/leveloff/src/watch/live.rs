@@ -1,0 +1,79 @@
+//! A run that we sample ourselves.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use leveloff_dashboard::event::{Mode, SourceNews, Subject};
+use leveloff_dashboard::theme::Look;
+use leveloff_model::recording::EndReason;
+use leveloff_sampler::progress::LogFollower;
+
+use super::choice;
+use crate::cli::WatchingArgs;
+use crate::record::{TOP_GROWERS, begin};
+use crate::run_target::{Asked, RunTarget};
+use crate::session::{Plan, Session};
+use crate::show::{Answers, Programme, Show};
+
+/// Watches until the user leaves; when the run ends before, its end stays on the screen.
+pub fn run(args: &WatchingArgs, pid: Option<i32>, look: Look) -> Result<ExitCode> {
+    let asked = Asked {
+        pid,
+        pattern: args.pattern.as_deref(),
+        system: args.system,
+    };
+    let target = RunTarget::choose(&asked, choice::ask)?;
+    if let Some(log) = &args.watch.log {
+        LogFollower::open(log)?;
+    }
+    let plan = Plan {
+        target: target.target.clone(),
+        command: &target.command,
+        output: args.output.clone(),
+        watch: &args.watch,
+    };
+    let recorder = match &args.output {
+        Some(_) => Some(plan.create_recording()?),
+        None => None,
+    };
+    let recording = recorder.as_ref().map(|recorder| recorder.path().to_owned());
+    let stated = args.watch.facts.stated();
+    let judged_by = (!args.system).then_some(&stated);
+    let options = target.options(&args.watch);
+    let (session, first) = begin(recorder, options, judged_by)?;
+    let mut session = session.without_status_line();
+    let mut show = Show::open(Programme {
+        subject: Subject {
+            title: target.command.join(" "),
+            recording: recording.clone(),
+            mode: if args.system {
+                Mode::System
+            } else {
+                Mode::Live
+            },
+        },
+        stated: stated.clone(),
+        look,
+        answers: Answers::about(recording.as_deref()),
+    })?;
+    show.offer(&first);
+    let (reason, ended) = attend(&mut session, &mut show)?;
+    show.wait();
+    session.finish(reason, ended, if args.system { TOP_GROWERS } else { 0 });
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Until the screen was left, or the run ended.
+fn attend(session: &mut Session, show: &mut Show) -> Result<(EndReason, &'static str)> {
+    loop {
+        if session.is_over() {
+            session.end_recording(EndReason::TargetGone);
+            show.tell(SourceNews::Ended("the run ended".to_owned()));
+            return Ok((EndReason::TargetGone, "the run ended"));
+        }
+        if show.is_left_by(session.next_tick_at())? {
+            return Ok((EndReason::Stopped, "left; the run goes on"));
+        }
+        show.offer(&session.tick()?);
+    }
+}
