@@ -143,7 +143,6 @@ impl Session {
         pattern.evaluated(step)?;
         self.progress.evaluated(step, &evaluation);
         let mark = Mark {
-            event: Some("evaluation"),
             phase: Some("train"),
             accuracy: Some(evaluation.accuracy),
             ..self.mark()

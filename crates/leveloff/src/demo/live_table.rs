@@ -79,6 +79,9 @@ impl LiveTable {
 
 fn changed(verdict: &RunVerdict, paint: Paint) -> String {
     let width = columns(&headline(verdict, Paint::Plain));
+    if width > ROOM {
+        return brief(verdict);
+    }
     let words = headline(verdict, paint);
     with_tail(words, width, growth(verdict))
 }
