@@ -212,7 +212,7 @@ fn perform(
         notice(&format!("the terminal is gone: {error}"));
     }
     for line in programme.answers.parting_words() {
-        notice(&line);
+        notice(line);
     }
     dashboard.settle();
     dashboard.live_run().verdict().map(judge_text::line)

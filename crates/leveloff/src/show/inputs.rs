@@ -71,7 +71,7 @@ impl Inputs {
         let listener = Listener {
             events,
             keyboard: Keyboard::default(),
-            signals: SignalDelivery::with_pipe(reader, writer, SignalOnly::default(), wanted)?,
+            signals: SignalDelivery::with_pipe(reader, writer, SignalOnly, wanted)?,
             end: listeners_end,
             terminal_is_gone: false,
             leave: Leave::NotAsked,
