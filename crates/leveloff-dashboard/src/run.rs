@@ -76,14 +76,31 @@ impl RunState {
     pub fn take(&mut self, tick: Tick) {
         self.log.take(&tick, &self.people);
         self.event_ticks.take(&tick);
-        self.people.take(&tick);
-        if let Some(observation) = self.observer.observe(&tick) {
+        self.samples += 1;
+        if self.observe(&tick) {
+            self.show(tick);
+        } else if let Some(shown) = &mut self.sample {
+            shown.t = tick.sample.t;
+            shown.progress = tick.sample.progress;
+        }
+    }
+
+    /// Whether the tick is evidence of the run. While it ends, memory falls because processes end:
+    /// what it held before is then shown on, and who held it.
+    fn observe(&mut self, tick: &Tick) -> bool {
+        let observation = self.observer.observe(tick);
+        if let Some(observation) = observation {
             self.shares.clone_from(&observation.processes);
             if let Some(judge) = &mut self.judge {
                 judge.observe(observation);
                 self.is_stale = true;
             }
         }
+        observation.is_some() || self.judge.is_none() || self.sample.is_none()
+    }
+
+    fn show(&mut self, tick: Tick) {
+        self.people.take(&tick);
         let tree = tick.sample.tree();
         self.history.push(Moment {
             t: tick.sample.t,
@@ -91,7 +108,6 @@ impl RunState {
             memory: tree.total.0 as f64,
             rss: tree.rss.0 as f64,
         });
-        self.samples += 1;
         let before = self.sample.replace(tick.sample);
         self.interval = self.since(before.as_ref());
         self.move_own_marker();

@@ -2,6 +2,7 @@
 
 use crossterm::event::KeyCode;
 use leveloff_dashboard::event::{Event, Mode, ReplayPosition, SourceNews};
+use leveloff_dashboard::theme::Look;
 use leveloff_model::units::{Seconds, Step};
 
 use crate::cases::{cast, leak, ranks, story_at};
@@ -103,4 +104,47 @@ fn growth_is_told_since_the_first_step_until_the_user_moves_the_marker() {
     scene.press("m");
     scene.play(20..25);
     assert_eq!(marker(&scene), Some(Step(19)));
+}
+
+#[test]
+fn what_a_run_held_stays_when_it_has_ended() {
+    let mut scene = story_at(300);
+    scene.end(301);
+    let news = SourceNews::Ended("the run ended".to_owned());
+    scene.dashboard.on(Event::Source(news));
+    check("ended", scene.dashboard);
+}
+
+#[test]
+fn a_page_that_is_longer_than_the_screen_can_be_moved() {
+    let mut scene = leak();
+    let shown =
+        |scene: &mut Scene| screen(&mut scene.dashboard, &Look::default(), (62, 16)).to_string();
+    for (page, first, moved) in [
+        ("F", "held references", "smaller number"),
+        ("L", "verdict", "trainer started"),
+    ] {
+        scene.press(page);
+        assert!(shown(&mut scene).contains(first), "{page}");
+        let key = if page == "F" {
+            KeyCode::PageDown
+        } else {
+            KeyCode::PageUp
+        };
+        for _ in 0..9 {
+            scene.key(key);
+        }
+        let after = shown(&mut scene);
+        assert!(after.contains(moved) && !after.contains(first), "{after}");
+        // It was not moved further than there is something to see.
+        let back = if page == "F" {
+            KeyCode::PageUp
+        } else {
+            KeyCode::PageDown
+        };
+        scene.key(back);
+        scene.key(back);
+        assert!(shown(&mut scene).contains(first), "{page}");
+        scene.key(KeyCode::Esc);
+    }
 }

@@ -158,6 +158,15 @@ impl Scene {
         self.dashboard.settle();
     }
 
+    /// All processes end, one tick after this step.
+    pub fn end(&mut self, step: u64) {
+        let gone = (0..self.actors.len()).map(|n| Happened::Exited(ProcessIndex(n as u32)));
+        let mut tick = self.tick(step, gone.collect());
+        tick.sample.processes.clear();
+        self.dashboard.on(Event::Tick(Box::new(tick)));
+        self.dashboard.settle();
+    }
+
     /// Something that could not be measured, at the next step.
     pub fn gap(&mut self, step: u64, subject: GapSubject, text: &str) {
         let gap = Gap {
