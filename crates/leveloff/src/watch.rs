@@ -5,7 +5,7 @@ mod ending;
 mod follow;
 mod live;
 
-pub(crate) use ending::{how_it_ended, title};
+pub(crate) use ending::{how_it_ended, short_command, title};
 pub(crate) use follow::open;
 
 use std::process::ExitCode;

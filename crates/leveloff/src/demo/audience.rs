@@ -38,7 +38,7 @@ pub fn shows(args: &DemoArgs) -> Result<Option<Look>> {
 pub fn open(look: Look, entry: &Entry, recording: &Path, stated: StatedFacts) -> Result<Show> {
     Show::open(Programme {
         subject: Subject {
-            title: format!("demo {}: {}", entry.name, entry.summary),
+            title: format!("demo {}", entry.name),
             recording: Some(recording.to_owned()),
             mode: Mode::Live,
         },

@@ -12,6 +12,7 @@ use leveloff_model::recording::StatedFacts;
 use crate::launch::{self, Launch};
 use crate::notice::notice;
 use crate::show::{Answers, Programme, Show, StartedCommand};
+use crate::watch::short_command;
 
 /// What is ready before the command is started.
 pub struct Stage {
@@ -52,7 +53,7 @@ impl Stage {
         let log = self.log.display().to_string();
         let opened = Show::open(Programme {
             subject: Subject {
-                title: command.join(" "),
+                title: short_command(command),
                 recording: Some(recording.to_owned()),
                 mode: Mode::Command,
             },

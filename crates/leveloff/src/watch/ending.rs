@@ -7,11 +7,21 @@ use leveloff_model::recording::{End, EndReason, Header, Target};
 /// What was recorded.
 pub(crate) fn title(header: &Header, path: &Path) -> String {
     match &header.target {
-        Target::Command(words) if !words.is_empty() => words.join(" "),
+        Target::Command(words) if !words.is_empty() => short_command(words),
         Target::Attached(pid) => format!("pid {pid}"),
         Target::System => "every process".to_owned(),
         Target::Command(_) => path.display().to_string(),
     }
+}
+
+/// A command for a line that has little room: where its program lies is left out.
+pub(crate) fn short_command(words: &[String]) -> String {
+    let Some((program, arguments)) = words.split_first() else {
+        return String::new();
+    };
+    let name = program.rsplit('/').next().unwrap_or(program);
+    let all = std::iter::once(name).chain(arguments.iter().map(String::as_str));
+    all.collect::<Vec<_>>().join(" ")
 }
 
 /// How it ended.
@@ -23,5 +33,17 @@ pub(crate) fn how_it_ended(end: Option<&End>) -> String {
         Some(EndReason::Duration) => "recorded as long as asked; the run went on".to_owned(),
         Some(EndReason::Stopped) => "recording was stopped; the run went on".to_owned(),
         None => "no more is recorded; its recorder still runs, or was killed".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_told_without_the_place_of_its_program() {
+        let words = ["/opt/conda/bin/python", "train.py", "/data"].map(str::to_owned);
+        assert_eq!(short_command(&words), "python train.py /data");
+        assert_eq!(short_command(&[]), "");
     }
 }

@@ -8,7 +8,7 @@ use leveloff_dashboard::theme::Look;
 use leveloff_model::recording::EndReason;
 use leveloff_sampler::progress::LogFollower;
 
-use super::choice;
+use super::{choice, short_command};
 use crate::cli::WatchingArgs;
 use crate::record::{TOP_GROWERS, begin};
 use crate::run_target::{Asked, RunTarget};
@@ -44,7 +44,7 @@ pub fn run(args: &WatchingArgs, pid: Option<i32>, look: Look) -> Result<ExitCode
     let mut session = session.without_status_line();
     let mut show = Show::open(Programme {
         subject: Subject {
-            title: target.command.join(" "),
+            title: short_command(&target.command),
             recording: recording.clone(),
             mode: if args.system {
                 Mode::System
