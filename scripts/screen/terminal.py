@@ -49,6 +49,14 @@ class Terminal:
     def screen(self, colours=False):
         return self.tmux("capture-pane", "-p", *(["-e"] if colours else []))
 
+    def settled(self, colours=False):
+        """The screen, once it has not changed for a second."""
+        before = None
+        while (now := self.screen(colours)) != before:
+            before = now
+            time.sleep(1)
+        return now
+
     def wait_for(self, *texts, gone=()):
         """Waits until all of the texts are on the screen, and none of those that must be gone."""
         give_up = time.monotonic() + PATIENCE_S
