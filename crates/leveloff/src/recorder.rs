@@ -2,11 +2,13 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use leveloff_model::recording::{End, Header, RecordingWriter};
 use leveloff_model::sample::Tick;
+use rustix::fs::{Mode, OFlags};
 
 use crate::notice::notice;
 
@@ -17,7 +19,16 @@ pub struct Recorder {
     writer: RecordingWriter<File>,
     /// Ticks that could not be written since the last one that could.
     lost: u64,
+    /// What it may grow to, if it has no name and nobody knows that it is there.
+    most: Option<u64>,
 }
+
+/// Where files without a name are: on disks, as opposed to /tmp, which may be memory that the run
+/// needs.
+const SCRATCH_PLACE: &str = "/var/tmp";
+
+/// What a recording without a name may grow to: a week of a run with some workers, at a sample a second.
+const SCRATCH_MOST: u64 = 256 << 20;
 
 impl Recorder {
     /// Creates the file. An existing one is never touched.
@@ -34,12 +45,32 @@ impl Recorder {
         }
     }
 
+    /// A recording without a name, for what may be exported while it is watched. It is gone with this
+    /// process, however that ends; until then, the second file holds it.
+    pub fn scratch(header: &Header) -> io::Result<(Recorder, File)> {
+        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::APPEND | OFlags::CLOEXEC;
+        let file = rustix::fs::open(SCRATCH_PLACE, flags, Mode::RUSR | Mode::WUSR)?;
+        let file = File::from(file);
+        let kept = file.try_clone()?;
+        let recorder = Recorder {
+            path: PathBuf::from(format!("/proc/self/fd/{}", kept.as_raw_fd())),
+            writer: RecordingWriter::new(file, header)?,
+            lost: 0,
+            most: Some(SCRATCH_MOST),
+        };
+        Ok((recorder, kept))
+    }
+
+    /// A file name that says when and what, without its ending.
+    pub fn stem_named_after(command: &[String]) -> String {
+        let now = jiff::Zoned::now().strftime("%Y%m%d-%H%M");
+        format!("leveloff-{now}-{}", short_name(command))
+    }
+
     /// Creates a file whose name says when and what: `leveloff-20261116-0135-train.jsonl`. Others
     /// may choose a name at the same moment, so only creating it tells whether it is free.
     pub fn create_named_after(command: &[String], header: &Header) -> Result<Recorder> {
-        let now = jiff::Zoned::now().strftime("%Y%m%d-%H%M");
-        let stem = format!("leveloff-{now}-{}", short_name(command));
-        for path in names(&stem) {
+        for path in names(&Recorder::stem_named_after(command)) {
             if let Some(recorder) = Recorder::create_if_free(&path, header)? {
                 return Ok(recorder);
             }
@@ -66,6 +97,7 @@ impl Recorder {
             path: path.to_owned(),
             writer,
             lost: 0,
+            most: None,
         }))
     }
 
@@ -74,11 +106,22 @@ impl Recorder {
         &self.path
     }
 
+    /// Whether it has a name that the user knows.
+    pub fn is_named(&self) -> bool {
+        self.most.is_none()
+    }
+
     /// Appends a tick. A disk that is full is said once, and tried again at every tick: the run
     /// goes on, and so does the recording when there is room.
     pub fn write(&mut self, tick: &Tick) {
+        if self
+            .most
+            .is_some_and(|most| self.writer.bytes_written() >= most)
+        {
+            return;
+        }
         match self.writer.write_tick(tick) {
-            Ok(()) if self.lost > 0 => {
+            Ok(()) if self.lost > 0 && self.is_named() => {
                 let lost = std::mem::take(&mut self.lost);
                 notice(&format!(
                     "recording again; {lost} samples could not be written"
@@ -86,7 +129,8 @@ impl Recorder {
             }
             Ok(()) => {}
             Err(error) => {
-                if self.lost == 0 {
+                // Of what has no name, nobody expects anything yet.
+                if self.lost == 0 && self.is_named() {
                     notice(&format!(
                         "cannot write {}: {error}; the run goes on, recording continues when \
                          there is room",
@@ -101,7 +145,7 @@ impl Recorder {
     /// Ends the recording, and says if it is not whole.
     pub fn finish(self, end: &End) {
         let path = self.path.display();
-        if self.lost > 0 {
+        if self.lost > 0 && self.is_named() {
             let lost = self.lost;
             notice(&format!(
                 "the last {lost} samples could not be written to {path}"
@@ -153,6 +197,9 @@ fn short_name(command: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use leveloff_model::recording::{EndReason, StatedFacts, Target};
+    use leveloff_model::units::Seconds;
+
     use super::*;
 
     fn name_of(command: &[&str]) -> String {
@@ -174,6 +221,31 @@ mod tests {
         assert_eq!(name_of(&["./../../"]), "run");
         assert_eq!(name_of(&[]), "run");
         assert_eq!(name_of(&["a b;c"]), "a-b-c");
+    }
+
+    #[test]
+    fn a_recording_without_a_name_can_be_read_while_it_is_held() {
+        let header = Header {
+            tool: "0".to_owned(),
+            started_unix: 0.0,
+            host: None,
+            kernel: None,
+            target: Target::System,
+            interval: Seconds(1.0),
+            pss_budget_percent: 0.5,
+            stated: StatedFacts::default(),
+        };
+        let (recorder, held) = Recorder::scratch(&header).unwrap();
+        assert!(!recorder.is_named());
+        let path = recorder.path().to_owned();
+        recorder.finish(&End {
+            t: Seconds(0.0),
+            reason: EndReason::Stopped,
+        });
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text.lines().count(), 2, "{text}");
+        // Nothing of it has a name, so nothing can be left behind.
+        assert_eq!(rustix::fs::fstat(&held).unwrap().st_nlink, 0);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! A run under watch: sampler, recording and summary, moved on tick by tick.
 
+use std::fs::File;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -54,6 +55,11 @@ impl Plan<'_> {
         }
     }
 
+    /// Creates one without a name, where that can be done.
+    pub fn create_scratch(&self) -> Option<(Recorder, File)> {
+        Recorder::scratch(&self.header()).ok()
+    }
+
     fn header(&self) -> Header {
         let name = rustix::system::uname();
         Header {
@@ -81,7 +87,10 @@ impl Session {
         let recorder = recorder.into();
         Ok(Session {
             sampler: Sampler::new(options)?,
-            recording: recorder.as_ref().map(|recorder| recorder.path().to_owned()),
+            recording: recorder
+                .as_ref()
+                .filter(|recorder: &&Recorder| recorder.is_named())
+                .map(|recorder| recorder.path().to_owned()),
             recorder,
             summary: Summary::default(),
             judge: None,

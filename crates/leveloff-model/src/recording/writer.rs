@@ -27,6 +27,7 @@ pub struct RecordingWriter<W> {
     /// A failed write may have left half a line behind.
     torn: bool,
     written: Written,
+    bytes_written: u64,
 }
 
 /// What the file says so far, to tell changes from repetition.
@@ -53,6 +54,7 @@ impl<W: Write> RecordingWriter<W> {
             unwritten: Vec::new(),
             torn: false,
             written: Written::default(),
+            bytes_written: 0,
         };
         push(&mut writer.buffer, &Row::Header(header_row(header)));
         writer.flush_buffer()?;
@@ -95,6 +97,11 @@ impl<W: Write> RecordingWriter<W> {
         result
     }
 
+    /// How long the recording is, without what may have arrived of a tick that failed.
+    pub fn bytes_written(&self) -> u64 {
+        self.bytes_written
+    }
+
     /// Ends the recording in good order.
     pub fn finish(mut self, end: &End) -> io::Result<W> {
         self.buffer.clear();
@@ -110,6 +117,9 @@ impl<W: Write> RecordingWriter<W> {
     fn flush_buffer(&mut self) -> io::Result<()> {
         let result = self.output.write_all(&self.buffer);
         self.torn = result.is_err();
+        if result.is_ok() {
+            self.bytes_written += self.buffer.len() as u64;
+        }
         result
     }
 

@@ -46,7 +46,7 @@ pub struct WatchingArgs {
     /// Watch every process of the machine, no particular run
     #[arg(long)]
     pub system: bool,
-    /// Record as well, to this file [default: records nothing]
+    /// Record as well, to this file [default: keeps what `e` exports until you leave]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     #[command(flatten)]

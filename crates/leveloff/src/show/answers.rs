@@ -24,6 +24,8 @@ const JOB_PACE: Duration = Duration::from_millis(250);
 #[derive(Debug, Default)]
 pub struct Answers {
     recording: Option<PathBuf>,
+    /// What a table of it is called, without `.csv`.
+    table: Option<PathBuf>,
     player: Option<Sender<ReplayRequest>>,
     command: Option<StartedCommand>,
     /// Whether a signal asks to leave.
@@ -47,8 +49,15 @@ impl Answers {
     pub fn about(recording: Option<&Path>) -> Answers {
         Answers {
             recording: recording.map(Path::to_owned),
+            table: recording.map(|path| path.with_extension("")),
             ..Answers::default()
         }
+    }
+
+    /// A table of it is called like this, and not like the recording.
+    pub fn exporting_to(mut self, stem: PathBuf) -> Answers {
+        self.table = Some(stem);
+        self
     }
 
     /// Whoever plays the recording hears what is asked of it.
@@ -85,13 +94,13 @@ impl Answers {
     }
 
     fn export(&self, events: &SyncSender<Event>) -> Reply {
-        let Some(recording) = self.recording.clone() else {
+        let (Some(recording), Some(stem)) = (self.recording.clone(), self.table.clone()) else {
             return Reply::Say("nothing is recorded; -o FILE records, then e exports".to_owned());
         };
         let events = events.clone();
         // A long recording takes a while, and the screen goes on meanwhile.
         std::thread::spawn(move || {
-            let text = match export_beside(&recording) {
+            let text = match export_table(&recording, &stem) {
                 Ok((table, rows)) => format!("{rows} rows in {}", table.display()),
                 Err(error) => format!("{error:#}"),
             };
@@ -101,7 +110,12 @@ impl Answers {
     }
 
     fn report(&self) -> Reply {
-        Reply::Say(match &self.recording {
+        // One without a name cannot be judged from outside.
+        let named = self
+            .recording
+            .as_ref()
+            .filter(|recording| self.table.as_ref() == Some(&recording.with_extension("")));
+        Reply::Say(match named {
             Some(recording) => {
                 let path = recording.display();
                 format!("no reports yet: leveloff judge {path} tells all, e exports CSV")
@@ -166,11 +180,11 @@ impl StartedCommand {
     }
 }
 
-/// Writes `x.csv` beside `x.jsonl`; `x-2.csv` if that is taken.
-fn export_beside(recording: &Path) -> Result<(PathBuf, u64)> {
-    let stem = recording.with_extension("");
-    let names = std::iter::once(recording.with_extension("csv"))
-        .chain((2_u64..).map(|n| PathBuf::from(format!("{}-{n}.csv", stem.display()))));
+/// Writes `x.csv`; `x-2.csv` if that is taken.
+fn export_table(recording: &Path, stem: &Path) -> Result<(PathBuf, u64)> {
+    let stem = stem.display();
+    let names = std::iter::once(PathBuf::from(format!("{stem}.csv")))
+        .chain((2_u64..).map(|n| PathBuf::from(format!("{stem}-{n}.csv"))));
     for table in names {
         if !table.exists() {
             let rows = export::to_file(recording, ExportScope::Process, &table)?;

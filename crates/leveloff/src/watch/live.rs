@@ -1,5 +1,6 @@
 //! A run that we sample ourselves.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -11,6 +12,7 @@ use leveloff_sampler::progress::LogFollower;
 use super::{choice, short_command};
 use crate::cli::WatchingArgs;
 use crate::record::{TOP_GROWERS, begin};
+use crate::recorder::Recorder;
 use crate::run_target::{Asked, RunTarget};
 use crate::session::{Plan, Session};
 use crate::show::{Answers, Programme, Show};
@@ -32,11 +34,16 @@ pub fn run(args: &WatchingArgs, pid: Option<i32>, look: Look) -> Result<ExitCode
         output: args.output.clone(),
         watch: &args.watch,
     };
-    let recorder = match &args.output {
-        Some(_) => Some(plan.create_recording()?),
-        None => None,
+    let (recorder, _held) = match &args.output {
+        Some(_) => (Some(plan.create_recording()?), None),
+        // Nobody asked for a recording, and somebody may still want a table of what was seen.
+        None => plan.create_scratch().unzip(),
     };
     let recording = recorder.as_ref().map(|recorder| recorder.path().to_owned());
+    let stem = match &args.output {
+        Some(output) => output.with_extension(""),
+        None => PathBuf::from(Recorder::stem_named_after(&target.command)),
+    };
     let stated = args.watch.facts.stated();
     let judged_by = (!args.system).then_some(&stated);
     let options = target.options(&args.watch);
@@ -45,7 +52,7 @@ pub fn run(args: &WatchingArgs, pid: Option<i32>, look: Look) -> Result<ExitCode
     let mut show = Show::open(Programme {
         subject: Subject {
             title: short_command(&target.command),
-            recording: recording.clone(),
+            recording: args.output.clone(),
             mode: if args.system {
                 Mode::System
             } else {
@@ -54,7 +61,7 @@ pub fn run(args: &WatchingArgs, pid: Option<i32>, look: Look) -> Result<ExitCode
         },
         stated: stated.clone(),
         look,
-        answers: Answers::about(recording.as_deref()),
+        answers: Answers::about(recording.as_deref()).exporting_to(stem),
     })?;
     show.offer(&first);
     let (reason, ended) = attend(&mut session, &mut show)?;
