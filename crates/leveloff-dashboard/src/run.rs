@@ -13,6 +13,7 @@ pub use ticks::{EventTick, EventTicks, TickKind};
 use leveloff_classifier::observation::{Observer, ProcessShare, XUnit};
 use leveloff_classifier::run::RunJudge;
 use leveloff_classifier::verdict::RunVerdict;
+use leveloff_model::progress::Progress;
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::sample::{Sample, Tick};
 use leveloff_model::units::Seconds;
@@ -85,8 +86,9 @@ impl RunState {
         }
     }
 
-    /// Whether the tick is evidence of the run. While it ends, memory falls because processes end:
-    /// what it held before is then shown on, and who held it.
+    /// Whether the tick is evidence of the run. In the first moments of one that was joined, nobody
+    /// knows yet what its workers share. While it ends, memory falls because processes end: what it
+    /// held before is then shown on, and who held it.
     fn observe(&mut self, tick: &Tick) -> bool {
         let observation = self.observer.observe(tick);
         if let Some(observation) = observation {
@@ -96,10 +98,14 @@ impl RunState {
                 self.is_stale = true;
             }
         }
-        observation.is_some() || self.judge.is_none() || self.sample.is_none()
+        observation.is_some() || self.judge.is_none()
     }
 
-    fn show(&mut self, tick: Tick) {
+    fn show(&mut self, mut tick: Tick) {
+        if self.is_machine() {
+            // The steps of some run say nothing of the others.
+            tick.sample.progress = Progress::default();
+        }
         self.people.take(&tick);
         let tree = tick.sample.tree();
         self.history.push(Moment {

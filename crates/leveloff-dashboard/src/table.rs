@@ -103,7 +103,12 @@ fn ungrouped(run: &RunState, view: &TableView) -> Vec<Row> {
 
 /// A group of one is that one.
 fn grouped(key: GroupKey, mut members: Vec<Row>, view: &TableView) -> (Row, Vec<Row>) {
-    members.sort_by(|a, b| view.sort.compare(a, b));
+    // Of many alike, those that grow are looked for.
+    let sort = match view.sort {
+        Sort::Role => Sort::Growth,
+        chosen => chosen,
+    };
+    members.sort_by(|a, b| sort.compare(a, b));
     if members.len() == 1 {
         return (members.remove(0), Vec::new());
     }

@@ -251,22 +251,22 @@ pub enum SeenIn {
 
 /// A pattern that cannot go on.
 #[derive(Debug, thiserror::Error)]
-#[error("{what}: {source}; {next}")]
+#[error("{what}: {why}; {next}")]
 pub struct PatternError {
     /// What could not be done.
     pub what: String,
     /// Why.
-    pub source: std::io::Error,
+    pub why: std::io::Error,
     /// What the user can do.
     pub next: String,
 }
 
 impl PatternError {
     /// An error that says what could not be done, and what to do.
-    pub fn new(what: impl fmt::Display, source: std::io::Error, next: &str) -> PatternError {
+    pub fn new(what: impl fmt::Display, why: std::io::Error, next: &str) -> PatternError {
         PatternError {
             what: what.to_string(),
-            source,
+            why,
             next: next.to_owned(),
         }
     }

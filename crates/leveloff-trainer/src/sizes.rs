@@ -36,7 +36,8 @@ impl FromStr for Size {
                 Ok(Size((number * factor).round() as u64))
             }
             _ => Err(
-                "write an amount above zero with its unit, such as 64KiB, 1.5MiB or 2MB".to_owned(),
+                "write an amount above zero in B, KiB, MiB, GiB, KB, MB or GB, such as 64KiB"
+                    .to_owned(),
             ),
         }
     }

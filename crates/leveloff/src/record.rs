@@ -45,7 +45,7 @@ pub fn run(args: &RecordArgs) -> Result<ExitCode> {
     let options = subject.options(&args.watch);
     let stop = StopRequests::listen()?;
     let stated = (!args.system).then(|| args.watch.facts.stated());
-    let (mut session, _) = begin(Some(recorder), options, stated.as_ref())?;
+    let (mut session, _) = begin(Some(recorder), options, stated.as_ref(), |plain| plain)?;
     // A time beyond all clocks is no limit.
     let until = args
         .duration
@@ -55,11 +55,12 @@ pub fn run(args: &RecordArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Takes the first sample. If that is not possible, there is no recording.
+/// Takes the first sample. If that is not possible, there is no recording. `prepare` comes before it.
 pub fn begin(
     recorder: Option<Recorder>,
     options: SamplerOptions,
     stated: Option<&StatedFacts>,
+    prepare: impl FnOnce(Session) -> Session,
 ) -> Result<(Session, Tick)> {
     let path = recorder.as_ref().map(|recorder| recorder.path().to_owned());
     let first_tick = |mut session: Session| {
@@ -72,6 +73,7 @@ pub fn begin(
     };
     Session::start(recorder, options)
         .map(judged)
+        .map(prepare)
         .and_then(first_tick)
         .inspect_err(|_| path.iter().for_each(|path| Recorder::discard(path)))
 }

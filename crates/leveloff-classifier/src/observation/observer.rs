@@ -1,10 +1,10 @@
 //! From a tick, live or recorded, to an observation.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use leveloff_model::process::{Pid, ProcessIndex, ProcessInfo, Rank, Role};
 use leveloff_model::sample::{Event, ProcessReading, Sample, Tick, TreeMemory};
-use leveloff_model::units::{ByteDelta, Bytes};
+use leveloff_model::units::{ByteDelta, Bytes, Seconds};
 
 use super::{Attendance, Observation, Present, ProcessShare};
 
@@ -16,6 +16,45 @@ pub struct Observer {
     observation: Observation,
     /// The marks in the observation were handed out with it.
     marks_are_told: bool,
+    joining: Joining,
+}
+
+/// The first moments of a run that was joined.
+///
+/// A worker that forked long ago has memory of its own and memory that it shares, and until its PSS
+/// is read, nobody knows how much of which. Its memory would seem to appear when it is.
+#[derive(Debug, Clone, Default)]
+struct Joining {
+    began: Option<Seconds>,
+    /// Those of the first moment whose share is not known yet.
+    unread: HashSet<ProcessIndex>,
+}
+
+/// Longer than this, the shares of some cannot be read at all, and are estimated.
+const JOINING_TAKES: Seconds = Seconds(10.0);
+
+impl Joining {
+    /// Whether the shares of all who were there at first are known.
+    fn is_over(&mut self, sample: &Sample) -> bool {
+        if self.began.is_some() && self.unread.is_empty() {
+            return true;
+        }
+        let is_unread =
+            |reading: &&ProcessReading| reading.pss.is_none() && reading.inherited > Bytes::ZERO;
+        let unread = sample.processes.iter().filter(is_unread);
+        let began = match self.began {
+            None => {
+                self.unread = unread.map(|reading| reading.process).collect();
+                *self.began.insert(sample.t)
+            }
+            Some(began) => {
+                let unread: HashSet<ProcessIndex> = unread.map(|reading| reading.process).collect();
+                self.unread.retain(|index| unread.contains(index));
+                began
+            }
+        };
+        self.unread.is_empty() || (sample.t - began).0 > JOINING_TAKES.0
+    }
 }
 
 /// What a verdict needs to know of a process beside its numbers.
@@ -66,7 +105,8 @@ impl Observer {
             trainers: alive().filter(|reading| self.is_trainer(reading)).count(),
             memory: tree.total,
         };
-        let goes_on = self.attendance.goes_on(present, Some(sample.t));
+        let goes_on =
+            self.joining.is_over(sample) && self.attendance.goes_on(present, Some(sample.t));
         if goes_on {
             self.fill(sample, &tree);
         }
@@ -287,5 +327,63 @@ mod tests {
         assert_eq!(seen.unwrap().marks, [MarkKind::Phase(Phase::Eval)]);
         let seen = observer.observe(&tick(2.0, vec![], vec![reading(0, 500)]));
         assert_eq!(seen.unwrap().marks, []);
+    }
+
+    fn read(mut reading: ProcessReading, own: u64) -> ProcessReading {
+        reading.pss = Some(PssReading {
+            at: Seconds(0.0),
+            pss: Bytes(own),
+            anon: Bytes(own),
+            file: Bytes::ZERO,
+            shmem: Bytes::ZERO,
+            private: Bytes(own),
+            swap: Bytes::ZERO,
+            lazy_free: Bytes::ZERO,
+            base: reading.fast(),
+        });
+        reading
+    }
+
+    /// A trainer, and a worker that it forked long ago.
+    fn joined(t: f64, events: Vec<Event>, worker_is_read: bool) -> Tick {
+        let worker = ProcessReading {
+            inherited: Bytes(500),
+            ..reading(1, 500)
+        };
+        let worker = if worker_is_read {
+            read(worker, 400)
+        } else {
+            worker
+        };
+        tick(t, events, vec![reading(0, 100), worker])
+    }
+
+    #[test]
+    fn a_run_that_was_joined_counts_when_it_is_known_what_its_workers_share() {
+        let mut observer = Observer::new();
+        let both = || {
+            vec![
+                appeared(0, Role::Trainer),
+                appeared(1, Role::DataloaderWorker),
+            ]
+        };
+        assert_eq!(observer.observe(&joined(0.0, both(), false)), None);
+        assert_eq!(observer.observe(&joined(1.0, Vec::new(), false)), None);
+        let known = observer.observe(&joined(2.0, Vec::new(), true));
+        assert_eq!(known.map(|it| it.memory), Some(Bytes(500)));
+
+        // Who comes later is estimated until he is read, and the run goes on meanwhile.
+        let young = ProcessReading {
+            inherited: Bytes(90),
+            ..reading(2, 90)
+        };
+        let mut later = joined(3.0, vec![appeared(2, Role::DataloaderWorker)], true);
+        later.sample.processes.push(young);
+        assert!(observer.observe(&later).is_some());
+
+        // Where it can never be known, the wait has an end.
+        let mut strange = Observer::new();
+        assert_eq!(strange.observe(&joined(0.0, both(), false)), None);
+        assert!(strange.observe(&joined(11.0, Vec::new(), false)).is_some());
     }
 }

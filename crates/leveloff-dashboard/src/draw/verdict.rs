@@ -1,6 +1,6 @@
 //! The verdict in its box: readable from across the room, and up close with its numbers.
 
-use leveloff_classifier::verdict::{RunVerdict, Verdict};
+use leveloff_classifier::verdict::{Because, RunVerdict, Verdict};
 use leveloff_model::sample::{Sample, TreeMemory};
 use leveloff_report::rate::MemoryRate;
 use leveloff_report::subject::things;
@@ -101,7 +101,7 @@ fn lines(dashboard: &Dashboard, inner: Rect) -> Vec<String> {
         return vec![format!("{title} has not been measured yet")];
     };
     let (first, second) = match run.verdict() {
-        Some(verdict) => (now(verdict, run, sample), later(verdict, run)),
+        Some(verdict) => (now(verdict, run, sample), later(verdict, dashboard)),
         None => (growers(dashboard), of_machine(sample)),
     };
     vec![joined(&first, columns), joined(&second, columns)]
@@ -163,8 +163,14 @@ fn conversions(verdict: &RunVerdict) -> Option<Part> {
 }
 
 /// Where it leads, or what would settle it.
-fn later(verdict: &RunVerdict, run: &RunState) -> Vec<Part> {
+fn later(verdict: &RunVerdict, dashboard: &Dashboard) -> Vec<Part> {
+    let run = dashboard.run();
     let settling = || {
+        if dashboard.ended().is_some() {
+            return Some(Part::from(
+                "it ended before that could be decided".to_owned(),
+            ));
+        }
         let settling = words::settling(verdict, run.stated()).into_iter().next();
         settling.map(|line| {
             let short = line.split_once(", ").map(|(first, _)| first);
@@ -180,12 +186,20 @@ fn later(verdict: &RunVerdict, run: &RunState) -> Vec<Part> {
             .map(Part::from)
     };
     let parts = match verdict.verdict {
-        Verdict::Level => vec![Some("no leak seen".to_owned().into()), sizing(verdict)],
+        Verdict::Level => vec![Some(calm(verdict).to_owned().into()), sizing(verdict)],
         Verdict::Undecided => vec![settling(), risk(verdict)],
         Verdict::WarmingUp => vec![risk(verdict), settling(), who()],
         Verdict::Leak(_) => vec![risk(verdict), who()],
     };
     parts.into_iter().flatten().collect()
+}
+
+/// How much is meant by level.
+fn calm(verdict: &RunVerdict) -> &'static str {
+    match verdict.judgement.because {
+        Because::Immaterial => "it grows, so far by less than matters",
+        _ => "no leak seen",
+    }
 }
 
 fn risk(verdict: &RunVerdict) -> Option<Part> {

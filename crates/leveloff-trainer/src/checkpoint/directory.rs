@@ -150,7 +150,19 @@ pub fn resume_from(
     optimiser: &mut AdamW,
     expected: &Origin,
 ) -> Result<Origin, CheckpointError> {
-    unpack(&fs::read(path)?, optimiser, expected)
+    unpack(&read(path)?, optimiser, expected)
+}
+
+/// Longer than any checkpoint of this model.
+const LONGEST: u64 = 1 << 30;
+
+/// A pipe or a device would keep us waiting, or never end. It is looked at before it is opened.
+fn read(path: &Path) -> Result<Vec<u8>, CheckpointError> {
+    let about = fs::metadata(path)?;
+    if !about.is_file() || about.len() > LONGEST {
+        return Err(CheckpointError::Foreign);
+    }
+    Ok(fs::read(path)?)
 }
 
 /// Returns how long the file became.

@@ -56,6 +56,6 @@ fn filled_up_to(own: u64) -> io::Result<Ballast> {
     let mut ballast = Ballast::default();
     memory(Counted::Anonymous)
         .and_then(|program| ballast.hold(own.saturating_sub(program)))
-        .map_err(|error| error.source)?;
+        .map_err(|error| error.why)?;
     Ok(ballast)
 }

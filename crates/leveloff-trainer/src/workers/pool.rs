@@ -76,7 +76,7 @@ pub(super) fn serve(workers: u32, shared: u64) -> ExitCode {
 }
 
 fn forked(workers: u32, shared: u64) -> io::Result<(Vec<Worker>, Pages)> {
-    let mut pages = Pages::touched(shared).map_err(|error| error.source)?;
+    let mut pages = Pages::touched(shared).map_err(|error| error.why)?;
     let mut forked = Vec::new();
     for _ in 0..workers {
         forked.push(Worker::fork(PYTHON, Duty::Rewrite(&mut pages))?);

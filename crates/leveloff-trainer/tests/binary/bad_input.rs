@@ -26,6 +26,7 @@ fn each_mistake_is_named_with_what_would_do() {
     );
     check(&home, "--steps 0", &["--steps", "zero steps are none"]);
     check(&home, "--resume", &["--checkpoint-dir"]);
+    check(&home, "--resume /dev/zero", &["/dev/zero", "no checkpoint"]);
     check(
         &home,
         "--resume --checkpoint-dir CKPT",

@@ -32,12 +32,17 @@ impl Trainer {
                 ),
             };
         }
+        // Where we are, and where the link is through which we were called.
         let own = std::env::current_exe().unwrap_or_default();
+        let called = std::env::args_os().next().map(PathBuf::from);
+        let called = called.unwrap_or_default();
         let path = std::env::var_os("PATH").unwrap_or_default();
-        match places(own.parent(), &path).find(|place| is_program(place)) {
+        let beside = [own.parent(), called.parent()].into_iter().flatten();
+        match places(beside, &path).find(|place| is_program(place)) {
             Some(program) => Ok(Trainer::at(&program)),
             None => bail!(
-                "the reference trainer is not there; build it with: cargo build --release -p {NAME}"
+                "the reference trainer is not there: neither beside leveloff nor on PATH; build it \
+                 with: cargo build --release -p {NAME}, or name it with --trainer"
             ),
         }
     }
@@ -89,9 +94,13 @@ impl Trainer {
 }
 
 /// Where it can be, best first.
-fn places(beside: Option<&Path>, path: &OsStr) -> impl Iterator<Item = PathBuf> {
-    let on_path: Vec<PathBuf> = std::env::split_paths(path).collect();
-    let directories = beside.map(Path::to_owned).into_iter().chain(on_path);
+fn places<'a>(
+    beside: impl Iterator<Item = &'a Path>,
+    path: &OsStr,
+) -> impl Iterator<Item = PathBuf> {
+    let on_path = std::env::split_paths(path);
+    let directories: Vec<PathBuf> = beside.map(Path::to_owned).chain(on_path).collect();
+    let directories = directories.into_iter();
     // An empty entry of PATH means the current directory to a shell, and mischief to us.
     let directories = directories.filter(|directory| !directory.as_os_str().is_empty());
     directories.map(|directory| directory.join(NAME))
@@ -108,7 +117,8 @@ mod tests {
 
     #[test]
     fn it_is_looked_for_beside_us_before_path() {
-        let found: Vec<PathBuf> = places(Some(Path::new("/a")), OsStr::new("/b::/c")).collect();
+        let found: Vec<PathBuf> =
+            places([Path::new("/a")].into_iter(), OsStr::new("/b::/c")).collect();
         let expected = ["/a", "/b", "/c"].map(|directory| Path::new(directory).join(NAME));
         assert_eq!(found, expected);
     }

@@ -125,10 +125,13 @@ impl Answers {
     }
 
     fn leave(&mut self) -> Reply {
-        if let Some(command) = self.command.as_ref().filter(|command| !command.is_over()) {
+        // A signal that asks us to leave reaches the command as well.
+        let is_asked = self.is_leaving.load(Ordering::Relaxed);
+        let command = self.command.as_ref().filter(|_| !is_asked);
+        if let Some(command) = command.filter(|command| !command.is_over()) {
             let (name, log) = (&command.name, command.log.display());
             self.parting_words.push(format!(
-                "{name} goes on and is recorded to its end; its output is in {log}"
+                "{name} goes on and is recorded to its end, here: Ctrl-C stops it; its output is in {log}"
             ));
         }
         Reply::Leave

@@ -47,8 +47,8 @@ pub fn run(args: &WatchingArgs, pid: Option<i32>, look: Look) -> Result<ExitCode
     let stated = args.watch.facts.stated();
     let judged_by = (!args.system).then_some(&stated);
     let options = target.options(&args.watch);
-    let (session, first) = begin(recorder, options, judged_by)?;
-    let mut session = session.without_status_line();
+    let without_line = Session::without_status_line;
+    let (mut session, first) = begin(recorder, options, judged_by, without_line)?;
     let mut show = Show::open(Programme {
         subject: Subject {
             title: short_command(&target.command),
