@@ -83,6 +83,8 @@ impl RunState {
         } else if let Some(shown) = &mut self.sample {
             shown.t = tick.sample.t;
             shown.progress = tick.sample.progress;
+        } else {
+            self.people.take(&tick);
         }
     }
 

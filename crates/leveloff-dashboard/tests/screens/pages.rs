@@ -148,3 +148,27 @@ fn a_page_that_is_longer_than_the_screen_can_be_moved() {
         scene.key(KeyCode::Esc);
     }
 }
+
+#[test]
+fn a_run_that_was_joined_is_shown_when_it_is_known_what_its_workers_share() {
+    let mut scene = Scene::new(cast(|step| 4000.0 + step));
+    let known = |scene: &mut Scene, known| {
+        scene
+            .actors
+            .iter_mut()
+            .for_each(|actor| actor.is_read = known);
+    };
+    scene.seconds_a_step = 1.0;
+    known(&mut scene, false);
+    scene.play(100..=102);
+    let shown =
+        |scene: &mut Scene| screen(&mut scene.dashboard, &Look::default(), (80, 24)).to_string();
+    assert!(shown(&mut scene).contains("has not been measured yet"));
+    known(&mut scene, true);
+    scene.play(103..=120);
+    let after = shown(&mut scene);
+    assert!(
+        after.contains("trainer 22180") && after.contains("compile workers ×20"),
+        "{after}"
+    );
+}
