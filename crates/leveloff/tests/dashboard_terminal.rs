@@ -403,12 +403,24 @@ fn a_run_is_watched_live_and_its_end_is_seen() {
 }
 
 #[test]
-fn watching_without_a_recording_writes_nothing_and_says_how_to() {
-    let directory = tempfile::tempdir().unwrap();
+fn what_is_watched_can_be_exported_without_a_recording() {
     let pid = std::process::id().to_string();
+    let directory = tempfile::tempdir().unwrap();
     let mut session = Session::start(directory, &["watch", &pid, "-i", "50ms"]);
     session.terminal.keys("e");
-    session.terminal.wait_for("-o FILE");
+    session.terminal.wait_for("rows in ");
     session.terminal.keys("q");
     session.ends(&["left", "the run goes on"]);
+    // The terminal's programs run there, and nobody else writes tables.
+    let mine = |table: &PathBuf| {
+        let is_table = table.extension().is_some_and(|ending| ending == "csv");
+        is_table && std::fs::read_to_string(table).is_ok_and(|text| text.contains(&pid))
+    };
+    let files = std::fs::read_dir(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let tables: Vec<PathBuf> = files
+        .map(|file| file.unwrap().path())
+        .filter(mine)
+        .collect();
+    assert_eq!(tables.len(), 1, "{tables:?}");
+    std::fs::remove_file(&tables[0]).unwrap();
 }
