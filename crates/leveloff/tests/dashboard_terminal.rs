@@ -408,19 +408,23 @@ fn what_is_watched_can_be_exported_without_a_recording() {
     let directory = tempfile::tempdir().unwrap();
     let mut session = Session::start(directory, &["watch", &pid, "-i", "50ms"]);
     session.terminal.keys("e");
-    session.terminal.wait_for("rows in ");
+    // What is said of it may be drawn over other words, in pieces; the file is whole or not there.
+    let table = loop {
+        if let Some(table) = table_about(&pid) {
+            break table;
+        }
+        std::thread::yield_now();
+    };
+    std::fs::remove_file(table).unwrap();
     session.terminal.keys("q");
     session.ends(&["left", "the run goes on"]);
-    // The terminal's programs run there, and nobody else writes tables.
-    let mine = |table: &PathBuf| {
-        let is_table = table.extension().is_some_and(|ending| ending == "csv");
-        is_table && std::fs::read_to_string(table).is_ok_and(|text| text.contains(&pid))
-    };
+}
+
+/// A table with this process in it, where the terminal's programs run. Nobody else writes tables there.
+fn table_about(pid: &str) -> Option<PathBuf> {
     let files = std::fs::read_dir(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let tables: Vec<PathBuf> = files
+    let mut tables = files
         .map(|file| file.unwrap().path())
-        .filter(mine)
-        .collect();
-    assert_eq!(tables.len(), 1, "{tables:?}");
-    std::fs::remove_file(&tables[0]).unwrap();
+        .filter(|file| file.extension().is_some_and(|ending| ending == "csv"));
+    tables.find(|table| std::fs::read_to_string(table).is_ok_and(|text| text.contains(pid)))
 }
