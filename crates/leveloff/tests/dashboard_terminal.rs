@@ -406,7 +406,7 @@ fn a_run_is_watched_live_and_its_end_is_seen() {
 fn what_is_watched_can_be_exported_without_a_recording() {
     let pid = std::process::id().to_string();
     let directory = tempfile::tempdir().unwrap();
-    let mut session = Session::start(directory, &["watch", &pid, "-i", "50ms"]);
+    let session = Session::start(directory, &["watch", &pid, "-i", "50ms"]);
     session.terminal.keys("e");
     // What is said of it may be drawn over other words, in pieces; the file is whole or not there.
     let table = loop {
