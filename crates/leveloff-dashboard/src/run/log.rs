@@ -17,6 +17,8 @@ const KEPT: usize = 1000;
 #[derive(Debug, Clone, Default)]
 pub struct EventLog {
     entries: VecDeque<LogEntry>,
+    /// When mappings were last read: that stops a large process for a moment.
+    mappings_at: Option<Seconds>,
 }
 
 /// One thing that happened.
@@ -86,10 +88,22 @@ impl EventLog {
                 Event::Gap(gap) => self.at(&tick.sample, LogKind::Gap, gap_text(gap)),
             }
         }
+        self.take_mappings(&tick.sample, people);
         for (roles, verb) in [(came, "started"), (went, "ended")] {
             for text in counted(roles, verb) {
                 self.at(&tick.sample, LogKind::Processes, text);
             }
+        }
+    }
+
+    fn take_mappings(&mut self, sample: &Sample, people: &People) {
+        let Some(mappings) = &sample.mappings else {
+            return;
+        };
+        if self.mappings_at.replace(mappings.at) != Some(mappings.at) {
+            let who = role(people, mappings.process).map_or("a process", Role::name);
+            let text = format!("memory detail of {who} read");
+            self.at(sample, LogKind::Own, text);
         }
     }
 
@@ -160,4 +174,46 @@ fn counted(mut roles: Vec<Role>, verb: &str) -> Vec<String> {
             several => format!("{} {}s {verb}", several.len(), several[0]),
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use leveloff_model::progress::Progress;
+    use leveloff_model::sample::{Kinds, MachineReading, MappingReading, OwnCost};
+
+    use super::*;
+
+    fn read_at(t: f64, at: Option<f64>) -> Tick {
+        Tick {
+            events: Vec::new(),
+            sample: Sample {
+                t: Seconds(t),
+                progress: Progress::default(),
+                processes: Vec::new(),
+                mappings: at.map(|at| MappingReading {
+                    process: ProcessIndex(0),
+                    at: Seconds(at),
+                    kinds: Kinds::default(),
+                }),
+                machine: MachineReading::default(),
+                cgroup: None,
+                ceiling: None,
+                cost: OwnCost::default(),
+            },
+        }
+    }
+
+    #[test]
+    fn a_reading_of_memory_detail_is_told_once() {
+        let mut log = EventLog::default();
+        for tick in [
+            read_at(1.0, None),
+            read_at(2.0, Some(2.0)),
+            read_at(3.0, Some(2.0)),
+        ] {
+            log.take(&tick, &People::default());
+        }
+        let told: Vec<&str> = log.all().map(|entry| entry.text.as_str()).collect();
+        assert_eq!(told, ["memory detail of a process read"]);
+    }
 }
