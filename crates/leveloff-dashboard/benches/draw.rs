@@ -13,11 +13,15 @@ use crossterm::event::KeyCode;
 use divan::Bencher;
 use leveloff_dashboard::chart::{self, Charset, ChartStyle};
 use leveloff_dashboard::dashboard::Dashboard;
+use leveloff_dashboard::draw;
 use leveloff_dashboard::event::{Event, Subject};
 use leveloff_dashboard::history::{Axis, History, Moment};
+use leveloff_dashboard::theme::Look;
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::sample::Tick;
 use leveloff_model::units::Seconds;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -78,6 +82,19 @@ fn zoomed_in(bencher: Bencher<'_, '_>) {
         dashboard.on(Event::Key(KeyCode::Char('+').into()));
     }
     bench_chart(bencher, &dashboard, (200, 60));
+}
+
+/// All of the screen, not the curve alone.
+#[divan::bench(args = [(80, 24), (200, 60)])]
+fn whole_screen(bencher: Bencher<'_, '_>, (width, height): (u16, u16)) {
+    let mut dashboard = WEEK.1.clone();
+    dashboard.on(Event::Resized(width, height));
+    let backend = TestBackend::new(width, height);
+    let mut terminal = Terminal::new(backend).expect("a terminal in memory");
+    bencher.bench_local(|| {
+        let drawn = terminal.draw(|frame| draw::draw(&dashboard, &Look::default(), frame));
+        drawn.expect("memory can be written").count
+    });
 }
 
 #[divan::bench]

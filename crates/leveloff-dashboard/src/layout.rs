@@ -17,7 +17,7 @@ const CHART_LEAST: u16 = 7;
 const RANKS_MOST: u16 = 8;
 
 /// Where everything stands; an area without rows is not drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Layout {
     /// What is watched, how far it is, what that costs.
     pub header: Rect,
@@ -53,7 +53,7 @@ pub enum Place {
 }
 
 impl Layout {
-    /// The layout of the overview. `None` parts of a screen that is too small are drawn by nobody.
+    /// The layout of the overview; [`LEAST`] is not asked here, so that any size has one.
     pub fn of(dashboard: &Dashboard) -> Layout {
         let (columns, rows) = dashboard.size();
         let area = Rect::new(0, 0, columns, rows);
@@ -79,21 +79,22 @@ impl Layout {
         let spare = left.height.saturating_sub(CHART_LEAST + 4);
         let ranks = if ranks > 1 { ranks.min(RANKS_MOST) } else { 0 };
         let ranks = cut_top(&mut left, ranks.min(spare));
+        let around = Layout {
+            header,
+            verdict,
+            ranks,
+            footer,
+            ..Layout::default()
+        };
         if area.width >= WIDE {
-            return Layout::wide(header, footer, verdict, ranks, left, processes);
+            around.wide(left, processes)
+        } else {
+            around.narrow(left, processes)
         }
-        Layout::narrow(header, footer, verdict, ranks, left, processes)
     }
 
     /// All below each other. What explains comes first to give way, then the processes.
-    fn narrow(
-        header: Rect,
-        footer: Rect,
-        verdict: Rect,
-        ranks: Rect,
-        mut left: Rect,
-        processes: u16,
-    ) -> Layout {
+    fn narrow(self, mut left: Rect, processes: u16) -> Layout {
         let spare = left.height.saturating_sub(CHART_LEAST + 3);
         let log = cut_bottom(&mut left, spare.saturating_sub(1).min(1 + spare / 8));
         let findings = cut_bottom(&mut left, spare.min(1 + spare / 8));
@@ -101,28 +102,17 @@ impl Layout {
         let table = rows_of_table(left.height, processes);
         let table = cut_bottom(&mut left, table);
         Layout {
-            header,
-            verdict,
-            ranks,
             chart: left,
             table,
             growth,
             findings,
             log,
-            footer,
-            first_row: 0,
+            ..self
         }
     }
 
     /// The chart over the whole width; below it processes to the left, explanations to the right.
-    fn wide(
-        header: Rect,
-        footer: Rect,
-        verdict: Rect,
-        ranks: Rect,
-        mut left: Rect,
-        processes: u16,
-    ) -> Layout {
+    fn wide(self, mut left: Rect, processes: u16) -> Layout {
         // What explains has room as well, however few processes there are.
         let below = rows_of_table(left.height, processes.max(left.height * 2 / 5));
         let mut below = cut_bottom(&mut left, below);
@@ -132,16 +122,12 @@ impl Layout {
         let growth = cut_top(&mut right, third);
         let findings = cut_top(&mut right, third);
         Layout {
-            header,
-            verdict,
-            ranks,
             chart: left,
             table: below,
             growth,
             findings,
             log: right,
-            footer,
-            first_row: 0,
+            ..self
         }
     }
 

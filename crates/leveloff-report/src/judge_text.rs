@@ -7,7 +7,7 @@ mod paint;
 mod table;
 mod who;
 
-pub use page::{Page, WIDTH, columns};
+pub use page::{Page, WIDTH, columns, unbroken};
 pub use paint::Paint;
 pub use table::{Table, Tally};
 

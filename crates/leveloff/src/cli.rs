@@ -181,15 +181,9 @@ pub struct RunArgs {
 /// `record`
 #[derive(Debug, Args)]
 pub struct RecordArgs {
-    /// Record the run that this process belongs to
-    #[arg(long, conflicts_with_all = ["pattern", "system"], value_parser = parse_pid, allow_hyphen_values = true)]
-    pub pid: Option<i32>,
-    /// Record the run whose command line matches this regular expression
-    #[arg(long = "match", value_name = "REGEX", conflicts_with = "system")]
-    pub pattern: Option<String>,
-    /// Record every process of the machine, no particular run
-    #[arg(long)]
-    pub system: bool,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub target: TargetArgs,
     /// Where to record [default: leveloff-DATE-TIME-COMMAND.jsonl here]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -204,6 +198,20 @@ pub struct RecordArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub watch: WatchArgs,
+}
+
+/// Which run is meant; without any of it, the one that is there.
+#[derive(Debug, Args)]
+pub struct TargetArgs {
+    /// The run that this process belongs to
+    #[arg(long, conflicts_with_all = ["pattern", "system"], value_parser = parse_pid, allow_hyphen_values = true)]
+    pub pid: Option<i32>,
+    /// The run whose command line matches this regular expression
+    #[arg(long = "match", value_name = "REGEX", conflicts_with = "system")]
+    pub pattern: Option<String>,
+    /// Every process of the machine, no particular run
+    #[arg(long)]
+    pub system: bool,
 }
 
 /// What everything that watches a run takes. A value may begin with a minus, so that `--interval

@@ -22,9 +22,9 @@ pub const TOP_GROWERS: usize = 10;
 /// Records until the run ends, the time is over, or a signal asks to stop.
 pub fn run(args: &RecordArgs) -> Result<ExitCode> {
     let asked = Asked {
-        pid: args.pid,
-        pattern: args.pattern.as_deref(),
-        system: args.system,
+        pid: args.target.pid,
+        pattern: args.target.pattern.as_deref(),
+        system: args.target.system,
     };
     let subject = RunTarget::choose(&asked, |runs| bail!("{}", several(runs)))?;
     let plan = Plan {
@@ -44,14 +44,18 @@ pub fn run(args: &RecordArgs) -> Result<ExitCode> {
     ));
     let options = subject.options(&args.watch);
     let stop = StopRequests::listen()?;
-    let stated = (!args.system).then(|| args.watch.facts.stated());
+    let stated = (!args.target.system).then(|| args.watch.facts.stated());
     let (mut session, _) = begin(Some(recorder), options, stated.as_ref(), |plain| plain)?;
     // A time beyond all clocks is no limit.
     let until = args
         .duration
         .and_then(|duration| Instant::now().checked_add(duration));
     let (reason, ended) = watch(&mut session, &stop, until)?;
-    session.finish(reason, ended, if args.system { TOP_GROWERS } else { 0 });
+    session.finish(
+        reason,
+        ended,
+        if args.target.system { TOP_GROWERS } else { 0 },
+    );
     Ok(ExitCode::SUCCESS)
 }
 

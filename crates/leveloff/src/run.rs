@@ -44,7 +44,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
         check_log(log)?;
     }
     let look = match args.shows {
-        true => Some(show::look(&args.look, "leveloff run without --watch")?),
+        true => Some(show::look(&args.look, "leveloff run -- CMD")?),
         false => None,
     };
     let recorder = plan.create_recording()?;

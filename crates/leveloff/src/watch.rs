@@ -21,6 +21,6 @@ pub fn run(args: &WatchingArgs) -> Result<ExitCode> {
     match &args.watched {
         Some(Watched::File(path)) => follow::run(args, path, look),
         Some(Watched::Pid(pid)) => live::run(args, Some(*pid), look),
-        None => live::run(args, args.pid, look),
+        None => live::run(args, args.target.pid, look),
     }
 }

@@ -12,8 +12,9 @@ const LEAST_BYTES: f64 = 65536.0;
 const MARGIN: f64 = 0.05;
 /// An axis that would begin below this share of its end begins at zero.
 const NEAR_ZERO: f64 = 0.25;
-/// Rows for each number.
-const ROWS_EACH: f64 = 2.0;
+/// Rows for each number. Numbers stand on whole rows: two rows apart, some would be one apart and
+/// others three, and a straight line would look bent.
+const ROWS_EACH: f64 = 3.0;
 /// Up to this many times more numbers are better than half as many.
 const RATHER_MORE: f64 = 1.3;
 /// Numbers beside a tall chart.
@@ -181,9 +182,9 @@ mod tests {
             [
                 "GiB: 0 16 32",
                 "GiB: 0 8 16 24 32",
-                "GiB from 4: 4 6 8 10 12 14 16 18",
-                "MiB from 505: 505 510 520 530 540 550 560",
-                "GiB from 16.9: 16.9 17.0 17.2 17.4 17.6 17.8",
+                "GiB from 4: 4 8 12 16",
+                "MiB from 500: 500 520 540 560",
+                "GiB from 16.9: 16.9 17.0 17.5",
             ]
         );
     }

@@ -100,7 +100,9 @@ fn facts(dashboard: &Dashboard) -> Vec<String> {
     };
     // A replay says where it is.
     let time = dashboard.replay().is_none().then(|| clock(sample.t));
-    let (who, step) = (who(run), step(run, sample));
+    // A title may be all that is known of who it is.
+    let who = who(run).filter(|who| *who != dashboard.subject().title);
+    let step = step(run, sample);
     let short = sample.progress.step;
     let short = short.map(|step| format!("step {}", thousands(step.0)));
     let told = |facts: &[&Option<String>]| {
@@ -144,7 +146,10 @@ fn costs(run: &RunState) -> Vec<String> {
     };
     let every = run
         .interval()
-        .map_or_else(String::new, |each| format!("{} s", short(each.0, 1)));
+        .map_or_else(String::new, |each| match each.0 {
+            fast if fast < 1.0 => format!("{:.0} ms", fast * 1000.0),
+            slow => format!("{} s", short(slow, 1)),
+        });
     if sample.t.0 <= 0.0 || sample.cost.rss.0 == 0 {
         return vec![every];
     }

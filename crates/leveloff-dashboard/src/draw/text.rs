@@ -1,5 +1,6 @@
 //! Text that fits: cut, wrapped and joined by the columns that it takes on a screen.
 
+use leveloff_report::judge_text::unbroken;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -116,7 +117,7 @@ pub fn right_aligned(text: &str, columns: usize) -> String {
 /// Broken between words; a word that is longer than a line is broken anywhere.
 pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in words(text) {
+    for word in unbroken(text) {
         match lines.last_mut() {
             Some(line) if width(line) + 1 + width(&word) <= columns => {
                 line.push(' ');
@@ -126,23 +127,6 @@ pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
         }
     }
     lines
-}
-
-/// The words of a text, a number together with its unit.
-fn words(text: &str) -> Vec<String> {
-    const UNITS: [&str; 10] = ["B", "KiB", "MiB", "GiB", "TiB", "%", "s", "min", "h", "d"];
-    let mut words: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        let bare = word.trim_end_matches([',', ';', '.', ':', ')']);
-        match words.last_mut() {
-            Some(last) if UNITS.contains(&bare) && last.ends_with(|c: char| c.is_ascii_digit()) => {
-                last.push(' ');
-                last.push_str(word);
-            }
-            _ => words.push(word.to_owned()),
-        }
-    }
-    words
 }
 
 fn broken(word: &str, columns: usize) -> Vec<String> {

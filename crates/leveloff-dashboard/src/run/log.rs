@@ -138,10 +138,26 @@ impl EventLog {
     }
 
     fn push(&mut self, entry: LogEntry) {
+        // A training may tell that it begins to save, and again that it has saved.
+        if self
+            .entries
+            .back()
+            .is_some_and(|last| last.tells_of(&entry))
+        {
+            return;
+        }
         if self.entries.len() == KEPT {
             self.entries.pop_front();
         }
         self.entries.push_back(entry);
+    }
+}
+
+impl LogEntry {
+    /// Whether this is the training's word about the same thing.
+    fn tells_of(&self, other: &LogEntry) -> bool {
+        let said = |entry: &LogEntry| (entry.kind, entry.step, entry.text.clone());
+        self.kind == LogKind::Training && said(self) == said(other)
     }
 }
 
@@ -178,7 +194,7 @@ fn counted(mut roles: Vec<Role>, verb: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use leveloff_model::progress::Progress;
+    use leveloff_model::progress::{Mark, Progress};
     use leveloff_model::sample::{Kinds, MachineReading, MappingReading, OwnCost};
 
     use super::*;
@@ -201,6 +217,30 @@ mod tests {
                 cost: OwnCost::default(),
             },
         }
+    }
+
+    #[test]
+    fn a_checkpoint_that_is_begun_and_done_is_told_once() {
+        let told = |step: u64, kind: MarkKind| {
+            let mut tick = read_at(1.0, None);
+            tick.events.push(Event::Mark(Mark {
+                t: Seconds(1.0),
+                process: None,
+                step: Some(Step(step)),
+                kind,
+                facts: Default::default(),
+            }));
+            tick
+        };
+        let mut log = EventLog::default();
+        for step in [100, 200] {
+            let begun = MarkKind::Phase(Phase::Checkpoint);
+            log.take(&told(step, begun), &People::default());
+            let done = MarkKind::Event("checkpoint".to_owned());
+            log.take(&told(step, done), &People::default());
+        }
+        let steps: Vec<Option<Step>> = log.all().map(|entry| entry.step).collect();
+        assert_eq!(steps, [Some(Step(100)), Some(Step(200))]);
     }
 
     #[test]

@@ -51,12 +51,19 @@ impl EventTicks {
             let Some(kind) = TickKind::of(&mark.kind) else {
                 continue;
             };
+            let step = mark.step.map(|step| step.0 as f64);
+            // A training may tell that it begins to save, and again that it has saved.
+            let is_told =
+                |last: &EventTick| step.is_some() && (last.kind, last.step) == (kind, step);
+            if self.ticks.back().is_some_and(is_told) {
+                continue;
+            }
             if self.ticks.len() == KEPT {
                 self.ticks.pop_front();
             }
             self.ticks.push_back(EventTick {
                 t: mark.t,
-                step: mark.step.map(|step| step.0 as f64),
+                step,
                 kind,
             });
         }

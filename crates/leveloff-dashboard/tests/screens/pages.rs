@@ -172,3 +172,21 @@ fn a_run_that_was_joined_is_shown_when_it_is_known_what_its_workers_share() {
         "{after}"
     );
 }
+
+#[test]
+fn a_run_that_ended_promises_nothing() {
+    let mut scene = Scene::new(cast(|step| 4000.0 + step));
+    scene.play(1..=60);
+    let shown =
+        |scene: &mut Scene| screen(&mut scene.dashboard, &Look::default(), (80, 24)).to_string();
+    assert!(shown(&mut scene).contains("decided about step"));
+    scene.end(61);
+    let news = SourceNews::Ended("the run ended".to_owned());
+    scene.dashboard.on(Event::Source(news));
+    let after = shown(&mut scene);
+    assert!(
+        after.contains("it ended before that could be decided"),
+        "{after}"
+    );
+    assert!(!after.contains("decided about step"), "{after}");
+}

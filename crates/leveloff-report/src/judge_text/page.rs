@@ -66,7 +66,7 @@ pub fn columns(text: &str) -> usize {
 
 fn wrapped(text: &str, width: usize, hang: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in words(text) {
+    for word in unbroken(text) {
         let word = word.as_str();
         let room = if lines.len() > 1 { width - hang } else { width };
         match lines.last_mut() {
@@ -80,8 +80,8 @@ fn wrapped(text: &str, width: usize, hang: usize) -> Vec<String> {
     lines
 }
 
-/// The words of a text, a number together with its unit.
-fn words(text: &str) -> Vec<String> {
+/// The words of a text, a number together with its unit: where a line may be broken.
+pub fn unbroken(text: &str) -> Vec<String> {
     const UNITS: [&str; 10] = ["B", "KiB", "MiB", "GiB", "TiB", "%", "s", "min", "h", "d"];
     let mut words: Vec<String> = Vec::new();
     for word in text.split(' ') {
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn a_number_stays_with_its_unit() {
         assert_eq!(
-            words("at 17.4 GiB, 24 % of 8 points in 3 h 20 min"),
+            unbroken("at 17.4 GiB, 24 % of 8 points in 3 h 20 min"),
             [
                 "at",
                 "17.4 GiB,",

@@ -10,8 +10,13 @@ use crate::trainer::{Home, Running};
 
 /// Starts a training without end, asks it to stop, and sees that it did so in good order.
 fn check(ask: impl Fn(&Home, &Running), by: &str) {
+    check_saving_every(100, ask, by);
+}
+
+fn check_saving_every(steps: u64, ask: impl Fn(&Home, &Running), by: &str) {
     let home = Home::new();
-    let mut running = home.start("--steps 1000000 --checkpoint-dir CKPT");
+    let every = format!("--checkpoint-every {steps}");
+    let mut running = home.start(&format!("--steps 1000000 --checkpoint-dir CKPT {every}"));
     running.wait_for_step(3);
     ask(&home, &running);
     let pid = running.pid();
@@ -37,13 +42,33 @@ fn check(ask: impl Fn(&Home, &Running), by: &str) {
     );
 }
 
+fn request(home: &Home, running: &Running) {
+    let request = home.path(&format!("marks/{}.stop", running.pid()));
+    std::fs::write(request, "").expect("written");
+}
+
 #[test]
 fn by_a_request_beside_the_marks() {
+    check(request, "a stop request");
+}
+
+/// With a checkpoint at every step, the request comes while one is saved.
+#[test]
+fn while_saving() {
     let ask = |home: &Home, running: &Running| {
-        let request = home.path(&format!("marks/{}.stop", running.pid()));
-        std::fs::write(request, "").expect("written");
+        let marks = home.path(&format!("marks/{}.jsonl", running.pid()));
+        // The last line may be half written, and is then looked at again.
+        let is_saving = || {
+            let marks = std::fs::read_to_string(&marks).unwrap_or_default();
+            let last = marks.lines().last().unwrap_or_default();
+            last.contains(r#""phase":"checkpoint""#)
+        };
+        while !is_saving() {
+            std::thread::yield_now();
+        }
+        request(home, running);
     };
-    check(ask, "a stop request");
+    check_saving_every(1, ask, "a stop request");
 }
 
 #[test]

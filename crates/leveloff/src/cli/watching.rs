@@ -6,7 +6,7 @@ use std::str::FromStr;
 use clap::{Args, ValueEnum};
 
 use super::judging::parse_steps;
-use super::{FactArgs, WatchArgs, parse_pid};
+use super::{FactArgs, TargetArgs, WatchArgs, parse_pid};
 
 /// What `watch --help` begins with.
 pub(super) const WATCH_ABOUT: &str = "Show a run while it goes on: fine, too early to tell, or leaking; who; \
@@ -37,15 +37,9 @@ pub struct WatchingArgs {
     /// A process of the run, or a recording that is being written [default: finds the run]
     #[arg(value_name = "PID|FILE", conflicts_with_all = ["pid", "pattern", "system"])]
     pub watched: Option<Watched>,
-    /// Watch the run that this process belongs to
-    #[arg(long, conflicts_with_all = ["pattern", "system"], value_parser = parse_pid, allow_hyphen_values = true)]
-    pub pid: Option<i32>,
-    /// Watch the run whose command line matches this regular expression
-    #[arg(long = "match", value_name = "REGEX", conflicts_with = "system")]
-    pub pattern: Option<String>,
-    /// Watch every process of the machine, no particular run
-    #[arg(long)]
-    pub system: bool,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub target: TargetArgs,
     /// Record as well, to this file [default: keeps what `e` exports until you leave]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,

@@ -73,7 +73,7 @@ impl Audience {
     /// The training has ended; whoever looks may go on looking.
     pub fn see_end(self) {
         if let Audience::Screen(show) = self {
-            let how = "the training ended; q tells what was true".to_owned();
+            let how = "q tells what was true".to_owned();
             show.tell(SourceNews::Ended(how));
             show.wait();
         }

@@ -21,8 +21,8 @@ use crate::show::{Answers, Programme, Show};
 pub fn run(args: &WatchingArgs, pid: Option<i32>, look: Look) -> Result<ExitCode> {
     let asked = Asked {
         pid,
-        pattern: args.pattern.as_deref(),
-        system: args.system,
+        pattern: args.target.pattern.as_deref(),
+        system: args.target.system,
     };
     let target = RunTarget::choose(&asked, choice::ask)?;
     if let Some(log) = &args.watch.log {
@@ -45,7 +45,7 @@ pub fn run(args: &WatchingArgs, pid: Option<i32>, look: Look) -> Result<ExitCode
         None => PathBuf::from(Recorder::stem_named_after(&target.command)),
     };
     let stated = args.watch.facts.stated();
-    let judged_by = (!args.system).then_some(&stated);
+    let judged_by = (!args.target.system).then_some(&stated);
     let options = target.options(&args.watch);
     let without_line = Session::without_status_line;
     let (mut session, first) = begin(recorder, options, judged_by, without_line)?;
@@ -53,7 +53,7 @@ pub fn run(args: &WatchingArgs, pid: Option<i32>, look: Look) -> Result<ExitCode
         subject: Subject {
             title: short_command(&target.command),
             recording: args.output.clone(),
-            mode: if args.system {
+            mode: if args.target.system {
                 Mode::System
             } else {
                 Mode::Live
@@ -66,7 +66,11 @@ pub fn run(args: &WatchingArgs, pid: Option<i32>, look: Look) -> Result<ExitCode
     show.offer(&first);
     let (reason, ended) = attend(&mut session, &mut show)?;
     show.wait();
-    session.finish(reason, ended, if args.system { TOP_GROWERS } else { 0 });
+    session.finish(
+        reason,
+        ended,
+        if args.target.system { TOP_GROWERS } else { 0 },
+    );
     Ok(ExitCode::SUCCESS)
 }
 

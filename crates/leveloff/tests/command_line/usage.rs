@@ -57,7 +57,7 @@ fn without_a_terminal_there_is_no_dashboard_and_something_else_is_named() {
         (vec!["replay", "no.jsonl"], "leveloff judge"),
         (
             vec!["run", "--watch", "--", "touch", "started"],
-            "without --watch",
+            "leveloff run -- CMD",
         ),
     ] {
         stage
