@@ -7,6 +7,8 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+pub use leveloff_model::folded::Reach;
+use leveloff_model::folded::{Fold, Folded};
 use leveloff_model::units::Seconds;
 
 /// Samples that are kept one by one.
@@ -37,15 +39,6 @@ pub struct Moment {
     pub rss: f64,
 }
 
-/// The lowest and the highest of something.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Reach {
-    /// The lowest.
-    pub low: f64,
-    /// The highest.
-    pub high: f64,
-}
-
 /// What a column of the chart shows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Column {
@@ -56,13 +49,10 @@ pub struct Column {
 }
 
 /// The curve so far.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct History {
     recent: VecDeque<Moment>,
-    older: Vec<Span>,
-    /// Samples in a span.
-    stride: usize,
-    filling: Option<Span>,
+    older: Folded<Span>,
     first: Option<Moment>,
     /// Steps may restart: the newest is not always the furthest.
     steps: Option<Reach>,
@@ -71,7 +61,6 @@ pub struct History {
 /// Several samples.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Span {
-    samples: usize,
     t: Reach,
     step: Option<Reach>,
     memory: Reach,
@@ -88,7 +77,7 @@ impl History {
         if self.recent.len() == RECENT
             && let Some(oldest) = self.recent.pop_front()
         {
-            self.fold(Span::of(oldest));
+            self.older.push(Span::of(oldest));
         }
         self.recent.push_back(moment);
     }
@@ -137,23 +126,18 @@ impl History {
     }
 
     fn spans(&self) -> impl Iterator<Item = Span> {
-        let older = self.older.iter().chain(&self.filling).copied();
+        let older = self.older.iter().copied();
         older.chain(self.recent.iter().map(|&moment| Span::of(moment)))
     }
+}
 
-    fn fold(&mut self, span: Span) {
-        let filled = match self.filling.take() {
-            Some(filling) => filling.and(span),
-            None => span,
-        };
-        if filled.samples < self.stride.max(1) {
-            self.filling = Some(filled);
-            return;
-        }
-        self.older.push(filled);
-        if self.older.len() >= OLDER {
-            self.older = self.older.chunks(2).map(Span::all).collect();
-            self.stride = self.stride.max(1) * 2;
+impl Default for History {
+    fn default() -> History {
+        History {
+            recent: VecDeque::new(),
+            older: Folded::with_capacity(OLDER),
+            first: None,
+            steps: None,
         }
     }
 }
@@ -161,30 +145,11 @@ impl History {
 impl Span {
     fn of(moment: Moment) -> Span {
         Span {
-            samples: 1,
             t: Reach::at(moment.t.0),
             step: moment.step.map(Reach::at),
             memory: Reach::at(moment.memory),
             rss: Reach::at(moment.rss),
         }
-    }
-
-    fn and(self, next: Span) -> Span {
-        Span {
-            samples: self.samples + next.samples,
-            t: self.t.and(next.t),
-            step: match (self.step, next.step) {
-                (Some(step), Some(further)) => Some(step.and(further)),
-                (step, further) => step.or(further),
-            },
-            memory: self.memory.and(next.memory),
-            rss: self.rss.and(next.rss),
-        }
-    }
-
-    fn all(spans: &[Span]) -> Span {
-        let (first, rest) = spans.split_first().expect("chunks are never empty");
-        rest.iter().fold(*first, |all, &span| all.and(span))
     }
 
     fn place(&self, axis: Axis) -> Option<Reach> {
@@ -195,20 +160,13 @@ impl Span {
     }
 }
 
-impl Reach {
-    /// One value.
-    pub fn at(value: f64) -> Reach {
-        Reach {
-            low: value,
-            high: value,
-        }
-    }
-
-    /// As far as both reach.
-    pub fn and(self, other: Reach) -> Reach {
-        Reach {
-            low: self.low.min(other.low),
-            high: self.high.max(other.high),
+impl Fold for Span {
+    fn and(self, next: Span) -> Span {
+        Span {
+            t: self.t.and(next.t),
+            step: Reach::and_maybe(self.step, next.step),
+            memory: self.memory.and(next.memory),
+            rss: self.rss.and(next.rss),
         }
     }
 }
@@ -264,11 +222,8 @@ mod tests {
     #[test]
     fn memory_is_bounded() {
         let history = history(1_000_000, |_| 1.0);
-        assert!(history.older.len() < OLDER);
+        assert!(history.older.iter().count() <= OLDER);
         assert_eq!(history.recent.len(), RECENT);
-        let folded: usize = history.older.iter().map(|span| span.samples).sum();
-        let filling = history.filling.map_or(0, |span| span.samples);
-        assert_eq!(folded + filling + RECENT, 1_000_000);
     }
 
     #[test]
