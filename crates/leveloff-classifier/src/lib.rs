@@ -4,11 +4,13 @@
 //!
 //! Read in this order: [`observation`] (one moment of a run, as evidence), [`curve`] (a series in
 //! bounded memory), [`verdict`] (what can be said of it), [`judge`] (how it is said of one curve),
-//! [`run`] (how the curves of a whole run are put together: blame, clock, findings, risk).
+//! [`run`] (how the curves of a whole run are put together: blame, clock, findings, risk),
+//! [`run_curves`] (the same run for charts and tables).
 
 pub mod curve;
 pub mod judge;
 pub mod observation;
 pub mod run;
+pub mod run_curves;
 pub mod stats;
 pub mod verdict;

@@ -33,6 +33,8 @@ pub struct Observation {
     pub tensor_bytes: Option<Bytes>,
     /// Bytes that the CUDA allocator holds.
     pub cuda_bytes: Option<Bytes>,
+    /// GPU memory of all processes, as the driver tells.
+    pub gpu_bytes: Option<Bytes>,
     /// The current epoch; 2.5 is half-way through the third.
     pub epoch: Option<f64>,
     /// What the training does.

@@ -24,7 +24,7 @@ mod track;
 
 use leveloff_model::process::Role;
 use leveloff_model::recording::StatedFacts;
-use leveloff_model::units::{Seconds, Step};
+use leveloff_model::units::{Bytes, Seconds, Step};
 
 use self::book::Book;
 use self::ceiling::{Growth, NearestLimit};
@@ -51,6 +51,9 @@ pub struct RunJudge {
     devshm_clock: OwnClock,
     planned: Option<f64>,
     newest: Newest,
+    /// The most that the run ever held. A judgement looks at one value for each step; a machine must
+    /// also have room for what lies between.
+    peak: Bytes,
 }
 
 /// Counts that make an axis: a judgement needs as many points.
@@ -69,11 +72,13 @@ impl RunJudge {
             devshm_clock: OwnClock::default(),
             planned: None,
             newest: Newest::default(),
+            peak: Bytes::ZERO,
         }
     }
 
     /// Takes the next observation. It counts when the run has gone on from there.
     pub fn observe(&mut self, observation: &Observation) {
+        self.peak = self.peak.max(observation.memory);
         let mut newest = std::mem::take(&mut self.newest);
         newest.push(observation, |finished| self.take(finished));
         self.newest = newest;
@@ -136,9 +141,16 @@ impl RunJudge {
             span: self.span(book, unit),
             duration: self.duration(book),
             judgement: decision.judgement,
-            memory: decision.memory,
+            memory: self.with_peak(decision.memory),
             subjects: jury.into_all(),
         }
+    }
+
+    fn with_peak(&self, mut memory: Judgement) -> Judgement {
+        if let Some(extremes) = &mut memory.extremes {
+            extremes.peak = extremes.peak.max(self.peak.0 as f64);
+        }
+        memory
     }
 
     /// From the first to the newest x, which is not judged yet.

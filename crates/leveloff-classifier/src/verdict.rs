@@ -352,6 +352,15 @@ impl Shape {
 }
 
 impl Kind {
+    /// Every kind, in the order of reading.
+    pub const ALL: [Kind; 5] = [
+        Kind::Anonymous,
+        Kind::Shared,
+        Kind::DevShm,
+        Kind::Swap,
+        Kind::Descriptors,
+    ];
+
     /// Its name in JSON.
     pub fn name(self) -> &'static str {
         match self {

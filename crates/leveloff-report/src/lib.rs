@@ -10,6 +10,8 @@ pub mod judge_text;
 pub mod judged;
 pub mod place;
 pub mod rate;
+pub mod run_report;
+pub mod sizing;
 pub mod subject;
 pub mod words;
 

@@ -5,13 +5,11 @@ mod brief;
 mod cause;
 mod headline;
 mod reason;
-mod sizing;
 
 pub use brief::{brief, growth, growth_with_interval};
 pub use cause::{blame_words, clock_words, risk_words, short_risk_words, what_to_try};
 pub use headline::{Headline, is_from_the_start, short_reason, verdict_words};
 pub use reason::{sentence, settling};
-pub use sizing::sizing;
 
 use leveloff_model::units::Bytes;
 

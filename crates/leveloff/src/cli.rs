@@ -2,10 +2,12 @@
 
 mod demo;
 mod judging;
+mod reporting;
 mod watching;
 
 pub use demo::DemoArgs;
-pub use judging::{FactArgs, JudgeArgs, UndecidedAs};
+pub use judging::{ColumnArgs, FactArgs, JudgeArgs, UndecidedAs};
+pub use reporting::{ReportArgs, ReportFormat};
 pub use watching::{LookArgs, ReplayArgs, ThemeName, Watched, WatchingArgs};
 
 use std::ffi::OsString;
@@ -32,6 +34,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
         leveloff run -- python train.py             start a run and record it\n  \
         leveloff record --pid 22180 -o run.jsonl    record a run that is there already\n  \
         leveloff judge run.jsonl                    level off, or leak?\n  \
+        leveloff report run.jsonl -o run.html       what a colleague needs to see\n  \
         leveloff replay run.jsonl                   the dashboard, as it would have been\n  \
         leveloff export run.jsonl -o run.csv        a table for pandas\n  \
         leveloff doctor                             what can be measured here\n\n\
@@ -100,6 +103,12 @@ pub enum Command {
         after_help = judging::EXAMPLES
     )]
     Judge(JudgeArgs),
+    /// Write a run up: HTML for a colleague, Markdown for an issue, a chart
+    #[command(
+        long_about = reporting::LONG_ABOUT,
+        after_help = reporting::EXAMPLES
+    )]
+    Report(ReportArgs),
     /// Turn a recording into CSV
     #[command(after_help = "Examples:\n  \
         leveloff export run.jsonl -o run.csv              a row for each process and sample\n  \

@@ -2,13 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::{Display, Write as _};
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use leveloff_model::process::{ProcessIndex, ProcessInfo, Role};
 use leveloff_model::progress::Phase;
 use leveloff_model::recording::RecordingReader;
@@ -17,6 +16,7 @@ use leveloff_model::units::{Bytes, Seconds};
 
 use crate::cli::{ExportArgs, ExportScope};
 use crate::notice::notice;
+use crate::outputs;
 
 /// Columns of the process scope. The first 25 are a contract: others read them by name and place;
 /// new ones go to the right.
@@ -117,7 +117,7 @@ pub fn run(args: &ExportArgs) -> Result<ExitCode> {
 /// Writes the CSV of a recording to a file that must not exist; says how many rows.
 pub fn to_file(recording: &Path, scope: ExportScope, output: &Path) -> Result<u64> {
     let reader = read(recording)?;
-    let (file, is_new) = create(output)?;
+    let (file, is_new) = outputs::create(output)?;
     write_csv(reader, scope, file)
         .inspect_err(|_| {
             // Half a table looks like a whole one.
@@ -143,31 +143,6 @@ fn open(path: &Path) -> Result<Box<dyn Read>> {
         format!("cannot open the recording {path}; leveloff run and leveloff record make one")
     })?;
     Ok(Box::new(file))
-}
-
-/// The table, and whether its file is new. Only what keeps nothing may be there already: a device
-/// or a pipe.
-fn create(path: &Path) -> Result<(File, bool)> {
-    match OpenOptions::new().write(true).create_new(true).open(path) {
-        Ok(file) => Ok((file, true)),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && keeps_nothing(path) => {
-            let file = OpenOptions::new().write(true).open(path);
-            let file = file.with_context(|| format!("cannot open {}", path.display()))?;
-            Ok((file, false))
-        }
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => bail!(
-            "{} exists and is not overwritten; choose another name with -o, or remove it",
-            path.display()
-        ),
-        Err(error) => Err(error).with_context(|| format!("cannot create {}", path.display())),
-    }
-}
-
-fn keeps_nothing(path: &Path) -> bool {
-    path.metadata().is_ok_and(|metadata| {
-        let kind = metadata.file_type();
-        kind.is_char_device() || kind.is_fifo()
-    })
 }
 
 /// Fields are written through the csv crate, whose errors do not name the one below as their source.

@@ -31,7 +31,8 @@ use std::io::Read;
 
 use anyhow::{Context, Result, bail};
 use leveloff_classifier::observation::{Observation, XUnit};
-use leveloff_model::recording::StatedFacts;
+use leveloff_model::recording::{End, Header, StatedFacts};
+use leveloff_model::sample::Tick;
 
 pub use size_unit::{SizeUnit, UnknownUnit};
 pub use stream::Input;
@@ -67,12 +68,14 @@ pub struct Opened {
 }
 
 /// What came of reading.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reading {
     /// How many observations were handed out.
     pub observations: u64,
     /// What was guessed, left out or torn, in sentences.
     pub notes: Vec<String>,
+    /// How a recording ended; `None` for other files, and when its recorder was killed or runs.
+    pub end: Option<End>,
 }
 
 /// Opens an input and recognises it.
@@ -108,19 +111,44 @@ fn recognise(name: String, mut stream: Stream, asked: &Asked) -> Result<Opened> 
 }
 
 impl Opened {
-    /// Reads it to its end. The observation that is handed out is filled again for the next.
-    pub fn read(self, take: &mut dyn FnMut(&Observation)) -> Result<Reading> {
-        let name = self.name.clone();
-        self.read_all(take).context(name)
+    /// What a recording says of itself.
+    pub fn header(&self) -> Option<&Header> {
+        match &self.kind {
+            Kind::Recording(header) => Some(header),
+            _ => None,
+        }
     }
 
-    fn read_all(self, take: &mut dyn FnMut(&Observation)) -> Result<Reading> {
+    /// Reads it to its end. The observation that is handed out is filled again for the next.
+    pub fn read(self, take: &mut dyn FnMut(&Observation)) -> Result<Reading> {
+        self.read_with_ticks(take, &mut |_| ())
+    }
+
+    /// The same. A recording's ticks, which know more than observations, are handed out as well, each
+    /// before the observation that it becomes.
+    pub fn read_with_ticks(
+        self,
+        take: &mut dyn FnMut(&Observation),
+        ticks: &mut dyn FnMut(&Tick),
+    ) -> Result<Reading> {
+        let name = self.name.clone();
+        self.read_all(take, ticks).context(name)
+    }
+
+    fn read_all(
+        self,
+        take: &mut dyn FnMut(&Observation),
+        ticks: &mut dyn FnMut(&Tick),
+    ) -> Result<Reading> {
+        let mut end = None;
         let mut outlet = Outlet::new(self.unit, take);
         let guessed = self.kind.notes();
         let mut notes = Vec::new();
         let what = self.kind.points();
         if let Kind::Recording(_) = self.kind {
-            notes.extend(recording::read(self.stream, &mut outlet)?);
+            let (said, ended) = recording::read(self.stream, &mut outlet, ticks)?;
+            notes.extend(said);
+            end = ended;
         } else {
             let mut lines = Lines::of(self.stream);
             match &self.kind {
@@ -140,6 +168,7 @@ impl Opened {
         Ok(Reading {
             observations,
             notes: [guessed, notes].concat(),
+            end,
         })
     }
 }

@@ -3,8 +3,10 @@
 //! [`demo`], [`find`], [`run`], [`watch`], [`record`], [`replay`], [`judge`], [`export`] and [`doctor`]
 //! are the subcommands. [`run`] starts its command through [`launch`], [`watch`] and [`record`] find
 //! theirs as a [`run_target`]; they and [`demo`] drive a [`session`]: sampler in, [`recorder`] and
-//! [`summary`] out, and ticks to a [`show`] where there is a screen. [`judge`] reads through [`intake`].
+//! [`summary`] out, and ticks to a [`show`] where there is a screen. [`judge`] reads through [`intake`],
+//! [`report`] as well, as a [`chronicle`]; what they write goes through [`outputs`].
 
+pub mod chronicle;
 pub mod cli;
 pub mod demo;
 pub mod doctor;
@@ -14,9 +16,11 @@ pub mod intake;
 pub mod judge;
 pub mod launch;
 pub mod notice;
+pub mod outputs;
 pub mod record;
 pub mod recorder;
 pub mod replay;
+pub mod report;
 pub mod run;
 pub mod run_target;
 pub mod screen;

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use clap::{CommandFactory, Parser};
 use leveloff::cli::{Cli, Command};
 use leveloff::notice::notice;
-use leveloff::{demo, doctor, export, find, judge, launch, record, replay, run, watch};
+use leveloff::{demo, doctor, export, find, judge, launch, record, replay, report, run, watch};
 
 /// A usage or tool error.
 const TROUBLE: u8 = 2;
@@ -35,6 +35,7 @@ fn obey(command: &Command) -> Result<ExitCode> {
         Command::Record(args) => record::run(args),
         Command::Replay(args) => replay::run(args),
         Command::Judge(args) => judge::run(args),
+        Command::Report(args) => report::run(args),
         Command::Export(args) => export::run(args),
         Command::Doctor(args) => doctor::run(args.format),
         Command::Completions { shell } => {

@@ -129,6 +129,7 @@ impl Observer {
         observation.tensors = progress.tensors;
         observation.tensor_bytes = progress.tensor_bytes;
         observation.cuda_bytes = progress.cuda_bytes;
+        observation.gpu_bytes = gpu_memory(sample);
         observation.epoch = progress.epoch;
         observation.phase.clone_from(&progress.phase);
         observation.planned = progress.planned_steps.map(|step| step.0 as f64);
@@ -172,6 +173,12 @@ impl Person {
 /// A process that has given its memory back is on its way out, reaped or not.
 fn is_alive(reading: &ProcessReading) -> bool {
     reading.state != 'Z' && reading.state != 'X' && reading.rss() + reading.swap > Bytes::ZERO
+}
+
+/// Of all processes of which it is known; `None` when it is known of none.
+fn gpu_memory(sample: &Sample) -> Option<Bytes> {
+    let known = sample.processes.iter().filter_map(|reading| reading.gpu);
+    known.reduce(|sum, amount| sum + amount)
 }
 
 /// Its proportional shared memory, carried like the whole; all it maps before PSS was read.

@@ -265,3 +265,18 @@ fn blame_adds_up_to_one() {
         .sum();
     assert_eq!(sum, 1000);
 }
+
+#[test]
+fn a_peak_between_two_values_that_are_judged_is_told() {
+    let mut judge = RunJudge::new(XUnit::Step, &StatedFacts::default());
+    for sample in 0..900_u32 {
+        // Three samples at each step, and the middle one of one step is high.
+        let spike = if sample == 601 { 700.0 } else { 0.0 };
+        let memory = 300.0 + wobble(sample) + spike;
+        judge.observe(&trainer(sample / 3, memory));
+    }
+    let verdict = judge.verdict();
+    assert_eq!(verdict.verdict, Verdict::Level);
+    let peak = verdict.memory.extremes.unwrap().peak;
+    assert!(peak > 990.0 * MIB, "{}", peak / MIB);
+}

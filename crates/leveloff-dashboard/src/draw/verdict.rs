@@ -3,6 +3,7 @@
 use leveloff_classifier::verdict::{Because, RunVerdict, Verdict};
 use leveloff_model::sample::{Sample, TreeMemory};
 use leveloff_report::rate::MemoryRate;
+use leveloff_report::sizing::Sizing;
 use leveloff_report::subject::things;
 use leveloff_report::words;
 use ratatui::buffer::Buffer;
@@ -211,7 +212,7 @@ fn risk(verdict: &RunVerdict) -> Option<Part> {
 
 /// How much memory it needs; where there is little room, without where that comes from.
 fn sizing(verdict: &RunVerdict) -> Option<Part> {
-    let full = words::sizing(&verdict.memory)?;
+    let full = Sizing::of_memory(&verdict.memory)?.line();
     let short = full.split_once("→ ").map(|(_, needed)| needed.to_owned());
     Some(Part(std::iter::once(full).chain(short).collect()))
 }

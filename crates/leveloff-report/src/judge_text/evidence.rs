@@ -7,8 +7,9 @@ use super::page::Page;
 use crate::judged::Judged;
 use crate::place::extent;
 use crate::rate::{CountRate, MemoryRate};
+use crate::sizing::Sizing;
 use crate::subject::things;
-use crate::words::{bytes, sentence, settling, sizing, verdict_words};
+use crate::words::{bytes, sentence, settling, verdict_words};
 
 /// Writes it.
 pub fn write(judged: &Judged, page: &mut Page) {
@@ -99,8 +100,8 @@ fn write_level(judged: &Judged, page: &mut Page) {
     if run.judgement.because != Because::Steady {
         page.row("", &sentence(run, judged.stated));
     }
-    if let Some(sizing) = sizing(&run.memory) {
-        page.row("sizing", &sizing);
+    if let Some(sizing) = Sizing::of_memory(&run.memory) {
+        page.row("sizing", &sizing.line());
     }
 }
 

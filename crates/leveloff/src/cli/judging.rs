@@ -8,7 +8,7 @@ use leveloff_model::recording::StatedFacts;
 use leveloff_model::units::{Limit, Step};
 
 use super::Format;
-use crate::intake::SizeUnit;
+use crate::intake::{Asked, SizeUnit};
 
 /// What `judge --help` begins with.
 pub(super) const LONG_ABOUT: &str = "Say whether memory levels off or leaks, from recordings, tables and logs.\n\n\
@@ -74,15 +74,9 @@ pub struct JudgeArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub facts: FactArgs,
-    /// The column of a table that counts steps or time [default: guessed]
-    #[arg(long, value_name = "COLUMN")]
-    pub x: Option<String>,
-    /// The column of a table that holds memory [default: guessed]
-    #[arg(long, value_name = "COLUMN")]
-    pub y: Option<String>,
-    /// The unit of memory in the table or log: B, kB, KiB, MB, MiB, GB, GiB
-    #[arg(long, value_name = "UNIT")]
-    pub y_unit: Option<SizeUnit>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub columns: ColumnArgs,
     /// What undecided and warming up count as, for the exit code [default: code 3]
     #[arg(long, value_enum, value_name = "AS")]
     pub undecided: Option<UndecidedAs>,
@@ -92,6 +86,31 @@ pub struct JudgeArgs {
     /// The whole evidence for each input, even if there are many
     #[arg(short, long)]
     pub verbose: bool,
+}
+
+/// What the user says of the columns of a table, or of the words of a log.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ColumnArgs {
+    /// The column of a table that counts steps or time [default: guessed]
+    #[arg(long, value_name = "COLUMN")]
+    pub x: Option<String>,
+    /// The column of a table that holds memory [default: guessed]
+    #[arg(long, value_name = "COLUMN")]
+    pub y: Option<String>,
+    /// The unit of memory in the table or log: B, kB, KiB, MB, MiB, GB, GiB
+    #[arg(long, value_name = "UNIT")]
+    pub y_unit: Option<SizeUnit>,
+}
+
+impl ColumnArgs {
+    /// As the reader wants to know it.
+    pub fn asked(&self) -> Asked {
+        Asked {
+            x: self.x.clone(),
+            y: self.y.clone(),
+            y_unit: self.y_unit,
+        }
+    }
 }
 
 /// What an open question counts as.

@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 use leveloff_classifier::observation::XUnit;
 use leveloff_model::process::printable;
-use leveloff_model::recording::StatedFacts;
+use leveloff_model::recording::{Header, StatedFacts};
 
 use super::Asked;
 use super::curve_table::CurveTable;
@@ -18,7 +18,7 @@ use super::{mprof, recording};
 #[derive(Debug)]
 pub enum Kind {
     /// leveloff's own recording.
-    Recording(StatedFacts),
+    Recording(Box<Header>),
     /// A table with a row for each moment; its name.
     Curve(&'static str, CurveTable),
     /// A table with a row for each process and moment.
@@ -36,9 +36,9 @@ impl Kind {
         if stream.head.starts_with(BYTE_ORDER_MARK) {
             stream.head.drain(..BYTE_ORDER_MARK.len());
         }
-        if let Some(stated) = recording::recognise(stream)? {
+        if let Some(header) = recording::recognise(stream)? {
             refuse_columns(asked, "a recording")?;
-            return Ok(Kind::Recording(stated));
+            return Ok(Kind::Recording(Box::new(header)));
         }
         if is_json_array(&stream.head) {
             bail!("is a JSON array; make it lines: jq -c '.[]' FILE | leveloff judge -");
@@ -92,7 +92,7 @@ impl Kind {
     /// What its header states.
     pub fn stated(&self) -> StatedFacts {
         match self {
-            Kind::Recording(stated) => stated.clone(),
+            Kind::Recording(header) => header.stated.clone(),
             _ => StatedFacts::default(),
         }
     }

@@ -11,7 +11,7 @@ use leveloff_report::judged::{Judged, Look};
 
 use super::looks::{Lookout, schedule};
 use crate::cli::JudgeArgs;
-use crate::intake::{self, Asked, Input, Opened, Reading};
+use crate::intake::{self, Input, Opened, Reading};
 
 /// What is going to be judged.
 #[derive(Debug)]
@@ -104,12 +104,7 @@ impl Case {
     }
 
     fn open(&self, args: &JudgeArgs) -> Result<Opened> {
-        let asked = Asked {
-            x: args.x.clone(),
-            y: args.y.clone(),
-            y_unit: args.y_unit,
-        };
-        intake::open(&self.input, &asked)
+        intake::open(&self.input, &args.columns.asked())
     }
 
     fn can_be_read_twice(&self) -> bool {

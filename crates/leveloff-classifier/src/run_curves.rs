@@ -1,0 +1,466 @@
+//! The curves of a run for people to look at: whole, by role and by kind, over steps and over time.
+//!
+//! The judge keeps what statistics need and lets the rest go. A chart needs the whole run evenly, a
+//! table its first, highest and newest values, a comparison where it settled. All of it in bounded
+//! memory, with the extremes kept.
+
+use leveloff_model::folded::{Fold, Folded, Reach};
+use leveloff_model::process::Role;
+use leveloff_model::progress::{MarkKind, Phase};
+use leveloff_model::units::Bytes;
+
+use crate::observation::Observation;
+use crate::stats::median;
+use crate::verdict::Kind;
+
+/// Spans that a run is folded into at most: several for each column of a chart on a wide screen.
+pub const MOST_SPANS: usize = 2048;
+
+/// Events that are kept at most; then every second one is let go.
+const MOST_EVENTS: usize = 1024;
+
+/// A run has settled, if at all, in this last part of it.
+const SETTLED_PART: f64 = 0.2;
+
+/// What a curve is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Series {
+    /// Memory that the run really holds.
+    Memory,
+    /// What a sum of RSS says.
+    RssSum,
+    /// Memory of all processes of a role.
+    Role(Role),
+    /// One kind of memory of all processes.
+    Kind(Kind),
+    /// Live tensors.
+    Tensors,
+    /// Bytes that the CUDA allocator holds.
+    Cuda,
+    /// GPU memory of all processes, as the driver tells.
+    Gpu,
+}
+
+/// Something that happened in the training.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunEvent {
+    /// At which count.
+    pub x: Option<f64>,
+    /// When.
+    pub t: Option<f64>,
+    /// What.
+    pub kind: RunEventKind,
+}
+
+/// What can happen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunEventKind {
+    /// An evaluation began.
+    Evaluation,
+    /// A checkpoint was saved.
+    Checkpoint,
+    /// An epoch began.
+    Epoch(u64),
+    /// Something that the training names.
+    Named(String),
+}
+
+/// Several samples as one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CurveSpan {
+    /// From the first to the last count; `None` where nothing was counted.
+    pub x: Option<Reach>,
+    /// From the first to the last moment; `None` where the source tells no time.
+    pub t: Option<Reach>,
+    values: Values,
+}
+
+/// The curves so far.
+#[derive(Debug, Clone)]
+pub struct RunCurves {
+    spans: Folded<CurveSpan>,
+    events: Vec<RunEvent>,
+    /// Every so many events one was kept.
+    event_stride: usize,
+    events_seen: usize,
+    /// The first values, and those at the first count: before that, a run is still loading.
+    first: Option<Values>,
+    first_counted: Option<Values>,
+    last: Option<Values>,
+    samples: u64,
+}
+
+type Values = [Option<Reach>; Series::COUNT];
+
+impl RunCurves {
+    /// Nothing yet.
+    pub fn new() -> RunCurves {
+        RunCurves {
+            spans: Folded::with_capacity(MOST_SPANS),
+            events: Vec::new(),
+            event_stride: 1,
+            events_seen: 0,
+            first: None,
+            first_counted: None,
+            last: None,
+            samples: 0,
+        }
+    }
+
+    /// Takes the next observation.
+    pub fn observe(&mut self, observation: &Observation) {
+        let values = values(observation);
+        self.first.get_or_insert(values);
+        if observation.count.is_some() {
+            self.first_counted.get_or_insert(values);
+        }
+        self.last = Some(values);
+        self.samples += 1;
+        for mark in &observation.marks {
+            self.hear(mark, observation);
+        }
+        self.spans.push(CurveSpan {
+            x: observation.count.map(Reach::at),
+            t: observation.t.map(|t| Reach::at(t.0)),
+            values,
+        });
+    }
+
+    /// The run, evenly, oldest first.
+    pub fn spans(&self) -> impl Iterator<Item = &CurveSpan> {
+        self.spans.iter()
+    }
+
+    /// How many samples a span stands for; 1 when every sample is there.
+    pub fn stride(&self) -> u64 {
+        self.spans.stride()
+    }
+
+    /// Samples taken.
+    pub fn samples(&self) -> u64 {
+        self.samples
+    }
+
+    /// What happened, oldest first.
+    pub fn events(&self) -> &[RunEvent] {
+        &self.events
+    }
+
+    /// Whether more happened than [`RunCurves::events`] tells.
+    pub fn events_are_thinned(&self) -> bool {
+        self.event_stride > 1
+    }
+
+    /// The series that are known and were ever more than nothing, in the order of reading.
+    pub fn series(&self) -> Vec<Series> {
+        let is_there = |series: &Series| self.peak(*series).is_some_and(|peak| peak > 0.0);
+        Series::all().filter(is_there).collect()
+    }
+
+    /// The value when the run began to count: the model is loaded. Without a count, the first.
+    pub fn baseline(&self, series: Series) -> Option<f64> {
+        let first = self.first_counted.or(self.first)?;
+        first[series.index()].map(|reach| reach.high)
+    }
+
+    /// The newest value.
+    pub fn newest(&self, series: Series) -> Option<f64> {
+        self.last?[series.index()].map(|reach| reach.high)
+    }
+
+    /// The highest value of any sample.
+    pub fn peak(&self, series: Series) -> Option<f64> {
+        let highs = self.spans().filter_map(|span| span.value(series));
+        highs.map(|reach| reach.high).reduce(f64::max)
+    }
+
+    /// Where the series is in the last fifth of the run: the median, which a spike does not move.
+    pub fn settled(&self, series: Series) -> Option<f64> {
+        let spans: Vec<&CurveSpan> = self.spans().collect();
+        let place = |span: &CurveSpan| span.x.or(span.t).map(|reach| reach.high);
+        let counted = spans.iter().any(|span| span.x.is_some());
+        let spans = spans.iter().filter(|span| !counted || span.x.is_some());
+        let places: Vec<f64> = spans.clone().filter_map(|span| place(span)).collect();
+        let from = match (places.first(), places.last()) {
+            (Some(first), Some(last)) => last - SETTLED_PART * (last - first),
+            _ => f64::NEG_INFINITY,
+        };
+        let late = spans.filter(|span| place(span).is_none_or(|place| place >= from));
+        let late = late.filter_map(|span| span.value(series));
+        let mut values: Vec<f64> = late.map(Reach::middle).collect();
+        (!values.is_empty()).then(|| median(&mut values))
+    }
+
+    /// The value around a count; `None` where the run has not been.
+    pub fn around(&self, series: Series, x: f64) -> Option<f64> {
+        let mut before: Option<(f64, f64)> = None;
+        for span in self.spans() {
+            let (Some(place), Some(value)) = (span.x, span.value(series)) else {
+                continue;
+            };
+            if place.low <= x && x <= place.high {
+                return Some(value.middle());
+            }
+            if place.low > x {
+                let (then, was) = before?;
+                let share = (x - then) / (place.low - then);
+                return Some(was + share * (value.middle() - was));
+            }
+            before = Some((place.high, value.middle()));
+        }
+        None
+    }
+
+    fn hear(&mut self, mark: &MarkKind, observation: &Observation) {
+        let kind = match mark {
+            MarkKind::Phase(Phase::Eval) => RunEventKind::Evaluation,
+            MarkKind::Phase(Phase::Checkpoint) => RunEventKind::Checkpoint,
+            MarkKind::Phase(Phase::Train) => return,
+            MarkKind::Phase(Phase::Other(word)) => RunEventKind::Named(word.clone()),
+            MarkKind::Epoch(epoch) => RunEventKind::Epoch(*epoch),
+            MarkKind::Event(word) if word == "checkpoint" => RunEventKind::Checkpoint,
+            MarkKind::Event(word) => RunEventKind::Named(word.clone()),
+        };
+        let event = RunEvent {
+            x: observation.count,
+            t: observation.t.map(|t| t.0),
+            kind,
+        };
+        // A phase and an event may tell of the same checkpoint.
+        let is_told = self.events.last().is_some_and(|last| *last == event);
+        if is_told {
+            return;
+        }
+        self.events_seen += 1;
+        if self.events_seen.is_multiple_of(self.event_stride) {
+            self.events.push(event);
+        }
+        if self.events.len() > MOST_EVENTS {
+            let mut place = 0;
+            self.events.retain(|_| {
+                place += 1;
+                place % 2 == 1
+            });
+            self.event_stride *= 2;
+        }
+    }
+}
+
+impl Default for RunCurves {
+    fn default() -> RunCurves {
+        RunCurves::new()
+    }
+}
+
+impl CurveSpan {
+    /// How far the series reached; `None` where it was not known.
+    pub fn value(&self, series: Series) -> Option<Reach> {
+        self.values[series.index()]
+    }
+}
+
+impl Fold for CurveSpan {
+    fn and(self, next: CurveSpan) -> CurveSpan {
+        let mut values = self.values;
+        for (value, next) in values.iter_mut().zip(next.values) {
+            *value = Reach::and_maybe(*value, next);
+        }
+        CurveSpan {
+            x: Reach::and_maybe(self.x, next.x),
+            t: Reach::and_maybe(self.t, next.t),
+            values,
+        }
+    }
+}
+
+const ROLES_FROM: usize = 2;
+const KINDS_FROM: usize = ROLES_FROM + Role::ALL.len();
+const REST_FROM: usize = KINDS_FROM + Kind::ALL.len();
+
+impl Series {
+    const COUNT: usize = REST_FROM + 3;
+
+    /// Every series there may be, in the order of reading.
+    pub fn all() -> impl Iterator<Item = Series> {
+        let whole = [Series::Memory, Series::RssSum].into_iter();
+        let roles = Role::ALL.into_iter().map(Series::Role);
+        let kinds = Kind::ALL.into_iter().map(Series::Kind);
+        let rest = [Series::Tensors, Series::Cuda, Series::Gpu];
+        whole.chain(roles).chain(kinds).chain(rest)
+    }
+
+    /// Its name in files: `memory`, `trainer`, `anon`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Series::Memory => "memory",
+            Series::RssSum => "rss_sum",
+            Series::Role(role) => role.name(),
+            Series::Kind(kind) => kind.name(),
+            Series::Tensors => "tensors",
+            Series::Cuda => "cuda",
+            Series::Gpu => "gpu",
+        }
+    }
+
+    /// Whether it is an amount of memory, and not a count.
+    pub fn is_bytes(self) -> bool {
+        !matches!(self, Series::Tensors | Series::Kind(Kind::Descriptors))
+    }
+
+    fn index(self) -> usize {
+        match self {
+            Series::Memory => 0,
+            Series::RssSum => 1,
+            Series::Role(role) => ROLES_FROM + role as usize,
+            Series::Kind(kind) => KINDS_FROM + kind as usize,
+            Series::Tensors => REST_FROM,
+            Series::Cuda => REST_FROM + 1,
+            Series::Gpu => REST_FROM + 2,
+        }
+    }
+}
+
+fn values(observation: &Observation) -> Values {
+    let mut values = [None; Series::COUNT];
+    let mut set = |series: Series, value: f64| {
+        let value = Reach::at(value);
+        let place: &mut Option<Reach> = &mut values[series.index()];
+        // Processes of a role add up.
+        *place = Some(place.map_or(value, |sum| Reach::at(sum.high + value.high)));
+    };
+    let bytes = |amount: Bytes| amount.0 as f64;
+    set(Series::Memory, bytes(observation.memory));
+    for process in &observation.processes {
+        set(Series::Role(process.role), bytes(process.memory));
+        set(Series::Kind(Kind::Anonymous), bytes(process.anonymous()));
+        set(Series::Kind(Kind::Shared), bytes(process.shared));
+        set(Series::Kind(Kind::Swap), bytes(process.swapped));
+        if let Some(fds) = process.fds {
+            set(Series::Kind(Kind::Descriptors), f64::from(fds));
+        }
+    }
+    let amounts = [
+        (Series::RssSum, observation.rss_sum),
+        (Series::Kind(Kind::DevShm), observation.devshm),
+        (Series::Cuda, observation.cuda_bytes),
+        (Series::Gpu, observation.gpu_bytes),
+    ];
+    for (series, amount) in amounts {
+        if let Some(amount) = amount {
+            set(series, bytes(amount));
+        }
+    }
+    if let Some(tensors) = observation.tensors {
+        set(Series::Tensors, tensors as f64);
+    }
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use leveloff_model::process::{Pid, ProcessIndex};
+    use leveloff_model::units::Seconds;
+
+    use super::*;
+    use crate::observation::ProcessShare;
+
+    fn share(role: Role, memory: u64, shared: u64) -> ProcessShare {
+        ProcessShare {
+            index: ProcessIndex(0),
+            pid: Pid(1),
+            role,
+            rank: None,
+            memory: Bytes(memory),
+            shared: Bytes(shared),
+            swapped: Bytes::ZERO,
+            rss: Bytes(memory),
+            fds: None,
+        }
+    }
+
+    fn at(count: Option<f64>, t: f64, memory: u64) -> Observation {
+        Observation {
+            count,
+            t: Some(Seconds(t)),
+            memory: Bytes(memory),
+            ..Observation::default()
+        }
+    }
+
+    #[test]
+    fn every_series_has_a_place_of_its_own() {
+        let mut places: Vec<usize> = Series::all().map(Series::index).collect();
+        places.sort_unstable();
+        assert_eq!(places, (0..Series::COUNT).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn roles_and_kinds_add_up_and_what_never_was_is_not_there() {
+        let mut curves = RunCurves::new();
+        curves.observe(&Observation {
+            processes: vec![
+                share(Role::Trainer, 100, 30),
+                share(Role::DataloaderWorker, 20, 5),
+                share(Role::DataloaderWorker, 10, 0),
+            ],
+            ..at(Some(1.0), 0.0, 130)
+        });
+        let role = |role| curves.newest(Series::Role(role));
+        assert_eq!(role(Role::Trainer), Some(100.0));
+        assert_eq!(role(Role::DataloaderWorker), Some(30.0));
+        assert_eq!(role(Role::Launcher), None);
+        let kind = |kind| curves.newest(Series::Kind(kind));
+        assert_eq!(kind(Kind::Anonymous), Some(95.0));
+        assert_eq!(kind(Kind::Shared), Some(35.0));
+        assert_eq!(kind(Kind::DevShm), None);
+        assert!(!curves.series().contains(&Series::Kind(Kind::Swap)));
+    }
+
+    #[test]
+    fn the_baseline_is_where_counting_began_and_a_spike_is_the_peak_but_not_the_level() {
+        let mut curves = RunCurves::new();
+        curves.observe(&at(None, 0.0, 7));
+        for step in 0..100_000_u32 {
+            let memory = if step == 99_000 { 900 } else { 50 };
+            curves.observe(&at(Some(f64::from(step)), f64::from(step) + 1.0, memory));
+        }
+        assert_eq!(curves.baseline(Series::Memory), Some(50.0));
+        assert_eq!(curves.peak(Series::Memory), Some(900.0));
+        assert_eq!(curves.settled(Series::Memory), Some(50.0));
+        assert!(curves.spans().count() <= MOST_SPANS);
+        assert!(curves.stride() > 1);
+    }
+
+    #[test]
+    fn between_two_counts_lies_what_is_between_them() {
+        let mut curves = RunCurves::new();
+        for (step, memory) in [(10.0, 100), (20.0, 200), (30.0, 200)] {
+            curves.observe(&at(Some(step), step, memory));
+        }
+        let around = |x| curves.around(Series::Memory, x);
+        assert_eq!(around(10.0), Some(100.0));
+        assert_eq!(around(15.0), Some(150.0));
+        assert_eq!((around(9.0), around(31.0)), (None, None));
+    }
+
+    #[test]
+    fn a_checkpoint_is_told_once_and_events_are_bounded() {
+        let mut curves = RunCurves::new();
+        let saved = vec![
+            MarkKind::Phase(Phase::Checkpoint),
+            MarkKind::Event("checkpoint".to_owned()),
+            MarkKind::Phase(Phase::Train),
+        ];
+        for step in 0..5000 {
+            curves.observe(&Observation {
+                marks: saved.clone(),
+                ..at(Some(f64::from(step)), f64::from(step), 1)
+            });
+            if step == 10 {
+                assert_eq!(curves.events().len(), 11);
+            }
+        }
+        assert!(curves.events().len() <= MOST_EVENTS && curves.events_are_thinned());
+        assert!(curves.events().len() >= MOST_EVENTS / 2);
+    }
+}

@@ -1,0 +1,140 @@
+//! Where a run ran, and on what.
+
+use std::collections::HashMap;
+
+use leveloff_model::process::{ProcessIndex, ProcessInfo};
+use leveloff_model::recording::{End, Header, Target};
+use leveloff_model::sample::{Event, Kinds, Subject, Tick};
+use leveloff_model::units::{Bytes, Seconds};
+
+/// Gaps that are told at most.
+const MOST_GAPS: usize = 12;
+
+/// Names that are kept at most. A run that starts more processes has names for its first ones.
+const MOST_NAMES: usize = 4096;
+
+/// What is known of the surroundings. Everything is absent for a file of another tool.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Background {
+    /// The command that was started; `None` for a run that was joined. Secrets are masked.
+    pub command: Option<Vec<String>>,
+    /// The process that was joined.
+    pub joined: Option<i32>,
+    /// Start in seconds since 1970.
+    pub started_unix: Option<f64>,
+    /// Host name.
+    pub host: Option<String>,
+    /// Kernel release.
+    pub kernel: Option<String>,
+    /// RAM of the machine.
+    pub machine_memory: Option<Bytes>,
+    /// The control group of the run.
+    pub cgroup: Option<Group>,
+    /// Time between samples.
+    pub interval: Option<Seconds>,
+    /// The version of leveloff that recorded.
+    pub recorder: Option<String>,
+    /// What measuring cost at most, in percent of one core.
+    pub own_cost_percent: Option<f64>,
+    /// How it ended.
+    pub end: Option<End>,
+    /// The biggest process by kind of mapping, as last read.
+    pub mappings: Option<(ProcessIndex, Kinds)>,
+    /// What could not be measured.
+    pub gaps: Vec<String>,
+    /// More of that than is told.
+    pub gaps_left_out: u64,
+}
+
+/// A control group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    /// 1 or 2.
+    pub version: u8,
+    /// Its path below the hierarchy's root.
+    pub path: String,
+    /// The tightest hard limit.
+    pub limit: Option<Bytes>,
+}
+
+/// Learns it tick by tick.
+#[derive(Debug, Clone, Default)]
+pub struct BackgroundCheck {
+    names: HashMap<ProcessIndex, ProcessInfo>,
+    known: Background,
+    cost: Option<(f64, f64)>,
+    first_cost: Option<(f64, f64)>,
+}
+
+impl BackgroundCheck {
+    /// Who is who.
+    pub fn names(&self) -> &HashMap<ProcessIndex, ProcessInfo> {
+        &self.names
+    }
+
+    pub(super) fn look(&mut self, tick: &Tick) {
+        for event in &tick.events {
+            self.hear(event);
+        }
+        let sample = &tick.sample;
+        self.known.machine_memory = sample.machine.total.or(self.known.machine_memory);
+        if let Some(cgroup) = &sample.cgroup {
+            let known = self.known.cgroup.get_or_insert_with(|| Group {
+                version: cgroup.version,
+                path: cgroup.path.clone(),
+                limit: None,
+            });
+            known.limit = cgroup.limit;
+        }
+        if let Some(mappings) = &sample.mappings {
+            self.known.mappings = Some((mappings.process, mappings.kinds));
+        }
+        let cost = (sample.t.0, sample.cost.cpu.0 as f64 / 1e3);
+        self.first_cost.get_or_insert(cost);
+        self.cost = Some(cost);
+    }
+
+    /// With what the recording says of itself.
+    pub fn finish(mut self, header: Option<Header>, end: Option<End>) -> Background {
+        self.known.own_cost_percent = self.cost_percent();
+        self.known.end = end;
+        if let Some(header) = header {
+            match header.target {
+                Target::Command(command) => self.known.command = Some(command),
+                Target::Attached(pid) => self.known.joined = Some(pid.0),
+                Target::System => {}
+            }
+            self.known.started_unix = Some(header.started_unix);
+            self.known.host = header.host;
+            self.known.kernel = header.kernel;
+            self.known.interval = Some(header.interval);
+            self.known.recorder = Some(header.tool);
+        }
+        self.known
+    }
+
+    fn hear(&mut self, event: &Event) {
+        match event {
+            Event::Appeared(info) | Event::Changed(info) => {
+                if self.names.len() < MOST_NAMES || self.names.contains_key(&info.index) {
+                    self.names.insert(info.index, info.clone());
+                }
+            }
+            // Damaged lines are told as a note of the reading.
+            Event::Gap(gap) if gap.subject != Subject::Recording => {
+                if self.known.gaps.len() < MOST_GAPS {
+                    self.known.gaps.push(gap.text.clone());
+                } else {
+                    self.known.gaps_left_out += 1;
+                }
+            }
+            Event::Gap(_) | Event::Exited(_) | Event::Mark(_) => {}
+        }
+    }
+
+    /// CPU of the recorder over the time that it recorded.
+    fn cost_percent(&self) -> Option<f64> {
+        let ((began, used_then), (now, used)) = (self.first_cost?, self.cost?);
+        (now > began).then(|| 100.0 * (used - used_then) / (now - began))
+    }
+}

@@ -1,0 +1,61 @@
+//! `leveloff report`: a run, written up.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use leveloff_report::run_report::RunReport;
+
+use crate::chronicle::Reading;
+use crate::cli::{ReportArgs, ReportFormat};
+use crate::notice::notice;
+use crate::outputs::{self, Existing};
+
+/// Writes the report.
+pub fn run(args: &ReportArgs) -> Result<ExitCode> {
+    let format = match args.format {
+        Some(format) => format,
+        None => format_of(&args.output)?,
+    };
+    let existing = Existing::replaced_if(args.force);
+    outputs::check(&args.output, existing)?;
+    let reading = Reading {
+        columns: Some(&args.columns),
+        facts: Some(&args.facts),
+        until: None,
+    };
+    let report = reading.read(&args.file)?;
+    outputs::write(&args.output, &written(&report, format)?, existing)?;
+    if !outputs::is_stdout(&args.output) {
+        notice(&format!("wrote {}", args.output.display()));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The report in a format.
+pub fn written(_report: &RunReport, format: ReportFormat) -> Result<Vec<u8>> {
+    bail!("not written yet: {format:?}")
+}
+
+fn format_of(output: &Path) -> Result<ReportFormat> {
+    let ending = output.extension().and_then(|ending| ending.to_str());
+    match ending.map(str::to_lowercase).as_deref() {
+        Some("html" | "htm") => Ok(ReportFormat::Html),
+        Some("md" | "markdown") => Ok(ReportFormat::Markdown),
+        Some("svg") => Ok(ReportFormat::Svg),
+        Some("png") => Ok(ReportFormat::Png),
+        Some("json") => Ok(ReportFormat::Json),
+        Some("csv") => bail!(
+            "CSV is written by export: leveloff export FILE -o {}",
+            output.display()
+        ),
+        _ if outputs::is_stdout(output) => {
+            bail!("name what to write to stdout: --format html, markdown, svg, png or json")
+        }
+        _ => bail!(
+            "cannot tell from the name {} what to write; end it in .html, .md, .svg, .png or \
+             .json, or say --format",
+            output.display()
+        ),
+    }
+}
