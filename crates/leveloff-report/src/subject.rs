@@ -1,5 +1,6 @@
 //! The series of a run, by name and in words.
 
+use leveloff_classifier::run_curves::Series;
 use leveloff_classifier::verdict::{Judgement, Kind, RunVerdict, Subject};
 use leveloff_model::process::{Pid, Role};
 
@@ -44,6 +45,19 @@ pub fn things(subject: Subject) -> Option<&'static str> {
         Subject::Processes => Some("processes"),
         Subject::Tensors => Some("tensors"),
         _ => None,
+    }
+}
+
+/// A curve of a run, as the label of a line or a row.
+pub fn series_words(series: Series) -> &'static str {
+    match series {
+        Series::Memory => "memory",
+        Series::RssSum => "sum of RSS",
+        Series::Role(role) => role.name(),
+        Series::Kind(kind) => kind_words(kind),
+        Series::Tensors => "live tensors",
+        Series::Cuda => "CUDA allocator",
+        Series::Gpu => "GPU memory",
     }
 }
 
