@@ -22,6 +22,7 @@ def values():
         "deviations": deviations(),
         "normal": normal(),
         "lognormal": lognormal(),
+        "student": student(),
         "lines": lines(),
         "parabolas": parabolas(),
         "bends": bends(),
@@ -83,6 +84,15 @@ def normal():
     return [
         {"z": z, "cdf": float(stats.norm.cdf(z))}
         for z in (-12.0, -8.0, -5.0, -3.6, -3.5, -1.96, -0.5, -1e-9, 0.0, 0.3, 1.0, 2.5, 4.0, 8.0)
+    ]
+
+
+def student():
+    """scipy.stats.t.cdf, also with degrees of freedom that are not whole."""
+    return [
+        {"t": t, "freedom": freedom, "cdf": float(stats.t.cdf(t, freedom))}
+        for freedom in (1.0, 2.0, 2.7, 4.0, 8.5, 30.0, 1000.0)
+        for t in (-12.0, -3.0, -0.4, 0.7, 2.1, 8.6, 31.6)
     ]
 
 

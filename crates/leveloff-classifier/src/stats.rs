@@ -8,7 +8,8 @@ mod robust;
 
 pub use autocorrelation::{cautious_inflation, lag_one, variance_inflation};
 pub use distributions::{
-    lognormal_survival, lognormal_survival_inverse, normal_cdf, normal_quantile,
+    lognormal_survival, lognormal_survival_inverse, normal_cdf, normal_quantile, student_cdf,
+    student_quantile,
 };
 pub use moments::{Curvature, LineFit, Moments};
 pub use robust::{mad, median, quantile};

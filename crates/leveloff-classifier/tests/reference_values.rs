@@ -9,7 +9,7 @@ use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::stats::{
     Curvature, LineFit, Moments, cautious_inflation, lag_one, lognormal_survival,
     lognormal_survival_inverse, mad, median, normal_cdf, normal_quantile, quantile,
-    variance_inflation,
+    student_cdf, student_quantile, variance_inflation,
 };
 use serde_json::Value;
 
@@ -55,6 +55,18 @@ fn the_normal_distribution_is_scipys() {
         if cdf < 0.999 {
             let z_back = normal_quantile(cdf);
             assert!((z_back - z).abs() < 1e-9, "quantile of {cdf}: {z_back}");
+        }
+    }
+}
+
+#[test]
+fn students_distribution_is_scipys() {
+    for case in cases("student") {
+        let [t, freedom, cdf] = ["t", "freedom", "cdf"].map(|name| number(case, name));
+        let about = format!("{t} with {freedom}");
+        assert_close(student_cdf(t, freedom), cdf, 1e-9, &about);
+        if cdf < 0.9999 {
+            assert_close(student_quantile(cdf, freedom), t, 1e-7, &about);
         }
     }
 }
