@@ -19,6 +19,7 @@ mod stairs;
 
 pub use noise::Noise;
 pub use prior::{Before, Prior};
+pub use scene::material;
 pub use segments::Segments;
 
 use crate::curve::{Curve, View};

@@ -7,9 +7,12 @@
 //! [`run`] (how the curves of a whole run are put together: blame, clock, findings, risk),
 //! [`run_curves`] (the same run for charts and tables).
 
+pub mod compare;
 pub mod curve;
+pub mod gate;
 pub mod judge;
 pub mod observation;
+pub mod profile;
 pub mod run;
 pub mod run_curves;
 pub mod stats;

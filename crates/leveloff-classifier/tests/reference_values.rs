@@ -8,8 +8,8 @@ use leveloff_classifier::judge::{Facts, Noise, Quantity, Segments, judge};
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::stats::{
     Curvature, LineFit, Moments, cautious_inflation, lag_one, lognormal_survival,
-    lognormal_survival_inverse, mad, median, normal_cdf, normal_quantile, quantile,
-    student_cdf, student_quantile, variance_inflation,
+    lognormal_survival_inverse, mad, median, normal_cdf, normal_quantile, quantile, student_cdf,
+    student_quantile, variance_inflation,
 };
 use serde_json::Value;
 

@@ -148,7 +148,8 @@ impl<'a> Scene<'a> {
     }
 }
 
-fn material(level: f64, quantity: Quantity) -> f64 {
+/// Growth, or a difference, less than this is not worth a word at this level.
+pub fn material(level: f64, quantity: Quantity) -> f64 {
     let share = MATERIAL_SHARE * level;
     match quantity {
         Quantity::Memory | Quantity::SharedMemory => {

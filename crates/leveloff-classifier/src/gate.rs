@@ -1,0 +1,391 @@
+//! What a run must hold to pass a check.
+//!
+//! A gate fails only when the evidence is beyond doubt, passes when there is none against it, and is
+//! open in between: a check that cries wolf is muted, and then guards nothing.
+
+use leveloff_model::units::Bytes;
+
+use crate::compare::{Comparison, Outcome};
+use crate::observation::XUnit;
+use crate::run_curves::{RunCurves, Series};
+use crate::verdict::{Judgement, Rate, RunVerdict, Shape, Verdict};
+
+/// What is asked of a run.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Gates {
+    /// It must have levelled off by this step.
+    pub level_by: Option<f64>,
+    /// It must not level off above this.
+    pub max_level: Option<Bytes>,
+    /// No sample may be above this.
+    pub max_peak: Option<Bytes>,
+    /// It must not grow faster than this.
+    pub max_growth: Option<GrowthBound>,
+}
+
+/// The most that a run may grow.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GrowthBound {
+    /// Bytes…
+    pub bytes: f64,
+    /// …for each of these.
+    pub per: XUnit,
+}
+
+/// One of the things that are asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Gate {
+    /// It does not leak.
+    Leak,
+    /// It levels off in time.
+    LevelBy,
+    /// It does not level off too high.
+    MaxLevel,
+    /// It does not grow too fast.
+    MaxGrowth,
+    /// It does not peak too high.
+    MaxPeak,
+    /// It is not worse than before.
+    Baseline,
+}
+
+/// How one of them went.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GateResult {
+    /// Which.
+    pub gate: Gate,
+    /// How.
+    pub outcome: GateOutcome,
+    /// What was measured: bytes, bytes for each unit of x, or a place on x.
+    pub measured: Option<f64>,
+    /// What it was held against, in the same unit.
+    pub bound: Option<f64>,
+    /// Why it is as it is, where the numbers do not tell.
+    pub because: GateReason,
+}
+
+/// How a gate went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum GateOutcome {
+    /// Nothing speaks against it.
+    Passed,
+    /// Cannot be told.
+    Open,
+    /// Beyond doubt not.
+    Failed,
+}
+
+/// Why a gate went as it did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GateReason {
+    /// The numbers say it.
+    Measured,
+    /// The run itself is not decided.
+    NotDecided,
+    /// The interval holds the bound.
+    TooCloseToCall,
+    /// The run counts something else than the bound is for.
+    OtherUnit,
+    /// Nothing was measured that could be held against it.
+    NotMeasured,
+}
+
+/// Where a plateau begins is not known to the step: so much later is not too late.
+const LATE: f64 = 1.1;
+
+impl Gate {
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Gate::Leak => "leak",
+            Gate::LevelBy => "level-by",
+            Gate::MaxLevel => "max-level",
+            Gate::MaxGrowth => "max-growth",
+            Gate::MaxPeak => "max-peak",
+            Gate::Baseline => "baseline",
+        }
+    }
+}
+
+impl GateOutcome {
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            GateOutcome::Passed => "passed",
+            GateOutcome::Open => "undecided",
+            GateOutcome::Failed => "failed",
+        }
+    }
+}
+
+impl Gates {
+    /// Holds a run against everything that is asked of it.
+    pub fn hold(&self, verdict: &RunVerdict, curves: &RunCurves) -> Vec<GateResult> {
+        let mut results = vec![leak(verdict)];
+        if let (Some(by), Verdict::Level) = (self.level_by, verdict.verdict) {
+            results.push(level_by(by, verdict, curves));
+        }
+        let at_most = |gate: Gate, most: Bytes, measured: Option<f64>| {
+            GateResult::at_most(gate, most.0 as f64, measured)
+        };
+        if let Some(most) = self.max_level {
+            results.push(at_most(
+                Gate::MaxLevel,
+                most,
+                curves.settled(Series::Memory),
+            ));
+        }
+        if let Some(bound) = self.max_growth {
+            results.push(growth(bound, verdict));
+        }
+        if let Some(most) = self.max_peak {
+            results.push(at_most(Gate::MaxPeak, most, curves.peak(Series::Memory)));
+        }
+        results
+    }
+}
+
+impl GateResult {
+    /// Holds a comparison with what was before against the wish that nothing is worse.
+    pub fn of_comparison(comparison: &Comparison) -> GateResult {
+        let worst = comparison.regressions().next();
+        let (outcome, because) = match comparison.outcome {
+            Outcome::Same | Outcome::Better => (GateOutcome::Passed, GateReason::Measured),
+            Outcome::Worse => (GateOutcome::Failed, GateReason::Measured),
+            Outcome::Undecided => (GateOutcome::Open, GateReason::NotDecided),
+        };
+        GateResult {
+            gate: Gate::Baseline,
+            outcome,
+            measured: worst.map(|difference| difference.after.mean),
+            bound: worst.map(|difference| difference.before.mean),
+            because,
+        }
+    }
+
+    fn at_most(gate: Gate, bound: f64, measured: Option<f64>) -> GateResult {
+        let (outcome, because) = match measured {
+            Some(measured) if measured > bound => (GateOutcome::Failed, GateReason::Measured),
+            Some(_) => (GateOutcome::Passed, GateReason::Measured),
+            None => (GateOutcome::Open, GateReason::NotMeasured),
+        };
+        GateResult {
+            gate,
+            outcome,
+            measured,
+            bound: Some(bound),
+            because,
+        }
+    }
+}
+
+fn leak(verdict: &RunVerdict) -> GateResult {
+    let (outcome, because) = match verdict.verdict {
+        Verdict::Level => (GateOutcome::Passed, GateReason::Measured),
+        Verdict::Leak(_) => (GateOutcome::Failed, GateReason::Measured),
+        Verdict::WarmingUp | Verdict::Undecided => (GateOutcome::Open, GateReason::NotDecided),
+    };
+    GateResult {
+        gate: Gate::Leak,
+        outcome,
+        measured: verdict.judgement.rate.map(|rate| rate.value),
+        bound: None,
+        because,
+    }
+}
+
+/// A run that levelled off, but later than it should. A lasting jump, such as the first evaluation's,
+/// and what rises and returns are no late warmup.
+fn level_by(by: f64, verdict: &RunVerdict, curves: &RunCurves) -> GateResult {
+    let Judgement {
+        level_since_x,
+        material,
+        ..
+    } = verdict.memory;
+    let counts_steps = !matches!(verdict.x_unit, XUnit::Second | XUnit::Epoch);
+    let grew_late = || {
+        let then = curves.around(Series::Memory, by)?;
+        Some(curves.settled(Series::Memory)? - then > material)
+    };
+    let gradually = matches!(
+        verdict.shape,
+        Shape::Saturating | Shape::Linear | Shape::Staircase
+    );
+    let is_late = level_since_x.is_some_and(|since| since > LATE * by);
+    let (outcome, because) = if !counts_steps {
+        (GateOutcome::Passed, GateReason::OtherUnit)
+    } else if is_late && gradually && grew_late() == Some(true) {
+        (GateOutcome::Failed, GateReason::Measured)
+    } else {
+        (GateOutcome::Passed, GateReason::Measured)
+    };
+    GateResult {
+        gate: Gate::LevelBy,
+        outcome,
+        measured: level_since_x,
+        bound: Some(by),
+        because,
+    }
+}
+
+fn growth(bound: GrowthBound, verdict: &RunVerdict) -> GateResult {
+    let Some(rate) = verdict.memory.rate else {
+        // What shows no growth at all does not grow too fast.
+        let is_level = verdict.verdict == Verdict::Level;
+        let result = GateResult::at_most(Gate::MaxGrowth, bound.bytes, is_level.then_some(0.0));
+        return result;
+    };
+    let Some(per) = units_in(bound.per, verdict) else {
+        return GateResult {
+            gate: Gate::MaxGrowth,
+            outcome: GateOutcome::Open,
+            measured: Some(rate.value),
+            bound: None,
+            because: GateReason::OtherUnit,
+        };
+    };
+    let (outcome, because) = against(rate, bound.bytes / per);
+    GateResult {
+        gate: Gate::MaxGrowth,
+        outcome,
+        measured: Some(rate.value),
+        bound: Some(bound.bytes / per),
+        because,
+    }
+}
+
+fn against(rate: Rate, bound: f64) -> (GateOutcome, GateReason) {
+    if rate.value <= bound {
+        (GateOutcome::Passed, GateReason::Measured)
+    } else if rate.low > bound {
+        (GateOutcome::Failed, GateReason::Measured)
+    } else {
+        (GateOutcome::Open, GateReason::TooCloseToCall)
+    }
+}
+
+/// How many of the run's own units one of these is.
+fn units_in(per: XUnit, verdict: &RunVerdict) -> Option<f64> {
+    match (per, verdict.x_unit) {
+        (per, unit) if per == unit => Some(1.0),
+        // Whatever a table counts row by row, people call it a step.
+        (XUnit::Step, XUnit::Iteration | XUnit::Sample) => Some(1.0),
+        (XUnit::Second, _) => verdict.pace.map(|pace| 1.0 / pace.0),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use leveloff_model::recording::StatedFacts;
+    use leveloff_model::units::Seconds;
+
+    use super::*;
+    use crate::observation::Observation;
+    use crate::run::RunJudge;
+
+    const MIB: f64 = 1048576.0;
+
+    /// A run of one number at each step, and what every gate says of it.
+    fn held(gates: &Gates, steps: u32, memory: impl Fn(f64) -> f64) -> Vec<(Gate, GateOutcome)> {
+        let mut judge = RunJudge::new(XUnit::Step, &StatedFacts::default());
+        let mut curves = RunCurves::new();
+        for step in 0..steps {
+            let wobble = f64::from(step * 7919 % 13) * 0.2;
+            let observation = Observation {
+                count: Some(f64::from(step)),
+                t: Some(Seconds(2.0 * f64::from(step))),
+                memory: Bytes(((memory(f64::from(step)) + wobble) * MIB) as u64),
+                ..Observation::default()
+            };
+            judge.observe(&observation);
+            curves.observe(&observation);
+        }
+        let results = gates.hold(&judge.verdict(), &curves);
+        results.iter().map(|r| (r.gate, r.outcome)).collect()
+    }
+
+    fn level_by(step: f64) -> Gates {
+        Gates {
+            level_by: Some(step),
+            ..Gates::default()
+        }
+    }
+
+    fn growth(bytes: f64, per: XUnit) -> Gates {
+        Gates {
+            max_growth: Some(GrowthBound { bytes, per }),
+            ..Gates::default()
+        }
+    }
+
+    #[test]
+    fn a_leak_fails_and_what_is_too_young_is_open() {
+        let line = |step: f64| 500.0 + 2.0 * step;
+        assert_eq!(
+            held(&Gates::default(), 900, line),
+            [(Gate::Leak, GateOutcome::Failed)]
+        );
+        assert_eq!(
+            held(&Gates::default(), 40, line),
+            [(Gate::Leak, GateOutcome::Open)]
+        );
+    }
+
+    #[test]
+    fn a_warmup_may_end_by_the_stated_step_and_not_much_later() {
+        let until_150 = |step: f64| 500.0 + 4.0 * step.min(150.0);
+        let by = |step| held(&level_by(step), 600, until_150)[1];
+        assert_eq!(by(90.0), (Gate::LevelBy, GateOutcome::Failed));
+        assert_eq!(by(160.0), (Gate::LevelBy, GateOutcome::Passed));
+    }
+
+    #[test]
+    fn one_lasting_jump_is_no_late_warmup() {
+        let evaluated = |step: f64| if step < 200.0 { 500.0 } else { 620.0 };
+        let results = held(&level_by(90.0), 900, evaluated);
+        assert!(
+            results.contains(&(Gate::LevelBy, GateOutcome::Passed)),
+            "{results:?}"
+        );
+    }
+
+    #[test]
+    fn growth_is_held_against_its_bound_in_steps_and_in_time() {
+        let line = |step: f64| 500.0 + 2.0 * step;
+        let outcome = |gates: &Gates| held(gates, 900, line)[1].1;
+        assert_eq!(
+            outcome(&growth(3.0 * MIB, XUnit::Step)),
+            GateOutcome::Passed
+        );
+        assert_eq!(
+            outcome(&growth(1.0 * MIB, XUnit::Step)),
+            GateOutcome::Failed
+        );
+        // A step takes two seconds.
+        assert_eq!(
+            outcome(&growth(0.6 * MIB, XUnit::Second)),
+            GateOutcome::Failed
+        );
+        assert_eq!(
+            outcome(&growth(1.4 * MIB, XUnit::Second)),
+            GateOutcome::Passed
+        );
+        assert_eq!(outcome(&growth(1.0 * MIB, XUnit::Epoch)), GateOutcome::Open);
+        let flat = held(&growth(1.0 * MIB, XUnit::Step), 300, |_| 500.0);
+        assert_eq!(flat[1].1, GateOutcome::Passed);
+    }
+
+    #[test]
+    fn levels_and_peaks_are_held_against_theirs() {
+        let gates = Gates {
+            max_level: Some(Bytes(600 << 20)),
+            max_peak: Some(Bytes(600 << 20)),
+            ..Gates::default()
+        };
+        let spike = |step: f64| if step == 100.0 { 700.0 } else { 500.0 };
+        let results = held(&gates, 300, spike);
+        assert!(results.contains(&(Gate::MaxLevel, GateOutcome::Passed)));
+        assert!(results.contains(&(Gate::MaxPeak, GateOutcome::Failed)));
+    }
+}
