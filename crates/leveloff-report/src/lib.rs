@@ -5,6 +5,8 @@
 //! programs. [`words`] has the sentences, [`rate`] and [`place`] print growth and positions, always with
 //! what they refer to.
 
+pub mod check_report;
+pub mod gate_words;
 pub mod judge_json;
 pub mod judge_text;
 pub mod judged;
