@@ -1,10 +1,14 @@
 //! The command line: what can be asked for, and what the manual page says about it.
 
+mod checking;
+mod comparing;
 mod demo;
 mod judging;
 mod reporting;
 mod watching;
 
+pub use checking::CheckArgs;
+pub use comparing::{CompareArgs, CompareFormat};
 pub use demo::DemoArgs;
 pub use judging::{ColumnArgs, FactArgs, JudgeArgs, UndecidedAs};
 pub use reporting::{ReportArgs, ReportFormat};
@@ -35,6 +39,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
         leveloff record --pid 22180 -o run.jsonl    record a run that is there already\n  \
         leveloff judge run.jsonl                    level off, or leak?\n  \
         leveloff report run.jsonl -o run.html       what a colleague needs to see\n  \
+        leveloff compare before.jsonl after.jsonl   what changed, and is it more than noise?\n  \
+        leveloff check run.jsonl                    the gate for CI\n  \
         leveloff replay run.jsonl                   the dashboard, as it would have been\n  \
         leveloff export run.jsonl -o run.csv        a table for pandas\n  \
         leveloff doctor                             what can be measured here\n\n\
@@ -109,6 +115,18 @@ pub enum Command {
         after_help = reporting::EXAMPLES
     )]
     Report(ReportArgs),
+    /// Say what changed between two runs, and whether it is more than noise
+    #[command(
+        long_about = comparing::LONG_ABOUT,
+        after_help = comparing::EXAMPLES
+    )]
+    Compare(CompareArgs),
+    /// Fail when memory leaks, grows too much or got worse: the gate for CI
+    #[command(
+        long_about = checking::LONG_ABOUT,
+        after_help = checking::EXAMPLES
+    )]
+    Check(Box<CheckArgs>),
     /// Turn a recording into CSV
     #[command(after_help = "Examples:\n  \
         leveloff export run.jsonl -o run.csv              a row for each process and sample\n  \

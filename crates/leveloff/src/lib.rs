@@ -6,8 +6,10 @@
 //! [`summary`] out, and ticks to a [`show`] where there is a screen. [`judge`] reads through [`intake`],
 //! [`report`] as well, as a [`chronicle`]; what they write goes through [`outputs`].
 
+pub mod check;
 pub mod chronicle;
 pub mod cli;
+pub mod compare;
 pub mod demo;
 pub mod doctor;
 pub mod export;

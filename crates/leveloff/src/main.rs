@@ -7,7 +7,9 @@ use anyhow::{Context, Result};
 use clap::{CommandFactory, Parser};
 use leveloff::cli::{Cli, Command};
 use leveloff::notice::notice;
-use leveloff::{demo, doctor, export, find, judge, launch, record, replay, report, run, watch};
+use leveloff::{
+    check, compare, demo, doctor, export, find, judge, launch, record, replay, report, run, watch,
+};
 
 /// A usage or tool error.
 const TROUBLE: u8 = 2;
@@ -36,6 +38,8 @@ fn obey(command: &Command) -> Result<ExitCode> {
         Command::Replay(args) => replay::run(args),
         Command::Judge(args) => judge::run(args),
         Command::Report(args) => report::run(args),
+        Command::Compare(args) => compare::run(args),
+        Command::Check(args) => check::run(args),
         Command::Export(args) => export::run(args),
         Command::Doctor(args) => doctor::run(args.format),
         Command::Completions { shell } => {

@@ -22,7 +22,7 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
     let reading = Reading {
         columns: Some(&args.columns),
         facts: Some(&args.facts),
-        until: None,
+        ..Reading::default()
     };
     let report = reading.read(&args.file)?;
     outputs::write(&args.output, &written(&report, format)?, existing)?;
@@ -37,7 +37,8 @@ pub fn written(_report: &RunReport, format: ReportFormat) -> Result<Vec<u8>> {
     bail!("not written yet: {format:?}")
 }
 
-fn format_of(output: &Path) -> Result<ReportFormat> {
+/// What a name asks for.
+pub fn format_of(output: &Path) -> Result<ReportFormat> {
     let ending = output.extension().and_then(|ending| ending.to_str());
     match ending.map(str::to_lowercase).as_deref() {
         Some("html" | "htm") => Ok(ReportFormat::Html),
