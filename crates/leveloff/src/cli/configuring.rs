@@ -1,8 +1,8 @@
 //! Which configuration file to read.
 
-use std::path::PathBuf;
+use std::ffi::OsString;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 
 use crate::config::ConfigChoice;
 
@@ -12,25 +12,20 @@ use crate::config::ConfigChoice;
 #[command(next_help_heading = "Configuration")]
 pub struct ConfigArgs {
     /// Take settings from this file [default: leveloff.toml or pyproject.toml, here or above]
-    #[arg(
-        long,
-        global = true,
-        value_name = "FILE",
-        env = "LEVELOFF_CONFIG"
-    )]
-    config: Option<PathBuf>,
+    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath, env = "LEVELOFF_CONFIG")]
+    config: Option<OsString>,
     /// Take settings from no file, whatever else names one
     #[arg(long, global = true)]
     no_config: bool,
 }
 
 impl ConfigArgs {
-    /// What was chosen.
+    /// What was chosen. A variable that is empty is as good as none.
     pub fn choice(&self) -> ConfigChoice {
         match &self.config {
             _ if self.no_config => ConfigChoice::Nothing,
-            Some(file) => ConfigChoice::Named(file.clone()),
-            None => ConfigChoice::Nearest,
+            Some(file) if !file.is_empty() => ConfigChoice::Named(file.into()),
+            _ => ConfigChoice::Nearest,
         }
     }
 }

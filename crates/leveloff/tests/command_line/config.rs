@@ -104,6 +104,8 @@ fn a_file_can_be_named_or_refused() {
     assert_eq!(horizon(&judged(&stage, &[named], &["--no-config"])), None);
     let both = ["--config", "strict.toml", "--no-config"];
     assert_eq!(horizon(&judged(&stage, &[], &both)), None);
+    let empty = ("LEVELOFF_CONFIG", "");
+    assert_eq!(horizon(&judged(&stage, &[empty], &[])), Some(90));
     let before = stage.ask(&["--config", "strict.toml", "judge", "young.csv"]);
     assert_eq!(horizon(&before), Some(60));
     let missing = judged(&stage, &[], &["--config", "missing.toml"]);
