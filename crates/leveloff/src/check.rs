@@ -35,7 +35,6 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode> {
     if args.self_test {
         return self_test::run();
     }
-    refuse_what_cannot_be(args)?;
     outlets::check(args)?;
     // A baseline that cannot be used is said before an hour of training.
     let known = known_baseline(args)?;
@@ -104,18 +103,6 @@ fn bound(limit: GrowthLimit) -> GrowthBound {
             GrowthBase::Second => XUnit::Second,
         },
     }
-}
-
-fn refuse_what_cannot_be(args: &CheckArgs) -> Result<()> {
-    if args.command.is_empty() && args.repeat > 1 && !args.files.is_empty() {
-        bail!(
-            "--repeat is for a command: leveloff check --repeat N -- CMD; name files as they are"
-        );
-    }
-    if args.command.is_empty() && args.output.is_some() {
-        bail!("-o names the recording of a command; reports of files go to --report");
-    }
-    Ok(())
 }
 
 fn baseline_path(args: &CheckArgs) -> &Path {

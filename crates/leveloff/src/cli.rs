@@ -2,6 +2,7 @@
 
 mod checking;
 mod comparing;
+mod configuring;
 mod demo;
 mod judging;
 mod reporting;
@@ -9,10 +10,13 @@ mod watching;
 
 pub use checking::CheckArgs;
 pub use comparing::{CompareArgs, CompareFormat};
+pub use configuring::ConfigArgs;
 pub use demo::DemoArgs;
 pub use judging::{ColumnArgs, FactArgs, JudgeArgs, UndecidedAs};
 pub use reporting::{ReportArgs, ReportFormat};
 pub use watching::{LookArgs, ReplayArgs, ThemeName, Watched, WatchingArgs};
+
+pub(crate) use judging::parse_steps;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -51,14 +55,9 @@ pub struct Cli {
     /// What to do [default: watch]
     #[command(subcommand)]
     pub command: Option<Command>,
-}
-
-impl Cli {
-    /// What to do; to watch, if nothing was said.
-    pub fn wish(self) -> Command {
-        let watch = || Cli::parse_from(["leveloff", "watch"]).wish();
-        self.command.unwrap_or_else(watch)
-    }
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub config: ConfigArgs,
 }
 
 /// The subcommands.
@@ -312,7 +311,7 @@ const SHORTEST_INTERVAL: Duration = Duration::from_millis(10);
 /// Slower than this a run would be over before it was looked at twice.
 const LONGEST_INTERVAL: Duration = Duration::from_secs(3600);
 
-fn parse_interval(text: &str) -> Result<Duration, String> {
+pub(crate) fn parse_interval(text: &str) -> Result<Duration, String> {
     let interval = parse_duration(text)?;
     if interval < SHORTEST_INTERVAL || interval > LONGEST_INTERVAL {
         return Err("an interval lies between 10ms and 1h; 1s is usual".to_owned());
@@ -343,7 +342,7 @@ fn parse_duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).map_err(|_| format!("{text} is too long; {expected}"))
 }
 
-fn parse_percent(text: &str) -> Result<f64, String> {
+pub(crate) fn parse_percent(text: &str) -> Result<f64, String> {
     let number = text.trim().trim_end_matches('%').trim_end();
     match number.parse::<f64>() {
         Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),

@@ -59,7 +59,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "NAME", default_value = "default")]
     pub name: String,
     /// Run the command so many times; more than half decide
-    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=100))]
+    #[arg(long, value_name = "N", default_value = "1", conflicts_with = "files", value_parser = clap::value_parser!(u32).range(1..))]
     pub repeat: u32,
     /// What undecided counts as, for the exit code [default: code 3]
     #[arg(long, value_enum, value_name = "AS")]
@@ -80,7 +80,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
     /// Where to record the command [default: leveloff-DATE-TIME-COMMAND.jsonl here]
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", conflicts_with = "files")]
     pub output: Option<PathBuf>,
     /// Replace files that exist, and update the baseline even after a failure
     #[arg(long)]

@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used)] // Helpers of tests count as tests.
 
+mod config;
 mod demo;
 mod export;
 mod hardship;
