@@ -96,7 +96,10 @@ impl Redaction {
             |name: &String| name.chars().count() > 3 && part.contains(&name.to_lowercase());
         self.names.iter().any(inside)
             || self.without_names(&part) != part
-            || self.ordinary.iter().any(|name| *name == part)
+            || self
+                .ordinary
+                .iter()
+                .any(|name| name.eq_ignore_ascii_case(&part))
     }
 
     fn directories(&self) -> impl Iterator<Item = &str> {
