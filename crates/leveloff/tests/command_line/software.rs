@@ -19,7 +19,7 @@ fn what_changes_memory_is_recorded_and_secrets_are_not() {
     let mut patient = Patient::with_variables("patient", &variables);
     let pid = patient.pid().to_string();
     let arguments = ["record", "--pid", &pid, "-o", "run.jsonl", "-i", "20ms"];
-    let recorder = stage.leveloff(&arguments).spawn().unwrap();
+    let recorder = stage.leveloff(arguments).spawn().unwrap();
     let path = stage.path("run.jsonl");
     let is_told = || !Recording::so_far(&path).of("software").is_empty();
     wait_until("its software", is_told);
