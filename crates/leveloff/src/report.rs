@@ -24,12 +24,28 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
         facts: Some(&args.facts),
         ..Reading::default()
     };
-    let report = reading.read(&args.file)?;
+    let mut report = reading.read(&args.file)?;
+    if args.redact {
+        report = report.redacted(&own_names());
+    }
     outputs::write(&args.output, &written(&report, format)?, existing)?;
     if !outputs::is_stdout(&args.output) {
         notice(&format!("wrote {}", args.output.display()));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Who reports, and where: names that nobody else needs to know.
+pub fn own_names() -> Vec<String> {
+    let variables = ["USER", "LOGNAME", "SUDO_USER", "HOME", "HOSTNAME"];
+    let mut names: Vec<String> = variables
+        .iter()
+        .filter_map(|name| std::env::var(name).ok())
+        .filter(|value| !value.is_empty())
+        .collect();
+    let host = rustix::system::uname();
+    names.push(host.nodename().to_string_lossy().into_owned());
+    names
 }
 
 /// The report in a format.

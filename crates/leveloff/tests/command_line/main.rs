@@ -15,6 +15,7 @@ mod recording;
 mod run;
 mod sheet;
 mod shim;
+mod software;
 mod stage;
 mod stories;
 mod traces;
