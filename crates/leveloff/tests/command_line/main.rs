@@ -4,8 +4,10 @@
 
 #![allow(clippy::unwrap_used)] // Helpers of tests count as tests.
 
+mod check;
 mod config;
 mod demo;
+mod discretion;
 mod export;
 mod hardship;
 mod judge;
