@@ -92,11 +92,11 @@ pub enum ChangeFinding {
 
 /// How sure an interval is. A check is made at every change of the code, so one in a thousand is a
 /// false alarm every few years, and one in a hundred one every few weeks.
-const CONFIDENCE: f64 = 0.999;
+pub const CONFIDENCE: f64 = 0.999;
 
 /// Repeats of a training on one machine differ by about this share of their memory: what
 /// `scripts/bench-check` sees of the reference trainer and real torch is less.
-const USUAL_SPREAD: f64 = 0.01;
+pub const USUAL_SPREAD: f64 = 0.01;
 
 /// And by no less than the grain of an allocator, in bytes.
 const SMALLEST_SPREAD: f64 = 1e6;

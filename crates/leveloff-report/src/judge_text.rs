@@ -49,6 +49,16 @@ pub fn line(verdict: &RunVerdict) -> String {
     parts.join(" · ")
 }
 
+/// Who and what grows, when, and what was found: what a failed check tells of a run.
+pub(crate) fn write_culprits(verdict: &RunVerdict, page: &mut Page) {
+    who::write_risk(verdict, page);
+    who::write_blame(verdict, page);
+    who::write_clock(verdict, page);
+    if !verdict.findings.is_empty() {
+        who::write_findings(verdict, page);
+    }
+}
+
 /// The headline, with its first words in the colour of the verdict.
 pub fn headline(verdict: &RunVerdict, paint: Paint) -> String {
     let headline = Headline::of(verdict);

@@ -6,11 +6,24 @@
 //! what they refer to. [`secrets`] keeps out of every report what opens doors, [`redact`] what identifies
 //! people and machines, when that is asked for.
 
+pub mod asked;
+pub mod check_json;
 pub mod check_report;
+pub mod check_text;
+pub mod check_words;
+pub mod comparison;
+pub mod comparison_json;
+pub mod comparison_markdown;
+pub mod comparison_text;
+pub mod comparison_words;
 pub mod gate_words;
+pub mod github;
+pub mod gitlab;
 pub mod judge_json;
 pub mod judge_text;
 pub mod judged;
+pub mod junit;
+pub mod markdown_words;
 pub mod place;
 pub mod rate;
 pub mod redact;
@@ -22,3 +35,5 @@ pub mod words;
 
 #[cfg(test)]
 mod cases;
+#[cfg(test)]
+mod check_cases;

@@ -120,6 +120,34 @@ pub fn amount(bytes: f64) -> String {
     format!("{} {}", significant(value, value), scale.unit)
 }
 
+/// A change of memory with the ends of its interval: `+1.50 GiB (+1.21 … +1.79)`. All three in the unit
+/// of the largest, so that noise around nothing does not look like something.
+pub fn change_with_interval(change: f64, low: f64, high: f64) -> String {
+    let largest = [change, low, high].map(f64::abs).into_iter();
+    let largest = largest.filter(|n| n.is_finite()).fold(0.0, f64::max);
+    let scale = Scale::of(largest);
+    let shown = |bytes: f64| signed(bytes / scale.divisor, largest / scale.divisor);
+    let (change, low, high) = (shown(change), shown(low), shown(high));
+    format!("{change} {} ({low} … {high})", scale.unit)
+}
+
+/// A change of memory alone: `+1.50 GiB`.
+pub fn change(bytes: f64) -> String {
+    let scale = Scale::of(bytes);
+    let value = bytes / scale.divisor;
+    format!("{} {}", signed(value, value), scale.unit)
+}
+
+/// With its sign, plus as well; nothing has none.
+fn signed(number: f64, guide: f64) -> String {
+    let text = significant(number, guide);
+    let is_nothing = text.trim_matches(['0', '.']).is_empty();
+    match number {
+        n if n > 0.0 && !is_nothing => format!("+{text}"),
+        _ => text,
+    }
+}
+
 fn amount_per(bytes: f64, base: &str) -> String {
     format!("{} per {base}", amount(bytes))
 }
@@ -263,5 +291,20 @@ mod tests {
             tensors.with_interval(),
             "1.05 tensors per step (1.00 … 1.10)"
         );
+    }
+
+    #[test]
+    fn a_change_has_its_sign_and_one_unit_for_all() {
+        let gib = 1073741824.0;
+        assert_eq!(
+            change_with_interval(1.5 * gib, 1.21 * gib, 1.79 * gib),
+            "+1.50 GiB (+1.21 … +1.79)"
+        );
+        let mib = gib / 1024.0;
+        assert_eq!(
+            change_with_interval(-0.1 * mib, -300.0 * mib, 299.0 * mib),
+            "0 MiB (-300 … +299)"
+        );
+        assert_eq!(change(-2.5 * mib), "-2.50 MiB");
     }
 }

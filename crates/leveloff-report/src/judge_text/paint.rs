@@ -23,8 +23,18 @@ impl Paint {
         self.bold(colour, words)
     }
 
+    /// `words` as good news.
+    pub(crate) fn good(self, words: &str) -> String {
+        self.bold(GREEN, words)
+    }
+
+    /// `words` as an open question.
+    pub(crate) fn open(self, words: &str) -> String {
+        self.bold(CYAN, words)
+    }
+
     /// `words` as an error.
-    pub(super) fn error(self, words: &str) -> String {
+    pub(crate) fn error(self, words: &str) -> String {
         self.bold(RED, words)
     }
 
