@@ -6,27 +6,29 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use leveloff_classifier::compare::{Comparison, Outcome, compare};
 use leveloff_classifier::profile::{RunProfile, Side};
+use leveloff_classifier::run_curves::RunCurves;
+use leveloff_report::comparison::{BothCurves, Compared};
 use leveloff_report::place::Place;
 use leveloff_report::run_report::RunReport;
+use leveloff_report::{comparison_json, comparison_markdown, comparison_text};
 
 use crate::chronicle::Reading;
 use crate::cli::{CompareArgs, CompareFormat};
 use crate::notice::notice;
 use crate::outputs::{self, Existing};
+use crate::report::own_names;
+use crate::screen::paint;
 
 /// Runs whose lengths differ by less than this share are taken as they are.
 const ALIKE: f64 = 0.02;
 
 /// Both sides, read and compared.
-pub struct Compared {
-    /// The runs before.
-    pub before: Vec<RunReport>,
-    /// The runs after.
-    pub after: Vec<RunReport>,
-    /// What changed.
-    pub comparison: Comparison,
+struct Sides {
+    before: Vec<RunReport>,
+    after: Vec<RunReport>,
+    comparison: Comparison,
     /// What had to be done to make them comparable.
-    pub notes: Vec<String>,
+    notes: Vec<String>,
 }
 
 /// Compares, prints, and ends with what it came to.
@@ -36,19 +38,25 @@ pub fn run(args: &CompareArgs) -> Result<ExitCode> {
     let output = args.output.clone().unwrap_or_else(|| PathBuf::from("-"));
     outputs::check(&output, existing)?;
     let (before, after) = args.sides();
-    let compared = read(args, &before, &after)?;
-    outputs::write(&output, written(&compared, format).as_bytes(), existing)?;
+    let mut sides = read(args, &before, &after)?;
+    if args.redact {
+        let names = own_names();
+        for run in sides.before.iter_mut().chain(&mut sides.after) {
+            *run = run.clone().redacted(&names);
+        }
+    }
+    outputs::write(&output, written(&sides, format).as_bytes(), existing)?;
     if !outputs::is_stdout(&output) {
         notice(&format!("wrote {}", output.display()));
     }
-    Ok(ExitCode::from(match compared.comparison.outcome {
+    Ok(ExitCode::from(match sides.comparison.outcome {
         Outcome::Same | Outcome::Better => 0,
         Outcome::Worse => 1,
         Outcome::Undecided => 3,
     }))
 }
 
-fn read(args: &CompareArgs, before: &[PathBuf], after: &[PathBuf]) -> Result<Compared> {
+fn read(args: &CompareArgs, before: &[PathBuf], after: &[PathBuf]) -> Result<Sides> {
     let all: Vec<&PathBuf> = before.iter().chain(after).collect();
     if all.iter().any(|path| outputs::is_stdout(path)) {
         bail!("runs may have to be read twice, and stdin cannot be; save it to a file first");
@@ -76,7 +84,7 @@ fn read(args: &CompareArgs, before: &[PathBuf], after: &[PathBuf]) -> Result<Com
     }
     let after = runs.split_off(before.len());
     let comparison = compare(&side(&runs), &side(&after));
-    Ok(Compared {
+    Ok(Sides {
         before: runs,
         after,
         comparison,
@@ -139,6 +147,25 @@ fn format(args: &CompareArgs) -> Result<CompareFormat> {
     }
 }
 
-fn written(compared: &Compared, format: CompareFormat) -> String {
-    format!("{format:?} {:#?}\n", compared.comparison)
+fn written(sides: &Sides, format: CompareFormat) -> String {
+    let names = |runs: &[RunReport]| runs.iter().map(|run| run.input.clone()).collect::<Vec<_>>();
+    let (before_names, after_names) = (names(&sides.before), names(&sides.after));
+    let before: Vec<&RunCurves> = sides.before.iter().map(|run| &run.curves).collect();
+    let after: Vec<&RunCurves> = sides.after.iter().map(|run| &run.curves).collect();
+    let compared = Compared {
+        before_names: &before_names,
+        after_names: &after_names,
+        comparison: &sides.comparison,
+        curves: Some(BothCurves {
+            before: &before,
+            after: &after,
+        }),
+        notes: &sides.notes,
+    };
+    match format {
+        CompareFormat::Text => comparison_text::page(&compared, paint()),
+        CompareFormat::Markdown => comparison_markdown::document(&compared),
+        CompareFormat::Json => comparison_json::object(&compared) + "\n",
+        CompareFormat::Html => comparison_markdown::document(&compared),
+    }
 }
