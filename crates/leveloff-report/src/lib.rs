@@ -10,6 +10,7 @@ pub mod judge_text;
 pub mod judged;
 pub mod place;
 pub mod rate;
+pub mod report_html;
 pub mod run_report;
 pub mod sizing;
 pub mod subject;
