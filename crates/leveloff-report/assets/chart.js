@@ -232,7 +232,7 @@ class Chart {
   paint() {
     const width = Math.max(280, this.root.clientWidth || 900);
     const narrow = width < 560;
-    const box = { left: narrow ? 54 : 64, right: width - 14, top: 20, width };
+    const box = { left: narrow ? 54 : 64, right: width - 14, top: 26, width };
     const [from, to] = this.seen();
     const toX = (place) => box.left + ((place - from) / (to - from)) * (box.right - box.left);
     const panels = PANELS.filter((panel) => panel.id === "memory" || [...this.shownSeries(panel)].length);
@@ -334,15 +334,15 @@ class Chart {
     const y = above ? box.top : toY(limit.y);
     if (!above) group.append(svg("line", { class: "mark limit-line", x1: box.left, x2: box.right, y1: y.toFixed(1), y2: y.toFixed(1) }));
     const text = above ? `↑ ${limit.label}` : limit.label;
-    group.append(svg("text", { class: "mark-label limit-label", x: box.right, y: (y - 5).toFixed(1), "text-anchor": "end" }, text));
+    group.append(svg("text", { class: "mark-label limit-label", x: box.right, y: (above ? y + 9 : y - 5).toFixed(1), "text-anchor": "end" }, text));
   }
 
   paintSince(group, since, place, box, toX, from, to) {
     if (!(place >= from && place <= to)) return;
     const x = toX(place);
     const toLeft = x > (box.left + box.right) / 2;
-    group.append(svg("line", { class: "mark since-line", x1: x.toFixed(1), x2: x.toFixed(1), y1: box.top - 8, y2: box.bottom }));
-    group.append(svg("text", { class: "mark-label", x: (x + (toLeft ? -5 : 5)).toFixed(1), y: box.bottom - 7, "text-anchor": toLeft ? "end" : "start" }, since.label));
+    group.append(svg("line", { class: "mark since-line", x1: x.toFixed(1), x2: x.toFixed(1), y1: box.top - 18, y2: box.bottom }));
+    group.append(svg("text", { class: "mark-label", x: (x + (toLeft ? -5 : 5)).toFixed(1), y: box.top - 10, "text-anchor": toLeft ? "end" : "start" }, since.label));
   }
 
   newest(run) {

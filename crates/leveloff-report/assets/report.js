@@ -123,7 +123,9 @@ function buildTheme() {
   const isDark = () => (page.dataset.theme ? page.dataset.theme === "dark" : system.matches);
   const show = () => { byId("theme").textContent = isDark() ? "Light" : "Dark"; };
   byId("theme").addEventListener("click", () => {
-    page.dataset.theme = isDark() ? "light" : "dark";
+    const wanted = isDark() ? "light" : "dark";
+    if ((wanted === "dark") === system.matches) delete page.dataset.theme;
+    else page.dataset.theme = wanted;
     show();
   });
   system.addEventListener("change", show);

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::data::Number;
 use crate::place::Place;
 use crate::run_report::RunReport;
-use crate::words::{bytes, short_risk_words};
+use crate::words::{bytes, is_from_the_start, short_risk_words};
 
 /// Marks of one run, at counts and bytes.
 #[derive(Serialize)]
@@ -105,6 +105,7 @@ fn forecast(report: &RunReport) -> Option<Forecast> {
 fn since(report: &RunReport) -> Option<Since> {
     let run = &report.verdict;
     let (x, what) = match run.verdict {
+        Verdict::Level if is_from_the_start(&run.judgement) => return None,
         Verdict::Level => (run.judgement.level_since_x?, "level since"),
         Verdict::Leak(_) | Verdict::WarmingUp => (run.judgement.onset_x?, "growing since"),
         Verdict::Undecided => return None,

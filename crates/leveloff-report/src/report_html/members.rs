@@ -34,11 +34,15 @@ pub fn write(report: &RunReport, page: &mut Markup) {
     for name in ["First", "Last", "Peak", "RSS last"] {
         page.element("th scope=\"col\" class=\"n\"", name);
     }
-    page.raw("<th scope=\"col\">Command</th></tr></thead>\n<tbody>\n");
+    let commands = report.members.iter().any(|member| member.command.is_some());
+    if commands {
+        page.raw("<th scope=\"col\" class=\"command\">Command</th>");
+    }
+    page.raw("</tr></thead>\n<tbody>\n");
     for brothers in alike(&report.members) {
         match brothers {
-            [member] => write_member(member, page),
-            brothers => write_brothers(brothers, page),
+            [member] => write_member(member, commands, page),
+            brothers => write_brothers(brothers, commands, page),
         }
     }
     page.raw("</tbody></table></div>\n");
@@ -83,7 +87,7 @@ fn alike(members: &[Member]) -> Vec<&[Member]> {
     groups
 }
 
-fn write_member(member: &Member, page: &mut Markup) {
+fn write_member(member: &Member, commands: bool, page: &mut Markup) {
     write_name(member, page);
     page.raw(" <span class=\"pid\">")
         .text(&member.pid.to_string())
@@ -100,12 +104,15 @@ fn write_member(member: &Member, page: &mut Markup) {
     for amount in [member.first, member.newest, member.peak, member.rss] {
         page.element("td class=\"n\"", &amount.to_string());
     }
-    page.raw("<td class=\"command\">");
-    write_command(member, page);
-    page.raw("</td></tr>\n");
+    if commands {
+        page.raw("<td class=\"command\">");
+        write_command(member, page);
+        page.raw("</td>");
+    }
+    page.raw("</tr>\n");
 }
 
-fn write_brothers(brothers: &[Member], page: &mut Markup) {
+fn write_brothers(brothers: &[Member], commands: bool, page: &mut Markup) {
     let (first, many) = (&brothers[0], brothers.len() as u64);
     write_name(first, page);
     page.raw(" <span class=\"pid\">×")
@@ -129,9 +136,12 @@ fn write_brothers(brothers: &[Member], page: &mut Markup) {
             .text(&format!("{each} each"))
             .raw("</span></td>");
     }
-    page.raw("<td class=\"command\">");
-    write_command(first, page);
-    page.raw("</td></tr>\n");
+    if commands {
+        page.raw("<td class=\"command\">");
+        write_command(first, page);
+        page.raw("</td>");
+    }
+    page.raw("</tr>\n");
 }
 
 fn write_name(member: &Member, page: &mut Markup) {
