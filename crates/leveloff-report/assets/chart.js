@@ -195,12 +195,12 @@ class Chart {
     return this.view || this.whole();
   }
 
-  // A forecast that would squeeze the run into less than half of the chart waits to be asked for.
+  // A forecast that would squeeze the run into less than a third of the chart waits to be asked for.
   wantsForecast() {
     return this.data.runs.some((run, r) => {
       if (!run.marks.forecast) return false;
       const [from, to] = extentOf(this.places(r));
-      return this.forecastPlace(run) - to <= to - from;
+      return this.forecastPlace(run) - to <= 2 * (to - from);
     });
   }
 

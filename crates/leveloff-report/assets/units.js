@@ -64,7 +64,7 @@ function bytesTicks(from, to, wanted) {
   const step = roundStep(span / wanted, span < 10 ? [1, 2, 2.5, 5] : [1, 2, 4, 5, 8], 10);
   const decimals = Math.max(0, Math.min(4, Math.ceil(-Math.log10(step) + (/^[^1]*25/.test(step.toPrecision(2)) ? 1 : 0))));
   const ticks = multiples(step, from / size, to / size);
-  return ticks.map((tick) => ({ at: tick * size, text: `${tick.toFixed(decimals)} ${name}` }));
+  return ticks.map((tick) => ({ at: tick * size, text: tick === 0 ? "0" : `${tick.toFixed(decimals)} ${name}` }));
 }
 
 function countTicks(from, to, wanted) {

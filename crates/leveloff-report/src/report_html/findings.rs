@@ -20,7 +20,7 @@ fn write_findings(run: &RunVerdict, page: &mut Markup) {
     page.section("findings-heading", "Findings and next steps");
     let to_try = what_to_try(run).filter(|_| run.findings.is_empty());
     if run.findings.is_empty() && to_try.is_none() {
-        page.raw("<p>Nothing that needs anybody to do something.</p>\n");
+        page.raw("<p>Nothing that asks for a next step.</p>\n");
     }
     for finding in &run.findings {
         page.raw("<article class=\"finding\">")

@@ -54,13 +54,14 @@ pub fn write(report: &RunReport, page: &mut Markup) {
     page.end_section();
 }
 
+/// At their highest, for in the end of a run its workers are gone.
 fn over_count(report: &RunReport) -> Option<String> {
-    let sum = report.curves.newest(Series::RssSum)?;
-    let memory = report.curves.newest(Series::Memory)?;
+    let sum = report.curves.peak(Series::RssSum)?;
+    let memory = report.curves.peak(Series::Memory)?;
     (memory > 0.0 && sum > memory * OVER_COUNT).then(|| {
         format!(
-            "In the end the run really held {}. A sum of RSS says {}, {:.1} times as much: it counts \
-             shared pages once for each process.",
+            "The run really held {} at most. A sum of RSS would have said up to {}, {:.1} times as \
+             much: it counts shared pages once for each process.",
             bytes(memory),
             bytes(sum),
             sum / memory

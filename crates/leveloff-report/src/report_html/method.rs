@@ -14,9 +14,11 @@ pub fn write(report: &RunReport, page: &mut Markup) {
     page.section("method-heading", "How this is known");
     page.raw("<div class=\"method\">\n");
     page.element("p", &basis(report));
-    page.raw("<p>Memory is what the processes really hold: each shared page is counted once (PSS, with \
-              what is swapped out), not once for each process as a sum of RSS does. Rates are robust \
-              slopes with an interval that stays valid however often one looks.</p>\n");
+    page.raw(what_memory_is(report));
+    page.raw(
+        "<p>Rates are robust slopes, with an interval that stays valid however often one \
+         looks.</p>\n",
+    );
     page.raw("</div>\n");
     page.end_section();
     page.section("data-heading", "Data");
@@ -33,6 +35,17 @@ pub fn write_footer(report: &RunReport, page: &mut Markup) {
     page.raw("<footer>Made by leveloff ");
     page.text(&report.tool);
     page.raw(". This page asks nothing of any network.</footer>\n");
+}
+
+/// A file that knows one number only does not say how that was counted.
+fn what_memory_is(report: &RunReport) -> &'static str {
+    if report.members.is_empty() {
+        "<p>Memory is the number that the file has. If that is a sum of RSS, pages that processes share \
+         are in it once for each of them.</p>\n"
+    } else {
+        "<p>Memory is what the processes really hold, with what is swapped out: a page that several \
+         of them share is counted once (PSS), not once for each as in a sum of RSS.</p>\n"
+    }
 }
 
 /// What the verdict rests on, in numbers.

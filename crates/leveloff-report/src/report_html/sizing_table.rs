@@ -79,10 +79,17 @@ fn write_no_answer(report: &RunReport, page: &mut Markup) {
     };
     page.element("p", &answer);
     if let Some(risk) = &run.risk {
-        page.element("p", &format!("As it is, {}.", risk_words(risk, run)));
+        page.element("p", &sentence_of(&risk_words(risk, run)));
     } else if matches!(run.verdict, Verdict::WarmingUp | Verdict::Undecided)
         && let Some(line) = settling(run, &report.stated).first()
     {
-        page.element("p", &format!("This will be decided: {line}."));
+        page.element("p", &sentence_of(&format!("decided {line}")));
     }
+}
+
+fn sentence_of(words: &str) -> String {
+    let mut letters = words.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    let rest = letters.as_str();
+    first.map_or_else(String::new, |first| format!("{first}{rest}."))
 }
