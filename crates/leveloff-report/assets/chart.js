@@ -38,6 +38,7 @@ class Chart {
   constructor(root, data, label) {
     this.data = data;
     this.root = root;
+    this.number = Chart.made = (Chart.made || 0) + 1;
     const runs = data.runs;
     this.axes = ["x", "t"].filter((axis) => runs.every((run) => run[axis]));
     this.axis = this.axes[0];
@@ -266,7 +267,7 @@ class Chart {
       group.append(svg("line", { class: "grid", x1: box.left, x2: box.right, y1: y, y2: y }));
       group.append(svg("text", { class: "tick", x: box.left - 7, y, dy: "0.32em", "text-anchor": "end" }, text));
     }
-    const clip = `clip-${panel.id}`;
+    const clip = `clip-${panel.id}-${this.number}`;
     const area = svg("clipPath", { id: clip });
     area.append(svg("rect", { x: box.left, y: box.top - 4, width: box.right - box.left, height: box.bottom - box.top + 6 }));
     const curves = svg("g", { "clip-path": `url(#${clip})` });

@@ -2,39 +2,52 @@
 
 function listen(chart) {
   const { root } = chart;
-  const fingers = new Map();
+  // Where each pointer is, as a share of the axis; and the places that two fingers were put on.
+  const pointers = new Map();
   let [brush, pinch] = [null, null];
 
-  // Where on the axis the pointer is.
-  const placeAt = (event) => {
-    const { from, to, box } = chart.scales;
+  const shareAt = (event) => {
+    const { box } = chart.scales;
     const bounds = chart.svg.getBoundingClientRect();
     const x = ((event.clientX - bounds.left) / bounds.width) * box.width;
-    const share = (x - box.left) / (box.right - box.left);
-    return from + Math.min(1, Math.max(0, share)) * (to - from);
+    return Math.min(1, Math.max(0, (x - box.left) / (box.right - box.left)));
   };
+  const placeOfShare = (share) => {
+    const [from, to] = chart.seen();
+    return from + share * (to - from);
+  };
+  const placeAt = (event) => placeOfShare(shareAt(event));
 
   root.addEventListener("pointerdown", (event) => {
     if (event.pointerType === "mouse" && event.button !== 0) return;
-    fingers.set(event.pointerId, placeAt(event));
+    pointers.set(event.pointerId, shareAt(event));
     if (event.pointerType !== "touch") {
       brush = { from: placeAt(event), x: event.clientX };
       root.setPointerCapture(event.pointerId);
-    } else if (fingers.size === 2) {
-      pinch = [...fingers.keys()].map((id) => ({ id, place: fingers.get(id) }));
+    } else if (pointers.size === 2) {
+      pinch = [...pointers].map(([id, share]) => ({ id, place: placeOfShare(share) }));
     }
     chart.pointAt(placeAt(event));
   });
 
   root.addEventListener("pointermove", (event) => {
-    if (pinch && fingers.has(event.pointerId)) return pinched(event);
+    if (pointers.has(event.pointerId)) pointers.set(event.pointerId, shareAt(event));
+    if (pinch) return followPinch();
     chart.pointAt(placeAt(event));
     if (brush && Math.abs(event.clientX - brush.x) > 4) paintBrush(chart, brush.from, placeAt(event));
   });
 
+  // Two fingers keep the places they were put on.
+  function followPinch() {
+    const [one, other] = pinch;
+    const [share, otherShare] = [pointers.get(one.id), pointers.get(other.id)];
+    const length = (other.place - one.place) / (otherShare - share);
+    if (Number.isFinite(length) && length > 0) chart.zoomTo(one.place - share * length, one.place + (1 - share) * length);
+  }
+
   const release = (event) => {
-    fingers.delete(event.pointerId);
-    if (fingers.size < 2) pinch = null;
+    pointers.delete(event.pointerId);
+    if (pointers.size < 2) pinch = null;
     const began = brush;
     brush = null;
     paintBrush(chart);
@@ -49,21 +62,6 @@ function listen(chart) {
     if (!brush && event.pointerType === "mouse") chart.pointAt(null);
   });
   root.addEventListener("dblclick", () => chart.reset());
-
-  // Two fingers keep the places they were put on.
-  function pinched(event) {
-    const { from, to, box } = chart.scales;
-    const bounds = chart.svg.getBoundingClientRect();
-    const share = (e) => (((e.clientX - bounds.left) / bounds.width) * box.width - box.left) / (box.right - box.left);
-    fingers.set(event.pointerId, placeAt(event));
-    const shares = new Map(pinch.map(({ id }) => [id, (fingers.get(id) - from) / (to - from)]));
-    shares.set(event.pointerId, share(event));
-    const [a, b] = pinch;
-    const apart = shares.get(b.id) - shares.get(a.id);
-    if (Math.abs(apart) < 0.02) return;
-    const length = (b.place - a.place) / apart;
-    if (length > 0) chart.zoomTo(a.place - shares.get(a.id) * length, a.place + (1 - shares.get(a.id)) * length);
-  }
 
   // A wheel scrolls the page, as everywhere, unless the chart has been chosen.
   root.addEventListener("wheel", (event) => {

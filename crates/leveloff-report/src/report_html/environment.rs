@@ -27,10 +27,12 @@ pub fn write(report: &RunReport, page: &mut Markup) {
     page.term("kernel", around.kernel.as_deref());
     let memory = around.machine_memory.map(|memory| memory.to_string());
     page.term("machine's memory", memory.as_deref());
-    page.term(
-        "control group",
-        around.cgroup.as_ref().map(group_words).as_deref(),
-    );
+    // A recording may say that there is none.
+    let group = around
+        .cgroup
+        .as_ref()
+        .filter(|group| !group.path.is_empty());
+    page.term("control group", group.map(group_words).as_deref());
     page.term(
         "nearest limit",
         report

@@ -22,7 +22,7 @@ pub fn write(report: &RunReport, page: &mut Markup) {
     page.raw("</div>\n");
     page.end_section();
     page.section("data-heading", "Data");
-    page.element("p", &data_words(report));
+    write_data(report, page);
     page.raw(
         "<p class=\"js\" hidden><button type=\"button\" id=\"csv\">Download CSV</button> \
               <span id=\"csv-done\" role=\"status\"></span></p>\n",
@@ -76,18 +76,20 @@ fn noise(judgement: &Judgement, things: Option<&str>) -> String {
     )
 }
 
-fn data_words(report: &RunReport) -> String {
+/// What the page carries, and how to have more.
+fn write_data(report: &RunReport, page: &mut Markup) {
     let curves = &report.curves;
-    match curves.stride() {
-        1 => format!(
-            "This page carries all {} samples that the chart shows.",
-            thousands(curves.samples())
-        ),
-        stride => format!(
-            "This page carries {} rows; each stands for {} samples in a row, with the lowest and the \
-             highest of them. `leveloff export` writes every sample of a recording.",
-            thousands(curves.spans().count() as u64),
-            thousands(stride)
-        ),
+    if curves.stride() == 1 {
+        let samples = thousands(curves.samples());
+        page.element("p", &format!("This page carries all {samples} samples."));
+        return;
     }
+    let (rows, stride) = (curves.spans().count() as u64, curves.stride());
+    page.raw("<p>").text(&format!(
+        "This page carries {} rows; each stands for {} samples in a row, with the lowest and the \
+         highest of them. ",
+        thousands(rows),
+        thousands(stride)
+    ));
+    page.raw("<code>leveloff export</code> writes every sample of a recording.</p>\n");
 }
