@@ -56,15 +56,14 @@ class Chart {
 
   build(label) {
     this.svg = svg("svg", { role: "img", "aria-label": label });
-    this.plot = svg("g");
-    this.over = svg("g", { class: "over" });
-    this.svg.append(this.plot, this.over);
+    // A drawing of its own above the other: the curves are not drawn again when the cursor moves.
+    this.over = svg("svg", { class: "over", "aria-hidden": "true" });
     this.tip = html("div", { class: "tip", hidden: "" });
     this.live = html("div", { class: "sr", "aria-live": "polite" });
     this.root.tabIndex = 0;
     this.root.setAttribute("role", "application");
     this.root.setAttribute("aria-label", "Chart of memory: arrow keys move along the run");
-    this.root.append(this.svg, this.tip, this.live);
+    this.root.append(this.svg, this.over, this.tip, this.live);
   }
 
   // What the user may change.
@@ -130,7 +129,7 @@ class Chart {
     const run = this.data.runs[0];
     const span = place === null || Number.isNaN(place) ? -1 : nearestSpan(this.places(0), place);
     this.cursor = span < 0 ? null : { run: 0, span, place: this.middle(run, span) };
-    this.draw();
+    this.drawCursor();
   }
 
   // To a neighbour that can be seen.
@@ -149,7 +148,7 @@ class Chart {
     while (span >= 0 && span < places.low.length && Number.isNaN(places.low[span])) span += way;
     if (span < 0 || span >= places.low.length) return;
     this.cursor = { run: 0, span, place: this.middle(this.data.runs[0], span) };
-    this.draw();
+    this.drawCursor();
     this.live.textContent = this.cursorInWords();
   }
 
@@ -222,15 +221,23 @@ class Chart {
 
   // Drawing.
 
+  // In the next frame, however often it is asked for.
   draw() {
+    this.stale = true;
+    this.drawCursor();
+  }
+
+  drawCursor() {
     if (this.frame) return;
     this.frame = requestAnimationFrame(() => {
       this.frame = null;
-      this.paint();
+      if (this.stale) this.paint();
+      else this.paintCursor();
     });
   }
 
   paint() {
+    this.stale = false;
     const width = Math.max(280, this.root.clientWidth || 900);
     const narrow = width < 560;
     const box = { left: narrow ? 54 : 64, right: width - 14, top: 26, width };
@@ -251,8 +258,8 @@ class Chart {
     parts.push(this.paintPlaces(top, narrow));
     const height = top + 38;
     this.scales.bottom = top;
-    this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-    this.plot.replaceChildren(...parts);
+    for (const drawing of [this.svg, this.over]) drawing.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    this.svg.replaceChildren(...parts);
     this.paintCursor();
     this.changed();
   }
@@ -423,20 +430,29 @@ class Chart {
 
   paintCursor() {
     const { toX, from, to, box, bottom } = this.scales;
-    this.over.replaceChildren();
+    const marks = [];
     const seen = this.cursor && this.cursor.place >= from && this.cursor.place <= to;
     this.tip.hidden = !seen;
-    if (!seen) return;
+    if (!seen) return this.over.replaceChildren(...this.brush());
     const x = toX(this.cursor.place);
-    this.over.append(svg("line", { class: "cursor", x1: x.toFixed(1), x2: x.toFixed(1), y1: box.top - 8, y2: bottom }));
+    marks.push(svg("line", { class: "cursor", x1: x.toFixed(1), x2: x.toFixed(1), y1: box.top - 8, y2: bottom }));
     const values = this.valuesAtCursor();
     for (const { series, r, y } of values) {
       const group = svg("g", { class: lookOf(series, r, this.data.runs.length) });
       if (y[0] - y[1] > 1) group.append(svg("line", { class: "line", x1: x, x2: x, y1: y[0], y2: y[1] }));
       group.append(svg("circle", { class: "dot", cx: x.toFixed(1), cy: y[1].toFixed(1), r: 3 }));
-      this.over.append(group);
+      marks.push(group);
     }
+    this.over.replaceChildren(...marks);
     this.paintTip(values, x);
+  }
+
+  // What is being chosen by a drag.
+  brush() {
+    if (!this.brushed) return [];
+    const { toX, box, bottom } = this.scales;
+    const [left, right] = this.brushed.map(toX).sort((a, b) => a - b);
+    return [svg("rect", { class: "brush", x: left, y: box.top - 8, width: right - left, height: bottom - box.top + 8 })];
   }
 
   paintTip(values, x) {

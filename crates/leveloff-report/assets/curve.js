@@ -47,6 +47,9 @@ function countToTime(run, x) {
   return before < 0 ? NaN : times.low[before] + (x - counts.low[before]) * (run.pace || NaN);
 }
 
+// Wide enough that a chart of many long curves is still drawn in time, too narrow to be seen.
+const COLUMN = 1.5;
+
 // Stretches of a curve between places where it is not known. Neighbours in one column of pixels are one
 // point, from their lowest to their highest: a screen cannot show more, and no spike is lost.
 function stretches(places, series, toX, [from, to]) {
@@ -63,13 +66,14 @@ function stretches(places, series, toX, [from, to]) {
     // One point beyond each end, so that the line leads out of the view.
     if ((i + 1 < low.length && places.high[i + 1] < from) || (i > 0 && places.low[i - 1] > to)) continue;
     const x = toX(place);
-    if (stretch && Math.floor(x) === point.column) {
+    const column = Math.floor(x / COLUMN);
+    if (stretch && column === point.column) {
       point.low = Math.min(point.low, low[i]);
       point.high = Math.max(point.high, high[i]);
       continue;
     }
     if (!stretch || x < point.x) all.push((stretch = []));
-    point = { x, column: Math.floor(x), low: low[i], high: high[i] };
+    point = { x, column, low: low[i], high: high[i] };
     stretch.push(point);
   }
   return all;
@@ -78,7 +82,8 @@ function stretches(places, series, toX, [from, to]) {
 // The line (both edges, where they differ) and the band between them, as paths.
 function pathsOf(all, toY) {
   const [line, band] = [[], []];
-  const write = (x, y) => `${x.toFixed(1)} ${y.toFixed(1)}`;
+  const tenth = (value) => Math.round(value * 10) / 10;
+  const write = (x, y) => `${tenth(x)} ${tenth(y)}`;
   for (const stretch of all) {
     const highs = stretch.map((p) => write(p.x, toY(p.high)));
     const lows = stretch.map((p) => write(p.x, toY(p.low)));

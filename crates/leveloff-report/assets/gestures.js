@@ -33,8 +33,9 @@ function listen(chart) {
   root.addEventListener("pointermove", (event) => {
     if (pointers.has(event.pointerId)) pointers.set(event.pointerId, shareAt(event));
     if (pinch) return followPinch();
-    chart.pointAt(placeAt(event));
-    if (brush && Math.abs(event.clientX - brush.x) > 4) paintBrush(chart, brush.from, placeAt(event));
+    if (!brush || Math.abs(event.clientX - brush.x) <= 4) return chart.pointAt(placeAt(event));
+    chart.pointAt(null);
+    chart.brushed = [brush.from, placeAt(event)];
   });
 
   // Two fingers keep the places they were put on.
@@ -49,8 +50,8 @@ function listen(chart) {
     pointers.delete(event.pointerId);
     if (pointers.size < 2) pinch = null;
     const began = brush;
-    brush = null;
-    paintBrush(chart);
+    brush = chart.brushed = null;
+    chart.drawCursor();
     if (began && event.type === "pointerup" && Math.abs(event.clientX - began.x) > 4) {
       const ends = [began.from, placeAt(event)].sort((a, b) => a - b);
       chart.zoomTo(...ends);
@@ -90,13 +91,4 @@ function listen(chart) {
     event.preventDefault();
     keys[event.key](event);
   });
-}
-
-function paintBrush(chart, from, to) {
-  if (chart.brush) chart.brush.remove();
-  if (from === undefined) return;
-  const { toX, box, bottom } = chart.scales;
-  const [left, right] = [toX(from), toX(to)].sort((a, b) => a - b);
-  chart.brush = svg("rect", { class: "brush", x: left, y: box.top - 8, width: right - left, height: bottom - box.top + 8 });
-  chart.svg.append(chart.brush);
 }
