@@ -268,7 +268,7 @@ class Chart {
     const group = svg("g", { class: `panel panel-${panel.id}` });
     const [low, high] = this.reachOf(panel);
     const toY = (value) => box.bottom - ((value - low) / (high - low)) * (box.bottom - box.top);
-    const ticks = (panel.unit === "bytes" ? bytesTicks : countTicks)(low, high, panel.id === "memory" ? 6 : 2);
+    const ticks = (panel.unit === "bytes" ? bytesTicks : countTicks)(low, high, panel.id === "memory" ? 6 : 3);
     for (const { at, text } of ticks) {
       const y = toY(at).toFixed(1);
       group.append(svg("line", { class: "grid", x1: box.left, x2: box.right, y1: y, y2: y }));
