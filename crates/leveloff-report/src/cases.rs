@@ -1,13 +1,21 @@
-//! Verdicts made by hand, with the numbers of the reference story, for the tests of what is printed.
+//! Verdicts made by hand, with the numbers of the reference story, and runs that are really judged, for
+//! the tests of what is printed.
 
-use leveloff_classifier::observation::XUnit;
+use std::ops::RangeInclusive;
+
+use leveloff_classifier::observation::{Observation, ProcessShare, XUnit};
+use leveloff_classifier::run::RunJudge;
 use leveloff_classifier::verdict::{
     Because, Blame, Clock, ClockTick, DecideBy, Extremes, Finding, Grade, Judgement, Kind, Rate,
     Risk, RunVerdict, Shape, Subject, Verdict,
 };
-use leveloff_model::process::{Pid, Role};
+use leveloff_model::process::{Pid, ProcessIndex, Role};
+use leveloff_model::progress::MarkKind;
+use leveloff_model::recording::StatedFacts;
 use leveloff_model::sample::CeilingKind;
-use leveloff_model::units::{Bytes, Seconds};
+use leveloff_model::units::{Bytes, Limit, Seconds};
+
+use crate::run_report::{Chronicle, Circumstances, RunReport};
 
 pub const MIB: f64 = 1048576.0;
 pub const GIB: f64 = 1073741824.0;
@@ -182,5 +190,126 @@ fn blame(role: Option<Role>, pid: Option<Pid>, kind: Kind, share: f64) -> Blame 
         kind,
         share,
         growth: share * 1.8 * GIB,
+    }
+}
+
+/// So many bytes, of which a test thinks in MiB.
+pub fn mib(amount: f64) -> f64 {
+    amount * MIB
+}
+
+/// A run that is really observed and judged, for the tests of whole reports.
+#[derive(Default)]
+pub struct Run {
+    roles: Vec<Role>,
+    events: Vec<(u32, String)>,
+    limit: Option<Bytes>,
+    has_everything: bool,
+    chronicle: Chronicle,
+    judge: Option<RunJudge>,
+}
+
+impl Run {
+    /// With so many processes of a role, which share the run's memory evenly.
+    pub fn role(mut self, role: Role, many: usize) -> Run {
+        self.roles.extend(std::iter::repeat_n(role, many));
+        self
+    }
+
+    /// With something that the training says at a step.
+    pub fn event(mut self, step: u32, name: &str) -> Run {
+        self.events.push((step, name.to_owned()));
+        self
+    }
+
+    /// With a stated limit.
+    pub fn limit(mut self, bytes: f64) -> Run {
+        self.limit = Some(Bytes(bytes as u64));
+        self
+    }
+
+    /// With tensors, GPU, /dev/shm, swap and descriptors.
+    pub fn with_everything(mut self) -> Run {
+        self.has_everything = true;
+        self
+    }
+
+    /// Takes these steps, a second each, with so much memory at each.
+    pub fn steps(mut self, steps: RangeInclusive<u32>, memory: impl Fn(u32) -> f64) -> Run {
+        let stated = self.stated();
+        let mut judge = RunJudge::new(XUnit::Step, &stated);
+        for step in steps {
+            let observation = self.observation(step, memory(step));
+            judge.observe(&observation);
+            self.chronicle.run.observe(&observation);
+        }
+        self.judge = Some(judge);
+        self
+    }
+
+    /// The report.
+    pub fn report(self) -> RunReport {
+        let about = Circumstances {
+            input: "run.jsonl".to_owned(),
+            format: "leveloff recording".to_owned(),
+            tool: "0.0.0".to_owned(),
+            stated: self.stated(),
+            notes: Vec::new(),
+            header: None,
+            end: None,
+        };
+        let judge = self.judge.expect("a run takes steps before it is reported");
+        self.chronicle.finish(judge.verdict(), about)
+    }
+
+    fn stated(&self) -> StatedFacts {
+        StatedFacts {
+            limit: self.limit.map(Limit::Size),
+            ..StatedFacts::default()
+        }
+    }
+
+    fn observation(&self, step: u32, memory: f64) -> Observation {
+        let memory = Bytes(memory as u64);
+        let share = Bytes(memory.0 / self.roles.len().max(1) as u64);
+        let beside = |part: u64| self.has_everything.then_some(Bytes(memory.0 / part));
+        let said = self.events.iter().filter(|(at, _)| *at == step);
+        let roles = self.roles.iter().zip(0..);
+        Observation {
+            count: Some(f64::from(step)),
+            t: Some(Seconds(f64::from(step))),
+            memory,
+            rss_sum: (!self.roles.is_empty()).then_some(Bytes(3 * memory.0)),
+            processes: roles.map(|(role, i)| self.share(*role, i, share)).collect(),
+            devshm: beside(7),
+            cuda_bytes: beside(3),
+            gpu_bytes: beside(2),
+            tensors: self.has_everything.then_some(memory.0 / 1000),
+            marks: said
+                .map(|(_, name)| MarkKind::Event(name.clone()))
+                .collect(),
+            ..Observation::default()
+        }
+    }
+
+    fn share(&self, role: Role, index: u32, memory: Bytes) -> ProcessShare {
+        let part = |of: u64| {
+            Bytes(if self.has_everything {
+                memory.0 / of
+            } else {
+                0
+            })
+        };
+        ProcessShare {
+            index: ProcessIndex(index),
+            pid: Pid(1000 + index as i32),
+            role,
+            rank: None,
+            memory,
+            shared: part(5),
+            swapped: part(6),
+            rss: Bytes(3 * memory.0),
+            fds: self.has_everything.then_some(memory.0 as u32 % 5000 + 1),
+        }
     }
 }

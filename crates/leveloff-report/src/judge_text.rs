@@ -1,7 +1,7 @@
 //! A verdict for people: the verdict first, then the evidence, the risk, who and what grows, and
 //! what to do next. Fits into 80 columns.
 
-mod evidence;
+pub mod evidence;
 mod page;
 mod paint;
 mod table;
@@ -24,7 +24,9 @@ pub fn block(judged: &Judged, paint: Paint) -> String {
     let mut page = Page::new();
     write_headline(&name, judged.verdict, paint, &mut page);
     page.gap();
-    evidence::write(judged, &mut page);
+    for (label, text) in evidence::rows(judged) {
+        page.row(label, &text);
+    }
     page.gap();
     who::write_risk(judged.verdict, &mut page);
     who::write_blame(judged.verdict, &mut page);

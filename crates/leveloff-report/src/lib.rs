@@ -27,6 +27,7 @@ pub mod markdown_words;
 pub mod place;
 pub mod rate;
 pub mod redact;
+pub mod report_html;
 pub mod run_report;
 pub mod secrets;
 pub mod sizing;

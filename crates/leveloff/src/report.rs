@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
+use leveloff_report::report_html;
 use leveloff_report::run_report::RunReport;
 
 use crate::chronicle::Reading;
@@ -49,8 +50,11 @@ pub fn own_names() -> Vec<String> {
 }
 
 /// The report in a format.
-pub fn written(_report: &RunReport, format: ReportFormat) -> Result<Vec<u8>> {
-    bail!("not written yet: {format:?}")
+pub fn written(report: &RunReport, format: ReportFormat) -> Result<Vec<u8>> {
+    match format {
+        ReportFormat::Html => Ok(report_html::page(report).into_bytes()),
+        _ => bail!("not written yet: {format:?}"),
+    }
 }
 
 /// What a name asks for.

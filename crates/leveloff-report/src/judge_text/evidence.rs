@@ -3,7 +3,6 @@
 
 use leveloff_classifier::verdict::{Because, Judgement, RunVerdict, Shape, Subject, Verdict};
 
-use super::page::Page;
 use crate::judged::Judged;
 use crate::place::extent;
 use crate::rate::{CountRate, MemoryRate};
@@ -11,40 +10,58 @@ use crate::sizing::Sizing;
 use crate::subject::things;
 use crate::words::{bytes, sentence, settling, verdict_words};
 
-/// Writes it.
-pub fn write(judged: &Judged, page: &mut Page) {
-    let run = judged.verdict;
-    match run.verdict {
-        Verdict::Level => write_level(judged, page),
-        Verdict::Leak(_) => {
-            write_growth(run, page);
-            page.row("", &sentence(run, judged.stated));
-        }
-        Verdict::WarmingUp => {
-            write_growth(run, page);
-            page.row("", &sentence(run, judged.stated));
-            write_settling(judged, page);
-        }
-        Verdict::Undecided => {
-            page.row("why", &sentence(run, judged.stated));
-            write_growth(run, page);
-            write_settling(judged, page);
-        }
-    }
-    write_memory_beside(run, page);
+/// A label and what is said under it; an empty label continues the row above.
+pub type Row = (&'static str, String);
+
+/// All of it, for a terminal as for a page.
+pub fn rows(judged: &Judged) -> Vec<Row> {
+    let mut rows = Rows::default();
+    write(judged, &mut rows);
+    rows.0
 }
 
-fn write_settling(judged: &Judged, page: &mut Page) {
+#[derive(Default)]
+struct Rows(Vec<Row>);
+
+impl Rows {
+    fn row(&mut self, label: &'static str, text: &str) {
+        self.0.push((label, text.to_owned()));
+    }
+}
+
+fn write(judged: &Judged, rows: &mut Rows) {
+    let run = judged.verdict;
+    match run.verdict {
+        Verdict::Level => write_level(judged, rows),
+        Verdict::Leak(_) => {
+            write_growth(run, rows);
+            rows.row("", &sentence(run, judged.stated));
+        }
+        Verdict::WarmingUp => {
+            write_growth(run, rows);
+            rows.row("", &sentence(run, judged.stated));
+            write_settling(judged, rows);
+        }
+        Verdict::Undecided => {
+            rows.row("why", &sentence(run, judged.stated));
+            write_growth(run, rows);
+            write_settling(judged, rows);
+        }
+    }
+    write_memory_beside(run, rows);
+}
+
+fn write_settling(judged: &Judged, rows: &mut Rows) {
     let mut label = "decided";
     for line in settling(judged.verdict, judged.stated) {
-        page.row(label, &line);
+        rows.row(label, &line);
         label = "";
     }
 }
 
-fn write_growth(run: &RunVerdict, page: &mut Page) {
+fn write_growth(run: &RunVerdict, rows: &mut Rows) {
     let Some(rate) = run.judgement.rate else {
-        return write_rise(run, page);
+        return write_rise(run, rows);
     };
     let label = if rate.value < 0.0 {
         "falling"
@@ -55,27 +72,27 @@ fn write_growth(run: &RunVerdict, page: &mut Page) {
     match things(run.decisive) {
         Some(things) => {
             let rate = CountRate::new(rate, run.x_unit, things);
-            page.row(label, &format!("{}{shape}", rate.with_interval()));
+            rows.row(label, &format!("{}{shape}", rate.with_interval()));
         }
         None => {
             let rate = MemoryRate::new(rate, run.x_unit);
-            page.row(label, &format!("{}{shape}", rate.with_interval()));
+            rows.row(label, &format!("{}{shape}", rate.with_interval()));
             let also = rate.conversions(run.pace);
             if !also.is_empty() {
-                page.row("", &format!("= {}", also.join(" = ")));
+                rows.row("", &format!("= {}", also.join(" = ")));
             }
         }
     }
 }
 
 /// With too few points for a rate: how far it rose.
-fn write_rise(run: &RunVerdict, page: &mut Page) {
+fn write_rise(run: &RunVerdict, rows: &mut Rows) {
     let Judgement {
         onset_level, level, ..
     } = run.judgement;
     if let (Verdict::WarmingUp, Some(from), Some(to)) = (run.verdict, onset_level, level) {
         let rise = format!("{} → {}, at every point so far", bytes(from), bytes(to));
-        page.row("growing", &rise);
+        rows.row("growing", &rise);
     }
 }
 
@@ -89,19 +106,19 @@ fn shape_words(shape: Shape) -> &'static str {
     }
 }
 
-fn write_level(judged: &Judged, page: &mut Page) {
+fn write_level(judged: &Judged, rows: &mut Rows) {
     let run = judged.verdict;
     let bound = bound(run);
     match warmup(run) {
-        Some(warmup) => page.row("warmup", &format!("{warmup}, then {bound}")),
-        None => page.row("level", &bound),
+        Some(warmup) => rows.row("warmup", &format!("{warmup}, then {bound}")),
+        None => rows.row("level", &bound),
     }
     // That nothing grows has just been said.
     if run.judgement.because != Because::Steady {
-        page.row("", &sentence(run, judged.stated));
+        rows.row("", &sentence(run, judged.stated));
     }
     if let Some(sizing) = Sizing::of_memory(&run.memory) {
-        page.row("sizing", &sizing.line());
+        rows.row("sizing", &sizing.line());
     }
 }
 
@@ -127,7 +144,7 @@ fn bound(run: &RunVerdict) -> String {
 }
 
 /// When a part or a count decided, what the run's memory as a whole does.
-fn write_memory_beside(run: &RunVerdict, page: &mut Page) {
+fn write_memory_beside(run: &RunVerdict, rows: &mut Rows) {
     if run.decisive == Subject::Memory {
         return;
     }
@@ -140,5 +157,5 @@ fn write_memory_beside(run: &RunVerdict, page: &mut Page) {
         let rate = MemoryRate::new(rate, run.x_unit).with_interval();
         text += &format!(", growing {rate}");
     }
-    page.row("all memory", &text);
+    rows.row("all memory", &text);
 }

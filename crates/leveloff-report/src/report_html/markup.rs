@@ -1,0 +1,102 @@
+//! HTML being written. Only words of our own are taken as they are: the compiler knows them by their
+//! lifetime. Whatever comes from outside is text, and escaped.
+
+/// A piece of a page.
+#[derive(Debug, Default)]
+pub struct Markup {
+    html: String,
+}
+
+impl Markup {
+    /// Nothing yet.
+    pub fn new() -> Markup {
+        Markup::default()
+    }
+
+    /// HTML of our own.
+    pub fn raw(&mut self, html: &'static str) -> &mut Markup {
+        self.html.push_str(html);
+        self
+    }
+
+    /// Anything, shown as it is. Safe between tags and within quoted attributes.
+    pub fn text(&mut self, text: &str) -> &mut Markup {
+        for c in text.chars() {
+            match c {
+                '&' => self.html.push_str("&amp;"),
+                '<' => self.html.push_str("&lt;"),
+                '>' => self.html.push_str("&gt;"),
+                '"' => self.html.push_str("&quot;"),
+                '\'' => self.html.push_str("&#39;"),
+                // HTML has no way to write these; a parser may stop at them.
+                '\0' => self.html.push('\u{fffd}'),
+                c => self.html.push(c),
+            }
+        }
+        self
+    }
+
+    /// An element with text in it. `tag` may have attributes: `td class="n"`.
+    pub fn element(&mut self, tag: &'static str, text: &str) -> &mut Markup {
+        self.open(tag).text(text).close(tag)
+    }
+
+    /// The beginning of an element.
+    pub fn open(&mut self, tag: &'static str) -> &mut Markup {
+        self.raw("<").raw(tag).raw(">")
+    }
+
+    /// The end of an element, named by its beginning.
+    pub fn close(&mut self, tag: &'static str) -> &mut Markup {
+        let name = tag.split_once(' ').map_or(tag, |(name, _)| name);
+        self.raw("</").raw(name).raw(">")
+    }
+
+    /// The beginning of a section with its heading, which names it for a screen reader.
+    pub fn section(&mut self, id: &'static str, heading: &'static str) -> &mut Markup {
+        self.raw("<section aria-labelledby=\"").raw(id).raw("\">\n");
+        self.raw("<h2 id=\"").raw(id).raw("\">");
+        self.text(heading).raw("</h2>\n")
+    }
+
+    /// The end of a section.
+    pub fn end_section(&mut self) -> &mut Markup {
+        self.raw("</section>\n")
+    }
+
+    /// A term and what is said of it. Nothing, when there is nothing to say.
+    pub fn term(&mut self, term: &str, about: Option<&str>) -> &mut Markup {
+        if let Some(about) = about {
+            self.raw("<div>").element("dt", term);
+            self.element("dd", about).raw("</div>\n");
+        }
+        self
+    }
+
+    /// As it stands.
+    pub fn into_html(self) -> String {
+        self.html
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_stays_text_between_tags_and_in_attributes() {
+        let mut markup = Markup::new();
+        markup.element("td class=\"n\"", "<b>\"&'\0");
+        assert_eq!(
+            markup.into_html(),
+            "<td class=\"n\">&lt;b&gt;&quot;&amp;&#39;\u{fffd}</td>"
+        );
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_told() {
+        let mut markup = Markup::new();
+        markup.term("host", None);
+        assert_eq!(markup.into_html(), "");
+    }
+}
