@@ -28,9 +28,9 @@ function html(tag, attributes, text) {
   return element;
 }
 
-// A single run has a colour for each series, several runs have one each.
-function lookOf(series, runIndex, runCount) {
-  return runCount > 1 ? `s s-${series.name} run-${runIndex}` : `s s-${series.name}`;
+// A single run has a colour for each series; of several, those of one family have the same.
+function lookOf(series, run, runCount) {
+  return runCount > 1 ? `s s-${series.name} run-${run.family}` : `s s-${series.name}`;
 }
 
 class Chart {
@@ -288,7 +288,7 @@ class Chart {
 
   curve(series, r, toY) {
     const { toX, from, to } = this.scales;
-    const group = svg("g", { class: lookOf(series, r, this.data.runs.length), "data-series": series.name });
+    const group = svg("g", { class: lookOf(series, this.data.runs[r], this.data.runs.length), "data-series": series.name });
     const { line, band } = pathsOf(stretches(this.places(r), series, toX, [from, to]), toY);
     if (band) group.append(svg("path", { class: "band", d: band }));
     group.append(svg("path", { class: "line", d: line }));
@@ -319,7 +319,7 @@ class Chart {
     const several = this.data.runs.length > 1;
     this.data.runs.forEach((run, r) => {
       const { limit, level, growth, forecast, since } = run.marks;
-      const family = several ? ` run-${r}` : "";
+      const family = several ? ` run-${run.family}` : "";
       const straight = (kind, [x1, y1], [x2, y2]) => {
         const d = `M${toX(x1).toFixed(1)} ${toY(y1).toFixed(1)}L${toX(x2).toFixed(1)} ${toY(y2).toFixed(1)}`;
         curves.append(svg("path", { class: `mark ${kind}${family}`, d }));
@@ -438,7 +438,7 @@ class Chart {
     marks.push(svg("line", { class: "cursor", x1: x.toFixed(1), x2: x.toFixed(1), y1: box.top - 8, y2: bottom }));
     const values = this.valuesAtCursor();
     for (const { series, r, y } of values) {
-      const group = svg("g", { class: lookOf(series, r, this.data.runs.length) });
+      const group = svg("g", { class: lookOf(series, this.data.runs[r], this.data.runs.length) });
       if (y[0] - y[1] > 1) group.append(svg("line", { class: "line", x1: x, x2: x, y1: y[0], y2: y[1] }));
       group.append(svg("circle", { class: "dot", cx: x.toFixed(1), cy: y[1].toFixed(1), r: 3 }));
       marks.push(group);
@@ -458,7 +458,7 @@ class Chart {
   paintTip(values, x) {
     const several = this.data.runs.length > 1;
     const rows = values.map(({ run, r, series, low, high }) => {
-      const row = html("div", { class: `row ${lookOf(series, r, this.data.runs.length)}` });
+      const row = html("div", { class: `row ${lookOf(series, this.data.runs[r], this.data.runs.length)}` });
       row.append(html("i"), html("span", {}, several ? `${run.name} ${series.label}` : series.label));
       row.append(html("b", {}, reachInWords(series.unit, low, high)));
       return row;

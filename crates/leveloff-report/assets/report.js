@@ -77,7 +77,7 @@ function buildLegend(chart, states) {
 
 function seriesButton(chart, series, r, states) {
   const element = toggle("", () => chart.shown.has(`${r}:${series.name}`), () => chart.toggle(r, series.name), states);
-  element.className = `entry ${lookOf(series, r, data.runs.length)}`;
+  element.className = `entry ${lookOf(series, data.runs[r], data.runs.length)}`;
   element.dataset.series = series.name;
   element.append(html("i"), html("span", {}, series.label));
   return element;
@@ -85,7 +85,14 @@ function seriesButton(chart, series, r, states) {
 
 // The CSV: a line for each point of the chart.
 
-function csvOf(run) {
+function csvOf(runs) {
+  const tables = runs.map(tableOf);
+  if (runs.length === 1) return `${tables[0].join("\n")}\n`;
+  // Runs may know different series, so each has a table of its own, under its name.
+  return tables.map((lines, r) => `# ${runs[r].name}\n${lines.join("\n")}\n`).join("\n");
+}
+
+function tableOf(run) {
   const columns = [];
   if (run.x) columns.push(["x", run.x.low]);
   if (run.t) columns.push(["t_s", run.t.low]);
@@ -97,7 +104,7 @@ function csvOf(run) {
   const lines = [columns.map(([name]) => name).join(",")];
   const length = run.series[0].low.length;
   for (let i = 0; i < length; i++) lines.push(columns.map(([, values]) => values[i] ?? "").join(","));
-  return `${lines.join("\n")}\n`;
+  return lines;
 }
 
 function download(text, name) {
@@ -109,10 +116,11 @@ function download(text, name) {
 
 function buildDownload() {
   byId("csv").addEventListener("click", () => {
-    const [run] = data.runs;
-    download(csvOf(run), "leveloff.csv");
-    const folded = run.stride > 1 ? `; each stands for ${thousands(run.stride)} samples, lowest and highest` : "";
-    byId("csv-done").textContent = `${thousands(run.series[0].low.length)} rows${folded}`;
+    download(csvOf(data.runs), "leveloff.csv");
+    const stride = Math.max(...data.runs.map((run) => run.stride));
+    const rows = data.runs.reduce((sum, run) => sum + run.series[0].low.length, 0);
+    const folded = stride > 1 ? `; each stands for up to ${thousands(stride)} samples, lowest and highest` : "";
+    byId("csv-done").textContent = `${thousands(rows)} rows${folded}`;
   });
 }
 

@@ -5,6 +5,7 @@
 //! page escaped ([`markup`]), and a policy in its head forbids every script but ours, and any request.
 
 mod chart;
+mod comparison;
 mod curve_table;
 mod data;
 mod document;
@@ -17,6 +18,8 @@ mod markup;
 mod members;
 mod method;
 mod sizing_table;
+
+pub use comparison::comparison_page;
 
 use crate::run_report::RunReport;
 use crate::words::Headline;

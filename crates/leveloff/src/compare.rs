@@ -9,6 +9,7 @@ use leveloff_classifier::profile::{RunProfile, Side};
 use leveloff_classifier::run_curves::RunCurves;
 use leveloff_report::comparison::{BothCurves, Compared};
 use leveloff_report::place::Place;
+use leveloff_report::report_html::comparison_page;
 use leveloff_report::run_report::RunReport;
 use leveloff_report::{comparison_json, comparison_markdown, comparison_text};
 
@@ -166,6 +167,6 @@ fn written(sides: &Sides, format: CompareFormat) -> String {
         CompareFormat::Text => comparison_text::page(&compared, paint()),
         CompareFormat::Markdown => comparison_markdown::document(&compared),
         CompareFormat::Json => comparison_json::object(&compared) + "\n",
-        CompareFormat::Html => comparison_markdown::document(&compared),
+        CompareFormat::Html => comparison_page(&compared, &sides.before, &sides.after),
     }
 }

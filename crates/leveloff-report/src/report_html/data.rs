@@ -38,6 +38,8 @@ pub struct PageData<'a> {
 pub struct RunData<'a> {
     /// How it is called where there are several.
     name: &'a str,
+    /// Runs of one side have the same colours.
+    family: usize,
     samples: u64,
     /// Samples that a point stands for.
     stride: u64,
@@ -106,6 +108,16 @@ impl Number {
 }
 
 impl<'a> RunData<'a> {
+    /// A run of a comparison: only the whole is drawn before anybody asks for more.
+    pub fn of_side(report: &'a RunReport, name: &'a str, family: usize) -> RunData<'a> {
+        let mut data = RunData::of(report, name);
+        data.family = family;
+        for series in &mut data.series {
+            series.shown = series.name == Series::Memory.name();
+        }
+        data
+    }
+
     /// A run under a name.
     pub fn of(report: &'a RunReport, name: &'a str) -> RunData<'a> {
         let curves = &report.curves;
@@ -116,6 +128,7 @@ impl<'a> RunData<'a> {
         let time = |span: &CurveSpan| span.t.or(span.x.filter(|_| is_time));
         RunData {
             name,
+            family: 0,
             samples: curves.samples(),
             stride: curves.stride(),
             pace: report.verdict.pace.map(|pace| pace.0),

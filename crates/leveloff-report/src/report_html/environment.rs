@@ -87,8 +87,26 @@ fn write_command(around: &Background, page: &mut Markup) {
     page.term("joined", joined.as_deref());
 }
 
-/// Versions and variables of the trainer belong here as soon as a recording has them.
-fn write_software(_around: &Background, _page: &mut Markup) {}
+/// Versions and variables of the trainer, as far as they could be read.
+fn write_software(around: &Background, page: &mut Markup) {
+    let Some(software) = &around.software else {
+        return;
+    };
+    page.term("Python", software.python.as_deref());
+    for (term, values, sign) in [
+        ("packages", &software.packages, " "),
+        ("variables", &software.variables, "="),
+    ] {
+        let values = values.as_ref().filter(|values| !values.is_empty());
+        let told = values.map(|values| {
+            let told = values
+                .iter()
+                .map(|(name, value)| format!("{name}{sign}{value}"));
+            told.collect::<Vec<_>>().join(", ")
+        });
+        page.term(term, told.as_deref());
+    }
+}
 
 fn moment(unix: f64) -> Option<String> {
     let moment = Timestamp::from_second(unix as i64).ok()?.to_string();

@@ -8,6 +8,7 @@ use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::profile::{Quantity, Repeated, Side};
 use leveloff_classifier::verdict::Kind;
 use leveloff_model::process::Role;
+use leveloff_report::comparison_words::quantity_name;
 use serde::{Deserialize, Serialize};
 
 use crate::outputs::{self, Existing};
@@ -211,18 +212,6 @@ const UNITS: [XUnit; 5] = [
     XUnit::Sample,
     XUnit::Second,
 ];
-
-fn quantity_name(quantity: Quantity) -> String {
-    match quantity {
-        Quantity::Level => "level_bytes".to_owned(),
-        Quantity::Peak => "peak_bytes".to_owned(),
-        Quantity::Growth => "growth_bytes_per_x".to_owned(),
-        Quantity::Baseline => "start_bytes".to_owned(),
-        Quantity::WarmupEnd => "warmup_end_x".to_owned(),
-        Quantity::Role(role) => format!("role_{}_bytes", role.name()),
-        Quantity::Kind(kind) => format!("kind_{}_bytes", kind.name()),
-    }
-}
 
 fn quantity(name: &str) -> Option<Quantity> {
     let whole = [
