@@ -5,10 +5,14 @@
 //! programs. [`words`] has the sentences, [`rate`] and [`place`] print growth and positions, always with
 //! what they refer to.
 
+pub mod braille;
 pub mod judge_json;
 pub mod judge_text;
 pub mod judged;
+pub mod memory_axis;
+pub mod outlook;
 pub mod place;
+pub mod progress_axis;
 pub mod rate;
 pub mod run_report;
 pub mod sizing;
