@@ -21,7 +21,8 @@ pub fn error(input: &str, error: &str) -> String {
     to_line(&ErrorRow { input, error })
 }
 
-fn to_line(row: &impl Serialize) -> String {
+/// A row as the text of an object.
+pub(crate) fn to_line(row: &impl Serialize) -> String {
     serde_json::to_string(row).expect("rows have no keys but text, and numbers that are finite")
 }
 
@@ -31,8 +32,9 @@ struct ErrorRow<'a> {
     error: &'a str,
 }
 
+/// All that is said of a verdict; a report begins with the same.
 #[derive(Serialize)]
-struct Row<'a> {
+pub(crate) struct Row<'a> {
     input: &'a str,
     verdict: &'static str,
     grade: Option<&'static str>,
@@ -125,10 +127,10 @@ struct LookRow {
 
 /// A number as one would write it: whole ones without a fraction, and what is none as null.
 #[derive(Clone, Copy)]
-struct Plain(Option<f64>);
+pub(crate) struct Plain(pub(crate) Option<f64>);
 
 impl<'a> Row<'a> {
-    fn of(judged: &Judged<'a>) -> Row<'a> {
+    pub(crate) fn of(judged: &Judged<'a>) -> Row<'a> {
         let verdict = judged.verdict;
         let decisive = &verdict.judgement;
         let memory = &verdict.memory;

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use leveloff_report::run_report::RunReport;
+use leveloff_report::{chart, report_json, report_markdown};
 
 use crate::chronicle::Reading;
 use crate::cli::{ReportArgs, ReportFormat};
@@ -33,8 +34,14 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
 }
 
 /// The report in a format.
-pub fn written(_report: &RunReport, format: ReportFormat) -> Result<Vec<u8>> {
-    bail!("not written yet: {format:?}")
+pub fn written(report: &RunReport, format: ReportFormat) -> Result<Vec<u8>> {
+    Ok(match format {
+        ReportFormat::Html => bail!("not written yet: {format:?}"),
+        ReportFormat::Svg => chart::svg(report).into_bytes(),
+        ReportFormat::Png => chart::png(report)?,
+        ReportFormat::Markdown => report_markdown::markdown(report).into_bytes(),
+        ReportFormat::Json => report_json::document(report).into_bytes(),
+    })
 }
 
 fn format_of(output: &Path) -> Result<ReportFormat> {
