@@ -1,13 +1,17 @@
 //! Verdicts made by hand, with the numbers of the reference story, for the tests of what is printed.
 
-use leveloff_classifier::observation::XUnit;
+use leveloff_classifier::observation::{Observation, XUnit};
+use leveloff_classifier::run::RunJudge;
 use leveloff_classifier::verdict::{
     Because, Blame, Clock, ClockTick, DecideBy, Extremes, Finding, Grade, Judgement, Kind, Rate,
     Risk, RunVerdict, Shape, Subject, Verdict,
 };
 use leveloff_model::process::{Pid, Role};
+use leveloff_model::recording::StatedFacts;
 use leveloff_model::sample::CeilingKind;
-use leveloff_model::units::{Bytes, Seconds};
+use leveloff_model::units::{Bytes, Limit, Seconds};
+
+use crate::run_report::{Chronicle, Circumstances, RunReport};
 
 pub const MIB: f64 = 1048576.0;
 pub const GIB: f64 = 1073741824.0;
@@ -183,4 +187,46 @@ fn blame(role: Option<Role>, pid: Option<Pid>, kind: Kind, share: f64) -> Blame 
         share,
         growth: share * 1.8 * GIB,
     }
+}
+
+/// What the host held at steps 10, 20, … 80 of the story, in MB, and how it went on.
+const STORY: [f64; 20] = [
+    5552.0, 7159.0, 8851.0, 10375.0, 12000.0, 13757.0, 15559.0, 17412.0, 17650.0, 17380.0, 17210.0,
+    17460.0, 17290.0, 17520.0, 17330.0, 17480.0, 17190.0, 17440.0, 17270.0, 17390.0,
+];
+
+/// The story up to its end, or as far as the team had come, on a machine with 32 GB.
+pub fn story_report(points: usize) -> RunReport {
+    let at = |(i, mb): (usize, f64)| Observation {
+        count: Some(10.0 * (i + 1) as f64),
+        t: Some(Seconds(94.0 * (i + 1) as f64)),
+        memory: Bytes((mb * 1e6) as u64),
+        tensors: Some(6529),
+        ..Observation::default()
+    };
+    report(STORY.into_iter().take(points).enumerate().map(at))
+}
+
+/// A report of a run like this.
+pub fn report(run: impl Iterator<Item = Observation>) -> RunReport {
+    let stated = StatedFacts {
+        limit: Some(Limit::Size(Bytes(32_000_000_000))),
+        ..StatedFacts::default()
+    };
+    let mut judge = RunJudge::new(XUnit::Step, &stated);
+    let mut chronicle = Chronicle::default();
+    for observation in run {
+        judge.observe(&observation);
+        chronicle.run.observe(&observation);
+    }
+    let about = Circumstances {
+        input: "run.csv".to_owned(),
+        format: "table".to_owned(),
+        tool: "1.2.3".to_owned(),
+        stated,
+        notes: Vec::new(),
+        header: None,
+        end: None,
+    };
+    chronicle.finish(judge.verdict(), about)
 }

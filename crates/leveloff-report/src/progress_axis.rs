@@ -73,7 +73,7 @@ fn next_distance(unit: XUnit, least: f64) -> f64 {
 }
 
 /// `12,000` for a step; `2.5` for an epoch; `45s`, `2m30s`, `1h30m`, `2d12h` for a time.
-fn written(unit: XUnit, x: f64) -> String {
+pub fn written(unit: XUnit, x: f64) -> String {
     let whole = x.max(0.0).round() as u64;
     match unit {
         XUnit::Second => time(whole),

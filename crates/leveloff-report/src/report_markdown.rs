@@ -10,7 +10,7 @@ mod ruled_out;
 mod setting;
 mod text;
 
-use leveloff_classifier::verdict::{ClockTick, RunVerdict, Verdict};
+use leveloff_classifier::verdict::{ClockTick, RunVerdict, Subject, Verdict};
 
 use crate::judge_text::{bound, memory_beside, warmup};
 use crate::place::Place;
@@ -20,8 +20,8 @@ use crate::sizing::{Sizing, whole};
 use crate::subject::{things, words};
 use crate::text_chart::text_chart;
 use crate::words::{
-    Headline, blame_words, bytes, clock_words, growth_with_interval, risk_words, sentence,
-    settling, verdict_words, what_to_try,
+    Headline, blame_words, bytes, clock_words, growth_with_interval, is_from_the_start, risk_words,
+    sentence, settling, verdict_words, what_to_try,
 };
 use document::Document;
 use text::{code, prose};
@@ -35,7 +35,7 @@ pub fn markdown(report: &RunReport) -> String {
     page.heading("Evidence");
     evidence::write(report, &mut page);
     write_cause(&report.verdict, &mut page);
-    ruled_out::write(&report.verdict, &mut page);
+    ruled_out::write(report, &mut page);
     write_sizing(report, &mut page);
     setting::write_environment(report, &mut page);
     setting::write_reproduction(report, &mut page);
@@ -50,14 +50,19 @@ fn first_line(run: &RunVerdict) -> String {
     let since = run.judgement.onset_x.map_or_else(String::new, |onset| {
         format!(" since {}", Place::new(onset, run.x_unit))
     });
+    // Open descriptors grow, memory grows; one file would be no series.
+    let grows = match run.decisive {
+        Subject::DevShm | Subject::Descriptors | Subject::Processes | Subject::Tensors => "grow",
+        _ => "grows",
+    };
     let rate = growth_with_interval(run).map_or_else(String::new, |rate| format!(" by {rate}"));
     match run.verdict {
         Verdict::Leak(_) => format!(
-            "**{what} grows{rate}{since}.** Verdict: {}.",
+            "**{what} {grows}{rate}{since}.** Verdict: {}.",
             verdict_words(run.verdict)
         ),
         Verdict::WarmingUp => format!(
-            "**{what} grows{rate}{since}.** Verdict: {}.",
+            "**{what} {grows}{rate}{since}.** Verdict: {}.",
             headline.whole()
         ),
         Verdict::Level => format!("**Memory does not grow: {}.**", headline.whole()),
@@ -153,10 +158,11 @@ fn write_sizing(report: &RunReport, page: &mut Document) {
             .chain(cells)
             .collect::<Vec<String>>()
     };
-    let warmup_end = |sizing: &Sizing| {
-        sizing
-            .warmup_end_x
-            .map_or_else(String::new, |x| Place::new(x, unit).to_string())
+    let is_from_the_start = is_from_the_start(&report.verdict.memory);
+    let warmup_end = |sizing: &Sizing| match sizing.warmup_end_x {
+        Some(_) if is_from_the_start => "none seen".to_owned(),
+        Some(x) => Place::new(x, unit).to_string(),
+        None => String::new(),
     };
     let head: Vec<&str> = std::iter::once("")
         .chain(known.iter().map(|(name, _)| *name))

@@ -123,11 +123,13 @@ pub(super) fn outlook<B: DrawingBackend>(scene: &Scene<'_>, frame: &Frame, sheet
     };
     let [main, fastest, slowest] = [forecast.to, forecast.fastest, forecast.slowest]
         .map(|to| leading(forecast.from, to, scene, frame));
-    sheet.area(
-        &[point(forecast.from), fastest, main, slowest],
-        palette::FIT,
-        0.12,
-    );
+    let mut fan = vec![point(forecast.from), fastest, main];
+    if main.0 < slowest.0 {
+        // Along the limit, from where it is met to where the chart ends.
+        fan.push((slowest.0, main.1));
+    }
+    fan.push(slowest);
+    sheet.area(&fan, palette::FIT, 0.12);
     sheet.dashes(&[point(forecast.from), main], palette::FIT, 2.0, (3.0, 5.0));
     tell_meeting(scene, forecast, main, frame, sheet);
 }
@@ -241,13 +243,10 @@ fn tell_meeting<B: DrawingBackend>(
     if scene.x.contains(&meeting.x) {
         let place = Place::new(risk.at_x, run.x_unit).with_range(risk.earliest_x, risk.latest_x);
         sheet.disc(end, 5.0, palette::FIT);
-        sheet.text(
-            &format!("reached at {place}"),
-            (end.0 - 12.0, end.1 + 18.0),
-            Side::Left,
-            14.0,
-            palette::INK,
-        );
+        let words = format!("reached at {place}");
+        // Above the limit's line, whose own words stand on the left.
+        let at = (end.0.max(frame.across.start + 420.0), end.1 - 14.0);
+        sheet.text(&words, at, Side::Left, 14.0, palette::INK);
     } else {
         let [_, words] = short_risk_words(risk, run);
         sheet.text(

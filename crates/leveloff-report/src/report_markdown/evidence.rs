@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::run_curves::{CurveSpan, Series};
-use leveloff_model::units::{ByteDelta, Seconds};
+use leveloff_model::units::ByteDelta;
 
 use super::document::Document;
 use crate::chart::columns::place;
 use crate::place::{Place, extent, thousands};
+use crate::progress_axis;
 use crate::run_report::RunReport;
 use crate::subject::series_words;
 use crate::words::bytes;
@@ -59,11 +60,16 @@ fn rows(report: &RunReport) -> Vec<(f64, CurveSpan)> {
     };
     let ends = [0, spans.len() - 1];
     let chosen: BTreeSet<usize> = evenly.chain(turn).filter_map(nearest).chain(ends).collect();
-    chosen
-        .into_iter()
-        .take(ROWS)
-        .map(|index| spans[index])
-        .collect()
+    let mut rows: Vec<(f64, CurveSpan)> = chosen.into_iter().map(|index| spans[index]).collect();
+    // A training that has ended stays at its last step while it is taken down: the last row tells.
+    rows.dedup_by(|later, earlier| {
+        let is_same = later.0 == earlier.0;
+        if is_same {
+            *earlier = *later;
+        }
+        is_same
+    });
+    rows
 }
 
 /// The columns that are known: name, and a cell for each row.
@@ -83,7 +89,10 @@ fn columns(report: &RunReport, rows: &[(f64, CurveSpan)]) -> Vec<(&'static str, 
         .map(|(_, span)| Some(span.t?.middle()))
         .collect();
     if unit != XUnit::Second && times.iter().all(Option::is_some) {
-        let times = times.into_iter().flatten().map(|t| Seconds(t).to_string());
+        let times = times
+            .into_iter()
+            .flatten()
+            .map(|t| progress_axis::written(XUnit::Second, t));
         columns.push(("time", times.collect()));
     }
     columns.push(("memory", amounts(rows, Series::Memory)));
@@ -125,7 +134,7 @@ fn growth(rows: &[(f64, CurveSpan)], unit: XUnit) -> Vec<String> {
 /// A place without the word that heads its column.
 fn number(x: f64, unit: XUnit) -> String {
     match unit {
-        XUnit::Second => Seconds(x).to_string(),
+        XUnit::Second => progress_axis::written(unit, x),
         _ => {
             let place = Place::new(x, unit).to_string();
             place

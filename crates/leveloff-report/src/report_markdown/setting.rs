@@ -138,7 +138,7 @@ fn end_words(reason: EndReason) -> String {
 fn facts(report: &RunReport) -> String {
     let stated = &report.stated;
     let limit = stated.limit.map(|limit| match limit {
-        Limit::Size(size) => format!("{}B", size.0),
+        Limit::Size(size) => exactly(size.0),
         Limit::Share(share) => format!("{}%", share * 100.0),
     });
     let flags = [
@@ -157,6 +157,21 @@ fn facts(report: &RunReport) -> String {
         .into_iter()
         .filter_map(|(flag, value)| Some(format!(" {flag} {}", value?)));
     told.collect()
+}
+
+/// A size in the largest unit that holds it exactly: `28GiB`.
+fn exactly(bytes: u64) -> String {
+    let units = [
+        (1 << 30, "GiB"),
+        (1_000_000_000, "GB"),
+        (1 << 20, "MiB"),
+        (1_000_000, "MB"),
+    ];
+    let fits = |(unit, _): &(u64, &str)| bytes > 0 && bytes.is_multiple_of(*unit);
+    match units.into_iter().find(fits) {
+        Some((unit, name)) => format!("{}{name}", bytes / unit),
+        None => format!("{bytes}B"),
+    }
 }
 
 /// A command as it may be typed. Words stand in quotes unless they are plain.

@@ -11,6 +11,7 @@ mod judge;
 mod patient;
 mod record;
 mod recording;
+mod report;
 mod run;
 mod sheet;
 mod shim;
