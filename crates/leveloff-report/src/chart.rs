@@ -3,13 +3,14 @@
 //! Read in this order: `columns` (the samples, no more than a picture has room for, no spike lost),
 //! `scene` (what is to be seen), `stack` (who holds it), `frame` (where a moment and an amount are),
 //! `sheet` (lines, areas and words on whatever plotters draws on), `curve` (one run's memory),
-//! `surroundings` (axes, limit, events, what the verdict says), `legend`, `palette`.
+//! `surroundings` (axes, limit, what the verdict says), `events`, `legend`, `palette`.
 //!
 //! Text is set in Ubuntu Light (Ubuntu font licence 1.0), which the crate `epaint_default_fonts`
 //! carries: no font of the system is asked for. An SVG names only `sans-serif`, so its text stays text.
 
 pub(crate) mod columns;
 mod curve;
+mod events;
 mod frame;
 mod legend;
 mod palette;
@@ -21,7 +22,7 @@ mod surroundings;
 use plotters::backend::{BitMapBackend, DrawingBackend, SVGBackend};
 
 use self::frame::Frame;
-use self::scene::Scene;
+use self::scene::{Room, Scene};
 use self::sheet::Sheet;
 use crate::run_report::RunReport;
 use crate::words::Headline;
@@ -110,7 +111,7 @@ pub fn description(report: &RunReport) -> String {
 fn draw<B: DrawingBackend>(report: &RunReport, mut sheet: Sheet<B>) -> Result<(), ChartError> {
     sheet.fill((0.0, 0.0), (SIZE.0.into(), SIZE.1.into()), palette::PAPER);
     surroundings::headline(report, &mut sheet);
-    match Scene::of(report, COLUMNS, NUMBER_ROWS) {
+    match Scene::of(report, COLUMNS, NUMBER_ROWS, Room::ForAll) {
         Some(scene) => draw_scene(&scene, &mut sheet),
         None => surroundings::nothing(&mut sheet),
     }
@@ -132,7 +133,7 @@ fn draw_scene<B: DrawingBackend>(scene: &Scene<'_>, sheet: &mut Sheet<B>) {
     surroundings::outlook(scene, &frame, sheet);
     surroundings::limit(scene, &frame, sheet);
     surroundings::mark(scene, &frame, sheet);
-    surroundings::events(scene, &frame, sheet);
+    events::draw(scene, &frame, sheet);
 }
 
 /// plotters knows neither titles nor a size other than that it draws on.

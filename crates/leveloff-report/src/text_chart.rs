@@ -4,7 +4,7 @@ use leveloff_classifier::run_curves::Series;
 use leveloff_model::folded::Reach;
 
 use crate::braille::braille;
-use crate::chart::scene::{Scene, height_at};
+use crate::chart::scene::{Room, Scene, height_at};
 use crate::progress_axis;
 use crate::run_report::RunReport;
 use crate::words::bytes;
@@ -21,7 +21,7 @@ const DOTS: (usize, usize) = (2, 4);
 /// The chart, line by line. Blanks among the dots are dots as well, namely none: where a font has
 /// dots of another width than letters, columns stay columns.
 pub fn text_chart(report: &RunReport) -> String {
-    match Scene::of(report, COLUMNS * DOTS.0, ROWS) {
+    match Scene::of(report, COLUMNS * DOTS.0, ROWS, Room::ForMemory) {
         Some(scene) => written(&scene),
         None => "nothing was measured\n".to_owned(),
     }

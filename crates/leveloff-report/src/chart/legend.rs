@@ -5,10 +5,10 @@ use leveloff_model::folded::Reach;
 use plotters::backend::DrawingBackend;
 use plotters::style::RGBColor;
 
+use super::events::{self, Shape, draw_shape};
 use super::palette;
 use super::scene::Scene;
 use super::sheet::{Point, Sheet, Side};
-use super::surroundings::{Shape, draw_shape};
 use crate::words::bytes;
 
 /// Where the first row stands, and how far below it the next.
@@ -58,7 +58,7 @@ pub(super) fn entries(scene: &Scene<'_>) -> Vec<(Sample, String)> {
         let is_there =
             |event: &RunEventKind| std::mem::discriminant(event) == std::mem::discriminant(kind);
         if scene.events().any(|(_, event)| is_there(&event.kind)) {
-            let (shape, colour, words) = super::surroundings::event_look(kind);
+            let (shape, colour, words) = events::look(kind);
             entries.push((Sample::Event(shape, colour), words.to_owned()));
         }
     }

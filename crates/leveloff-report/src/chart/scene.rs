@@ -36,6 +36,15 @@ const SEEN_FROM_ZERO: f64 = 0.25;
 /// ... unless others than the biggest role hold so much of it.
 const OTHERS_MATTER: f64 = 0.15;
 
+/// How much there is room for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Room {
+    /// The run's memory, who holds it, and what a sum of RSS says.
+    ForAll,
+    /// The run's memory alone: dots have no colours.
+    ForMemory,
+}
+
 /// What is to be seen.
 pub(crate) struct Scene<'a> {
     /// Of this run.
@@ -65,7 +74,12 @@ pub(crate) struct Scene<'a> {
 impl Scene<'_> {
     /// What is to be seen of a run in so many columns, with numbers on so many rows; `None` when
     /// nothing was measured.
-    pub(crate) fn of(report: &RunReport, most_columns: usize, rows: u16) -> Option<Scene<'_>> {
+    pub(crate) fn of(
+        report: &RunReport,
+        most_columns: usize,
+        rows: u16,
+        room: Room,
+    ) -> Option<Scene<'_>> {
         let run = &report.verdict;
         let unit = run.x_unit;
         let columns = columns(&report.curves, unit, most_columns);
@@ -73,14 +87,14 @@ impl Scene<'_> {
         let outlook = Outlook::of(run, Some);
         let x = seen.start..end(&seen, &outlook);
         let memory = reach(&columns, Series::Memory)?;
-        let rss = reach(&columns, Series::RssSum);
+        let rss = reach(&columns, Series::RssSum).filter(|_| room == Room::ForAll);
         let misleading = rss.filter(|rss| rss.high > RSS_MISLEADS * memory.high);
         let shows_rss = misleading.is_some_and(|rss| rss.high <= FITS * memory.high);
         let rss_above = misleading.map(|rss| rss.high).filter(|_| !shows_rss);
         let limit = outlook.limit;
         let limit = limit.filter(|limit| is_shown(*limit, memory, &outlook, &x));
         let mut stack = stack(report, &columns);
-        if !is_worth_a_stack(report, memory) {
+        if room == Room::ForMemory || !is_worth_a_stack(report, memory) {
             stack.clear();
         }
         let shown = [

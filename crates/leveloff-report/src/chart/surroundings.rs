@@ -1,10 +1,8 @@
-//! Headline, axes, the limit, events, and what the verdict says of the curve.
+//! Headline, axes, the limit, and what the verdict says of the curve.
 
 use leveloff_classifier::observation::XUnit;
-use leveloff_classifier::run_curves::RunEventKind;
 use leveloff_model::process::printable;
 use plotters::backend::DrawingBackend;
-use plotters::style::RGBColor;
 
 use super::frame::Frame;
 use super::palette;
@@ -21,15 +19,6 @@ const DIGIT: f64 = 9.0;
 
 /// Longer names are cut in their middle.
 const NAME_LETTERS: usize = 48;
-
-/// How an event is marked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shape {
-    Triangle,
-    Square,
-    Tick,
-    Diamond,
-}
 
 /// The title: the verdict.
 pub(super) fn title(report: &RunReport) -> String {
@@ -170,57 +159,6 @@ pub(super) fn mark<B: DrawingBackend>(scene: &Scene<'_>, frame: &Frame, sheet: &
     };
     let beside = if side == Side::Right { 7.0 } else { -7.0 };
     sheet.text(words, (x + beside, bottom - 30.0), side, 14.0, palette::INK);
-}
-
-/// Small marks along the lower border.
-pub(super) fn events<B: DrawingBackend>(scene: &Scene<'_>, frame: &Frame, sheet: &mut Sheet<B>) {
-    let mut drawn: Vec<(Shape, f64)> = Vec::new();
-    for (x, event) in scene.events() {
-        let (shape, colour, _) = event_look(&event.kind);
-        let x = frame.column(x);
-        let is_covered = drawn
-            .iter()
-            .any(|(other, at)| *other == shape && (x - at).abs() < 3.0);
-        if !is_covered {
-            draw_shape(shape, (x, frame.down.end - 8.0), colour, sheet);
-            drawn.push((shape, x));
-        }
-    }
-}
-
-/// How an event is marked, and what it is called.
-pub(super) fn event_look(kind: &RunEventKind) -> (Shape, RGBColor, &'static str) {
-    match kind {
-        RunEventKind::Evaluation => (Shape::Triangle, RGBColor(0, 120, 88), "evaluation"),
-        RunEventKind::Checkpoint => (Shape::Square, RGBColor(160, 70, 120), "checkpoint"),
-        RunEventKind::Epoch(_) => (Shape::Tick, palette::INK, "epoch begins"),
-        RunEventKind::Named(_) => (Shape::Diamond, RGBColor(150, 100, 0), "other event"),
-    }
-}
-
-/// Draws a mark around a place.
-pub(super) fn draw_shape<B: DrawingBackend>(
-    shape: Shape,
-    (x, y): Point,
-    colour: RGBColor,
-    sheet: &mut Sheet<B>,
-) {
-    match shape {
-        Shape::Triangle => sheet.area(
-            &[(x, y - 5.0), (x + 5.0, y + 4.0), (x - 5.0, y + 4.0)],
-            colour,
-            1.0,
-        ),
-        Shape::Square => sheet.fill((x - 4.0, y - 4.0), (x + 4.0, y + 4.0), colour),
-        Shape::Tick => sheet.path(&[(x, y - 7.0), (x, y + 7.0)], colour, 2.0),
-        Shape::Diamond => {
-            sheet.area(
-                &[(x, y - 5.0), (x + 5.0, y), (x, y + 5.0), (x - 5.0, y)],
-                colour,
-                1.0,
-            );
-        }
-    }
 }
 
 /// Where a line leaves the chart, or meets the limit.

@@ -100,7 +100,7 @@ fn a_stranger_s_name_is_no_markup() {
 #[test]
 fn one_sample_in_a_hundred_thousand_is_seen() {
     let report = spiky();
-    let scene = Scene::of(&report, COLUMNS, NUMBER_ROWS).unwrap();
+    let scene = Scene::of(&report, COLUMNS, NUMBER_ROWS, Room::ForAll).unwrap();
     assert!(
         scene.columns.len() <= COLUMNS + 1,
         "{}",

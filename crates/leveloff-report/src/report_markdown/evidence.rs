@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::run_curves::{CurveSpan, Series};
+use leveloff_model::folded::Reach;
 use leveloff_model::units::ByteDelta;
 
 use super::document::Document;
@@ -41,7 +42,7 @@ pub(super) fn write(report: &RunReport, page: &mut Document) {
 /// Spans evenly over the run, the first, the last, and where growth began or ended.
 fn rows(report: &RunReport) -> Vec<(f64, CurveSpan)> {
     let run = &report.verdict;
-    let at = |span: &CurveSpan| place(span, run.x_unit).map(|reach| reach.middle());
+    let at = |span: &CurveSpan| place(span, run.x_unit).map(Reach::middle);
     let spans: Vec<(f64, CurveSpan)> = report
         .curves
         .spans()
@@ -119,7 +120,7 @@ fn amounts(rows: &[(f64, CurveSpan)], series: Series) -> Vec<String> {
 
 /// Always with what it is counted over: `+1.5 GiB in 10 steps`.
 fn growth(rows: &[(f64, CurveSpan)], unit: XUnit) -> Vec<String> {
-    let value = |span: &CurveSpan| span.value(Series::Memory).map(|reach| reach.middle());
+    let value = |span: &CurveSpan| span.value(Series::Memory).map(Reach::middle);
     let between = |pair: &[(f64, CurveSpan)]| {
         let change = value(&pair[1].1)? - value(&pair[0].1)?;
         let over = extent(pair[1].0 - pair[0].0, unit);

@@ -44,7 +44,7 @@ fn escaped(text: &str) -> String {
     for c in text.chars() {
         match c {
             '\\' | '<' | '>' | '*' | '_' | '[' | ']' | '~' | '&' | '$' | '!' => {
-                escaped.extend(['\\', c])
+                escaped.extend(['\\', c]);
             }
             // GitHub looks for mentions and issues after rendering, so a backslash is no help there. An
             // invisible joiner is.
