@@ -1,32 +1,30 @@
 //! The chart: true memory over steps or time, what was fitted to it, and where that leads.
 //!
-//! Read in this order: `scene` (what is to be seen), `outlook` (what the verdict says, on the
-//! chart's axis), `frame` (where the parts stand), `memory_axis` and `progress_axis` (their
-//! numbers), `plot` (where a moment and an amount are), `curve` (the samples), `canvas` (dots),
-//! `overlay` (words and lines), `sheet` (what is put first stays).
+//! Read in this order: `scene` (what is to be seen), `ruler` (where the places of a verdict are),
+//! `frame` (where the parts stand), `plot` (where a moment and an amount are), `curve` (the samples),
+//! `canvas` (dots), `overlay` (words and lines), `sheet` (what is put first stays). The numbers of the
+//! axes and what the verdict says of the curve are those of the reports.
 
 mod canvas;
 mod curve;
 mod events;
 mod frame;
-mod memory_axis;
-mod outlook;
 mod overlay;
 mod plot;
-mod progress_axis;
+mod ruler;
 mod scene;
 mod sheet;
 mod style;
 
 pub use style::{Charset, ChartStyle};
 
+use leveloff_report::memory_axis::MemoryAxis;
+use leveloff_report::outlook::{Outlook, Spot};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use self::canvas::{Canvas, Layer, Pen};
 use self::frame::Frame;
-use self::memory_axis::MemoryAxis;
-use self::outlook::Outlook;
 use self::overlay::Overlay;
 use self::plot::Plot;
 use self::scene::Scene;
@@ -95,8 +93,8 @@ fn dots(scene: &Scene<'_>, plot: &Plot) -> Canvas {
 }
 
 fn draw_outlook(canvas: &mut Canvas, plot: &Plot, outlook: &Outlook) {
-    let mut line = |layer, from: outlook::Spot, to: outlook::Spot, pen| {
-        let point = |spot: outlook::Spot| plot.point(spot.x, spot.memory);
+    let mut line = |layer, from: Spot, to: Spot, pen| {
+        let point = |spot: Spot| plot.point(spot.x, spot.memory);
         canvas.line(layer, point(from), point(to), pen);
     };
     if let Some((from, to)) = outlook.fit {

@@ -7,6 +7,7 @@ mod paint;
 mod table;
 mod who;
 
+pub(crate) use evidence::{bound, memory_beside, warmup};
 pub use page::{Page, WIDTH, columns, unbroken};
 pub use paint::Paint;
 pub use table::{Table, Tally};

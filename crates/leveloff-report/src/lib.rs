@@ -5,8 +5,16 @@
 //! programs. [`words`] has the sentences, [`rate`] and [`place`] print growth and positions, always with
 //! what they refer to. [`secrets`] keeps out of every report what opens doors, [`redact`] what identifies
 //! people and machines, when that is asked for.
+//!
+//! [`run_report`] is a whole run for reports: [`report_html`] for a colleague, [`report_markdown`] for an
+//! issue upstream, [`report_json`] for programs, [`chart`] as a picture, [`text_chart`] for a terminal. Their
+//! axes ([`memory_axis`], [`progress_axis`]) and what is drawn of a verdict ([`outlook`]) are the dashboard's
+//! as well. [`comparison`] is two sides and what changed, [`check_report`] what a check came to; each has
+//! its words, and a module for each format.
 
 pub mod asked;
+pub mod braille;
+pub mod chart;
 pub mod check_json;
 pub mod check_report;
 pub mod check_text;
@@ -24,14 +32,20 @@ pub mod judge_text;
 pub mod judged;
 pub mod junit;
 pub mod markdown_words;
+pub mod memory_axis;
+pub mod outlook;
 pub mod place;
+pub mod progress_axis;
 pub mod rate;
 pub mod redact;
 pub mod report_html;
+pub mod report_json;
+pub mod report_markdown;
 pub mod run_report;
 pub mod secrets;
 pub mod sizing;
 pub mod subject;
+pub mod text_chart;
 pub mod words;
 
 #[cfg(test)]

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use leveloff_report::report_html;
 use leveloff_report::run_report::RunReport;
+use leveloff_report::{chart, report_html, report_json, report_markdown};
 
 use crate::chronicle::Reading;
 use crate::cli::{ReportArgs, ReportFormat};
@@ -51,10 +51,13 @@ pub fn own_names() -> Vec<String> {
 
 /// The report in a format.
 pub fn written(report: &RunReport, format: ReportFormat) -> Result<Vec<u8>> {
-    match format {
-        ReportFormat::Html => Ok(report_html::page(report).into_bytes()),
-        _ => bail!("not written yet: {format:?}"),
-    }
+    Ok(match format {
+        ReportFormat::Html => report_html::page(report).into_bytes(),
+        ReportFormat::Svg => chart::svg(report).into_bytes(),
+        ReportFormat::Png => chart::png(report)?,
+        ReportFormat::Markdown => report_markdown::markdown(report).into_bytes(),
+        ReportFormat::Json => report_json::document(report).into_bytes(),
+    })
 }
 
 /// What a name asks for.

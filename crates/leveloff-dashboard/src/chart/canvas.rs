@@ -4,6 +4,7 @@
 //! cell, a layer has a colour and cannot be bold or dim, which is all that `NO_COLOR` leaves, and
 //! without Unicode a cell is one dot. Here a cell shows the dots of all its layers.
 
+use leveloff_report::braille::braille;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
@@ -144,16 +145,6 @@ impl Charset {
             Charset::Ascii => ascii(top, layers[top as usize]),
         }
     }
-}
-
-/// Unicode numbers the upper six dots down each column, and the lowest two last.
-fn braille(dots: u8) -> char {
-    const BITS: [u32; 8] = [0x01, 0x08, 0x02, 0x10, 0x04, 0x20, 0x40, 0x80];
-    let pattern = (0..8)
-        .filter(|dot| dots >> dot & 1 == 1)
-        .map(|dot| BITS[dot])
-        .sum::<u32>();
-    char::from_u32(0x2800 + pattern).unwrap_or(' ')
 }
 
 fn ascii(layer: Layer, dots: u8) -> char {

@@ -1,14 +1,15 @@
 //! Words and lines around the curve and over it, where it leaves room.
 
+use leveloff_classifier::observation::XUnit;
 use leveloff_model::units::Bytes;
+use leveloff_report::memory_axis::MemoryAxis;
+use leveloff_report::outlook::Meeting;
+use leveloff_report::progress_axis;
 use ratatui::style::Style;
 
 use super::events::{self, Ticks};
 use super::frame::Frame;
-use super::memory_axis::MemoryAxis;
-use super::outlook::Meeting;
 use super::plot::Plot;
-use super::progress_axis;
 use super::scene::Scene;
 use super::sheet::Sheet;
 use super::style::{Charset, ChartStyle};
@@ -87,7 +88,11 @@ impl Overlay<'_> {
     }
 
     fn places(&self) -> Vec<(f64, String)> {
-        progress_axis::places(self.scene.axis, &self.scene.range, self.plot.area.width)
+        let unit = match self.scene.axis {
+            Axis::Steps => XUnit::Step,
+            Axis::Time => XUnit::Second,
+        };
+        progress_axis::places(unit, &self.scene.range, self.plot.area.width)
     }
 
     /// The limit, from where to where it may be met, and its words.

@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use leveloff_classifier::observation::XUnit;
 use leveloff_model::units::Bytes;
+use leveloff_report::outlook::{Outlook, Spot};
 
-use super::outlook::{Outlook, Ruler, Spot};
+use super::ruler::Ruler;
 use crate::dashboard::Dashboard;
 use crate::history::{Axis, Column, Reach};
 use crate::run::{Marker, RunState};
@@ -69,7 +70,7 @@ impl Scene<'_> {
         let ruler = Ruler::new(run.history(), axis, run.verdict());
         let outlook = run
             .verdict()
-            .map(|verdict| Outlook::of(verdict, &ruler))
+            .map(|verdict| Outlook::of(verdict, |x| ruler.place(x, verdict.x_unit)))
             .unwrap_or_default();
         let level_by = LevelBy::of(run, &ruler);
         let window = &dashboard.view().window;

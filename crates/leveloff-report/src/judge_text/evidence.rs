@@ -123,7 +123,7 @@ fn write_level(judged: &Judged, rows: &mut Rows) {
 }
 
 /// `5.4 GiB → 17.4 GiB over 88 steps`, if it grew at all.
-fn warmup(run: &RunVerdict) -> Option<String> {
+pub fn warmup(run: &RunVerdict) -> Option<String> {
     let judgement = &run.judgement;
     let (first, level) = (judgement.extremes?.first, judgement.level?);
     let (begun, ended) = (judgement.span?.0, judgement.level_since_x?);
@@ -134,7 +134,8 @@ fn warmup(run: &RunVerdict) -> Option<String> {
     })
 }
 
-fn bound(run: &RunVerdict) -> String {
+/// What a level may hide: `no growth faster than 410 KiB per step`.
+pub fn bound(run: &RunVerdict) -> String {
     let rate = run.judgement.rate;
     let at_most = rate.and_then(|rate| MemoryRate::new(rate, run.x_unit).at_most());
     match at_most {
@@ -143,10 +144,16 @@ fn bound(run: &RunVerdict) -> String {
     }
 }
 
-/// When a part or a count decided, what the run's memory as a whole does.
 fn write_memory_beside(run: &RunVerdict, rows: &mut Rows) {
+    if let Some(text) = memory_beside(run) {
+        rows.row("all memory", &text);
+    }
+}
+
+/// When a part or a count decided, what the run's memory as a whole does.
+pub fn memory_beside(run: &RunVerdict) -> Option<String> {
     if run.decisive == Subject::Memory {
-        return;
+        return None;
     }
     let Judgement { level, rate, .. } = run.memory;
     let mut text = verdict_words(run.memory.verdict).to_lowercase();
@@ -157,5 +164,5 @@ fn write_memory_beside(run: &RunVerdict, rows: &mut Rows) {
         let rate = MemoryRate::new(rate, run.x_unit).with_interval();
         text += &format!(", growing {rate}");
     }
-    rows.row("all memory", &text);
+    Some(text)
 }

@@ -32,6 +32,11 @@ impl Part {
     pub fn growth(&self) -> f64 {
         self.settled - self.baseline
     }
+
+    /// What the judge calls it, if it is looked at on its own.
+    pub fn subject(&self) -> Option<Subject> {
+        subject(self.series)
+    }
 }
 
 /// The table: the whole, then roles, kinds and the rest.
@@ -68,16 +73,23 @@ fn part(
     })
 }
 
+fn subject(series: Series) -> Option<Subject> {
+    match series {
+        Series::Memory => Some(Subject::Memory),
+        Series::Role(role) => Some(Subject::Role(role)),
+        Series::Kind(Kind::DevShm) => Some(Subject::DevShm),
+        Series::Kind(Kind::Descriptors) => Some(Subject::Descriptors),
+        Series::Tensors => Some(Subject::Tensors),
+        Series::Cuda => Some(Subject::Cuda),
+        Series::RssSum | Series::Kind(_) | Series::Gpu => None,
+    }
+}
+
 fn rate(series: Series, verdict: &RunVerdict) -> Option<Rate> {
-    let subject = match series {
-        Series::Memory => return verdict.memory.rate,
-        Series::Role(role) => Subject::Role(role),
-        Series::Kind(Kind::DevShm) => Subject::DevShm,
-        Series::Kind(Kind::Descriptors) => Subject::Descriptors,
-        Series::Tensors => Subject::Tensors,
-        Series::Cuda => Subject::Cuda,
-        Series::RssSum | Series::Kind(_) | Series::Gpu => return None,
-    };
+    let subject = subject(series)?;
+    if subject == Subject::Memory {
+        return verdict.memory.rate;
+    }
     let judged = verdict.subjects.iter().find(|(of, _)| *of == subject);
     judged.and_then(|(_, judgement)| judgement.rate)
 }

@@ -14,6 +14,7 @@ mod judge;
 mod patient;
 mod record;
 mod recording;
+mod report;
 mod run;
 mod sheet;
 mod shim;

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use leveloff_report::place::thousands;
+use leveloff_classifier::observation::XUnit;
 
-use super::memory_axis::next_round;
-use crate::history::Axis;
+use crate::memory_axis::next_round;
+use crate::place::thousands;
 
 /// Columns between two numbers.
 const BETWEEN: usize = 3;
@@ -35,7 +35,7 @@ const DISTANCES: [u64; 16] = [
 ];
 
 /// The places that are written below a chart of `columns` columns over `range`, and how.
-pub(super) fn places(axis: Axis, range: &Range<f64>, columns: u16) -> Vec<(f64, String)> {
+pub fn places(unit: XUnit, range: &Range<f64>, columns: u16) -> Vec<(f64, String)> {
     let length = range.end - range.start;
     if columns == 0 || !length.is_finite() || length <= 0.0 {
         return Vec::new();
@@ -43,39 +43,42 @@ pub(super) fn places(axis: Axis, range: &Range<f64>, columns: u16) -> Vec<(f64, 
     let per_column = length / f64::from(columns);
     let widest = |step: f64| {
         let ends = [range.start, range.end - step, range.end];
-        let widths = ends.map(|x| written(axis, (x / step).round() * step).chars().count());
+        let widths = ends.map(|x| written(unit, (x / step).round() * step).chars().count());
         widths.into_iter().max().unwrap_or(0) + BETWEEN
     };
-    let mut step = next_distance(axis, per_column * (1 + BETWEEN) as f64);
+    let mut step = next_distance(unit, per_column * (1 + BETWEEN) as f64);
     while step < widest(step) as f64 * per_column {
-        step = next_distance(axis, step * 1.01);
+        step = next_distance(unit, step * 1.01);
     }
     let first = (range.start / step).ceil();
     (0..u32::from(columns))
         .map(|i| (first + f64::from(i)) * step)
         .take_while(|x| *x <= range.end)
-        .map(|x| (x, written(axis, x)))
+        .map(|x| (x, written(unit, x)))
         .collect()
 }
 
 /// The next round distance that is no less.
-fn next_distance(axis: Axis, least: f64) -> f64 {
-    match axis {
-        Axis::Steps => next_round(least.max(1.0)),
-        Axis::Time => DISTANCES
+fn next_distance(unit: XUnit, least: f64) -> f64 {
+    match unit {
+        XUnit::Second => DISTANCES
             .iter()
             .map(|&seconds| seconds as f64)
             .find(|seconds| *seconds >= least)
             .unwrap_or_else(|| DAY as f64 * next_round((least / DAY as f64).max(1.0))),
+        // There is something between two epochs, and nothing between two steps.
+        XUnit::Epoch => next_round(least.max(0.1)),
+        XUnit::Step | XUnit::Iteration | XUnit::Sample => next_round(least.max(1.0)),
     }
 }
 
-/// `12,000` for a step; `45s`, `2m30s`, `1h30m`, `2d12h` for a time.
-fn written(axis: Axis, x: f64) -> String {
+/// `12,000` for a step; `2.5` for an epoch; `45s`, `2m30s`, `1h30m`, `2d12h` for a time.
+pub fn written(unit: XUnit, x: f64) -> String {
     let whole = x.max(0.0).round() as u64;
-    match axis {
-        Axis::Steps => thousands(whole),
-        Axis::Time => time(whole),
+    match unit {
+        XUnit::Second => time(whole),
+        XUnit::Epoch if (x - x.round()).abs() > 0.01 => format!("{x:.1}"),
+        _ => thousands(whole),
     }
 }
 
@@ -100,8 +103,8 @@ fn time(seconds: u64) -> String {
 mod tests {
     use super::*;
 
-    fn texts(axis: Axis, range: Range<f64>, columns: u16) -> String {
-        let places = places(axis, &range, columns);
+    fn texts(unit: XUnit, range: Range<f64>, columns: u16) -> String {
+        let places = places(unit, &range, columns);
         let texts: Vec<String> = places.into_iter().map(|(_, text)| text).collect();
         texts.join(" ")
     }
@@ -109,28 +112,29 @@ mod tests {
     #[test]
     fn steps_are_round_and_set_apart() {
         assert_eq!(
-            texts(Axis::Steps, 10.0..173.0, 70),
+            texts(XUnit::Step, 10.0..173.0, 70),
             "20 40 60 80 100 120 140 160"
         );
         assert_eq!(
-            texts(Axis::Steps, 0.0..12_345.0, 60),
+            texts(XUnit::Step, 0.0..12_345.0, 60),
             "0 2,000 4,000 6,000 8,000 10,000 12,000"
         );
-        assert_eq!(texts(Axis::Steps, 3.0..5.0, 70), "3 4 5");
+        assert_eq!(texts(XUnit::Step, 3.0..5.0, 70), "3 4 5");
+        assert_eq!(texts(XUnit::Epoch, 0.0..2.0, 30), "0 0.5 1 1.5 2");
     }
 
     #[test]
     fn times_say_their_unit() {
         assert_eq!(
-            texts(Axis::Time, 0.0..95.0, 60),
+            texts(XUnit::Second, 0.0..95.0, 60),
             "0s 15s 30s 45s 1m 1m15s 1m30s"
         );
         assert_eq!(
-            texts(Axis::Time, 3600.0..7300.0, 40),
+            texts(XUnit::Second, 3600.0..7300.0, 40),
             "1h 1h15m 1h30m 1h45m 2h"
         );
         assert_eq!(
-            texts(Axis::Time, 0.0..604_800.0, 50),
+            texts(XUnit::Second, 0.0..604_800.0, 50),
             "0s 1d 2d 3d 4d 5d 6d 7d"
         );
     }
@@ -139,16 +143,16 @@ mod tests {
     fn any_range_has_few_places() {
         for length in [1e-9, 0.5, 2.0, 77.0, 1e6, 1e12, 1e18] {
             for start in [0.0, 12.3, 1e9] {
-                for axis in [Axis::Steps, Axis::Time] {
+                for unit in [XUnit::Step, XUnit::Second, XUnit::Epoch] {
                     for columns in [0, 1, 9, 300] {
                         let range = start..start + length;
-                        let places = places(axis, &range, columns);
+                        let places = places(unit, &range, columns);
                         assert!(places.len() <= usize::from(columns), "{range:?} {places:?}");
                     }
                 }
             }
         }
-        assert_eq!(places(Axis::Steps, &(0.0..f64::NAN), 10), []);
-        assert_eq!(places(Axis::Steps, &(0.0..f64::INFINITY), 10), []);
+        assert_eq!(places(XUnit::Step, &(0.0..f64::NAN), 10), []);
+        assert_eq!(places(XUnit::Step, &(0.0..f64::INFINITY), 10), []);
     }
 }

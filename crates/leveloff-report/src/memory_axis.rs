@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::history::Reach;
+use leveloff_model::folded::Reach;
 
 /// Less than this share of the amount is not blown up to the whole height: noise is not news.
 const LEAST_SPAN: f64 = 0.05;
@@ -24,18 +24,18 @@ const ROWS_FOR_NUMBERS: u16 = 4;
 
 /// The axis of memory.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct MemoryAxis {
+pub struct MemoryAxis {
     /// From its lowest to its highest amount, in bytes.
-    pub(super) range: Range<f64>,
+    pub range: Range<f64>,
     /// The unit of all its numbers.
-    pub(super) unit: &'static str,
+    pub unit: &'static str,
     /// The numbers: the amount in bytes, and how it is written. Lowest first.
-    pub(super) numbers: Vec<(f64, String)>,
+    pub numbers: Vec<(f64, String)>,
 }
 
 impl MemoryAxis {
     /// An axis on so many rows that shows all of `shown`.
-    pub(super) fn new(shown: Reach, rows: u16) -> MemoryAxis {
+    pub fn new(shown: Reach, rows: u16) -> MemoryAxis {
         let reach = with_room(shown);
         let unit = Unit::of(reach.high);
         if rows < ROWS_FOR_NUMBERS {
@@ -70,7 +70,7 @@ impl MemoryAxis {
     }
 
     /// What stands above the numbers: the unit, and where they begin if that is not at zero.
-    pub(super) fn caption(&self) -> String {
+    pub fn caption(&self) -> String {
         match self.numbers.first() {
             Some((bytes, text)) if *bytes > 0.0 => format!("{} from {text}", self.unit),
             _ => self.unit.to_owned(),
@@ -129,7 +129,7 @@ impl Unit {
 }
 
 /// The next of … 0.1, 0.2, 0.5, 1, 2, 5, 10 … that is no less.
-pub(super) fn next_round(least: f64) -> f64 {
+pub fn next_round(least: f64) -> f64 {
     let power = 10_f64.powf(least.max(1e-9).log10().floor());
     let round = [1.0, 2.0, 5.0].map(|digit| digit * power);
     // What was meant to be exact may have come out a little less.

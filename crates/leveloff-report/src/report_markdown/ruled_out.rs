@@ -1,0 +1,75 @@
+//! What was looked at on its own, and does not grow.
+
+use leveloff_classifier::verdict::{Judgement, RunVerdict, Subject, Verdict};
+
+use super::document::Document;
+use super::text::prose;
+use crate::place::thousands;
+use crate::rate::MemoryRate;
+use crate::run_report::{Part, RunReport};
+use crate::subject::{things, words};
+use crate::words::bytes;
+
+/// The judge does not look at what rises by less than this share of what is material for the whole.
+const NO_RISE: f64 = 0.5;
+
+/// Writes what was ruled out. What was not looked at is not named.
+pub(super) fn write(report: &RunReport, page: &mut Document) {
+    let run = &report.verdict;
+    let grows = matches!(run.verdict, Verdict::Leak(_) | Verdict::WarmingUp);
+    let parts = report.parts.iter().filter(|_| grows);
+    let items: Vec<String> = parts.filter_map(|part| item(part, run)).collect();
+    if !items.is_empty() {
+        page.heading("Ruled out");
+        page.list(&items);
+    }
+}
+
+/// `live tensors: 6,529 in the beginning, 6,529 in the end`; `None` for what grows, or may.
+fn item(part: &Part, run: &RunVerdict) -> Option<String> {
+    let subject = part.subject().filter(|subject| !is_blamed(*subject, run))?;
+    let judged = run.subjects.iter().find(|(of, _)| *of == subject);
+    let text = match judged {
+        Some((_, judgement)) => level(subject, judgement, run)?,
+        None => unchanged(subject, part, run)?,
+    };
+    Some(prose(&format!("{}: {text}", words(subject))))
+}
+
+fn is_blamed(subject: Subject, run: &RunVerdict) -> bool {
+    let has_a_share = run.blame.iter().any(|blame| {
+        let is_its_role = |role| subject == Subject::Role(role);
+        blame.role.is_some_and(is_its_role) && blame.share > 0.0
+    });
+    has_a_share || subject == run.decisive
+}
+
+/// Of what rose, and was judged level.
+fn level(subject: Subject, judgement: &Judgement, run: &RunVerdict) -> Option<String> {
+    let level = judgement
+        .level
+        .filter(|_| judgement.verdict == Verdict::Level)?;
+    let rate = judgement.rate.filter(|_| things(subject).is_none());
+    let at_most = rate.and_then(|rate| MemoryRate::new(rate, run.x_unit).at_most());
+    let bound = at_most.map_or_else(String::new, |most| {
+        format!(", no growth faster than {most}")
+    });
+    Some(format!("level at {}{bound}", written(subject, level)))
+}
+
+/// Of what the judge saw no rise in.
+fn unchanged(subject: Subject, part: &Part, run: &RunVerdict) -> Option<String> {
+    let most = match things(subject) {
+        Some(_) => 0.0,
+        None => NO_RISE * run.memory.material,
+    };
+    let [begun, ended] = [part.baseline, part.settled].map(|amount| written(subject, amount));
+    (part.growth() <= most).then(|| format!("{begun} in the beginning, {ended} in the end"))
+}
+
+fn written(subject: Subject, amount: f64) -> String {
+    match things(subject) {
+        Some(_) => thousands(amount.max(0.0).round() as u64),
+        None => bytes(amount).to_string(),
+    }
+}
