@@ -1,12 +1,13 @@
 //! What leveloff measures, and how it is kept.
 //!
 //! Read in this order: [`units`] (amounts that know their unit), [`process`] (who was measured),
-//! [`progress`] (what the training said), [`sample`] (one look at everything), [`recording`] (a
-//! run on disk, and back). [`folded`] keeps long series short.
+//! [`environment`] (with which software), [`progress`] (what the training said), [`sample`] (one look
+//! at everything), [`recording`] (a run on disk, and back). [`folded`] keeps long series short.
 //!
 //! Nothing here reads the machine or the clock; the sampler does that, and a recording's reader
 //! hands out the very same [`sample::Tick`]s.
 
+pub mod environment;
 pub mod folded;
 pub mod process;
 pub mod progress;

@@ -3,6 +3,7 @@
 //! A [`Tick`] is what flows through the whole program: the sampler makes it from /proc, the
 //! recording's reader makes the same from a file, and everything downstream cannot tell which.
 
+use crate::environment::Software;
 use crate::process::{ProcessIndex, ProcessInfo};
 use crate::progress::{Mark, Progress};
 use crate::units::{Bytes, CpuMillis, Seconds};
@@ -27,6 +28,8 @@ pub enum Event {
     Exited(ProcessIndex),
     /// The training said something: a phase began, a checkpoint was written.
     Mark(Mark),
+    /// What a trainer's software is, now that it is known, or known better.
+    Software(Software),
     /// Something could not be measured. Said once for each cause.
     Gap(Gap),
 }
@@ -54,6 +57,8 @@ pub enum Subject {
     Fds,
     /// A process's mappings.
     Mappings,
+    /// A process's software: versions and variables.
+    Software,
     /// Host memory.
     Machine,
     /// The control group.
@@ -307,6 +312,7 @@ impl Subject {
             Subject::Pss => "shared memory of a process",
             Subject::Fds => "descriptors",
             Subject::Mappings => "mappings",
+            Subject::Software => "software versions",
             Subject::Machine => "the machine",
             Subject::Cgroup => "the control group",
             Subject::Gpu => "GPU memory",

@@ -6,6 +6,10 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+pub use growth::{GrowthBase, GrowthError, GrowthLimit};
+
+mod growth;
+
 /// An amount of memory. Prints as MiB or GiB; files and JSON carry the plain number of bytes.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,

@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use leveloff_model::environment::Software;
 use leveloff_model::process::{Pid, ProcessIndex, ProcessInfo, ProcessKey, Rank, Role, StartTicks};
 use leveloff_model::progress::{Mark, MarkKind, Phase, Progress, ProgressSource};
 use leveloff_model::recording::{
@@ -418,6 +419,32 @@ fn idle_processes_cost_no_bytes() {
         .unwrap();
     let a_sample = bytes.len() as f64 / ticks as f64;
     assert!(a_sample <= 200.0, "{a_sample} bytes a sample");
+}
+
+/// Apart from the eventful run, which is frozen as it is.
+#[test]
+fn software_comes_back_and_unknown_is_not_empty() {
+    let software = Software {
+        process: ProcessIndex(0),
+        python: Some("3.11".to_owned()),
+        packages: Some(BTreeMap::from([(
+            "torch".to_owned(),
+            "2.8.0+cu128".to_owned(),
+        )])),
+        variables: Some(BTreeMap::new()),
+    };
+    let mut run = eventful_run();
+    run[1].events.extend([
+        Event::Software(software),
+        Event::Software(Software::unknown(ProcessIndex(1))),
+    ]);
+    let bytes = written(&run);
+    assert_eq!(read(&bytes), run);
+    let text = String::from_utf8(bytes).unwrap();
+    assert!(text.contains(
+        r#"{"software":{"n":0,"python":"3.11","packages":{"torch":"2.8.0+cu128"},"variables":{}}}"#
+    ));
+    assert!(text.contains(r#"{"software":{"n":1}}"#));
 }
 
 /// The format is frozen: this file was written by version 1 and must be read for ever.

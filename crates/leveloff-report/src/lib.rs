@@ -3,7 +3,8 @@
 //! Nothing is computed here that a verdict does not already hold: screen, JSON and CI print the same
 //! numbers. [`judged`] is what is told, [`judge_text`] the screen, [`judge_json`] the contract for
 //! programs. [`words`] has the sentences, [`rate`] and [`place`] print growth and positions, always with
-//! what they refer to.
+//! what they refer to. [`secrets`] keeps out of every report what opens doors, [`redact`] what identifies
+//! people and machines, when that is asked for.
 
 pub mod asked;
 pub mod check_json;
@@ -25,7 +26,9 @@ pub mod junit;
 pub mod markdown_words;
 pub mod place;
 pub mod rate;
+pub mod redact;
 pub mod run_report;
+pub mod secrets;
 pub mod sizing;
 pub mod subject;
 pub mod words;

@@ -5,6 +5,7 @@
 
 mod background;
 mod crew;
+mod discretion;
 mod parts;
 
 pub use background::{Background, Group};
@@ -107,7 +108,7 @@ impl Chronicle {
     pub fn finish(self, verdict: RunVerdict, about: Circumstances) -> RunReport {
         let Chronicle { run, background } = self;
         let (members, members_left_out) = run.crew.listed(background.names());
-        RunReport {
+        let report = RunReport {
             parts: parts::parts(&run.curves, &verdict, &members),
             host_sizing: Sizing::of_run(&verdict),
             gpu_sizing: Sizing::of_gpu(&run.curves),
@@ -121,7 +122,8 @@ impl Chronicle {
             tool: about.tool,
             stated: about.stated,
             notes: about.notes,
-        }
+        };
+        report.without_secrets()
     }
 }
 

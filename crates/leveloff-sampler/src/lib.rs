@@ -14,7 +14,7 @@
 //! - Around the processes: [`machine`] is the host's memory, [`cgroup`] the target's control group,
 //!   [`ceiling`] which limit is nearest, [`gpu`] the memory on the cards, [`surroundings`] all of
 //!   them at their pace.
-//! - [`progress`] learns the training's steps.
+//! - [`progress`] learns the training's steps, [`software`] with which software it runs.
 
 pub mod births;
 pub mod budget;
@@ -37,6 +37,7 @@ pub mod roles;
 pub mod roster;
 pub mod sampler;
 pub mod shared_memory;
+pub mod software;
 pub mod surroundings;
 pub mod tree;
 pub mod watched;

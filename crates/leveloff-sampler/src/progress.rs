@@ -25,7 +25,7 @@ pub mod output;
 mod phrase;
 mod pieces;
 mod purpose;
-mod regular_file;
+pub(crate) mod regular_file;
 pub mod stdout_log;
 mod tail;
 mod told;

@@ -17,6 +17,7 @@ use crate::proc_root::ProcRoot;
 use crate::progress::{OutputStream, ProgressError, ProgressOptions, ProgressTracker};
 use crate::roster::Roster;
 use crate::shared_memory::SharedMemory;
+use crate::software::SoftwareReader;
 use crate::surroundings::Surroundings;
 use crate::tree::Scope;
 use crate::watched::FastContext;
@@ -78,6 +79,7 @@ pub struct Sampler {
     total: Bytes,
     surroundings: Surroundings,
     progress: ProgressTracker,
+    software: SoftwareReader,
     context: FastContext,
     scratch: Box<Scratch>,
     said: HashSet<Gap>,
@@ -118,6 +120,7 @@ impl Sampler {
                 log: options.log,
                 has_output: options.has_output,
             })?,
+            software: SoftwareReader::default(),
             context: FastContext {
                 page_size: handle::page_size(),
                 ticks_per_second: rustix::param::clock_ticks_per_second(),
@@ -162,6 +165,7 @@ impl Sampler {
         self.take_in(t, &mut events)?;
         let gaps = self.shared_memory.take(&mut self.roster, self.total, t);
         self.say_all(gaps, &mut events);
+        self.tell_software(&mut events);
         self.look_at_all(t, &mut events);
         self.review_cast(t, &mut events);
         self.shared_memory
@@ -176,6 +180,7 @@ impl Sampler {
     /// Waits for the slow readings that are under way; the next tick has them.
     pub fn wait_for_details(&mut self) {
         self.shared_memory.wait();
+        self.software.wait();
     }
 
     /// CPU time of the last whole tick.
@@ -241,6 +246,7 @@ impl Sampler {
                 continue;
             };
             self.progress.forget_process(index);
+            self.software.forget(index);
             self.surroundings.forget_trainer(left.pid);
             if left.was_told {
                 events.push(Event::Exited(index));
@@ -264,6 +270,7 @@ impl Sampler {
                 self.shared_memory.kin_came(&mut self.roster, t);
             }
             self.follow_trainer(&info);
+            self.follow_software(&info);
             events.push(if first {
                 Event::Appeared(info)
             } else {
@@ -287,6 +294,24 @@ impl Sampler {
                 self.surroundings.forget_trainer(pid);
             }
             None => {}
+        }
+    }
+
+    fn follow_software(&mut self, info: &ProcessInfo) {
+        if info.role == Role::Trainer {
+            let process = self.roster.find_mut(info.index);
+            self.software
+                .follow(info, || process?.handle().directory().ok());
+        }
+    }
+
+    /// What was learned of trainers' software since they were told of.
+    fn tell_software(&mut self, events: &mut Vec<Event>) {
+        for news in self.software.news() {
+            match news {
+                Event::Gap(gap) => self.say_all([gap], events),
+                news => events.push(news),
+            }
         }
     }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 use leveloff_classifier::observation::Observation;
 use leveloff_classifier::run::RunJudge;
+use leveloff_model::units::Step;
 use leveloff_report::run_report::{Chronicle, Circumstances, RunReport};
 
 use crate::cli::{ColumnArgs, FactArgs};
@@ -17,6 +18,8 @@ pub struct Reading<'a> {
     pub columns: Option<&'a ColumnArgs>,
     /// What the user knows of the run.
     pub facts: Option<&'a FactArgs>,
+    /// By when memory must have levelled off, if neither the user nor the recording states it.
+    pub usual_level_by: Option<Step>,
     /// Only what lies at or before this count (or time, where nothing is counted).
     pub until: Option<f64>,
 }
@@ -26,10 +29,11 @@ impl Reading<'_> {
     pub fn read(&self, path: &Path) -> Result<RunReport> {
         let asked = self.columns.map(ColumnArgs::asked).unwrap_or_default();
         let opened = intake::open(&Input::from(path), &asked)?;
-        let stated = match self.facts {
+        let mut stated = match self.facts {
             Some(facts) => facts.over(&opened.stated),
             None => opened.stated.clone(),
         };
+        stated.level_by = stated.level_by.or(self.usual_level_by);
         let (header, format) = (opened.header().cloned(), opened.format.to_owned());
         let mut judge = RunJudge::new(opened.unit, &stated);
         let mut chronicle = Chronicle::default();

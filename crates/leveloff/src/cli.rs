@@ -1,14 +1,22 @@
 //! The command line: what can be asked for, and what the manual page says about it.
 
+mod checking;
+mod comparing;
+mod configuring;
 mod demo;
 mod judging;
 mod reporting;
 mod watching;
 
+pub use checking::CheckArgs;
+pub use comparing::{CompareArgs, CompareFormat};
+pub use configuring::ConfigArgs;
 pub use demo::DemoArgs;
 pub use judging::{ColumnArgs, FactArgs, JudgeArgs, UndecidedAs};
 pub use reporting::{ReportArgs, ReportFormat};
 pub use watching::{LookArgs, ReplayArgs, ThemeName, Watched, WatchingArgs};
+
+pub(crate) use judging::parse_steps;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -35,6 +43,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
         leveloff record --pid 22180 -o run.jsonl    record a run that is there already\n  \
         leveloff judge run.jsonl                    level off, or leak?\n  \
         leveloff report run.jsonl -o run.html       what a colleague needs to see\n  \
+        leveloff compare before.jsonl after.jsonl   what changed, and is it more than noise?\n  \
+        leveloff check run.jsonl                    the gate for CI\n  \
         leveloff replay run.jsonl                   the dashboard, as it would have been\n  \
         leveloff export run.jsonl -o run.csv        a table for pandas\n  \
         leveloff doctor                             what can be measured here\n\n\
@@ -45,14 +55,9 @@ pub struct Cli {
     /// What to do [default: watch]
     #[command(subcommand)]
     pub command: Option<Command>,
-}
-
-impl Cli {
-    /// What to do; to watch, if nothing was said.
-    pub fn wish(self) -> Command {
-        let watch = || Cli::parse_from(["leveloff", "watch"]).wish();
-        self.command.unwrap_or_else(watch)
-    }
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub config: ConfigArgs,
 }
 
 /// The subcommands.
@@ -109,6 +114,18 @@ pub enum Command {
         after_help = reporting::EXAMPLES
     )]
     Report(ReportArgs),
+    /// Say what changed between two runs, and whether it is more than noise
+    #[command(
+        long_about = comparing::LONG_ABOUT,
+        after_help = comparing::EXAMPLES
+    )]
+    Compare(CompareArgs),
+    /// Fail when memory leaks, grows too much or got worse: the gate for CI
+    #[command(
+        long_about = checking::LONG_ABOUT,
+        after_help = checking::EXAMPLES
+    )]
+    Check(Box<CheckArgs>),
     /// Turn a recording into CSV
     #[command(after_help = "Examples:\n  \
         leveloff export run.jsonl -o run.csv              a row for each process and sample\n  \
@@ -294,7 +311,7 @@ const SHORTEST_INTERVAL: Duration = Duration::from_millis(10);
 /// Slower than this a run would be over before it was looked at twice.
 const LONGEST_INTERVAL: Duration = Duration::from_secs(3600);
 
-fn parse_interval(text: &str) -> Result<Duration, String> {
+pub(crate) fn parse_interval(text: &str) -> Result<Duration, String> {
     let interval = parse_duration(text)?;
     if interval < SHORTEST_INTERVAL || interval > LONGEST_INTERVAL {
         return Err("an interval lies between 10ms and 1h; 1s is usual".to_owned());
@@ -325,7 +342,7 @@ fn parse_duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).map_err(|_| format!("{text} is too long; {expected}"))
 }
 
-fn parse_percent(text: &str) -> Result<f64, String> {
+pub(crate) fn parse_percent(text: &str) -> Result<f64, String> {
     let number = text.trim().trim_end_matches('%').trim_end();
     match number.parse::<f64>() {
         Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),

@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 use crate::cli::Format;
+use crate::config::ConfigChoice;
 use crate::notice::is_dumb_terminal;
 
 use anyhow::Context;
@@ -43,8 +44,11 @@ pub enum State {
 }
 
 /// Prints what can be measured on this machine. Whatever is missing is the answer, not a failure.
-pub fn run(format: Format) -> anyhow::Result<ExitCode> {
-    let found = checks(&World::live());
+pub fn run(format: Format, config: &ConfigChoice) -> anyhow::Result<ExitCode> {
+    let found = checks(&World {
+        config: config.clone(),
+        ..World::live()
+    });
     let text = match format {
         Format::Json => render::json(&found)?,
         Format::Text => render::text(&found, wants_colour()),

@@ -179,7 +179,7 @@ fn write_csv(
                 Event::Gap(gap) if gap.subject == Subject::Recording => {
                     damage.tell(&gap.text);
                 }
-                Event::Mark(_) | Event::Gap(_) => {}
+                Event::Mark(_) | Event::Software(_) | Event::Gap(_) => {}
             }
         }
         match scope {

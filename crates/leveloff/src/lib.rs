@@ -1,4 +1,5 @@
-//! The leveloff command: arguments in [`cli`], then one module for each thing it does.
+//! The leveloff command: arguments in [`cli`], what the project's file says of them in [`config`], then
+//! one module for each thing it does.
 //!
 //! [`demo`], [`find`], [`run`], [`watch`], [`record`], [`replay`], [`judge`], [`export`] and [`doctor`]
 //! are the subcommands. [`run`] starts its command through [`launch`], [`watch`] and [`record`] find
@@ -6,8 +7,11 @@
 //! [`summary`] out, and ticks to a [`show`] where there is a screen. [`judge`] reads through [`intake`],
 //! [`report`] as well, as a [`chronicle`]; what they write goes through [`outputs`].
 
+pub mod check;
 pub mod chronicle;
 pub mod cli;
+pub mod compare;
+pub mod config;
 pub mod demo;
 pub mod doctor;
 pub mod export;

@@ -4,10 +4,13 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use clap::{CommandFactory, Parser};
+use clap::CommandFactory;
 use leveloff::cli::{Cli, Command};
+use leveloff::config::{Asked, asked};
 use leveloff::notice::notice;
-use leveloff::{demo, doctor, export, find, judge, launch, record, replay, report, run, watch};
+use leveloff::{
+    check, compare, demo, doctor, export, find, judge, launch, record, replay, report, run, watch,
+};
 
 /// A usage or tool error.
 const TROUBLE: u8 = 2;
@@ -17,7 +20,7 @@ fn main() -> ExitCode {
     if let Some(code) = launch::relay_entry() {
         return code;
     }
-    match obey(&Cli::parse().wish()) {
+    match asked().map_err(Into::into).and_then(|asked| obey(&asked)) {
         Ok(code) => code,
         Err(error) => {
             notice(&format!("{error:#}"));
@@ -26,8 +29,8 @@ fn main() -> ExitCode {
     }
 }
 
-fn obey(command: &Command) -> Result<ExitCode> {
-    match command {
+fn obey(asked: &Asked) -> Result<ExitCode> {
+    match &asked.command {
         Command::Demo(args) => demo::run(args),
         Command::Find(args) => find::run(args),
         Command::Run(args) => launch::pass_on(run::run(args)?),
@@ -36,8 +39,10 @@ fn obey(command: &Command) -> Result<ExitCode> {
         Command::Replay(args) => replay::run(args),
         Command::Judge(args) => judge::run(args),
         Command::Report(args) => report::run(args),
+        Command::Compare(args) => compare::run(args),
+        Command::Check(args) => check::run(args),
         Command::Export(args) => export::run(args),
-        Command::Doctor(args) => doctor::run(args.format),
+        Command::Doctor(args) => doctor::run(args.format, &asked.config),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "leveloff", &mut script);

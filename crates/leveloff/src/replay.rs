@@ -32,7 +32,9 @@ pub fn run(args: &ReplayArgs) -> Result<ExitCode> {
         },
         stated: args.facts.over(&player.header().stated),
         look,
-        answers: Answers::about(Some(&args.file)).with_player(requests),
+        answers: Answers::about(Some(&args.file))
+            .with_facts(&args.facts)
+            .with_player(requests),
     })?;
     play(&mut player, &show, &asked)?;
     if let Some(verdict) = show.wait() {

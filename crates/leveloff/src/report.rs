@@ -22,9 +22,12 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
     let reading = Reading {
         columns: Some(&args.columns),
         facts: Some(&args.facts),
-        until: None,
+        ..Reading::default()
     };
-    let report = reading.read(&args.file)?;
+    let mut report = reading.read(&args.file)?;
+    if args.redact {
+        report = report.redacted(&own_names());
+    }
     outputs::write(&args.output, &written(&report, format)?, existing)?;
     if !outputs::is_stdout(&args.output) {
         notice(&format!("wrote {}", args.output.display()));
@@ -32,12 +35,26 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Who reports, and where: names that nobody else needs to know.
+pub fn own_names() -> Vec<String> {
+    let variables = ["USER", "LOGNAME", "SUDO_USER", "HOME", "HOSTNAME"];
+    let mut names: Vec<String> = variables
+        .iter()
+        .filter_map(|name| std::env::var(name).ok())
+        .filter(|value| !value.is_empty())
+        .collect();
+    let host = rustix::system::uname();
+    names.push(host.nodename().to_string_lossy().into_owned());
+    names
+}
+
 /// The report in a format.
 pub fn written(_report: &RunReport, format: ReportFormat) -> Result<Vec<u8>> {
     bail!("not written yet: {format:?}")
 }
 
-fn format_of(output: &Path) -> Result<ReportFormat> {
+/// What a name asks for.
+pub fn format_of(output: &Path) -> Result<ReportFormat> {
     let ending = output.extension().and_then(|ending| ending.to_str());
     match ending.map(str::to_lowercase).as_deref() {
         Some("html" | "htm") => Ok(ReportFormat::Html),

@@ -88,7 +88,7 @@ impl Summary {
                 Event::Gap(gap) => {
                     self.gaps.insert(gap.subject.name());
                 }
-                Event::Mark(_) => {}
+                Event::Mark(_) | Event::Software(_) => {}
             }
         }
         self.take_sample(&tick.sample);

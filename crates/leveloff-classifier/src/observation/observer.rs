@@ -93,7 +93,7 @@ impl Observer {
                 self.living.remove(index);
             }
             Event::Mark(mark) => self.observation.marks.push(mark.kind.clone()),
-            Event::Gap(_) => {}
+            Event::Software(_) | Event::Gap(_) => {}
         }
     }
 

@@ -74,7 +74,7 @@ impl EventLog {
             match event {
                 Event::Appeared(info) => came.push(info.role),
                 Event::Exited(index) => went.extend(role(people, *index)),
-                Event::Changed(_) => {}
+                Event::Changed(_) | Event::Software(_) => {}
                 Event::Mark(mark) => {
                     if let Some(text) = told(&mark.kind) {
                         self.push(LogEntry {

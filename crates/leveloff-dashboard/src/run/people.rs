@@ -60,7 +60,7 @@ impl People {
                 Event::Exited(index) => {
                     self.living.remove(index);
                 }
-                Event::Mark(_) | Event::Gap(_) => {}
+                Event::Mark(_) | Event::Software(_) | Event::Gap(_) => {}
             }
         }
         for reading in &tick.sample.processes {

@@ -5,9 +5,10 @@ use std::io::BufRead;
 
 use super::v1::{
     CeilingRow, CgroupChange, EndReasonRow, EndRow, HeaderRow, MachineChange, MarkRow,
-    ProcessChange, ProcessRow, PssRow, Row, SampleRow,
+    ProcessChange, ProcessRow, PssRow, Row, SampleRow, SoftwareRow,
 };
 use super::{End, EndReason, FORMAT_VERSION, Header, RecordingError, StatedFacts, Target};
+use crate::environment::Software;
 use crate::process::{Pid, ProcessIndex, ProcessInfo, ProcessKey, Rank, StartTicks};
 use crate::progress::{Mark, MarkKind, Progress};
 use crate::sample::{
@@ -142,6 +143,7 @@ impl<R: BufRead> RecordingReader<R> {
                 self.events.push(Event::Exited(ProcessIndex(row.n)));
             }
             Row::Mark(row) => self.events.extend(mark(row).map(Event::Mark)),
+            Row::Software(row) => self.events.push(Event::Software(software(row))),
             Row::Gap(row) => self.events.push(Event::Gap(Gap {
                 subject: row.of,
                 process: row.n.map(ProcessIndex),
@@ -365,6 +367,15 @@ fn process_info(row: ProcessRow) -> ProcessInfo {
         comm: row.comm,
         command: row.cmd,
         why: row.why,
+    }
+}
+
+fn software(row: SoftwareRow) -> Software {
+    Software {
+        process: ProcessIndex(row.n),
+        python: row.python,
+        packages: row.packages,
+        variables: row.variables,
     }
 }
 

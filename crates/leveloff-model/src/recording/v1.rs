@@ -26,6 +26,8 @@ pub enum Row {
     Exit(ExitRow),
     /// The training said something.
     Mark(MarkRow),
+    /// A trainer's software is known, or known better.
+    Software(SoftwareRow),
     /// Something could not be measured.
     Gap(GapRow),
     /// A PSS reading.
@@ -98,6 +100,17 @@ pub struct MarkRow {
     pub event: Option<String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub facts: BTreeMap<String, f64>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct SoftwareRow {
+    pub n: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub python: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packages: Option<BTreeMap<String, String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variables: Option<BTreeMap<String, String>>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]

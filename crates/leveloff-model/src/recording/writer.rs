@@ -6,8 +6,10 @@ use std::io::{self, Write};
 use super::v1::{
     CeilingRow, CgroupChange, Change, EndReasonRow, EndRow, ExitRow, GapRow, HeaderRow,
     MachineChange, MapsRow, MarkRow, ProcessChange, ProcessRow, PssRow, Row, SampleRow,
+    SoftwareRow,
 };
 use super::{End, EndReason, FORMAT_VERSION, Header, Target, limit_to_text};
+use crate::environment::Software;
 use crate::process::{ProcessIndex, ProcessInfo};
 use crate::progress::{Mark, MarkKind, Progress};
 use crate::sample::{
@@ -269,6 +271,7 @@ fn event_row(event: &Event) -> Row {
         Event::Changed(info) => Row::Changed(process_row(info)),
         Event::Exited(index) => Row::Exit(ExitRow { n: index.0 }),
         Event::Mark(mark) => Row::Mark(mark_row(mark)),
+        Event::Software(software) => Row::Software(software_row(software)),
         Event::Gap(gap) => Row::Gap(gap_row(gap)),
     }
 }
@@ -303,6 +306,15 @@ fn mark_row(mark: &Mark) -> MarkRow {
         MarkKind::Event(name) => row.event = Some(name.clone()),
     }
     row
+}
+
+fn software_row(software: &Software) -> SoftwareRow {
+    SoftwareRow {
+        n: software.process.0,
+        python: software.python.clone(),
+        packages: software.packages.clone(),
+        variables: software.variables.clone(),
+    }
 }
 
 fn gap_row(gap: &Gap) -> GapRow {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use leveloff_model::environment::Software;
 use leveloff_model::process::{ProcessIndex, ProcessInfo};
 use leveloff_model::recording::{End, Header, Target};
 use leveloff_model::sample::{Event, Kinds, Subject, Tick};
@@ -36,6 +37,8 @@ pub struct Background {
     pub recorder: Option<String>,
     /// What measuring cost at most, in percent of one core.
     pub own_cost_percent: Option<f64>,
+    /// The software of the first trainer.
+    pub software: Option<Software>,
     /// How it ended.
     pub end: Option<End>,
     /// The biggest process by kind of mapping, as last read.
@@ -126,6 +129,13 @@ impl BackgroundCheck {
                     self.known.gaps.push(gap.text.clone());
                 } else {
                     self.known.gaps_left_out += 1;
+                }
+            }
+            Event::Software(software) => {
+                // The ranks of a job run the same; the first speaks for all, and may learn more.
+                let known = self.known.software.as_ref();
+                if known.is_none_or(|known| known.process == software.process) {
+                    self.known.software = Some(software.clone());
                 }
             }
             Event::Gap(_) | Event::Exited(_) | Event::Mark(_) => {}

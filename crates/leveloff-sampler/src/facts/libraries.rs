@@ -50,17 +50,13 @@ const DISPLAY_NAMES: [&str; 3] = ["libX11.so", "libwayland-client.so", "libwayla
 /// Reads a `maps`. Only the names are searched for, never line by line: a training process has
 /// thousands of mappings.
 pub fn parse(maps: &[u8]) -> Libraries {
-    let found = NAMES
-        .iter()
-        .filter_map(|&(name, framework)| Some((framework, mapped_file(maps, name)?)))
-        .min_by_key(|(framework, _)| *framework);
     let displays = DISPLAY_NAMES
         .iter()
-        .any(|name| mapped_file(maps, name).is_some());
-    match found {
-        Some((framework, file)) => Libraries {
+        .any(|name| mapped_path(maps, name).is_some());
+    match framework(maps) {
+        Some((framework, path)) => Libraries {
             framework: Some(framework),
-            evidence: leveloff_model::process::printable(file),
+            evidence: leveloff_model::process::printable(base_name(path)),
             displays,
         },
         None => Libraries {
@@ -68,6 +64,14 @@ pub fn parse(maps: &[u8]) -> Libraries {
             ..Libraries::default()
         },
     }
+}
+
+/// The framework that a `maps` shows, and the path of the library that gives it away.
+pub(crate) fn framework(maps: &[u8]) -> Option<(Framework, &[u8])> {
+    NAMES
+        .iter()
+        .filter_map(|&(name, framework)| Some((framework, mapped_path(maps, name)?)))
+        .min_by_key(|(framework, _)| *framework)
 }
 
 impl Framework {
@@ -83,13 +87,13 @@ impl Framework {
     }
 }
 
-/// The mapped file whose name begins with `name`, if there is one.
-fn mapped_file<'a>(maps: &'a [u8], name: &str) -> Option<&'a [u8]> {
+/// The path of the mapped file whose name begins with `name`, if there is one.
+fn mapped_path<'a>(maps: &'a [u8], name: &str) -> Option<&'a [u8]> {
     memmem::find_iter(maps, name).find_map(|at| {
         let start = memchr::memrchr(b'\n', &maps[..at]).map_or(0, |newline| newline + 1);
         let end = memchr::memchr(b'\n', &maps[at..]).map_or(maps.len(), |length| at + length);
-        let file = base_name(mapping_path(&maps[start..end])?);
-        file.starts_with(name.as_bytes()).then_some(file)
+        let path = mapping_path(&maps[start..end])?;
+        base_name(path).starts_with(name.as_bytes()).then_some(path)
     })
 }
 

@@ -145,7 +145,7 @@ impl FactArgs {
     }
 }
 
-pub(super) fn parse_steps(text: &str) -> Result<u64, String> {
+pub(crate) fn parse_steps(text: &str) -> Result<u64, String> {
     match text.trim().parse() {
         Ok(steps) if steps > 0 => Ok(steps),
         _ => Err("write a whole number of steps above zero, such as 90".to_owned()),

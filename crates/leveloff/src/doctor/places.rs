@@ -1,13 +1,20 @@
-//! Where marks come from and where results go.
+//! Where marks and settings come from and where results go.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::{Check, World};
+use crate::config::ConfigChoice;
 
 pub(super) fn checks(world: &World) -> Vec<Check> {
-    vec![marks(world), terminal(world), encoding(world), clock(world)]
+    vec![
+        marks(world),
+        config(world),
+        terminal(world),
+        encoding(world),
+        clock(world),
+    ]
 }
 
 fn marks(world: &World) -> Check {
@@ -48,6 +55,27 @@ fn unsafe_because(directory: &Path, uid: u32) -> std::io::Result<Option<&'static
     } else {
         None
     })
+}
+
+fn config(world: &World) -> Check {
+    let name = "config";
+    let finding = match world.seeker.find(&world.config) {
+        Ok(finding) => finding,
+        Err(error) => return Check::gap(name, error.to_string(), "see docs/CONFIG.md"),
+    };
+    let used = match &finding.config {
+        Some(config) => format!("{} applies", config.file().display()),
+        None if world.config == ConfigChoice::Nothing => "none is wanted".to_owned(),
+        None => "no leveloff.toml and no [tool.leveloff] applies".to_owned(),
+    };
+    match finding.passed_over.first() {
+        None => Check::ok(name, used),
+        Some(passed) => {
+            let (file, why) = (passed.file.display(), &passed.why);
+            let text = format!("{used}; {file} is not used: {why}");
+            Check::gap(name, text, passed.next)
+        }
+    }
 }
 
 /// The smallest screen that the dashboard is laid out for.

@@ -7,6 +7,7 @@ use leveloff_model::process::Pid;
 use leveloff_sampler::proc_root::ProcRoot;
 
 use super::*;
+use crate::config::Seeker;
 
 /// A saved machine: an old kernel in a small container, whose user may read little.
 struct Saved(tempfile::TempDir);
@@ -50,6 +51,11 @@ impl Saved {
             terminal: None,
             clock_ns: 4_000_000,
             ticks_per_second: 100,
+            seeker: Seeker {
+                directory: self.0.path().into(),
+                ..Seeker::live()
+            },
+            config: ConfigChoice::Nearest,
             variables: BTreeMap::new(),
         }
     }
@@ -182,6 +188,39 @@ fn marks_that_others_could_write_are_not_believed() {
 fn without_a_runtime_directory_marks_are_in_tmp_by_user() {
     let found = checks(&Saved::new().world());
     assert!(check(&found, "marks").text.contains("tmp/leveloff-1000"));
+}
+
+#[test]
+fn the_configuration_file_is_named_and_a_mistake_in_it_told() {
+    let saved = Saved::new();
+    let told = |config: ConfigChoice| {
+        let world = World {
+            config,
+            ..saved.world()
+        };
+        check(&checks(&world), "config").clone()
+    };
+    let none = told(ConfigChoice::Nearest);
+    assert!(none.state == State::Ok && none.text.contains("no leveloff.toml"));
+    saved.file("leveloff.toml", "level_by = 90\n");
+    assert_eq!(told(ConfigChoice::Nearest).text, "leveloff.toml applies");
+    assert_eq!(told(ConfigChoice::Nothing).text, "none is wanted");
+    let missing = told(ConfigChoice::Named("missing.toml".into()));
+    assert!(missing.state == State::Gap && missing.text.contains("missing.toml: No such file"));
+    saved.file("leveloff.toml", "level_by = 0\n");
+    let wrong = told(ConfigChoice::Nearest);
+    assert!(
+        wrong.state == State::Gap && wrong.text.contains("line 1"),
+        "{wrong:?}"
+    );
+    let open = fs::Permissions::from_mode(0o666);
+    fs::set_permissions(saved.0.path().join("leveloff.toml"), open).unwrap();
+    let open = told(ConfigChoice::Nearest);
+    assert!(
+        open.state == State::Gap && open.text.contains("everybody may write it"),
+        "{open:?}"
+    );
+    assert!(open.next.unwrap().contains("--config"));
 }
 
 #[test]

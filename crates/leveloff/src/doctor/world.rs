@@ -9,6 +9,8 @@ use rustix::process::{PidfdFlags, Resource, getpid, getrlimit, getuid, pidfd_ope
 use rustix::termios::tcgetwinsize;
 use rustix::time::{ClockId, clock_getres};
 
+use crate::config::{ConfigChoice, Seeker};
+
 /// A machine, and who looks at it.
 #[derive(Debug, Clone)]
 pub struct World {
@@ -32,6 +34,10 @@ pub struct World {
     pub clock_ns: u64,
     /// Clock ticks in a second, in which the kernel counts CPU time.
     pub ticks_per_second: u64,
+    /// From where the configuration file is looked for.
+    pub seeker: Seeker,
+    /// Which one was chosen.
+    pub config: ConfigChoice,
     /// Environment variables.
     pub variables: BTreeMap<String, String>,
 }
@@ -53,6 +59,8 @@ impl World {
             clock_ns: resolution.tv_sec.unsigned_abs() * 1_000_000_000
                 + u64::try_from(resolution.tv_nsec).unwrap_or(0),
             ticks_per_second: rustix::param::clock_ticks_per_second(),
+            seeker: Seeker::live(),
+            config: ConfigChoice::default(),
             // A variable that is not UTF-8 names neither a directory nor a locale of ours.
             variables: std::env::vars_os()
                 .filter_map(|(name, value)| {

@@ -13,9 +13,12 @@ use leveloff_dashboard::event_loop::Reply;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
 
-use crate::cli::ExportScope;
+use crate::chronicle::Reading;
+use crate::cli::{ExportScope, FactArgs, ReportFormat};
 use crate::export;
 use crate::launch;
+use crate::outputs::{self, Existing};
+use crate::report;
 
 /// How often a job in the background looks whether it has come to the front again.
 const JOB_PACE: Duration = Duration::from_millis(250);
@@ -24,8 +27,10 @@ const JOB_PACE: Duration = Duration::from_millis(250);
 #[derive(Debug, Default)]
 pub struct Answers {
     recording: Option<PathBuf>,
-    /// What a table of it is called, without `.csv`.
+    /// What a table or a report of it is called, without its ending.
     table: Option<PathBuf>,
+    /// What the user stated.
+    facts: FactArgs,
     player: Option<Sender<ReplayRequest>>,
     command: Option<StartedCommand>,
     /// Whether a signal asks to leave.
@@ -54,6 +59,12 @@ impl Answers {
         }
     }
 
+    /// A report tells the verdict with what the user stated.
+    pub fn with_facts(mut self, facts: &FactArgs) -> Answers {
+        self.facts = facts.clone();
+        self
+    }
+
     /// A table of it is called like this, and not like the recording.
     pub fn exporting_to(mut self, stem: PathBuf) -> Answers {
         self.table = Some(stem);
@@ -76,7 +87,7 @@ impl Answers {
     pub fn answer(&mut self, request: Request, events: &SyncSender<Event>) -> Reply {
         match request {
             Request::Export => self.export(events),
-            Request::Report => self.report(),
+            Request::Report => self.report(events),
             Request::Replay(request) => {
                 // Nobody plays only when the screen is about to be left.
                 let _ = self.player.as_ref().map(|player| player.send(request));
@@ -94,34 +105,46 @@ impl Answers {
     }
 
     fn export(&self, events: &SyncSender<Event>) -> Reply {
-        let (Some(recording), Some(stem)) = (self.recording.clone(), self.table.clone()) else {
-            return Reply::Say("nothing is recorded; -o FILE records, then e exports".to_owned());
-        };
-        let events = events.clone();
-        // A long recording takes a while, and the screen goes on meanwhile.
-        std::thread::spawn(move || {
-            let text = match export_table(&recording, &stem) {
-                Ok((table, rows)) => format!("{rows} rows in {}", table.display()),
-                Err(error) => format!("{error:#}"),
-            };
-            let _ = events.send(Event::Answer(text));
-        });
-        Reply::Say("exporting…".to_owned())
+        self.write("exporting…", events, |recording, stem| {
+            let table = free_name(stem, "csv");
+            let rows = export::to_file(recording, ExportScope::Process, &table)?;
+            Ok(format!("{rows} rows in {}", table.display()))
+        })
     }
 
-    fn report(&self) -> Reply {
-        // One without a name cannot be judged from outside.
-        let named = self
-            .recording
-            .as_ref()
-            .filter(|recording| self.table.as_ref() == Some(&recording.with_extension("")));
-        Reply::Say(match named {
-            Some(recording) => {
-                let path = recording.display();
-                format!("no reports yet: leveloff judge {path} tells all, e exports CSV")
-            }
-            None => "no reports yet; -o FILE records, leveloff judge FILE tells all".to_owned(),
+    fn report(&self, events: &SyncSender<Event>) -> Reply {
+        let facts = self.facts.clone();
+        self.write("writing a report…", events, move |recording, stem| {
+            let page = free_name(stem, "html");
+            let reading = Reading {
+                facts: Some(&facts),
+                ..Reading::default()
+            };
+            let mut report = reading.read(recording)?;
+            // One without a name is called like what is written of it.
+            report.input = stem.display().to_string();
+            let contents = report::written(&report, ReportFormat::Html)?;
+            outputs::write(&page, &contents, Existing::Keep)?;
+            Ok(format!("wrote {}", page.display()))
         })
+    }
+
+    /// Has something made of the recording. A long one takes a while, and the screen goes on meanwhile.
+    fn write(
+        &self,
+        meanwhile: &str,
+        events: &SyncSender<Event>,
+        make: impl FnOnce(&Path, &Path) -> Result<String> + Send + 'static,
+    ) -> Reply {
+        let (Some(recording), Some(stem)) = (self.recording.clone(), self.table.clone()) else {
+            return Reply::Say("nothing is recorded; -o FILE records, then e or r".to_owned());
+        };
+        let events = events.clone();
+        std::thread::spawn(move || {
+            let text = make(&recording, &stem).unwrap_or_else(|error| format!("{error:#}"));
+            let _ = events.send(Event::Answer(text));
+        });
+        Reply::Say(meanwhile.to_owned())
     }
 
     fn leave(&mut self) -> Reply {
@@ -183,18 +206,15 @@ impl StartedCommand {
     }
 }
 
-/// Writes `x.csv`; `x-2.csv` if that is taken.
-fn export_table(recording: &Path, stem: &Path) -> Result<(PathBuf, u64)> {
+/// `x.csv`; `x-2.csv` if that is taken.
+fn free_name(stem: &Path, ending: &str) -> PathBuf {
     let stem = stem.display();
-    let names = std::iter::once(PathBuf::from(format!("{stem}.csv")))
-        .chain((2_u64..).map(|n| PathBuf::from(format!("{stem}-{n}.csv"))));
-    for table in names {
-        if !table.exists() {
-            let rows = export::to_file(recording, ExportScope::Process, &table)?;
-            return Ok((table, rows));
-        }
-    }
-    unreachable!("the names are without end")
+    let first = PathBuf::from(format!("{stem}.{ending}"));
+    let others = (2_u64..).map(|n| PathBuf::from(format!("{stem}-{n}.{ending}")));
+    let mut names = std::iter::once(first).chain(others);
+    names
+        .find(|name| !name.exists())
+        .expect("the names are without end")
 }
 
 #[cfg(test)]

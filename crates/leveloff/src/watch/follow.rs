@@ -37,7 +37,7 @@ pub fn run(args: &WatchingArgs, path: &Path, look: Look) -> Result<ExitCode> {
         },
         stated: args.watch.facts.over(&header.stated),
         look,
-        answers: Answers::about(Some(path)),
+        answers: Answers::about(Some(path)).with_facts(&args.watch.facts),
     })?;
     follow(&mut reader, &show)?;
     if let Some(verdict) = show.wait() {

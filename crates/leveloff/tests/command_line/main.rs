@@ -4,7 +4,10 @@
 
 #![allow(clippy::unwrap_used)] // Helpers of tests count as tests.
 
+mod check;
+mod config;
 mod demo;
+mod discretion;
 mod export;
 mod hardship;
 mod judge;
@@ -14,6 +17,7 @@ mod recording;
 mod run;
 mod sheet;
 mod shim;
+mod software;
 mod stage;
 mod stories;
 mod traces;

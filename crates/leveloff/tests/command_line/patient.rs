@@ -30,8 +30,14 @@ impl Patient {
 
     /// With `name` in its command line.
     pub fn named(name: &str) -> Patient {
+        Patient::with_variables(name, &[])
+    }
+
+    /// With these variables in its environment, beside ours.
+    pub fn with_variables(name: &str, variables: &[(&str, &str)]) -> Patient {
         let mut child = Command::new(python())
             .args(["-c", PROGRAM, name])
+            .envs(variables.iter().copied())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

@@ -1,0 +1,81 @@
+//! What a report must not tell: secrets never, names and paths when that is asked for.
+
+use std::collections::BTreeMap;
+
+use super::RunReport;
+use crate::redact::Redaction;
+use crate::secrets;
+
+impl RunReport {
+    /// Without values that open doors. Every report is made so.
+    pub(super) fn without_secrets(mut self) -> RunReport {
+        self.change_commands(|command| secrets::masked(command));
+        self.change_texts(&|text| secrets::masked_text(text));
+        self
+    }
+
+    /// Without paths, host and user names. `names` are those of whoever reports; the recording's own host
+    /// and the people whose home directories it speaks of are known from itself.
+    pub fn redacted(mut self, names: &[String]) -> RunReport {
+        let own = self.background.host.iter();
+        let mut redaction = Redaction::new(names.iter().chain(own));
+        self.for_each_text(&mut |text| redaction.learn(text));
+        self.background.host = None;
+        self.change_commands(|command| {
+            let arguments = command.iter();
+            arguments
+                .map(|argument| redaction.argument(argument))
+                .collect()
+        });
+        self.change_texts(&|text| redaction.text(text));
+        self.input = redaction.argument(&self.input);
+        self
+    }
+
+    fn change_commands(&mut self, change: impl Fn(&[String]) -> Vec<String>) {
+        let of_members = self.members.iter_mut().map(|member| &mut member.command);
+        let all = of_members.chain([&mut self.background.command]);
+        for command in all.flatten() {
+            *command = change(command);
+        }
+    }
+
+    /// Everything that is text and no command.
+    fn change_texts(&mut self, change: &dyn Fn(&str) -> String) {
+        let background = &mut self.background;
+        let kernel = background.kernel.iter_mut();
+        let path = background.cgroup.iter_mut().map(|group| &mut group.path);
+        let why = self.members.iter_mut().flat_map(|member| &mut member.why);
+        let findings = self.verdict.findings.iter_mut();
+        let findings = findings.flat_map(|finding| [&mut finding.text, &mut finding.next]);
+        let told = self.notes.iter_mut().chain(&mut background.gaps);
+        for text in told.chain(kernel).chain(path).chain(why).chain(findings) {
+            *text = change(text);
+        }
+        if let Some(software) = &mut background.software {
+            for values in [&mut software.packages, &mut software.variables] {
+                *values = values.take().map(|values| changed(values, change));
+            }
+        }
+    }
+
+    fn for_each_text(&self, look: &mut dyn FnMut(&str)) {
+        look(&self.input);
+        let of_members = self.members.iter().map(|member| &member.command);
+        let commands = of_members.chain([&self.background.command]);
+        let told = self.notes.iter().chain(&self.background.gaps);
+        let findings = self.verdict.findings.iter();
+        let findings = findings.flat_map(|finding| [&finding.text, &finding.next]);
+        for text in commands.flatten().flatten().chain(told).chain(findings) {
+            look(text);
+        }
+    }
+}
+
+fn changed(
+    values: BTreeMap<String, String>,
+    change: &dyn Fn(&str) -> String,
+) -> BTreeMap<String, String> {
+    let values = values.into_iter();
+    values.map(|(name, value)| (name, change(&value))).collect()
+}

@@ -1,0 +1,177 @@
+//! `leveloff check`: the gate for CI.
+
+mod baseline;
+mod command;
+mod outlets;
+mod self_test;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use leveloff_classifier::compare::compare;
+use leveloff_classifier::gate::{GateOutcome, GateResult, Gates, GrowthBound};
+use leveloff_classifier::observation::XUnit;
+use leveloff_classifier::profile::{RunProfile, Side};
+use leveloff_model::units::{GrowthBase, GrowthLimit, Step};
+use leveloff_report::check_report::{
+    BaselineCheck, CheckOutcome, CheckReport, CheckedRun, Held, OpenCountsAs, Runs,
+};
+use leveloff_report::run_report::RunReport;
+
+use crate::chronicle::Reading;
+use crate::cli::{CheckArgs, UndecidedAs};
+use crate::notice::notice;
+use baseline::Baseline;
+
+/// The team that this tool grew from levelled off at step 88, and most warmups are over by then.
+const LEVEL_BY: Step = Step(90);
+
+/// Where a baseline is, unless said otherwise.
+const BASELINE: &str = "leveloff-baseline.json";
+
+/// Checks, prints, and ends with what it came to.
+pub fn run(args: &CheckArgs) -> Result<ExitCode> {
+    if args.self_test {
+        return self_test::run();
+    }
+    outlets::check(args)?;
+    // A baseline that cannot be used is said before an hour of training.
+    let known = known_baseline(args)?;
+    let files = match args.command.is_empty() {
+        true => args.files.clone(),
+        false => command::run_all(args)?,
+    };
+    let mut report = check(args, &files);
+    report.baseline = against(args, known, &report);
+    outlets::write(args, &report)?;
+    if args.update_baseline {
+        update(args, &report)?;
+    }
+    Ok(ExitCode::from(code(report.outcome())))
+}
+
+/// Holds every file against the gates.
+fn check(args: &CheckArgs, files: &[PathBuf]) -> CheckReport {
+    let runs = files.iter().map(|file| CheckedRun {
+        input: file.to_string_lossy().into_owned(),
+        result: hold(args, file).map_err(|error| format!("{error:#}")),
+    });
+    CheckReport {
+        name: args.name.clone(),
+        runs_are: match args.command.is_empty() {
+            true => Runs::Different,
+            false => Runs::Repeats,
+        },
+        runs: runs.collect(),
+        baseline: None,
+        open_counts_as: match args.undecided {
+            None => OpenCountsAs::Itself,
+            Some(UndecidedAs::Pass) => OpenCountsAs::Passed,
+            Some(UndecidedAs::Fail) => OpenCountsAs::Failed,
+        },
+    }
+}
+
+fn hold(args: &CheckArgs, file: &Path) -> Result<Held> {
+    let reading = Reading {
+        columns: Some(&args.columns),
+        facts: Some(&args.facts),
+        usual_level_by: Some(LEVEL_BY),
+        until: None,
+    };
+    let report = reading.read(file)?;
+    let gates = gates(args, &report).hold(&report.verdict, &report.curves);
+    Ok(Held { report, gates })
+}
+
+fn gates(args: &CheckArgs, report: &RunReport) -> Gates {
+    Gates {
+        level_by: report.stated.level_by.map(|step| step.0 as f64),
+        max_level: args.max_level,
+        max_peak: args.max_peak,
+        max_growth: args.max_growth.map(bound),
+    }
+}
+
+fn bound(limit: GrowthLimit) -> GrowthBound {
+    GrowthBound {
+        bytes: limit.bytes_per_base(),
+        per: match limit.base() {
+            GrowthBase::Step => XUnit::Step,
+            GrowthBase::Epoch => XUnit::Epoch,
+            GrowthBase::Second => XUnit::Second,
+        },
+    }
+}
+
+fn baseline_path(args: &CheckArgs) -> &Path {
+    args.baseline.as_deref().unwrap_or(Path::new(BASELINE))
+}
+
+/// What is known from before: read first, so that a file that is no baseline is never replaced.
+fn known_baseline(args: &CheckArgs) -> Result<Option<Side>> {
+    let path = baseline_path(args);
+    if args.update_baseline {
+        let baseline = Baseline::read_or_new(path)?;
+        return Ok(baseline.side(&args.name).ok());
+    }
+    let Some(path) = &args.baseline else {
+        return Ok(None);
+    };
+    let side = Baseline::read(path)?.side(&args.name);
+    let side = side.with_context(|| format!("the baseline {}", path.display()))?;
+    Ok(Some(side))
+}
+
+fn side_of(report: &CheckReport) -> Option<Side> {
+    let profiles: Vec<RunProfile> = report
+        .held()
+        .map(|held| RunProfile::of(&held.report.verdict, &held.report.curves))
+        .collect();
+    Side::of(&profiles)
+}
+
+fn against(args: &CheckArgs, known: Option<Side>, report: &CheckReport) -> Option<BaselineCheck> {
+    let comparison = compare(&known?, &side_of(report)?);
+    let mut result = GateResult::of_comparison(&comparison);
+    if args.update_baseline {
+        // What is about to become the baseline is not held against the old one.
+        result.outcome = GateOutcome::Passed;
+    }
+    Some(BaselineCheck {
+        path: baseline_path(args).display().to_string(),
+        comparison,
+        result,
+    })
+}
+
+fn update(args: &CheckArgs, report: &CheckReport) -> Result<()> {
+    let path = baseline_path(args);
+    let (shown, name) = (path.display(), &args.name);
+    let is_sound = report.outcome() == CheckOutcome::Passed;
+    let Some(side) = side_of(report).filter(|_| report.outcome() != CheckOutcome::Broken) else {
+        bail!("{shown} is not updated: not every run could be read");
+    };
+    if !is_sound && !args.force {
+        bail!(
+            "{shown} is not updated: the check is {}; --force updates it all the same",
+            report.outcome().name()
+        );
+    }
+    // Read again: somebody may have added another entry while the command ran.
+    let mut baseline = Baseline::read_or_new(path)?;
+    baseline.set(name, &side);
+    baseline.write(path)?;
+    notice(&format!("wrote '{name}' into {shown}; commit it"));
+    Ok(())
+}
+
+fn code(outcome: CheckOutcome) -> u8 {
+    match outcome {
+        CheckOutcome::Passed => 0,
+        CheckOutcome::Failed => 1,
+        CheckOutcome::Broken => 2,
+        CheckOutcome::Open => 3,
+    }
+}

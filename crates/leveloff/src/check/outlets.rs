@@ -1,0 +1,109 @@
+//! Where the answer goes: the terminal, and files for whoever asked.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use leveloff_report::check_report::CheckReport;
+
+use super::command::numbered;
+use crate::cli::{CheckArgs, Format};
+use crate::notice::notice;
+use crate::outputs::{self, Existing};
+use crate::report;
+use crate::screen::{paint, put};
+
+/// Refuses what cannot be written before anything is run.
+pub fn check(args: &CheckArgs) -> Result<()> {
+    let existing = Existing::replaced_if(args.force);
+    for path in [&args.junit, &args.gitlab].into_iter().flatten() {
+        outputs::check(path, existing)?;
+    }
+    if let Some(path) = &args.report {
+        report::format_of(path)?;
+        for path in numbered(path, runs(args)) {
+            outputs::check(&path, existing)?;
+        }
+    }
+    Ok(())
+}
+
+/// Prints and writes it all.
+pub fn write(args: &CheckArgs, report: &CheckReport) -> Result<()> {
+    print(args, report)?;
+    let existing = Existing::replaced_if(args.force);
+    if let Some(path) = &args.junit {
+        outputs::write(
+            path,
+            leveloff_report::junit::document(report).as_bytes(),
+            existing,
+        )?;
+    }
+    if let Some(path) = &args.gitlab {
+        outputs::write(
+            path,
+            leveloff_report::gitlab::document(report).as_bytes(),
+            existing,
+        )?;
+    }
+    if let Some(path) = &args.report {
+        write_reports(args, path, report)?;
+    }
+    if args.github {
+        summarise_for_github(report);
+    }
+    Ok(())
+}
+
+fn print(args: &CheckArgs, report: &CheckReport) -> Result<()> {
+    let mut text = match args.format {
+        Format::Json => leveloff_report::check_json::object(report) + "\n",
+        Format::Text => leveloff_report::check_text::page(report, paint()),
+    };
+    if args.github && args.format == Format::Text {
+        text += &leveloff_report::github::annotations(report);
+    }
+    match put(&text) {
+        // A reader that has seen enough is no error: the exit code is asked for as well.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        result => result.context("cannot print"),
+    }
+}
+
+fn write_reports(args: &CheckArgs, path: &Path, report: &CheckReport) -> Result<()> {
+    let format = report::format_of(path)?;
+    let paths = numbered(path, u32::try_from(report.runs.len()).unwrap_or(u32::MAX));
+    for (path, run) in paths.iter().zip(&report.runs) {
+        if let Ok(held) = &run.result {
+            let contents = report::written(&held.report, format)?;
+            outputs::write(path, &contents, Existing::replaced_if(args.force))?;
+        }
+    }
+    Ok(())
+}
+
+/// GitHub names a file for the summary of the job. A job without one is not worse for it.
+fn summarise_for_github(report: &CheckReport) {
+    let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) else {
+        return;
+    };
+    let summary = leveloff_report::github::step_summary(report);
+    let written = std::fs::OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(&path)
+        .and_then(|mut file| file.write_all(summary.as_bytes()));
+    if let Err(error) = written {
+        let path = Path::new(&path).display();
+        notice(&format!(
+            "cannot write the summary of the job to {path}: {error}"
+        ));
+    }
+}
+
+fn runs(args: &CheckArgs) -> u32 {
+    match args.command.is_empty() {
+        true => u32::try_from(args.files.len()).unwrap_or(u32::MAX),
+        false => args.repeat,
+    }
+}

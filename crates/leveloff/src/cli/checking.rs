@@ -1,0 +1,118 @@
+//! What the gate for CI is asked with.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use leveloff_model::units::{Bytes, GrowthLimit};
+
+use super::{ColumnArgs, FactArgs, Format, UndecidedAs, parse_interval, parse_percent};
+
+/// What `check --help` begins with.
+pub(super) const LONG_ABOUT: &str = "Fail when memory leaks, grows too much or got worse: the gate for CI.\n\n\
+    Takes recordings and whatever else `judge` takes, or runs a command, records and checks it. A gate \
+    fails only when the evidence is beyond doubt, and is undecided (its own exit code) when it cannot be \
+    told: a check that cries wolf is muted. Always asked: no leak, and level by step 90 (--level-by). On \
+    request: bounds for level, peak and growth, and no worse than a baseline that is kept in git, by more \
+    than the noise of both.";
+
+/// What it ends with.
+pub(super) const EXAMPLES: &str = "Examples:\n  \
+    leveloff check run.jsonl                               no leak, level by step 90\n  \
+    leveloff check -- python train.py --max-steps 200      run, record and check\n  \
+    leveloff check --repeat 3 -- ./smoke.sh                three times; more than half decide\n  \
+    leveloff check run.jsonl --max-level 20GiB --max-growth 1MiB/step\n  \
+    leveloff check run.jsonl --baseline leveloff-baseline.json --update-baseline\n  \
+    leveloff check run.jsonl --baseline leveloff-baseline.json\n  \
+    leveloff check --github --junit memory.xml --report memory.html -- python train.py\n  \
+    leveloff check --self-test                             does the gate still reject a leak?\n\n\
+    Several files are different runs, and the worst counts; against a baseline they are repeats of one.\n\n\
+    Exit codes: 0 passed, 1 a leak or a regression, 2 something could not be read or the command failed, \
+    3 undecided (--undecided=pass makes it 0, =fail 1). docs/CI.md has recipes.";
+
+/// `check`
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// Recordings, or anything else that `judge` reads
+    #[arg(value_name = "FILE", conflicts_with_all = ["command", "self_test"], required_unless_present_any = ["command", "self_test"])]
+    pub files: Vec<PathBuf>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub facts: FactArgs,
+    /// Fail when memory levels off above this: 20GiB
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    pub max_level: Option<Bytes>,
+    /// Fail when memory grows faster than this in the end: 1MiB/step, 100MiB/h
+    #[arg(long, value_name = "SIZE/BASE", allow_hyphen_values = true)]
+    pub max_growth: Option<GrowthLimit>,
+    /// Fail when any sample is above this: 22GiB
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    pub max_peak: Option<Bytes>,
+    /// Fail when it is worse than this file says, by more than noise
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+    /// Write what was measured into the baseline [default: leveloff-baseline.json]
+    #[arg(long)]
+    pub update_baseline: bool,
+    /// What is checked: its entry in the baseline, its name in reports
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    pub name: String,
+    /// Run the command so many times; more than half decide
+    #[arg(long, value_name = "N", default_value = "1", conflicts_with = "files", value_parser = clap::value_parser!(u32).range(1..))]
+    pub repeat: u32,
+    /// What undecided counts as, for the exit code [default: code 3]
+    #[arg(long, value_enum, value_name = "AS")]
+    pub undecided: Option<UndecidedAs>,
+    /// Output for people or for programs
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: Format,
+    /// Also write JUnit XML
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+    /// Also annotate the GitHub job, and write its summary
+    #[arg(long)]
+    pub github: bool,
+    /// Also write GitLab code-quality JSON
+    #[arg(long, value_name = "FILE")]
+    pub gitlab: Option<PathBuf>,
+    /// Also write a report of each run: .html, .md, .svg, .png or .json
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+    /// Where to record the command [default: leveloff-DATE-TIME-COMMAND.jsonl here]
+    #[arg(short, long, value_name = "FILE", conflicts_with = "files")]
+    pub output: Option<PathBuf>,
+    /// Replace files that exist, and update the baseline even after a failure
+    #[arg(long)]
+    pub force: bool,
+    /// Whether the gate itself works: it must pass a healthy run and reject leaks
+    #[arg(long, conflicts_with_all = ["command", "baseline", "update_baseline"])]
+    pub self_test: bool,
+    /// Time between samples of the command
+    #[arg(
+        short,
+        long,
+        value_name = "TIME",
+        default_value = "200ms",
+        value_parser = parse_interval,
+        allow_hyphen_values = true,
+        env = "LEVELOFF_INTERVAL"
+    )]
+    pub interval: Duration,
+    /// CPU that reading shared memory of the command may cost, in percent of one core
+    #[arg(
+        long,
+        value_name = "%",
+        default_value = "2",
+        value_parser = parse_percent,
+        allow_hyphen_values = true,
+        env = "LEVELOFF_PSS_BUDGET"
+    )]
+    pub pss_budget: f64,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub columns: ColumnArgs,
+    /// The command to run and check, after `--`
+    #[arg(last = true, value_name = "CMD")]
+    pub command: Vec<OsString>,
+}

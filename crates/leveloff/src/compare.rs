@@ -1,0 +1,171 @@
+//! `leveloff compare`: what changed between two runs, and is it more than noise?
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use leveloff_classifier::compare::{Comparison, Outcome, compare};
+use leveloff_classifier::profile::{RunProfile, Side};
+use leveloff_classifier::run_curves::RunCurves;
+use leveloff_report::comparison::{BothCurves, Compared};
+use leveloff_report::place::Place;
+use leveloff_report::run_report::RunReport;
+use leveloff_report::{comparison_json, comparison_markdown, comparison_text};
+
+use crate::chronicle::Reading;
+use crate::cli::{CompareArgs, CompareFormat};
+use crate::notice::notice;
+use crate::outputs::{self, Existing};
+use crate::report::own_names;
+use crate::screen::paint;
+
+/// Runs whose lengths differ by less than this share are taken as they are.
+const ALIKE: f64 = 0.02;
+
+/// Both sides, read and compared.
+struct Sides {
+    before: Vec<RunReport>,
+    after: Vec<RunReport>,
+    comparison: Comparison,
+    /// What had to be done to make them comparable.
+    notes: Vec<String>,
+}
+
+/// Compares, prints, and ends with what it came to.
+pub fn run(args: &CompareArgs) -> Result<ExitCode> {
+    let format = format(args)?;
+    let existing = Existing::replaced_if(args.force);
+    let output = args.output.clone().unwrap_or_else(|| PathBuf::from("-"));
+    outputs::check(&output, existing)?;
+    let (before, after) = args.sides();
+    let mut sides = read(args, &before, &after)?;
+    if args.redact {
+        let names = own_names();
+        for run in sides.before.iter_mut().chain(&mut sides.after) {
+            *run = run.clone().redacted(&names);
+        }
+    }
+    outputs::write(&output, written(&sides, format).as_bytes(), existing)?;
+    if !outputs::is_stdout(&output) {
+        notice(&format!("wrote {}", output.display()));
+    }
+    Ok(ExitCode::from(match sides.comparison.outcome {
+        Outcome::Same | Outcome::Better => 0,
+        Outcome::Worse => 1,
+        Outcome::Undecided => 3,
+    }))
+}
+
+fn read(args: &CompareArgs, before: &[PathBuf], after: &[PathBuf]) -> Result<Sides> {
+    let all: Vec<&PathBuf> = before.iter().chain(after).collect();
+    if all.iter().any(|path| outputs::is_stdout(path)) {
+        bail!("runs may have to be read twice, and stdin cannot be; save it to a file first");
+    }
+    let mut reading = Reading {
+        columns: Some(&args.columns),
+        facts: Some(&args.facts),
+        ..Reading::default()
+    };
+    let mut runs = read_all(&reading, &all)?;
+    let mut notes = Vec::new();
+    if let Some(until) = common_stretch(&runs) {
+        notes.push(format!(
+            "compared up to {}, as far as all of them went",
+            Place::new(until, runs[0].verdict.x_unit)
+        ));
+        reading.until = Some(until);
+        runs = read_all(&reading, &all)?;
+    }
+    let units: Vec<&str> = runs.iter().map(|run| run.verdict.x_unit.name()).collect();
+    if units.iter().any(|unit| *unit != units[0]) {
+        notes.push(
+            "the runs count different things, so places and rates are not compared".to_owned(),
+        );
+    }
+    let after = runs.split_off(before.len());
+    let comparison = compare(&side(&runs), &side(&after));
+    Ok(Sides {
+        before: runs,
+        after,
+        comparison,
+        notes,
+    })
+}
+
+fn read_all(reading: &Reading, paths: &[&PathBuf]) -> Result<Vec<RunReport>> {
+    paths.iter().map(|path| reading.read(path)).collect()
+}
+
+/// How far all of them went, if some went notably further. Where they count different things, nothing
+/// can be aligned.
+fn common_stretch(runs: &[RunReport]) -> Option<f64> {
+    let unit = runs[0].verdict.x_unit;
+    if runs.iter().any(|run| run.verdict.x_unit != unit) {
+        return None;
+    }
+    let ends = runs
+        .iter()
+        .filter_map(|run| run.verdict.span.map(|span| span.1));
+    let (shortest, longest) = ends.fold((f64::INFINITY, 0.0_f64), |(low, high), end| {
+        (low.min(end), high.max(end))
+    });
+    (shortest.is_finite() && longest > (1.0 + ALIKE) * shortest).then_some(shortest)
+}
+
+fn side(runs: &[RunReport]) -> Side {
+    let profiles: Vec<RunProfile> = runs
+        .iter()
+        .map(|run| RunProfile::of(&run.verdict, &run.curves))
+        .collect();
+    Side::of(&profiles).expect("clap wants at least one file on each side")
+}
+
+fn format(args: &CompareArgs) -> Result<CompareFormat> {
+    if let Some(format) = args.format {
+        return Ok(format);
+    }
+    let Some(output) = args
+        .output
+        .as_deref()
+        .filter(|path| !outputs::is_stdout(path))
+    else {
+        return Ok(CompareFormat::Text);
+    };
+    match Path::new(output)
+        .extension()
+        .and_then(|ending| ending.to_str())
+    {
+        Some("html" | "htm") => Ok(CompareFormat::Html),
+        Some("md" | "markdown") => Ok(CompareFormat::Markdown),
+        Some("json") => Ok(CompareFormat::Json),
+        Some("txt") => Ok(CompareFormat::Text),
+        _ => bail!(
+            "cannot tell from the name {} what to write; end it in .html, .md, .json or .txt, or \
+             say --format",
+            output.display()
+        ),
+    }
+}
+
+fn written(sides: &Sides, format: CompareFormat) -> String {
+    let names = |runs: &[RunReport]| runs.iter().map(|run| run.input.clone()).collect::<Vec<_>>();
+    let (before_names, after_names) = (names(&sides.before), names(&sides.after));
+    let before: Vec<&RunCurves> = sides.before.iter().map(|run| &run.curves).collect();
+    let after: Vec<&RunCurves> = sides.after.iter().map(|run| &run.curves).collect();
+    let compared = Compared {
+        before_names: &before_names,
+        after_names: &after_names,
+        comparison: &sides.comparison,
+        curves: Some(BothCurves {
+            before: &before,
+            after: &after,
+        }),
+        notes: &sides.notes,
+    };
+    match format {
+        CompareFormat::Text => comparison_text::page(&compared, paint()),
+        CompareFormat::Markdown => comparison_markdown::document(&compared),
+        CompareFormat::Json => comparison_json::object(&compared) + "\n",
+        CompareFormat::Html => comparison_markdown::document(&compared),
+    }
+}

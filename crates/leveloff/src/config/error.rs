@@ -1,0 +1,68 @@
+//! Why a file's settings cannot be used: always with the file and, where there is one, the line.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why a file's settings cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// It cannot be read.
+    #[error("cannot read the configuration file {}: {why}", .file.display())]
+    Unreadable {
+        /// Which.
+        file: PathBuf,
+        /// Why.
+        why: io::Error,
+    },
+    /// It was named, and is not about us.
+    #[error("{} has no [tool.leveloff]", .0.display())]
+    NoTable(PathBuf),
+    /// A gate must not fall back to fewer bounds than its project asked for.
+    #[error("{0}; or --no-config, to check without it")]
+    PassedOver(String),
+    /// It is not TOML.
+    #[error("{place} is not TOML: {why}")]
+    Broken {
+        /// Where.
+        place: Place,
+        /// Why.
+        why: String,
+    },
+    /// A key that nobody knows.
+    #[error("unknown key '{name}' in {place}; {hint}")]
+    UnknownKey {
+        /// What was written.
+        name: String,
+        /// Where.
+        place: Place,
+        /// What may have been meant.
+        hint: String,
+    },
+    /// A value that will not do.
+    #[error("{key} = {written} in {place}: {why}")]
+    Value {
+        /// Of which key.
+        key: String,
+        /// As it was written.
+        written: String,
+        /// Where.
+        place: Place,
+        /// Why it will not do, and what would.
+        why: String,
+    },
+}
+
+/// A line of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The file.
+    pub file: PathBuf,
+    /// The line, from 1.
+    pub line: usize,
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}, line {}", self.file.display(), self.line)
+    }
+}

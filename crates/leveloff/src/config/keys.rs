@@ -1,0 +1,233 @@
+//! The keys that there are, what each may hold, and who takes it.
+
+use super::Flavour;
+use super::kind::Kind;
+
+/// A setting that a file may make. It becomes the default of the argument of the same name.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Key {
+    /// As it is written, and the identity of the argument.
+    pub name: &'static str,
+    /// Where it is written.
+    pub table: Table,
+    /// What it holds.
+    pub kind: Kind,
+    /// The subcommands whose argument it is.
+    pub subcommands: &'static [&'static str],
+}
+
+/// A table of the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Table {
+    /// Facts about the run, and how to watch it.
+    Top,
+    /// `[check]`: for `check` alone, and before what stands above.
+    Check,
+}
+
+/// The name of the table for `check`.
+pub const CHECK: &str = "check";
+
+/// All keys, in the order of the documentation.
+pub const KEYS: [Key; 14] = [
+    fact("level_by", Kind::Steps),
+    fact("limit", Kind::Limit),
+    fact("planned_steps", Kind::Steps),
+    fact("epoch_steps", Kind::Steps),
+    watching("interval", Kind::Interval),
+    watching("pss_budget", Kind::Percent),
+    check("level_by", Kind::Steps),
+    check("max_level", Kind::Size),
+    check("max_growth", Kind::Growth),
+    check("max_peak", Kind::Size),
+    check("baseline", Kind::Path),
+    check("undecided", Kind::Undecided),
+    check("repeat", Kind::Count),
+    check("name", Kind::Name),
+];
+
+/// Whoever judges. Not `demo`: what is known of the project's run is not true of the patient.
+const JUDGING: &[&str] = &[
+    "run", "watch", "record", "replay", "judge", "report", "compare", CHECK,
+];
+
+/// Whoever samples.
+const SAMPLING: &[&str] = &["run", "watch", "record", CHECK];
+
+/// Whether a key is for this subcommand; the others read no file, and no mistake in one stops them.
+pub fn concern(subcommand: &str) -> bool {
+    KEYS.iter().any(|key| key.subcommands.contains(&subcommand))
+}
+
+/// The key of this name in this table.
+pub fn find(name: &str, table: Table) -> Option<&'static Key> {
+    keys_of(table).find(|key| key.name == name)
+}
+
+/// What to say to someone who wrote a name that is no key of this table.
+pub fn hint(name: &str, table: Table, flavour: Flavour) -> String {
+    let other = table.other();
+    if find(name, other).is_some() {
+        return format!("it belongs in {}", flavour.heading(other));
+    }
+    if let Some(near) = nearest(name, known(table)) {
+        return format!("did you mean '{near}'?");
+    }
+    if let Some(near) = nearest(name, known(other)) {
+        return format!("did you mean '{near}' in {}?", flavour.heading(other));
+    }
+    let known: Vec<&str> = known(table).collect();
+    format!("known in {}: {}", flavour.heading(table), known.join(", "))
+}
+
+impl Table {
+    fn other(self) -> Table {
+        match self {
+            Table::Top => Table::Check,
+            Table::Check => Table::Top,
+        }
+    }
+}
+
+const fn fact(name: &'static str, kind: Kind) -> Key {
+    Key {
+        name,
+        table: Table::Top,
+        kind,
+        subcommands: JUDGING,
+    }
+}
+
+const fn watching(name: &'static str, kind: Kind) -> Key {
+    Key {
+        subcommands: SAMPLING,
+        ..fact(name, kind)
+    }
+}
+
+const fn check(name: &'static str, kind: Kind) -> Key {
+    Key {
+        name,
+        table: Table::Check,
+        kind,
+        subcommands: &[CHECK],
+    }
+}
+
+fn keys_of(table: Table) -> impl Iterator<Item = &'static Key> {
+    KEYS.iter().filter(move |key| key.table == table)
+}
+
+/// All that may stand in a table.
+fn known(table: Table) -> impl Iterator<Item = &'static str> {
+    let below = (table == Table::Top).then_some(CHECK);
+    keys_of(table).map(|key| key.name).chain(below)
+}
+
+/// Below this, a name is another word and no slip: `level` is still `level_by`, `max_memory` is no
+/// longer `max_level`.
+const LIKE_ENOUGH: f64 = 0.6;
+
+fn nearest(name: &str, known: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+    // The name may be of any length, and the comparison takes its square.
+    let name: String = name.chars().take(LONGEST_NAME).collect();
+    known
+        .map(|known| (strsim::normalized_damerau_levenshtein(&name, known), known))
+        .filter(|(likeness, _)| *likeness >= LIKE_ENOUGH)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, known)| known)
+}
+
+/// Longer than twice any key.
+const LONGEST_NAME: usize = 40;
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+    use crate::cli::Cli;
+
+    fn hint_in(table: Table, name: &str) -> String {
+        hint(name, table, Flavour::Own)
+    }
+
+    #[test]
+    fn a_slip_is_answered_with_the_nearest_key() {
+        let of_check = |name| hint_in(Table::Check, name);
+        assert_eq!(of_check("max_lvel"), "did you mean 'max_level'?");
+        assert_eq!(of_check("max-growth"), "did you mean 'max_growth'?");
+        assert_eq!(of_check("level"), "did you mean 'level_by'?");
+        let on_top = |name| hint_in(Table::Top, name);
+        assert_eq!(on_top("budget"), "did you mean 'pss_budget'?");
+        assert_eq!(on_top("chekc"), "did you mean 'check'?");
+    }
+
+    #[test]
+    fn a_key_of_the_other_table_is_sent_there() {
+        let misplaced = hint_in(Table::Top, "max_peak");
+        assert_eq!(misplaced, "it belongs in [check]");
+        let misplaced = hint("limit", Table::Check, Flavour::PyProject);
+        assert_eq!(misplaced, "it belongs in [tool.leveloff]");
+        let both = hint_in(Table::Top, "max_lvel");
+        assert_eq!(both, "did you mean 'max_level' in [check]?");
+    }
+
+    #[test]
+    fn a_name_like_none_gets_the_whole_list() {
+        let all = hint_in(Table::Top, "colour");
+        assert!(
+            all.ends_with(
+                "level_by, limit, planned_steps, epoch_steps, interval, pss_budget, check"
+            ),
+            "{all}"
+        );
+        let long = hint_in(Table::Check, &"x".repeat(1_000_000));
+        assert!(long.starts_with("known in [check]: level_by,"), "{long}");
+    }
+
+    /// The argument that a key becomes the default of, if it is there.
+    fn has_argument(subcommand: &str, key: &Key) -> Option<bool> {
+        let cli = Cli::command();
+        let subcommand = cli.find_subcommand(subcommand)?;
+        let mut arguments = subcommand.get_arguments();
+        Some(arguments.any(|argument| argument.get_id() == key.name))
+    }
+
+    #[track_caller]
+    fn assert_reaches(reached: impl Fn(Option<bool>) -> bool) {
+        for key in &KEYS {
+            for subcommand in key.subcommands {
+                let found = has_argument(subcommand, key);
+                assert!(reached(found), "{} of {subcommand}: {found:?}", key.name);
+            }
+        }
+    }
+
+    #[test]
+    fn every_key_is_an_argument_of_the_subcommands_that_there_are() {
+        assert_reaches(|found| found != Some(false));
+        assert_eq!(has_argument("judge", &KEYS[0]), Some(true));
+    }
+
+    #[test]
+    fn every_key_is_an_argument() {
+        assert_reaches(|found| found == Some(true));
+    }
+
+    #[test]
+    fn who_takes_no_key_reads_no_file() {
+        for name in [
+            "doctor",
+            "man",
+            "completions",
+            "find",
+            "export",
+            "demo",
+            "help",
+        ] {
+            assert!(!concern(name), "{name}");
+        }
+        assert!(concern("judge") && concern("check"));
+    }
+}

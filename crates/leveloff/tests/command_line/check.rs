@@ -1,0 +1,394 @@
+//! `leveloff check` and `leveloff compare`: gates, baselines, exit codes, and what is refused.
+
+use serde_json::Value;
+
+use crate::stage::{Ended, Stage, ended, python};
+
+/// A table of one number at each step.
+fn table(steps: u32, memory: impl Fn(f64) -> f64) -> String {
+    let noise = |step: u32| f64::from(step.wrapping_mul(2_654_435_761) >> 16) / 65_536.0 * 4.0;
+    let row = |step: u32| format!("{step},{:.3}\n", memory(f64::from(step)) + noise(step));
+    (1..=steps).fold("step,rss_mb\n".to_owned(), |table, step| table + &row(step))
+}
+
+fn stage() -> Stage {
+    let stage = Stage::new();
+    stage.file(
+        "level.csv",
+        table(300, |step| 1000.0 + 10.0 * step.min(60.0)),
+    );
+    stage.file(
+        "more.csv",
+        table(300, |step| 1200.0 + 10.0 * step.min(60.0)),
+    );
+    stage.file(
+        "late.csv",
+        table(600, |step| 1000.0 + 10.0 * step.min(200.0)),
+    );
+    stage.file("leak.csv", table(300, |step| 1000.0 + 3.0 * step));
+    stage.file("young.csv", table(30, |step| 1000.0 + 3.0 * step));
+    stage
+}
+
+#[track_caller]
+fn check(stage: &Stage, arguments: &[&str], expected: i32) -> Ended {
+    let ended = stage.ask(&[&["check"], arguments].concat());
+    assert_eq!(
+        ended.status.code(),
+        Some(expected),
+        "{arguments:?} {ended:?}"
+    );
+    ended.never_panicked()
+}
+
+#[track_caller]
+fn refused(stage: &Stage, arguments: &[&str], words: &[&str]) {
+    stage.ask(arguments).refused(words);
+}
+
+#[test]
+fn gates_pass_fail_or_stay_open() {
+    let stage = stage();
+    check(&stage, &["level.csv"], 0);
+    check(&stage, &["leak.csv"], 1);
+    check(&stage, &["late.csv"], 1);
+    check(&stage, &["late.csv", "--level-by", "220"], 0);
+    check(&stage, &["young.csv"], 3);
+    check(&stage, &["young.csv", "--undecided", "pass"], 0);
+    check(&stage, &["young.csv", "--undecided", "fail"], 1);
+    check(&stage, &["level.csv", "leak.csv"], 1);
+    check(&stage, &["level.csv", "young.csv"], 3);
+    check(&stage, &["level.csv", "no.csv"], 2);
+}
+
+#[test]
+fn bounds_are_held() {
+    let stage = stage();
+    check(&stage, &["level.csv", "--max-level", "1.7GB"], 0);
+    check(&stage, &["level.csv", "--max-level", "1.5GB"], 1);
+    check(&stage, &["level.csv", "--max-peak", "1.5GB"], 1);
+    check(&stage, &["level.csv", "--max-growth", "1MB/step"], 0);
+    check(&stage, &["leak.csv", "--max-growth", "1MB/step"], 1);
+}
+
+#[test]
+fn a_bound_without_its_unit_is_refused() {
+    let stage = stage();
+    refused(
+        &stage,
+        &["check", "level.csv", "--max-level", "28"],
+        &["28GiB", "28GB"],
+    );
+    refused(&stage, &["check", "level.csv", "--max-peak", "x"], &["'x'"]);
+    refused(
+        &stage,
+        &["check", "level.csv", "--max-growth", "1MiB"],
+        &["per what?"],
+    );
+    refused(
+        &stage,
+        &["check", "level.csv", "--max-growth", "1/step"],
+        &["1GiB"],
+    );
+}
+
+#[test]
+fn a_baseline_is_written_once_and_then_held() {
+    let stage = stage();
+    let with = |file: &'static str| [file, "--baseline", "b.json"];
+    refused(
+        &stage,
+        &[&["check"][..], &with("level.csv")].concat(),
+        &["b.json", "--update-baseline"],
+    );
+    check(
+        &stage,
+        &[&with("level.csv")[..], &["--update-baseline"]].concat(),
+        0,
+    );
+    let written = std::fs::read_to_string(stage.path("b.json")).unwrap();
+    check(&stage, &with("level.csv"), 0);
+    let worse = check(&stage, &with("more.csv"), 1);
+    assert!(worse.stdout.contains("baseline"), "{worse:?}");
+    assert_eq!(
+        std::fs::read_to_string(stage.path("b.json")).unwrap(),
+        written
+    );
+    check(
+        &stage,
+        &[&with("more.csv")[..], &["--update-baseline"]].concat(),
+        0,
+    );
+    check(&stage, &with("more.csv"), 0);
+    assert_ne!(
+        std::fs::read_to_string(stage.path("b.json")).unwrap(),
+        written
+    );
+}
+
+#[test]
+fn entries_of_a_baseline_have_names() {
+    let stage = stage();
+    for (name, file) in [("small", "level.csv"), ("large", "more.csv")] {
+        check(&stage, &[file, "--update-baseline", "--name", name], 0);
+    }
+    let with = ["--baseline", "leveloff-baseline.json", "--name"];
+    check(&stage, &[&["level.csv"], &with[..], &["small"]].concat(), 0);
+    check(&stage, &[&["more.csv"], &with[..], &["small"]].concat(), 1);
+    let unknown = [&["check", "more.csv"], &with[..], &["none"]].concat();
+    refused(&stage, &unknown, &["'none'", "large, small"]);
+}
+
+#[test]
+fn what_is_no_baseline_is_neither_used_nor_replaced() {
+    let stage = stage();
+    for content in ["", "{}", "step,rss_mb\n1,2\n", "<<<<<<< HEAD\n{"] {
+        stage.file("b.json", content);
+        let read = ["check", "level.csv", "--baseline", "b.json"];
+        refused(&stage, &read, &["b.json"]);
+        refused(
+            &stage,
+            &[&read[..], &["--update-baseline", "--force"]].concat(),
+            &["b.json"],
+        );
+        assert_eq!(
+            std::fs::read_to_string(stage.path("b.json")).unwrap(),
+            content
+        );
+    }
+    stage.file(
+        "b.json",
+        r#"{"format":"leveloff-baseline","version":9,"runs":{}}"#,
+    );
+    refused(
+        &stage,
+        &["check", "level.csv", "--baseline", "b.json"],
+        &["version 9", "upgrade"],
+    );
+}
+
+#[test]
+fn a_leak_does_not_become_the_baseline_by_accident() {
+    let stage = stage();
+    refused(
+        &stage,
+        &["check", "leak.csv", "--update-baseline"],
+        &["not updated", "--force"],
+    );
+    assert!(!stage.path("leveloff-baseline.json").exists());
+    check(&stage, &["leak.csv", "--update-baseline", "--force"], 1);
+    assert!(stage.path("leveloff-baseline.json").exists());
+}
+
+#[test]
+fn outputs_are_written_and_kept() {
+    let stage = stage();
+    let arguments = [
+        "leak.csv", "--junit", "x.xml", "--gitlab", "x.json", "--report", "x.md",
+    ];
+    check(&stage, &arguments, 1);
+    for (name, word) in [
+        ("x.xml", "<failure"),
+        ("x.json", "fingerprint"),
+        ("x.md", "leak"),
+    ] {
+        let text = std::fs::read_to_string(stage.path(name))
+            .unwrap()
+            .to_lowercase();
+        assert!(text.contains(word), "{name}: {text}");
+    }
+    let again = [&["check"], &arguments[..]].concat();
+    refused(&stage, &again, &["x.xml exists", "--force"]);
+    check(&stage, &[&arguments[..], &["--force"]].concat(), 1);
+    refused(
+        &stage,
+        &["check", "leak.csv", "--junit", "no/x.xml"],
+        &["no directory"],
+    );
+    refused(
+        &stage,
+        &["check", "leak.csv", "--report", "x.txt"],
+        &["x.txt", ".html"],
+    );
+}
+
+#[test]
+fn github_gets_annotations_and_a_summary() {
+    let stage = stage();
+    let mut command = stage.leveloff(["check", "leak.csv", "--github"]);
+    command.env("GITHUB_STEP_SUMMARY", stage.path("summary.md"));
+    let answer = ended(&mut command);
+    assert_eq!(answer.status.code(), Some(1));
+    assert!(
+        answer
+            .stdout
+            .lines()
+            .any(|line| line.starts_with("::error")),
+        "{answer:?}"
+    );
+    let summary = std::fs::read_to_string(stage.path("summary.md")).unwrap();
+    assert!(summary.contains("leak.csv"), "{summary}");
+}
+
+#[test]
+fn programs_get_one_object() {
+    let stage = stage();
+    let answer = check(&stage, &["level.csv", "leak.csv", "--format", "json"], 1);
+    let object: Value = serde_json::from_str(&answer.stdout).unwrap();
+    assert_eq!(object["outcome"], "failed");
+    assert_eq!(object["runs"][0]["outcome"], "passed");
+    assert_eq!(object["runs"][1]["verdict"], "leak");
+    assert!(object["runs"][1]["rate_bytes"].as_f64().unwrap() > 2.9e6);
+}
+
+/// Allocates a MiB at each step, or nothing, and tells its steps.
+fn training(leaks: bool) -> String {
+    let keep = if leaks {
+        "kept.append(bytearray(os.urandom(1 << 20)))"
+    } else {
+        "pass"
+    };
+    format!(
+        "import os, time\nkept = []\nfor step in range(1, 161):\n    {keep}\n    \
+         print('step', step, flush=True)\n    time.sleep(0.01)\n"
+    )
+}
+
+#[test]
+fn a_command_is_run_recorded_and_checked() {
+    let stage = stage();
+    stage.file("healthy.py", training(false));
+    stage.file("leak.py", training(true));
+    let run = [
+        "--interval",
+        "20ms",
+        "--repeat",
+        "2",
+        "-o",
+        "r.jsonl",
+        "--format",
+        "json",
+        "--",
+    ];
+    let healthy = [&run[..], &[python(), "healthy.py"]].concat();
+    let answer = check(&stage, &healthy, 0);
+    let object: Value = serde_json::from_str(&answer.stdout).unwrap();
+    assert_eq!(object["runs"].as_array().unwrap().len(), 2);
+    assert!(
+        answer.stderr.contains("step 160"),
+        "the command's own output is lost"
+    );
+    assert!(stage.path("r-1.jsonl").exists() && stage.path("r-2.jsonl").exists());
+    check(
+        &stage,
+        &[
+            "--interval",
+            "20ms",
+            "-o",
+            "l.jsonl",
+            "--",
+            python(),
+            "leak.py",
+        ],
+        1,
+    );
+}
+
+#[test]
+fn a_command_that_fails_is_no_passed_check() {
+    let stage = stage();
+    let failing = ["check", "-o", "r.jsonl", "--", "sh", "-c", "exit 7"];
+    refused(&stage, &failing, &["code 7", "r.jsonl"]);
+    let missing = ["check", "-o", "m.jsonl", "--", "./no-such-command"];
+    refused(&stage, &missing, &["no-such-command"]);
+}
+
+#[test]
+fn files_and_a_command_are_not_asked_together() {
+    let stage = stage();
+    for arguments in [
+        &["check"][..],
+        &["check", "level.csv", "--", "true"],
+        &["check", "level.csv", "--repeat", "3"],
+        &["check", "level.csv", "-o", "x.jsonl"],
+        &["check", "level.csv", "--self-test"],
+    ] {
+        refused(&stage, arguments, &[]);
+    }
+}
+
+#[test]
+fn the_gate_tests_itself() {
+    let stage = Stage::new();
+    let answer = check(&stage, &["--self-test"], 0);
+    assert!(answer.stdout.contains("the gate works"), "{answer:?}");
+    assert!(
+        answer.stdout.contains("a leak of 2 MiB per step: failed"),
+        "{answer:?}"
+    );
+}
+
+#[track_caller]
+fn compare(stage: &Stage, arguments: &[&str], expected: i32) -> Ended {
+    let ended = stage.ask(&[&["compare"], arguments].concat());
+    assert_eq!(
+        ended.status.code(),
+        Some(expected),
+        "{arguments:?} {ended:?}"
+    );
+    ended.never_panicked()
+}
+
+#[test]
+fn runs_are_compared_both_ways() {
+    let stage = stage();
+    compare(&stage, &["level.csv", "level.csv"], 0);
+    compare(&stage, &["level.csv", "more.csv"], 1);
+    compare(&stage, &["more.csv", "level.csv"], 0);
+    compare(&stage, &["level.csv", "leak.csv", "--level-by", "90"], 1);
+    let several = [
+        "--before",
+        "level.csv",
+        "level.csv",
+        "--after",
+        "more.csv",
+        "more.csv",
+    ];
+    compare(&stage, &several, 1);
+}
+
+#[test]
+fn runs_of_different_length_are_compared_over_what_both_have() {
+    let stage = stage();
+    stage.file(
+        "long.csv",
+        table(900, |step| 1000.0 + 10.0 * step.min(60.0)),
+    );
+    let answer = compare(&stage, &["long.csv", "level.csv", "--format", "json"], 0);
+    let object: Value = serde_json::from_str(&answer.stdout).unwrap();
+    assert_eq!(object["outcome"], "same");
+    let notes = object["notes"].to_string();
+    assert!(notes.contains("step 300"), "{notes}");
+}
+
+#[test]
+fn a_comparison_is_written_where_it_is_asked_for() {
+    let stage = stage();
+    for name in ["c.html", "c.md", "c.json", "c.txt"] {
+        compare(&stage, &["level.csv", "more.csv", "-o", name], 1);
+        assert!(stage.path(name).metadata().unwrap().len() > 100, "{name}");
+        refused(
+            &stage,
+            &["compare", "level.csv", "more.csv", "-o", name],
+            &["exists", "--force"],
+        );
+    }
+    refused(
+        &stage,
+        &["compare", "level.csv", "more.csv", "-o", "c.pdf"],
+        &["c.pdf", ".html"],
+    );
+    refused(&stage, &["compare", "level.csv"], &["AFTER"]);
+    refused(&stage, &["compare", "-", "level.csv"], &["stdin"]);
+    refused(&stage, &["compare", "level.csv", "no.csv"], &["no.csv"]);
+}
