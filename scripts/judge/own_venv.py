@@ -7,7 +7,6 @@ import sys
 import venv
 
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
-VENV = CACHE / "leveloff" / "judge"
 # Reference values are only as good as they are repeatable: versions are fixed.
 LIBRARIES = {
     "numpy": "2.4.6",
@@ -18,17 +17,18 @@ LIBRARIES = {
 }
 
 
-def enter():
-    """Goes on under the venv's Python; makes the venv when there is none."""
-    if pathlib.Path(sys.prefix) == VENV:
+def enter(name="judge", libraries=LIBRARIES):
+    """Goes on under the Python of the venv of this name; makes the venv when there is none."""
+    place = CACHE / "leveloff" / name
+    if pathlib.Path(sys.prefix) == place:
         return
-    python = VENV / "bin" / "python"
+    python = place / "bin" / "python"
     if not python.exists():
         print("making a venv", file=sys.stderr, flush=True)
-        venv.create(VENV, with_pip=True)
-    has_all = [python, "-c", f"import {', '.join(LIBRARIES)}"]
+        venv.create(place, with_pip=True)
+    has_all = [python, "-c", f"import importlib.metadata as m; [m.version(name) for name in {list(libraries)}]"]
     if subprocess.run(has_all, stderr=subprocess.DEVNULL).returncode != 0:
-        wanted = [f"{name}=={version}" for name, version in LIBRARIES.items()]
+        wanted = [f"{name}=={version}" for name, version in libraries.items()]
         print(f"installing {', '.join(wanted)}", file=sys.stderr, flush=True)
         subprocess.run([python, "-m", "pip", "install", "--quiet", *wanted], check=True)
     os.execv(python, [python, *sys.argv])

@@ -82,23 +82,29 @@ fn shown_name(run: &CheckedRun) -> String {
 fn run_line(run: &CheckedRun, width: usize) -> String {
     let (mark, words) = match &run.result {
         Ok(held) => (mark(run_outcome(held)), run_words(held)),
-        Err(_) => ("!", "could not be read".to_owned()),
+        Err(_) => ("!", vec!["could not be read".to_owned()]),
     };
-    let line = format!("  {mark} {:<width$}  {words}", shown_name(run));
+    let line = |words: &str| format!("  {mark} {:<width$}  {words}", shown_name(run));
+    // Rather without how fast it grows than with half of it.
+    let mut ways = words.iter().map(|words| line(words));
+    let fits = ways.clone().find(|line| columns(line) <= WIDTH);
+    let line = fits.or_else(|| ways.next_back()).unwrap_or_default();
     first_columns(line.trim_end(), WIDTH)
 }
 
-/// What failed, unless that is the leak, of which the verdict tells more.
-fn run_words(held: &Held) -> String {
+/// What failed, unless that is the leak, of which the verdict tells more; the longest way to say it
+/// first.
+fn run_words(held: &Held) -> Vec<String> {
     let verdict = &held.report.verdict;
     let leaks = verdict.verdict.grade().is_some();
     let failed = held.gates.iter();
     let failed = failed.filter(|result| result.outcome == GateOutcome::Failed);
     let failed: Vec<&str> = failed.map(|result| failure_words(result.gate)).collect();
+    let brief = brief(verdict);
     match growth(verdict) {
-        Some(growth) if leaks => format!("{}, {growth}", brief(verdict)),
-        _ if failed.is_empty() || leaks => brief(verdict),
-        _ => format!("{}; {}", failed.join(", "), brief(verdict)),
+        Some(growth) if leaks => vec![format!("{brief}, {growth}"), brief],
+        _ if failed.is_empty() || leaks => vec![brief],
+        _ => vec![format!("{}; {brief}", failed.join(", ")), failed.join(", ")],
     }
 }
 

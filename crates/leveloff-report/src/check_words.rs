@@ -207,3 +207,6 @@ fn after_open(report: &CheckReport) -> Vec<String> {
     }
     steps
 }
+
+#[cfg(test)]
+mod tests;
