@@ -194,8 +194,8 @@ fn leak(verdict: &RunVerdict) -> GateResult {
     }
 }
 
-/// A run that levelled off, but later than it should. A lasting jump, such as the first evaluation's,
-/// and what rises and returns are no late warmup.
+/// A run that levelled off, but later than it should: gradually, and higher than it had ever been by
+/// then. A lasting jump, such as the first evaluation's, and what rises and returns are no late warmup.
 fn level_by(by: f64, verdict: &RunVerdict, curves: &RunCurves) -> GateResult {
     let Judgement {
         level_since_x,
@@ -204,8 +204,8 @@ fn level_by(by: f64, verdict: &RunVerdict, curves: &RunCurves) -> GateResult {
     } = verdict.memory;
     let counts_steps = !matches!(verdict.x_unit, XUnit::Second | XUnit::Epoch);
     let grew_late = || {
-        let then = curves.around(Series::Memory, by)?;
-        Some(curves.settled(Series::Memory)? - then > material)
+        let by_then = curves.peak_until(Series::Memory, LATE * by)?;
+        Some(curves.settled(Series::Memory)? - by_then > material)
     };
     let gradually = matches!(
         verdict.shape,

@@ -174,21 +174,33 @@ impl RunCurves {
         highs.map(|reach| reach.high).reduce(f64::max)
     }
 
-    /// Where the series is in the last fifth of the run: the median, which a spike does not move.
+    /// The highest value of any sample up to a count.
+    pub fn peak_until(&self, series: Series, x: f64) -> Option<f64> {
+        let until = self
+            .spans()
+            .filter(|span| span.x.is_some_and(|place| place.low <= x));
+        let highs = until.filter_map(|span| span.value(series));
+        highs.map(|reach| reach.high).reduce(f64::max)
+    }
+
+    /// Where the series is in the last fifth of the run: the median, which a spike does not move. The
+    /// newest place is left out, as it is when a run is judged: there it may be shutting down.
     pub fn settled(&self, series: Series) -> Option<f64> {
-        let spans: Vec<&CurveSpan> = self.spans().collect();
-        let place = |span: &CurveSpan| span.x.or(span.t).map(|reach| reach.high);
-        let counted = spans.iter().any(|span| span.x.is_some());
-        let spans = spans.iter().filter(|span| !counted || span.x.is_some());
-        let places: Vec<f64> = spans.clone().filter_map(|span| place(span)).collect();
-        let from = match (places.first(), places.last()) {
-            (Some(first), Some(last)) => last - SETTLED_PART * (last - first),
-            _ => f64::NEG_INFINITY,
-        };
-        let late = spans.filter(|span| place(span).is_none_or(|place| place >= from));
-        let late = late.filter_map(|span| span.value(series));
-        let mut values: Vec<f64> = late.map(Reach::middle).collect();
-        (!values.is_empty()).then(|| median(&mut values))
+        let is_counted = self.spans().any(|span| span.x.is_some());
+        let place = |span: &CurveSpan| if is_counted { span.x } else { span.t };
+        let placed: Vec<(Reach, Reach)> = self
+            .spans()
+            .filter_map(|span| Some((place(span)?, span.value(series)?)))
+            .collect();
+        let (first, last) = (placed.first()?.0.low, placed.last()?.0.high);
+        let from = last - SETTLED_PART * (last - first);
+        let late = placed.iter().filter(|(place, _)| place.high >= from);
+        let before = late.clone().filter(|(place, _)| place.high < last);
+        let mut values: Vec<f64> = before.map(|(_, value)| value.middle()).collect();
+        if values.is_empty() {
+            values = late.map(|(_, value)| value.middle()).collect();
+        }
+        Some(median(&mut values))
     }
 
     /// The value around a count; `None` where the run has not been.
@@ -429,6 +441,19 @@ mod tests {
         assert_eq!(curves.settled(Series::Memory), Some(50.0));
         assert!(curves.spans().count() <= MOST_SPANS);
         assert!(curves.stride() > 1);
+    }
+
+    #[test]
+    fn a_run_that_shuts_down_at_its_last_step_settled_before() {
+        let mut curves = RunCurves::new();
+        for step in 0..50 {
+            curves.observe(&at(Some(f64::from(step)), f64::from(step), 800));
+        }
+        for n in 0..40 {
+            curves.observe(&at(Some(50.0), f64::from(50 + n), 10));
+        }
+        assert_eq!(curves.settled(Series::Memory), Some(800.0));
+        assert_eq!(curves.peak_until(Series::Memory, 20.0), Some(800.0));
     }
 
     #[test]

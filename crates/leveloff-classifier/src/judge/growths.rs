@@ -20,6 +20,12 @@ const FEWEST_LATER: usize = 2 * FEWEST;
 /// Growth is looked at from this much behind the stated horizon.
 const HORIZON_SLACK: f64 = 1.1;
 
+/// A tooth is as high as another within this share of its rise.
+const NEAR_THE_TOP: f64 = 0.2;
+
+/// Fewer points than this share are a spike, such as an evaluation's, and no tooth.
+const NO_SPIKE: f64 = 0.05;
+
 /// The longest stretch is taken among those whose residuals are at most this many times the smallest.
 const FITS_AS_WELL: f64 = 1.5;
 
@@ -74,7 +80,21 @@ impl<'a> Growths<'a> {
             .into_iter()
             .chain(later.copied())
             .map(|growth| growth.with_certain_rise(self.scene))
-            .find(|growth| growth.is_material(self.scene) && !growth.bends_to_a_stop())
+            .find(|growth| {
+                growth.is_material(self.scene)
+                    && !growth.bends_to_a_stop()
+                    && !self.was_there_before(growth)
+            })
+    }
+
+    /// Whether memory was as high before and came back: then this may be the next tooth of a saw. Spikes
+    /// of single points do not count.
+    fn was_there_before(&self, growth: &Growth) -> bool {
+        let before = &self.scene.y[..growth.from];
+        let now = growth.line.at(self.scene.end());
+        let as_high = now - NEAR_THE_TOP * growth.grown().max(0.0);
+        let high = before.iter().filter(|&&y| y >= as_high).count();
+        high >= 2 && high as f64 >= NO_SPIKE * before.len() as f64
     }
 
     /// The growth that is going on: the longest stretch that is straight, else the last one.

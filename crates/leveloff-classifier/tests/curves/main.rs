@@ -6,6 +6,7 @@
 mod any_curve;
 mod chance;
 mod compile_workers;
+mod horizon;
 mod purity;
 mod reference_story;
 mod run;

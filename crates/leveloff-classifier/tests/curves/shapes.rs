@@ -142,3 +142,12 @@ fn with_teardown(mut run: Run) -> Run {
     run.points.push((x + 1.0, 0.54 * y));
     run
 }
+
+/// Garbage that is collected every so many steps, behind a warmup of 20.
+pub fn saw(period: f64, noise: f64) -> Run {
+    let tooth = move |step: f64| 300.0 * (step % period) / period;
+    Run::steps(700, move |step| {
+        1000.0 + 20.0 * step.min(20.0) + tooth(step)
+    })
+    .noisy(noise)
+}

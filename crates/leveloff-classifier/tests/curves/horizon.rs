@@ -1,0 +1,50 @@
+//! What a stated horizon must not do: call the next tooth of a saw a leak. And what it must: find a
+//! leak below one.
+
+use leveloff_classifier::verdict::Verdict;
+
+use crate::run::Run;
+use crate::shapes::saw;
+
+/// Where it is first called a leak, if ever, when it is looked at again and again.
+fn first_leak(run: &Run) -> Option<usize> {
+    (20..=run.points.len()).step_by(3).find(|&points| {
+        let so_far = Run {
+            points: run.points[..points].to_vec(),
+            ..run.clone()
+        };
+        matches!(so_far.judged().verdict, Verdict::Leak(_))
+    })
+}
+
+#[test]
+fn a_saw_is_no_leak_behind_the_horizon() {
+    for period in [25.0, 40.0, 70.0, 85.0] {
+        for noise in [0.0, 3.0, 15.0] {
+            let leak = first_leak(&saw(period, noise).level_by(90));
+            assert_eq!(leak, None, "a period of {period}, noise {noise}");
+        }
+    }
+}
+
+#[test]
+fn a_leak_below_a_saw_is_found() {
+    for period in [25.0, 40.0, 70.0] {
+        let mut run = saw(period, 3.0).level_by(90);
+        for (step, memory) in &mut run.points {
+            *memory += 2.0 * *step;
+        }
+        let verdict = run.judged().verdict;
+        assert!(matches!(verdict, Verdict::Leak(_)), "{period}: {verdict:?}");
+    }
+}
+
+#[test]
+fn a_leak_that_begins_late_is_found_in_spite_of_spikes() {
+    let run = Run::steps(400, |step| {
+        let spike = if step % 50.0 == 0.0 { 200.0 } else { 0.0 };
+        1000.0 + 2.0 * (step - 150.0).max(0.0) + spike
+    });
+    let verdict = run.noisy(3.0).level_by(90).judged().verdict;
+    assert!(matches!(verdict, Verdict::Leak(_)), "{verdict:?}");
+}
