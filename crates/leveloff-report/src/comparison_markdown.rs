@@ -44,7 +44,7 @@ pub fn differences(comparison: &Comparison) -> String {
     let sure = 100.0 * CONFIDENCE;
     format!(
         "{}\nIn brackets: where the change lies, {sure:.1} % sure.\n",
-        table(head, &rows)
+        table(&head, &rows)
     )
 }
 
@@ -79,7 +79,7 @@ fn places(compared: &Compared) -> String {
         .collect();
     format!(
         "\n{}",
-        table(["memory at", "before", "after", "change"], &rows)
+        table(&["memory at", "before", "after", "change"], &rows)
     )
 }
 

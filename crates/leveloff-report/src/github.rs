@@ -9,6 +9,7 @@ use crate::comparison_markdown;
 use crate::gate_words::{failure_words, gate_label, gate_title};
 use crate::markdown_words::{code, fenced, prose, table};
 use crate::run_report::RunReport;
+use crate::text_chart::text_chart;
 use crate::words::blame_words;
 
 /// GitHub shows this many annotations of a kind for a step, and drops the rest in silence.
@@ -59,7 +60,7 @@ pub fn step_summary(report: &CheckReport) -> String {
     }
     let telling = telling_run(report).map(|(_, held)| held);
     if let Some(held) = telling.or_else(|| report.held().next()) {
-        let chart = chart(&held.report).map(|chart| format!("\n{}", fenced(&chart)));
+        let chart = chart(&held.report).map(|chart| format!("\n{}", fenced("text", &chart)));
         text += &chart.unwrap_or_default();
         text += &who(held);
     }
@@ -76,8 +77,8 @@ pub fn step_summary(report: &CheckReport) -> String {
 }
 
 /// The curve as text; the one place where a chart comes into the summary.
-fn chart(_report: &RunReport) -> Option<String> {
-    None
+fn chart(report: &RunReport) -> Option<String> {
+    Some(text_chart(report)).filter(|chart| !chart.trim().is_empty())
 }
 
 /// Who and what grew, if it failed.
@@ -165,7 +166,7 @@ fn asked_table(report: &CheckReport) -> String {
             ]
         })
         .collect();
-    let mut text = table(["run", "asked", "answer", ""], &rows);
+    let mut text = table(&["run", "asked", "answer", ""], &rows);
     if asked.len() > MOST_ROWS {
         text += &format!("\n{} more are in the log.\n", asked.len() - MOST_ROWS);
     }

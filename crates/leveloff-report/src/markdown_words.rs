@@ -1,60 +1,80 @@
-//! Text of strangers in Markdown: it neither breaks a table nor mentions anybody.
+//! Words of strangers in Markdown: they break no table, and call nobody.
 
-/// As code: GitHub looks for mentions, references and HTML everywhere but there. On one line, and
-/// fit for a table's cell.
+use leveloff_model::process::printable;
+
+/// A stranger's words as code: nothing in it is a mention, a link or a tag.
 pub fn code(text: &str) -> String {
-    let text = one_line(text);
-    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    let fence = "`".repeat(longest + 1);
-    // A table is cut at its pipes before code is seen.
-    let text = text.replace('|', "\\|");
-    match text.as_str() {
-        "" => String::new(),
-        text if text.starts_with('`') || text.ends_with('`') => format!("{fence} {text} {fence}"),
-        text => format!("{fence}{text}{fence}"),
+    let text = printable(text.as_bytes());
+    if text.trim().is_empty() {
+        return "(empty)".to_owned();
     }
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let marks = "`".repeat(longest + 1);
+    // A space on each side is taken away again; without it, marks would touch marks.
+    let touches = |c: char| c == '`' || c == ' ';
+    let space = if text.starts_with(touches) || text.ends_with(touches) {
+        " "
+    } else {
+        ""
+    };
+    format!("{marks}{space}{text}{space}{marks}")
 }
 
-/// As prose on one line, fit for a table's cell.
+/// Our own sentences, which may hold code in backticks, and a stranger's word all the same.
 pub fn prose(text: &str) -> String {
+    let text = printable(text.as_bytes());
+    let pieces: Vec<&str> = text.split('`').collect();
+    let is_paired = pieces.len() % 2 == 1;
+    let piece = |(place, piece): (usize, &&str)| match place % 2 {
+        1 if is_paired => (*piece).to_owned(),
+        _ => escaped(piece),
+    };
+    let joint = if is_paired { "`" } else { "\\`" };
+    let pieces: Vec<String> = pieces.iter().enumerate().map(piece).collect();
+    pieces.join(joint)
+}
+
+/// Inside a table's row.
+pub fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for c in one_line(text).chars() {
+    for c in text.chars() {
         match c {
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '!' => escaped.extend(['\\', c]),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '&' => escaped.push_str("&amp;"),
-            // GitHub finds mentions and references in what is rendered, so no escape hides them; a
-            // space of no width does.
-            '@' | '#' => escaped.extend([c, '\u{200b}']),
-            c => escaped.push(c),
+            '\\' | '<' | '>' | '*' | '_' | '[' | ']' | '~' | '&' | '$' | '!' => {
+                escaped.extend(['\\', c]);
+            }
+            // GitHub looks for mentions and issues after rendering, so a backslash is no help there. An
+            // invisible joiner is.
+            '@' | '#' => escaped.extend([c, '\u{2060}']),
+            _ => escaped.push(c),
         }
     }
     escaped
 }
 
 /// In a fence that the text cannot close.
-pub fn fenced(text: &str) -> String {
+pub fn fenced(language: &str, text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
-    format!("{fence}text\n{}\n{fence}\n", text.trim_end())
+    format!(
+        "{fence}{language}\n{}\n{fence}\n",
+        text.trim_end_matches('\n')
+    )
 }
 
-/// A table with a head. Cells are Markdown already.
-pub fn table<const N: usize>(head: [&str; N], rows: &[[String; N]]) -> String {
-    let line = |cells: Vec<&str>| format!("| {} |\n", cells.join(" | "));
-    let mut text = line(head.to_vec());
-    text += &line(vec!["---"; N]);
+/// A table: what its rows are of to the left, amounts to the right. Cells are Markdown already.
+pub fn table<Cell: AsRef<str>>(head: &[&str], rows: &[impl AsRef<[Cell]>]) -> String {
+    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    let mut text = line(head.iter().map(|name| cell(name)).collect());
+    let aligned = (0..head.len()).map(|i| if i == 0 { ":--" } else { "--:" }.to_owned());
+    text += &line(aligned.collect());
     for row in rows {
-        text += &line(row.iter().map(String::as_str).collect());
+        text += &line(row.as_ref().iter().map(|of| cell(of.as_ref())).collect());
     }
     text
-}
-
-fn one_line(text: &str) -> String {
-    let is_break = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
-    let words = text.split(is_break).filter(|part| !part.is_empty());
-    words.collect::<Vec<&str>>().join(" ")
 }
 
 #[cfg(test)]
@@ -96,7 +116,7 @@ mod tests {
     #[test]
     fn names_of_strangers_stay_in_their_cells_and_are_no_markup() {
         for nasty in NASTY {
-            let markdown = table(["a", "b"], &[[code(nasty), prose(nasty)]]);
+            let markdown = table(&["a", "b"], &[[code(nasty), prose(nasty)]]);
             let (rows, markup) = rendered(&markdown);
             assert_eq!((rows, markup), (vec![2, 2], false), "{markdown}");
         }
@@ -118,8 +138,28 @@ mod tests {
 
     #[test]
     fn no_text_closes_its_fence() {
-        let markdown = fenced("a\n```\n@octocat\n````\nb");
+        let markdown = fenced("text", "a\n```\n@octocat\n````\nb");
         let events: Vec<Event> = Parser::new(&markdown).collect();
         assert_eq!(events.len(), 3, "{events:?}");
+    }
+
+    #[test]
+    fn code_keeps_its_backticks() {
+        assert_eq!(code("a b"), "`a b`");
+        assert_eq!(code("a`b"), "``a`b``");
+        assert_eq!(code("`x`"), "`` `x` ``");
+        assert_eq!(code("a\nb"), "`a\\nb`");
+        assert_eq!(code(""), "(empty)");
+    }
+
+    #[test]
+    fn sentences_keep_their_code_and_lose_their_power() {
+        assert_eq!(
+            prose("try `a_b --x <y>` at once"),
+            "try `a_b --x <y>` at once"
+        );
+        assert_eq!(prose("a_b <i>"), "a\\_b \\<i\\>");
+        assert_eq!(prose("one ` only"), "one \\` only");
+        assert_eq!(prose("@you #1"), "@\u{2060}you #\u{2060}1");
     }
 }

@@ -6,13 +6,12 @@
 
 mod document;
 mod evidence;
-mod ruled_out;
 mod setting;
-mod text;
 
 use leveloff_classifier::verdict::{ClockTick, RunVerdict, Subject, Verdict};
 
 use crate::judge_text::{bound, memory_beside, warmup};
+use crate::markdown_words::{code, prose};
 use crate::place::Place;
 use crate::rate::MemoryRate;
 use crate::run_report::RunReport;
@@ -21,10 +20,9 @@ use crate::subject::{things, words};
 use crate::text_chart::text_chart;
 use crate::words::{
     Headline, blame_words, bytes, clock_words, growth_with_interval, is_from_the_start, risk_words,
-    sentence, settling, verdict_words, what_to_try,
+    ruled_out, sentence, settling, verdict_words, what_to_try,
 };
 use document::Document;
-use text::{code, prose};
 
 /// The report.
 pub fn markdown(report: &RunReport) -> String {
@@ -35,12 +33,20 @@ pub fn markdown(report: &RunReport) -> String {
     page.heading("Evidence");
     evidence::write(report, &mut page);
     write_cause(&report.verdict, &mut page);
-    ruled_out::write(report, &mut page);
+    write_ruled_out(report, &mut page);
     write_sizing(report, &mut page);
     setting::write_environment(report, &mut page);
     setting::write_reproduction(report, &mut page);
     setting::write_method(report, &mut page);
     page.into_text()
+}
+
+fn write_ruled_out(report: &RunReport, page: &mut Document) {
+    let items: Vec<String> = ruled_out(report).iter().map(|line| prose(line)).collect();
+    if !items.is_empty() {
+        page.heading("Ruled out");
+        page.list(&items);
+    }
 }
 
 /// What grows, how fast, since when; or that nothing does.

@@ -5,11 +5,13 @@ mod brief;
 mod cause;
 mod headline;
 mod reason;
+mod ruled_out;
 
 pub use brief::{brief, growth, growth_with_interval};
 pub use cause::{blame_words, clock_words, risk_words, short_risk_words, what_to_try};
 pub use headline::{Headline, is_from_the_start, short_reason, verdict_words};
 pub use reason::{sentence, settling};
+pub use ruled_out::ruled_out;
 
 use leveloff_model::units::Bytes;
 

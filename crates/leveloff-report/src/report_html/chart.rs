@@ -4,6 +4,7 @@ use leveloff_classifier::observation::XUnit;
 
 use super::curve_table;
 use super::markup::Markup;
+use crate::chart;
 use crate::place::thousands;
 use crate::run_report::RunReport;
 
@@ -24,11 +25,12 @@ pub fn write(report: &RunReport, page: &mut Markup) {
     page.end_section();
 }
 
-/// A still picture belongs here as soon as there is one: `chart::svg(report)`.
-fn write_without_script(_report: &RunReport, page: &mut Markup) {
+/// Without JavaScript, a still picture.
+fn write_without_script(report: &RunReport, page: &mut Markup) {
+    page.raw("<noscript>").picture(&chart::svg(report));
     page.raw(
-        "<noscript><p class=\"note\">The chart is drawn by JavaScript, which is off. The numbers \
-              below are complete without it.</p></noscript>\n",
+        "<p class=\"note\">With JavaScript, this chart can be hovered and zoomed. The numbers below \
+              are complete without it.</p></noscript>\n",
     );
 }
 

@@ -1,5 +1,7 @@
 //! Where it ran, and what was stated.
 
+use std::collections::BTreeMap;
+
 use leveloff_model::recording::EndReason;
 use leveloff_model::units::Limit;
 use serde::Serialize;
@@ -18,6 +20,9 @@ pub(super) struct EnvironmentRow<'a> {
     kernel: Option<&'a str>,
     machine_memory_bytes: Option<u64>,
     cgroup: Option<GroupRow<'a>>,
+    python: Option<&'a str>,
+    packages: Option<&'a BTreeMap<String, String>>,
+    variables: Option<&'a BTreeMap<String, String>>,
     interval_s: Plain,
     recorder: Option<&'a str>,
     own_cost_percent: Plain,
@@ -54,6 +59,7 @@ struct StatedRow {
 impl EnvironmentRow<'_> {
     pub(super) fn of(report: &RunReport) -> EnvironmentRow<'_> {
         let background = &report.background;
+        let software = background.software.as_ref();
         EnvironmentRow {
             input_format: &report.format,
             command: background.command.as_deref(),
@@ -63,6 +69,9 @@ impl EnvironmentRow<'_> {
             kernel: background.kernel.as_deref(),
             machine_memory_bytes: background.machine_memory.map(|memory| memory.0),
             cgroup: background.cgroup.as_ref().map(GroupRow::of),
+            python: software.and_then(|software| software.python.as_deref()),
+            packages: software.and_then(|software| software.packages.as_ref()),
+            variables: software.and_then(|software| software.variables.as_ref()),
             interval_s: Plain(background.interval.map(|interval| interval.0)),
             recorder: background.recorder.as_deref(),
             own_cost_percent: Plain(background.own_cost_percent),

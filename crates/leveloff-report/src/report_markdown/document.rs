@@ -1,6 +1,6 @@
 //! Blocks of Markdown. What goes in is Markdown already, except in fences.
 
-use super::text::cell;
+use crate::markdown_words::{fenced, table};
 
 /// A page being written.
 #[derive(Debug, Default)]
@@ -23,27 +23,13 @@ impl Document {
         self.block(&items.join("\n"));
     }
 
-    /// A table: amounts to the right, what they are of to the left.
     pub(super) fn table(&mut self, head: &[&str], rows: &[Vec<String>]) {
-        let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
-        let mut lines = vec![line(head.iter().map(|text| cell(text)).collect())];
-        let aligned = (0..head.len()).map(|i| if i == 0 { ":--" } else { "--:" }.to_owned());
-        lines.push(line(aligned.collect()));
-        lines.extend(
-            rows.iter()
-                .map(|row| line(row.iter().map(|text| cell(text)).collect())),
-        );
-        self.block(&lines.join("\n"));
+        self.block(table(head, rows).trim_end());
     }
 
     /// Text as it is, whatever it is.
     pub(super) fn fence(&mut self, language: &str, text: &str) {
-        let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-        let fence = "`".repeat(longest.max(2) + 1);
-        self.block(&format!(
-            "{fence}{language}\n{}\n{fence}",
-            text.trim_end_matches('\n')
-        ));
+        self.block(fenced(language, text).trim_end());
     }
 
     pub(super) fn into_text(self) -> String {

@@ -1,10 +1,12 @@
 //! Where it ran, how to see it again, and how it was judged.
 
+use std::collections::BTreeMap;
+
 use leveloff_model::recording::EndReason;
 use leveloff_model::units::Limit;
 
 use super::document::Document;
-use super::text::code;
+use crate::markdown_words::code;
 use crate::run_report::{Background, RunReport};
 
 /// Writes what is known of the surroundings.
@@ -96,7 +98,11 @@ fn environment(background: &Background) -> Vec<String> {
             format!("{limit} (version {}, {})", group.version, code(&group.path))
         }),
     );
-    // The trainer's software (Python, torch, variables) belongs here as soon as a recording tells it.
+    if let Some(software) = &background.software {
+        tell("Python", software.python.as_deref().map(code));
+        tell("packages", listed(software.packages.as_ref(), " "));
+        tell("variables", listed(software.variables.as_ref(), "="));
+    }
     tell(
         "sampled every",
         background.interval.map(|interval| interval.to_string()),
@@ -122,6 +128,13 @@ fn environment(background: &Background) -> Vec<String> {
             .map(|end| format!("{} after {}", end_words(end.reason), end.t)),
     );
     items
+}
+
+/// `torch 2.8.0`, `numpy 2.4.6`; `None` for what is not known or empty.
+fn listed(values: Option<&BTreeMap<String, String>>, sign: &str) -> Option<String> {
+    let values = values.filter(|values| !values.is_empty())?.iter();
+    let values = values.map(|(name, value)| code(&format!("{name}{sign}{value}")));
+    Some(values.collect::<Vec<_>>().join(", "))
 }
 
 fn end_words(reason: EndReason) -> String {

@@ -2,27 +2,21 @@
 
 use leveloff_classifier::verdict::{Judgement, RunVerdict, Subject, Verdict};
 
-use super::document::Document;
-use super::text::prose;
+use super::bytes;
 use crate::place::thousands;
 use crate::rate::MemoryRate;
 use crate::run_report::{Part, RunReport};
 use crate::subject::{things, words};
-use crate::words::bytes;
 
 /// The judge does not look at what rises by less than this share of what is material for the whole.
 const NO_RISE: f64 = 0.5;
 
-/// Writes what was ruled out. What was not looked at is not named.
-pub(super) fn write(report: &RunReport, page: &mut Document) {
+/// What was ruled out, in a line each. What was not looked at is not named.
+pub fn ruled_out(report: &RunReport) -> Vec<String> {
     let run = &report.verdict;
     let grows = matches!(run.verdict, Verdict::Leak(_) | Verdict::WarmingUp);
     let parts = report.parts.iter().filter(|_| grows);
-    let items: Vec<String> = parts.filter_map(|part| item(part, run)).collect();
-    if !items.is_empty() {
-        page.heading("Ruled out");
-        page.list(&items);
-    }
+    parts.filter_map(|part| item(part, run)).collect()
 }
 
 /// `live tensors: 6,529 in the beginning, 6,529 in the end`; `None` for what grows, or may.
@@ -33,7 +27,7 @@ fn item(part: &Part, run: &RunVerdict) -> Option<String> {
         Some((_, judgement)) => level(subject, judgement, run)?,
         None => unchanged(subject, part, run)?,
     };
-    Some(prose(&format!("{}: {text}", words(subject))))
+    Some(format!("{}: {text}", words(subject)))
 }
 
 fn is_blamed(subject: Subject, run: &RunVerdict) -> bool {
