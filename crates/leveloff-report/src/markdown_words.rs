@@ -65,12 +65,19 @@ pub fn fenced(language: &str, text: &str) -> String {
     )
 }
 
-/// A table: what its rows are of to the left, amounts to the right. Cells are Markdown already.
+/// A table, amounts to the right and words to the left. Cells are Markdown already.
 pub fn table<Cell: AsRef<str>>(head: &[&str], rows: &[impl AsRef<[Cell]>]) -> String {
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    let are_amounts = |column: usize| {
+        let mut cells = rows.iter().filter_map(|row| row.as_ref().get(column));
+        cells.all(|cell| {
+            cell.as_ref()
+                .starts_with(|c: char| c.is_ascii_digit() || "+-".contains(c))
+        })
+    };
+    let aligned = (0..head.len()).map(|column| if are_amounts(column) { "--:" } else { ":--" });
     let mut text = line(head.iter().map(|name| cell(name)).collect());
-    let aligned = (0..head.len()).map(|i| if i == 0 { ":--" } else { "--:" }.to_owned());
-    text += &line(aligned.collect());
+    text += &line(aligned.map(str::to_owned).collect());
     for row in rows {
         text += &line(row.as_ref().iter().map(|of| cell(of.as_ref())).collect());
     }
