@@ -9,7 +9,7 @@ use crate::secrets;
 impl RunReport {
     /// Without values that open doors. Every report is made so.
     pub(super) fn without_secrets(mut self) -> RunReport {
-        self.change_commands(|command| secrets::masked(command));
+        self.change_commands(secrets::masked);
         self.change_texts(&|text| secrets::masked_text(text));
         self
     }
