@@ -12,6 +12,10 @@ const MOST_LISTED: usize = 64;
 /// Processes that are followed at most; then the smaller half of those that ended is let go.
 const MOST_FOLLOWED: usize = 1024;
 
+/// Workers leave a little before the run ends: whoever was there within this last part of it, a
+/// twentieth, was there to the end.
+const ENDING_PART: u64 = 20;
+
 /// One process of the run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Member {
@@ -39,7 +43,7 @@ pub struct Member {
     pub rss: Bytes,
     /// When it was first and last seen.
     pub seen: Option<(Seconds, Seconds)>,
-    /// Whether it was there when the run was last looked at.
+    /// Whether it was there up to the end of the run.
     pub is_there: bool,
 }
 
@@ -65,7 +69,9 @@ impl Crew {
     /// Takes the next observation.
     pub fn observe(&mut self, observation: &Observation) {
         self.observations += 1;
-        for share in &observation.processes {
+        // One that has given its memory back is on its way out, and tells nothing of how it was.
+        let holds = |share: &&ProcessShare| share.memory + share.rss > Bytes::ZERO;
+        for share in observation.processes.iter().filter(holds) {
             let followed = self
                 .followed
                 .entry(share.index)
@@ -80,11 +86,11 @@ impl Crew {
 
     /// Parents before their children, biggest first among brothers; and how many are not listed.
     pub fn listed(self, names: &HashMap<ProcessIndex, ProcessInfo>) -> (Vec<Member>, u64) {
-        let now = self.observations;
+        let until_end = self.observations - self.observations / ENDING_PART;
         let mut members: Vec<Member> = self
             .followed
             .into_values()
-            .map(|followed| followed.member(names, now))
+            .map(|followed| followed.member(names, until_end))
             .collect();
         members.sort_by_key(|member| (std::cmp::Reverse(member.peak), member.index));
         let left_out = members.len().saturating_sub(MOST_LISTED) as u64;
@@ -128,7 +134,7 @@ impl Followed {
         }
     }
 
-    fn member(self, names: &HashMap<ProcessIndex, ProcessInfo>, now: u64) -> Member {
+    fn member(self, names: &HashMap<ProcessIndex, ProcessInfo>, until_end: u64) -> Member {
         let info = names.get(&self.share.index);
         Member {
             index: self.share.index,
@@ -143,7 +149,7 @@ impl Followed {
             peak: self.peak,
             rss: self.share.rss,
             seen: self.seen,
-            is_there: self.last == now,
+            is_there: self.last >= until_end,
         }
     }
 }
@@ -265,7 +271,7 @@ mod tests {
             let big = if index == 17 {
                 1 << 40
             } else {
-                u64::from(index)
+                1 + u64::from(index)
             };
             crew.observe(&Observation {
                 processes: vec![share(index, big)],

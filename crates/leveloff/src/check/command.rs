@@ -1,19 +1,26 @@
 //! The command of a check, run and recorded by `leveloff run`, once or several times.
 
+use std::fs::File;
+use std::io::BufReader;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
 use anyhow::{Context, Result, bail};
+use leveloff_model::recording::RecordingReader;
 use rustix::io::dup;
 
 use crate::cli::{CheckArgs, Format};
 use crate::notice::notice;
+use crate::outputs::{self, Existing};
 use crate::recorder::Recorder;
 
 /// Runs the command as often as asked; the recordings.
 pub fn run_all(args: &CheckArgs) -> Result<Vec<PathBuf>> {
     let recordings = recordings(args);
+    for recording in &recordings {
+        make_room(recording, args.force)?;
+    }
     for (turn, recording) in (1..).zip(&recordings) {
         if args.repeat > 1 {
             notice(&format!("run {turn} of {}", args.repeat));
@@ -28,6 +35,21 @@ pub fn run_all(args: &CheckArgs) -> Result<Vec<PathBuf>> {
         }
     }
     Ok(recordings)
+}
+
+/// An existing recording is in the way; `--force` removes it, and never anything that is none.
+fn make_room(recording: &Path, force: bool) -> Result<()> {
+    let existing = Existing::replaced_if(force);
+    outputs::check(recording, existing)?;
+    if !recording.exists() {
+        return Ok(());
+    }
+    let shown = recording.display();
+    let file = File::open(recording).with_context(|| format!("cannot open {shown}"))?;
+    if RecordingReader::new(BufReader::new(file)).is_err() {
+        bail!("{shown} exists and is not a recording, so it is not replaced; choose another name");
+    }
+    std::fs::remove_file(recording).with_context(|| format!("cannot replace {shown}"))
 }
 
 /// Through `leveloff run` as a process of its own: it takes the terminal and the signals into its

@@ -46,11 +46,11 @@ pub fn write(args: &CheckArgs, report: &CheckReport) -> Result<()> {
             existing,
         )?;
     }
-    if let Some(path) = &args.report {
-        write_reports(args, path, report)?;
-    }
     if args.github {
         summarise_for_github(report);
+    }
+    if let Some(path) = &args.report {
+        write_reports(args, path, report)?;
     }
     Ok(())
 }

@@ -304,6 +304,26 @@ fn a_command_that_fails_is_no_passed_check() {
 }
 
 #[test]
+fn a_recording_is_replaced_only_by_force_and_only_if_it_is_one() {
+    let stage = stage();
+    let run = ["-o", "r.jsonl", "--undecided", "pass", "--", "sleep", "0.5"];
+    check(&stage, &run, 0);
+    refused(
+        &stage,
+        &[&["check"], &run[..]].concat(),
+        &["r.jsonl exists", "--force"],
+    );
+    check(&stage, &[&["--force"], &run[..]].concat(), 0);
+    stage.file("r.jsonl", "my notes");
+    refused(
+        &stage,
+        &[&["check", "--force"], &run[..]].concat(),
+        &["not a recording"],
+    );
+    assert_eq!(std::fs::read(stage.path("r.jsonl")).unwrap(), b"my notes");
+}
+
+#[test]
 fn files_and_a_command_are_not_asked_together() {
     let stage = stage();
     for arguments in [
