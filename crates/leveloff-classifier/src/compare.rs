@@ -46,12 +46,14 @@ pub enum Outcome {
 pub enum LeakChange {
     /// Neither.
     None,
-    /// More than half of the runs leak now, and before no more than half did.
+    /// More than half of the runs leak now, and before they were level.
     Came,
     /// The other way round.
     Went,
     /// Both sides leak.
     Stayed,
+    /// One side leaks, and of the other it cannot be told.
+    Unclear,
     /// Some of the repeats leak, and not more than half.
     Disputed,
 }
@@ -94,6 +96,9 @@ pub enum ChangeFinding {
 /// false alarm every few years, and one in a hundred one every few weeks.
 pub const CONFIDENCE: f64 = 0.999;
 
+/// With fewer points nothing can be said of a run, and so not of two.
+pub const FEWEST_POINTS: u64 = 6;
+
 /// Repeats of a training on one machine are taken to differ by this share of their memory. Seen: 0.01 to
 /// 0.5 % with real torch, 1.5 % where loader workers copy on write, and 1.5 % with the reference trainer,
 /// whose 10 MiB make an allocator's grain large (`scripts/bench-check`).
@@ -110,7 +115,8 @@ const USUAL_SPREAD_WEIGHT: f64 = 8.0;
 
 /// Compares what came after with what was before.
 pub fn compare(before: &Side, after: &Side) -> Comparison {
-    let unit = (before.unit == after.unit).then_some(before.unit);
+    let is_mixed = before.is_mixed || after.is_mixed;
+    let unit = (before.unit == after.unit && !is_mixed).then_some(before.unit);
     let mut differences: Vec<Difference> = before
         .measured
         .keys()
@@ -121,7 +127,10 @@ pub fn compare(before: &Side, after: &Side) -> Comparison {
     let leak = leak_change(before, after);
     Comparison {
         unit,
-        outcome: outcome(leak, &differences),
+        outcome: match before.points.min(after.points) {
+            0..FEWEST_POINTS => Outcome::Undecided,
+            _ => outcome(leak, &differences),
+        },
         leak,
         differences,
         before: before.clone(),
@@ -144,13 +153,32 @@ impl Comparison {
 }
 
 fn leak_change(before: &Side, after: &Side) -> LeakChange {
-    let most = |side: &Side| 2 * side.leaks > side.runs;
-    match (most(before), most(after)) {
-        (false, true) => LeakChange::Came,
-        (true, true) => LeakChange::Stayed,
-        (_, false) if after.leaks > 0 => LeakChange::Disputed,
-        (true, false) => LeakChange::Went,
-        (false, false) => LeakChange::None,
+    match (Leaks::of(before), Leaks::of(after)) {
+        (Leaks::No, Leaks::Yes) => LeakChange::Came,
+        (Leaks::Yes, Leaks::Yes) => LeakChange::Stayed,
+        (Leaks::Yes, Leaks::No) => LeakChange::Went,
+        (_, Leaks::Perhaps) if after.leaks > 0 => LeakChange::Disputed,
+        (Leaks::Perhaps, Leaks::Yes) | (Leaks::Yes, Leaks::Perhaps) => LeakChange::Unclear,
+        (Leaks::No | Leaks::Perhaps, Leaks::No | Leaks::Perhaps) => LeakChange::None,
+    }
+}
+
+/// Whether a side leaks. What is warming up or undecided may.
+enum Leaks {
+    Yes,
+    No,
+    Perhaps,
+}
+
+impl Leaks {
+    fn of(side: &Side) -> Leaks {
+        if 2 * side.leaks > side.runs {
+            Leaks::Yes
+        } else if side.leaks == 0 && 2 * side.levels > side.runs {
+            Leaks::No
+        } else {
+            Leaks::Perhaps
+        }
     }
 }
 
@@ -162,8 +190,8 @@ fn outcome(leak: LeakChange, differences: &[Difference]) -> Outcome {
     };
     match leak {
         LeakChange::Came => Outcome::Worse,
-        LeakChange::Disputed => Outcome::Undecided,
         _ if found(ChangeFinding::More) => Outcome::Worse,
+        LeakChange::Disputed | LeakChange::Unclear => Outcome::Undecided,
         LeakChange::Went => Outcome::Better,
         _ if found(ChangeFinding::Less) => Outcome::Better,
         _ => Outcome::Same,
@@ -273,6 +301,7 @@ mod tests {
             unit: XUnit::Step,
             until: 300.0,
             verdict,
+            points: 300,
             measured: [
                 (Quantity::Level, measured(level)),
                 (Quantity::Peak, measured(1.02 * level)),
@@ -345,6 +374,37 @@ mod tests {
         assert_eq!(outcome(0, 1), Outcome::Undecided);
         assert_eq!(outcome(3, 0), Outcome::Better);
         assert_eq!(outcome(3, 3), Outcome::Same);
+    }
+
+    #[test]
+    fn what_is_undecided_is_not_taken_for_level() {
+        let one = |verdict| Side::of(&[run(GIB, verdict)]).unwrap();
+        let leak = Verdict::Leak(Grade::Confirmed);
+        let outcome = |before, after| compare(&one(before), &one(after)).outcome;
+        assert_eq!(outcome(Verdict::WarmingUp, leak), Outcome::Undecided);
+        assert_eq!(outcome(leak, Verdict::Undecided), Outcome::Undecided);
+        assert_eq!(outcome(Verdict::WarmingUp, Verdict::Level), Outcome::Same);
+        assert_eq!(outcome(Verdict::Level, leak), Outcome::Worse);
+    }
+
+    #[test]
+    fn much_more_memory_is_worse_whatever_the_repeats_say_of_leaks() {
+        let before = side(&[1.0, 1.0, 1.0]);
+        let verdicts = [
+            Verdict::Leak(Grade::Early),
+            Verdict::WarmingUp,
+            Verdict::WarmingUp,
+        ];
+        let after: Vec<RunProfile> = verdicts.map(|verdict| run(20.0 * GIB, verdict)).into();
+        let comparison = compare(&before, &Side::of(&after).unwrap());
+        assert_eq!(comparison.outcome, Outcome::Worse);
+    }
+
+    #[test]
+    fn one_sample_decides_nothing() {
+        let mut few = side(&[20.0]);
+        few.points = 1;
+        assert_eq!(compare(&side(&[1.0]), &few).outcome, Outcome::Undecided);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::verdict::{Kind, RunVerdict, Verdict};
 pub enum Quantity {
     /// Memory in the last fifth of the stretch.
     Level,
-    /// The highest memory of any sample.
+    /// The highest memory that lasted for two samples.
     Peak,
     /// Growth at the end, in bytes for each unit of x.
     Growth,
@@ -36,6 +36,8 @@ pub struct RunProfile {
     pub until: f64,
     /// What is said of it.
     pub verdict: Verdict,
+    /// Points that it was judged by.
+    pub points: u64,
     /// What is known.
     pub measured: BTreeMap<Quantity, Measured>,
 }
@@ -54,6 +56,10 @@ pub struct Measured {
 pub struct Side {
     /// What x counts.
     pub unit: XUnit,
+    /// Whether some of them count something else.
+    pub is_mixed: bool,
+    /// Points of the one with the fewest.
+    pub points: u64,
     /// How far the shortest went.
     pub until: f64,
     /// How far the longest went.
@@ -114,7 +120,7 @@ impl RunProfile {
         let alike = verdict.memory.autocorrelation.clamp(0.0, 0.95);
         let settled = noise * (1.6 * (1.0 + alike) / (1.0 - alike) / late).sqrt().min(1.0);
         set(Quantity::Level, curves.settled(Series::Memory), settled);
-        set(Quantity::Peak, curves.peak(Series::Memory), noise);
+        set(Quantity::Peak, curves.lasting_peak(), noise);
         set(Quantity::Baseline, curves.baseline(Series::Memory), noise);
         let since = verdict.memory.level_since_x;
         let since = since.filter(|_| verdict.memory.verdict == Verdict::Level);
@@ -139,6 +145,7 @@ impl RunProfile {
             unit: verdict.x_unit,
             until: verdict.span.map_or(0.0, |span| span.1),
             verdict: verdict.verdict,
+            points: verdict.points,
             measured,
         }
     }
@@ -160,6 +167,8 @@ impl Side {
         }
         Some(Side {
             unit: first.unit,
+            is_mixed: runs.iter().any(|run| run.unit != first.unit),
+            points: runs.iter().map(|run| run.points).min().unwrap_or(0),
             until: runs
                 .iter()
                 .map(|run| run.until)
@@ -212,6 +221,7 @@ mod tests {
             unit: XUnit::Step,
             until,
             verdict,
+            points: 300,
             measured: [(Quantity::Level, measured)].into(),
         }
     }

@@ -87,6 +87,8 @@ pub struct RunCurves {
     first: Option<Values>,
     first_counted: Option<Values>,
     last: Option<Values>,
+    /// The highest that two samples in a row had.
+    lasting_peak: Option<f64>,
     samples: u64,
 }
 
@@ -103,6 +105,7 @@ impl RunCurves {
             first: None,
             first_counted: None,
             last: None,
+            lasting_peak: None,
             samples: 0,
         }
     }
@@ -113,6 +116,12 @@ impl RunCurves {
         self.first.get_or_insert(values);
         if observation.count.is_some() {
             self.first_counted.get_or_insert(values);
+        }
+        if let (Some(now), Some(before)) =
+            (memory_of(&values), self.last.as_ref().and_then(memory_of))
+        {
+            let both = now.min(before);
+            self.lasting_peak = Some(self.lasting_peak.map_or(both, |peak| peak.max(both)));
         }
         self.last = Some(values);
         self.samples += 1;
@@ -172,6 +181,12 @@ impl RunCurves {
     pub fn peak(&self, series: Series) -> Option<f64> {
         let highs = self.spans().filter_map(|span| span.value(series));
         highs.map(|reach| reach.high).reduce(f64::max)
+    }
+
+    /// The highest memory that two samples in a row had. One alone may be a moment in which pages
+    /// were counted for two processes; runs are not compared by that.
+    pub fn lasting_peak(&self) -> Option<f64> {
+        self.lasting_peak.or_else(|| self.peak(Series::Memory))
     }
 
     /// The highest value of any sample up to a count.
@@ -332,6 +347,10 @@ impl Series {
     }
 }
 
+fn memory_of(values: &Values) -> Option<f64> {
+    values[Series::Memory.index()].map(|reach| reach.high)
+}
+
 fn values(observation: &Observation) -> Values {
     let mut values = [None; Series::COUNT];
     let mut set = |series: Series, value: f64| {
@@ -438,6 +457,7 @@ mod tests {
         }
         assert_eq!(curves.baseline(Series::Memory), Some(50.0));
         assert_eq!(curves.peak(Series::Memory), Some(900.0));
+        assert_eq!(curves.lasting_peak(), Some(50.0));
         assert_eq!(curves.settled(Series::Memory), Some(50.0));
         assert!(curves.spans().count() <= MOST_SPANS);
         assert!(curves.stride() > 1);

@@ -128,7 +128,7 @@ pub fn printable(raw: &[u8]) -> String {
     let mut text = String::with_capacity(raw.len());
     for chunk in raw.utf8_chunks() {
         for c in chunk.valid().chars() {
-            if c.is_control() {
+            if c.is_control() || turns_text_around(c) {
                 text.extend(c.escape_default());
             } else {
                 text.push(c);
@@ -139,6 +139,11 @@ pub fn printable(raw: &[u8]) -> String {
         }
     }
     text
+}
+
+/// Signs that no eye sees and that let text read backwards, so that a name can pass for another.
+pub fn turns_text_around(c: char) -> bool {
+    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]
@@ -157,5 +162,6 @@ mod tests {
         assert_eq!(printable(b"pt_data_worker"), "pt_data_worker");
         assert_eq!(printable("größe".as_bytes()), "größe");
         assert_eq!(printable(b"a\x1b[2Jb\n\xff"), "a\\u{1b}[2Jb\\n\\xff");
+        assert_eq!(printable("a\u{202e}b".as_bytes()), "a\\u{202e}b");
     }
 }

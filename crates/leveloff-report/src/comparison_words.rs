@@ -1,7 +1,7 @@
 //! A comparison in words. Text, Markdown, JSON and the check take theirs from here.
 
 use leveloff_classifier::compare::{
-    ChangeFinding, Comparison, Difference, LeakChange, Outcome, USUAL_SPREAD,
+    ChangeFinding, Comparison, Difference, FEWEST_POINTS, LeakChange, Outcome, USUAL_SPREAD,
 };
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::profile::{Quantity, Side};
@@ -40,6 +40,7 @@ pub fn leak_name(leak: LeakChange) -> &'static str {
         LeakChange::Came => "came",
         LeakChange::Went => "went",
         LeakChange::Stayed => "stayed",
+        LeakChange::Unclear => "unclear",
         LeakChange::Disputed => "disputed",
     }
 }
@@ -61,7 +62,7 @@ pub fn quantity_name(quantity: Quantity) -> String {
 pub fn quantity_words(quantity: Quantity, unit: XUnit) -> String {
     match quantity {
         Quantity::Level => "level".to_owned(),
-        Quantity::Peak => "peak".to_owned(),
+        Quantity::Peak => "lasting peak".to_owned(),
         Quantity::Growth => format!("growth per {}", unit.name()),
         Quantity::Baseline => "at the start".to_owned(),
         Quantity::WarmupEnd => "end of warmup".to_owned(),
@@ -138,6 +139,9 @@ pub fn because(comparison: &Comparison) -> String {
     let changed = |finding| changed(comparison, finding);
     let (before, after) = (&comparison.before, &comparison.after);
     match (comparison.outcome, comparison.leak) {
+        (Outcome::Undecided, _) if before.points.min(after.points) < FEWEST_POINTS => {
+            "too few points to compare".to_owned()
+        }
         (_, LeakChange::Came) => format!("memory leaks{}; before it did not", of(after)),
         (Outcome::Worse, LeakChange::Stayed) => {
             format!("it leaks as before, and {}", changed(ChangeFinding::More))
@@ -148,6 +152,12 @@ pub fn because(comparison: &Comparison) -> String {
             format!("it leaks as before, but {}", changed(ChangeFinding::Less))
         }
         (Outcome::Better, _) => changed(ChangeFinding::Less),
+        (Outcome::Undecided, LeakChange::Unclear) if 2 * after.leaks > after.runs => {
+            "memory leaks now; whether it did before cannot be told".to_owned()
+        }
+        (Outcome::Undecided, LeakChange::Unclear) => {
+            "memory leaked before; whether it does now cannot be told".to_owned()
+        }
         (Outcome::Undecided, _) => format!(
             "{} of {} runs leak{} now; repeat it to know",
             after.leaks,

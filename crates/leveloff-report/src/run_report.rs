@@ -17,6 +17,7 @@ use leveloff_classifier::run_curves::{RunCurves, Series};
 use leveloff_classifier::verdict::RunVerdict;
 use leveloff_model::recording::{End, Header, StatedFacts};
 use leveloff_model::sample::Tick;
+use leveloff_model::units::Bytes;
 
 use crate::judged::Judged;
 use crate::sizing::Sizing;
@@ -69,7 +70,18 @@ pub struct Chronicle {
 pub struct RunChronicle {
     curves: RunCurves,
     crew: Crew,
+    /// The newest step, and how high memory was when it began.
+    newest: Option<(f64, Bytes)>,
+    /// What was seen at that step later on. A run that shuts down gives its memory back at its last
+    /// step, and that is not what it looked like; whether it is the last shows only with the next.
+    held: Vec<Observation>,
 }
+
+/// More than this are not held: a step that takes so long is no shutdown.
+const MOST_HELD: usize = 256;
+
+/// Memory that falls below this share of what it was gives itself back.
+const GIVEN_BACK: f64 = 0.98;
 
 /// What is known besides, when all is read.
 #[derive(Debug, Clone)]
@@ -93,13 +105,35 @@ pub struct Circumstances {
 impl RunChronicle {
     /// Takes the next observation.
     pub fn observe(&mut self, observation: &Observation) {
+        let is_at_newest = |(count, _)| observation.count == Some(count);
+        if self.newest.is_some_and(is_at_newest) && self.held.len() < MOST_HELD {
+            self.held.push(observation.clone());
+            return;
+        }
+        for held in std::mem::take(&mut self.held) {
+            self.take(&held);
+        }
+        self.take(observation);
+        let count = observation.count;
+        self.newest = count.map(|count| (count, observation.memory));
+    }
+
+    fn take(&mut self, observation: &Observation) {
         self.curves.observe(observation);
         self.crew.observe(observation);
     }
 
-    /// The curves so far.
-    pub fn curves(&self) -> &RunCurves {
-        &self.curves
+    /// Takes what is held up to where memory is given back.
+    fn finish(mut self) -> RunChronicle {
+        let (_, mut highest) = self.newest.unwrap_or_default();
+        for held in std::mem::take(&mut self.held) {
+            if (held.memory.0 as f64) < GIVEN_BACK * highest.0 as f64 {
+                break;
+            }
+            highest = highest.max(held.memory);
+            self.take(&held);
+        }
+        self
     }
 }
 
@@ -107,6 +141,7 @@ impl Chronicle {
     /// The report, when all is read and judged.
     pub fn finish(self, verdict: RunVerdict, about: Circumstances) -> RunReport {
         let Chronicle { run, background } = self;
+        let run = run.finish();
         let (members, members_left_out) = run.crew.listed(background.names());
         let report = RunReport {
             parts: parts::parts(&run.curves, &verdict, &members),
@@ -149,5 +184,40 @@ impl RunReport {
     /// The part that is this series, if it is known.
     pub fn part(&self, series: Series) -> Option<&Part> {
         self.parts.iter().find(|part| part.series == series)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Memory at each sample of a run, as it is kept.
+    fn kept(samples: &[(f64, u64)]) -> Vec<f64> {
+        let mut run = RunChronicle::default();
+        for &(count, memory) in samples {
+            run.observe(&Observation {
+                count: Some(count),
+                memory: Bytes(memory),
+                ..Observation::default()
+            });
+        }
+        let run = run.finish();
+        let spans = run.curves.spans();
+        spans
+            .filter_map(|span| span.value(Series::Memory))
+            .map(|reach| reach.high)
+            .collect()
+    }
+
+    #[test]
+    fn a_shutdown_at_the_last_step_is_not_kept() {
+        let run = [(1.0, 500), (2.0, 500), (2.0, 505), (2.0, 300), (2.0, 400)];
+        assert_eq!(kept(&run), [500.0, 500.0, 505.0]);
+    }
+
+    #[test]
+    fn a_fall_within_a_run_is_kept_and_so_is_the_last_point() {
+        let run = [(1.0, 500), (1.0, 300), (2.0, 500), (3.0, 100)];
+        assert_eq!(kept(&run), [500.0, 300.0, 500.0, 100.0]);
     }
 }

@@ -7,10 +7,12 @@ use anyhow::{Result, bail};
 use leveloff_classifier::compare::{Comparison, Outcome, compare};
 use leveloff_classifier::profile::{RunProfile, Side};
 use leveloff_classifier::run_curves::RunCurves;
+use leveloff_classifier::verdict::Verdict;
 use leveloff_report::comparison::{BothCurves, Compared};
 use leveloff_report::place::Place;
 use leveloff_report::report_html::comparison_page;
 use leveloff_report::run_report::RunReport;
+use leveloff_report::words::Headline;
 use leveloff_report::{comparison_json, comparison_markdown, comparison_text};
 
 use crate::chronicle::Reading;
@@ -22,6 +24,9 @@ use crate::screen::paint;
 
 /// Runs whose lengths differ by less than this share are taken as they are.
 const ALIKE: f64 = 0.02;
+
+/// Runs whose own verdicts are told.
+const MOST_VERDICTS: usize = 8;
 
 /// Both sides, read and compared.
 struct Sides {
@@ -62,13 +67,18 @@ fn read(args: &CompareArgs, before: &[PathBuf], after: &[PathBuf]) -> Result<Sid
     if all.iter().any(|path| outputs::is_stdout(path)) {
         bail!("runs may have to be read twice, and stdin cannot be; save it to a file first");
     }
+    if let Some(output) = &args.output {
+        outputs::refuse_input(output, &all)?;
+    }
     let mut reading = Reading {
         columns: Some(&args.columns),
         facts: Some(&args.facts),
         ..Reading::default()
     };
     let mut runs = read_all(&reading, &all)?;
-    let mut notes = Vec::new();
+    let mut notes = verdicts(&runs);
+    // Whether a run leaks is known from all of it, also where it is compared over a part.
+    let whole: Vec<Verdict> = runs.iter().map(|run| run.verdict.verdict).collect();
     if let Some(until) = common_stretch(&runs) {
         notes.push(format!(
             "compared up to {}, as far as all of them went",
@@ -84,7 +94,8 @@ fn read(args: &CompareArgs, before: &[PathBuf], after: &[PathBuf]) -> Result<Sid
         );
     }
     let after = runs.split_off(before.len());
-    let comparison = compare(&side(&runs), &side(&after));
+    let (whole_before, whole_after) = whole.split_at(before.len());
+    let comparison = compare(&side(&runs, whole_before), &side(&after, whole_after));
     Ok(Sides {
         before: runs,
         after,
@@ -113,10 +124,21 @@ fn common_stretch(runs: &[RunReport]) -> Option<f64> {
     (shortest.is_finite() && longest > (1.0 + ALIKE) * shortest).then_some(shortest)
 }
 
-fn side(runs: &[RunReport]) -> Side {
+/// What is said of each run on its own, as long as that is not too much.
+fn verdicts(runs: &[RunReport]) -> Vec<String> {
+    let told = runs.iter().take(MOST_VERDICTS);
+    told.map(|run| format!("{}: {}", run.input, Headline::of(&run.verdict).whole()))
+        .collect()
+}
+
+fn side(runs: &[RunReport], verdicts: &[Verdict]) -> Side {
     let profiles: Vec<RunProfile> = runs
         .iter()
-        .map(|run| RunProfile::of(&run.verdict, &run.curves))
+        .zip(verdicts)
+        .map(|(run, verdict)| RunProfile {
+            verdict: *verdict,
+            ..RunProfile::of(&run.verdict, &run.curves)
+        })
         .collect();
     Side::of(&profiles).expect("clap wants at least one file on each side")
 }

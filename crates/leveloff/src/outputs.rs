@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -48,6 +48,21 @@ pub fn check(path: &Path, existing: Existing) -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// Refuses to write over what is read, whatever it is called and however much it is forced.
+pub fn refuse_input(output: &Path, inputs: &[impl AsRef<Path>]) -> Result<()> {
+    let identity = |path: &Path| path.metadata().ok().map(|about| (about.dev(), about.ino()));
+    let of_output = identity(output).filter(|_| !is_stdout(output) && !keeps_nothing(output));
+    let mut inputs = inputs.iter().map(AsRef::as_ref);
+    match inputs.find(|input| of_output.is_some() && identity(input) == of_output) {
+        Some(input) => bail!(
+            "{} would be written over {}, which is read; choose another name",
+            output.display(),
+            input.display()
+        ),
+        None => Ok(()),
+    }
 }
 
 /// Writes a file as a whole; `-` is stdout, where a reader that has seen enough is no error.

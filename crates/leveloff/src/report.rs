@@ -20,6 +20,7 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
     };
     let existing = Existing::replaced_if(args.force);
     outputs::check(&args.output, existing)?;
+    outputs::refuse_input(&args.output, &[&args.file])?;
     let reading = Reading {
         columns: Some(&args.columns),
         facts: Some(&args.facts),

@@ -22,6 +22,10 @@ const ROUNDING: f64 = 0.3;
 /// In a shorter series, a single bend is in too many of the differences at lag four.
 const ENOUGH_FOR_RHO: usize = 40;
 
+/// In one that mostly stands still, the few differences that are left are those of the bend: it is in
+/// eight of them, which must be less than one in ten.
+const ENOUGH_IF_MOSTLY_STILL: usize = 120;
+
 /// The highest autocorrelation that second differences can tell from a trend.
 const HIGHEST_RHO: f64 = 0.97;
 
@@ -35,16 +39,20 @@ impl Noise {
         let few = 1.0 + 10.0 / y.len().max(1) as f64;
         let floor = (FLOOR_SHARE * level * few).max(rounding);
         let jumps = Jumps::of(y);
-        let near = second_differences(y, 1, &jumps).unwrap_or(0.0);
+        let near = second_differences(y, 1, &jumps).map_or(0.0, |near| near.size);
         let white = (near / 6.0_f64.sqrt()).max(floor);
-        let Some(far) = second_differences(y, 4, &jumps).filter(|_| y.len() >= ENOUGH_FOR_RHO)
-        else {
+        let is_enough = |far: &Scale| match far.mostly_still {
+            true => y.len() >= ENOUGH_IF_MOSTLY_STILL,
+            false => y.len() >= ENOUGH_FOR_RHO,
+        };
+        let Some(far) = second_differences(y, 4, &jumps).filter(is_enough) else {
             return Noise {
                 sigma: white,
                 rho: 0.0,
                 floor,
             };
         };
+        let far = far.size;
         let ratio = if far > 0.0 { (near / far).powi(2) } else { 1.0 };
         let rho = autocorrelation_for(ratio);
         let sigma = (near / variance_factor(rho, 1).sqrt()).max(floor);
@@ -101,9 +109,16 @@ impl Jumps {
 /// Fewer differences tell nothing of their scale.
 const FEWEST_DIFFERENCES: usize = 8;
 
+/// How large differences are.
+struct Scale {
+    size: f64,
+    /// More than half of them are nothing.
+    mostly_still: bool,
+}
+
 /// A robust scale of y[i−h] − 2y[i] + y[i+h] where no jump is in between. Rounding makes many of
 /// them zero; then the median alone would see no noise where there is some.
-fn second_differences(y: &[f64], lag: usize, jumps: &Jumps) -> Option<f64> {
+fn second_differences(y: &[f64], lag: usize, jumps: &Jumps) -> Option<Scale> {
     let mut differences: Vec<f64> = (lag..y.len().saturating_sub(lag))
         .filter(|&i| !jumps.between(i - lag, i + lag))
         .map(|i| y[i - lag] - 2.0 * y[i] + y[i + lag])
@@ -113,11 +128,17 @@ fn second_differences(y: &[f64], lag: usize, jumps: &Jumps) -> Option<f64> {
     }
     let scale = mad(&mut differences, 0.0);
     if scale > 0.0 {
-        return Some(scale);
+        return Some(Scale {
+            size: scale,
+            mostly_still: false,
+        });
     }
     /// Φ⁻¹(0.95): nine in ten absolute values of a normal sample are below so many σ.
     const NINE_IN_TEN: f64 = 1.644_853_626_951_5;
-    Some(quantile(&mut differences, 0.9) / NINE_IN_TEN)
+    Some(Scale {
+        size: quantile(&mut differences, 0.9) / NINE_IN_TEN,
+        mostly_still: true,
+    })
 }
 
 fn variance_factor(rho: f64, lag: i32) -> f64 {

@@ -4,7 +4,7 @@
 use leveloff_classifier::verdict::Verdict;
 
 use crate::run::Run;
-use crate::shapes::saw;
+use crate::shapes::{saw, warmup_that_stands_still};
 
 /// Where it is first called a leak, if ever, when it is looked at again and again.
 fn first_leak(run: &Run) -> Option<usize> {
@@ -47,4 +47,12 @@ fn a_leak_that_begins_late_is_found_in_spite_of_spikes() {
     });
     let verdict = run.noisy(3.0).level_by(90).judged().verdict;
     assert!(matches!(verdict, Verdict::Leak(_)), "{verdict:?}");
+}
+
+#[test]
+fn a_warmup_that_stands_still_did_so_when_it_ended() {
+    let judged = warmup_that_stands_still().level_by(90).judged();
+    assert_eq!(judged.verdict, Verdict::Level);
+    let since = judged.level_since_x.unwrap();
+    assert!((105.0..130.0).contains(&since), "{since}");
 }

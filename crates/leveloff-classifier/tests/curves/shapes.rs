@@ -151,3 +151,13 @@ pub fn saw(period: f64, noise: f64) -> Run {
     })
     .noisy(noise)
 }
+
+/// A warmup up to step 120 in uneven pages, sampled at every sixth step, that then never moves again.
+pub fn warmup_that_stands_still() -> Run {
+    let at = |n: u32| {
+        let step = f64::from(n) * 6.5 + 5.0;
+        let pages = (step.min(120.0) * 0.5 / 2.6).floor() * 2.6;
+        (step, 75.0 + pages)
+    };
+    Run::of((0..46).map(at))
+}

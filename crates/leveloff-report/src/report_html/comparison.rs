@@ -12,7 +12,7 @@ use crate::comparison_words::{
     because, change_words, finding_words, outcome_words, quantity_words, remarks, value_words,
 };
 use crate::place::Place;
-use crate::rate::amount;
+use crate::rate::{amount, change};
 use crate::run_report::RunReport;
 use crate::words::Headline;
 
@@ -165,12 +165,14 @@ fn write_places(compared: &Compared, page: &mut Markup) {
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"places-heading\">",
     );
     page.raw("<table><thead><tr><th scope=\"col\"></th><th scope=\"col\" class=\"n\">before</th>");
-    page.raw("<th scope=\"col\" class=\"n\">after</th></tr></thead>\n<tbody>\n");
+    page.raw("<th scope=\"col\" class=\"n\">after</th><th scope=\"col\" class=\"n\">change</th>");
+    page.raw("</tr></thead>\n<tbody>\n");
     for place in places {
         page.raw("<tr>");
         page.element("th scope=\"row\"", &Place::new(place.x, unit).to_string());
         page.element("td class=\"n\"", &amount(place.before));
         page.element("td class=\"n\"", &amount(place.after));
+        page.element("td class=\"n\"", &change(place.after - place.before));
         page.raw("</tr>\n");
     }
     page.raw("</tbody></table></div>\n");

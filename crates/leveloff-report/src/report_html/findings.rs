@@ -21,14 +21,17 @@ fn write_findings(run: &RunVerdict, page: &mut Markup) {
     for finding in &run.findings {
         page.raw("<article class=\"finding\">")
             .element("h3", finding.name);
-        page.element("p", &finding.text);
+        page.raw("<p>").sentence(&finding.text).raw("</p>");
         if !finding.next.is_empty() {
-            page.element("p class=\"next\"", &finding.next);
+            page.raw("<p class=\"next\">").sentence(&finding.next);
+            page.raw("</p>");
         }
         page.raw("</article>\n");
     }
     if let Some(to_try) = to_try {
-        page.element("p class=\"next\"", to_try).raw("\n");
+        page.raw("<p class=\"next\">")
+            .sentence(to_try)
+            .raw("</p>\n");
     }
     page.end_section();
 }

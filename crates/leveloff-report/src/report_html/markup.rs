@@ -1,6 +1,8 @@
 //! HTML being written. Only words of our own are taken as they are: the compiler knows them by their
 //! lifetime. Whatever comes from outside is text, and escaped.
 
+use leveloff_model::process::turns_text_around;
+
 /// A piece of a page.
 #[derive(Debug, Default)]
 pub struct Markup {
@@ -28,8 +30,11 @@ impl Markup {
                 '>' => self.html.push_str("&gt;"),
                 '"' => self.html.push_str("&quot;"),
                 '\'' => self.html.push_str("&#39;"),
-                // HTML has no way to write these; a parser may stop at them.
+                // HTML has no way to write the first; a parser may stop at it. The others hide what is there.
                 '\0' => self.html.push('\u{fffd}'),
+                c if turns_text_around(c) || (c.is_control() && !c.is_whitespace()) => {
+                    self.html.extend(c.escape_default());
+                }
                 c => self.html.push(c),
             }
         }
@@ -47,6 +52,22 @@ impl Markup {
     /// An element with text in it. `tag` may have attributes: `td class="n"`.
     pub fn element(&mut self, tag: &'static str, text: &str) -> &mut Markup {
         self.open(tag).text(text).close(tag)
+    }
+
+    /// A sentence of ours, in which what stands in backticks is code.
+    pub fn sentence(&mut self, text: &str) -> &mut Markup {
+        let pieces: Vec<&str> = text.split('`').collect();
+        // One without its partner is a backtick.
+        if pieces.len() % 2 == 0 {
+            return self.text(text);
+        }
+        for (place, piece) in pieces.into_iter().enumerate() {
+            match place % 2 {
+                0 => self.text(piece),
+                _ => self.element("code", piece),
+            };
+        }
+        self
     }
 
     /// The beginning of an element.

@@ -38,19 +38,39 @@ pub fn what_to_try(run: &RunVerdict) -> Option<&'static str> {
 
 /// When the ceiling is met if it goes on.
 pub fn risk_words(risk: &Risk, run: &RunVerdict) -> String {
+    if is_passed(risk, run) {
+        return format!(
+            "{} ({}) is passed already",
+            risk.limit,
+            limit_words(risk.kind)
+        );
+    }
     let place = Place::new(risk.at_x, run.x_unit);
     let place = place.with_range(risk.earliest_x, risk.latest_x);
     let time = risk
         .in_time
         .map_or_else(String::new, |time| format!(", in about {time}"));
     let limit = risk.limit;
-    let what = match risk.kind {
+    let what = limit_words(risk.kind);
+    format!("if it goes on, {limit} ({what}) is reached at {place}{time}")
+}
+
+/// Whether the ceiling was met before the newest place.
+fn is_passed(risk: &Risk, run: &RunVerdict) -> bool {
+    let is_now = run
+        .memory
+        .level
+        .is_some_and(|level| level >= risk.limit.0 as f64);
+    is_now && run.span.is_some_and(|span| risk.at_x <= span.1)
+}
+
+fn limit_words(kind: CeilingKind) -> &'static str {
+    match kind {
         CeilingKind::Cgroup => "what the control group allows",
         CeilingKind::Rlimit => "what its own rlimit allows",
         CeilingKind::Host => "what the machine has for it",
         CeilingKind::Stated => "the stated limit",
-    };
-    format!("if it goes on, {limit} ({what}) is reached at {place}{time}")
+    }
 }
 
 /// The same where there is less room, and where there is little: `if it goes on: 24.0 GiB (stated limit)

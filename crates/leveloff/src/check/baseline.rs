@@ -36,6 +36,7 @@ struct Entry {
     leaks: u32,
     levels: u32,
     longest: f64,
+    points: u64,
     quantities: BTreeMap<String, Number>,
     runs: u32,
     unit: String,
@@ -140,6 +141,7 @@ impl Entry {
             leaks: side.leaks,
             levels: side.levels,
             longest: side.longest.round(),
+            points: side.points,
             quantities: quantities.collect(),
             runs: side.runs,
             unit: side.unit.name().to_owned(),
@@ -163,6 +165,8 @@ impl Entry {
         }
         Ok(Side {
             unit,
+            is_mixed: false,
+            points: self.points,
             until: self.until,
             longest: self.longest,
             runs: self.runs,
@@ -240,6 +244,8 @@ mod tests {
         };
         Side {
             unit: XUnit::Step,
+            is_mixed: false,
+            points: 250,
             until: 290.0,
             longest: 300.0,
             runs: 3,

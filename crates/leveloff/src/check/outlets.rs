@@ -18,11 +18,13 @@ pub fn check(args: &CheckArgs) -> Result<()> {
     let existing = Existing::replaced_if(args.force);
     for path in [&args.junit, &args.gitlab].into_iter().flatten() {
         outputs::check(path, existing)?;
+        outputs::refuse_input(path, &args.files)?;
     }
     if let Some(path) = &args.report {
         report::format_of(path)?;
         for path in numbered(path, runs(args)) {
             outputs::check(&path, existing)?;
+            outputs::refuse_input(&path, &args.files)?;
         }
     }
     Ok(())

@@ -63,6 +63,7 @@ pub enum CompareFormat {
     /// For a terminal
     Text,
     /// For a pull request
+    #[value(alias = "md")]
     Markdown,
     /// One page with both curves
     Html,

@@ -53,6 +53,7 @@ pub enum ReportFormat {
     /// One page with interactive charts, without a network
     Html,
     /// For an issue upstream
+    #[value(alias = "md")]
     Markdown,
     /// A chart
     Svg,

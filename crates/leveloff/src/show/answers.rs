@@ -122,10 +122,12 @@ impl Answers {
             };
             let mut report = reading.read(recording)?;
             // One without a name is called like what is written of it.
-            report.input = stem.display().to_string();
+            if recording.with_extension("") != stem {
+                report.input = stem.display().to_string();
+            }
             let contents = report::written(&report, ReportFormat::Html)?;
             outputs::write(&page, &contents, Existing::Keep)?;
-            Ok(format!("wrote {}", page.display()))
+            Ok(format!("wrote {}, of all that is recorded", page.display()))
         })
     }
 

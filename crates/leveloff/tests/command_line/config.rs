@@ -177,7 +177,6 @@ fn what_takes_no_settings_is_stopped_by_no_mistake_in_them() {
         &["man"],
         &["man", "judge"],
         &["completions", "bash"],
-        &["demo", "--list"],
     ];
     let without: Vec<String> = asked.map(|ask| stage.ask(ask).well().stdout).into();
     for text in ["level_by = 90\ninterval = '7s'\n", "nonsense"] {
