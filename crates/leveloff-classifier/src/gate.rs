@@ -21,6 +21,8 @@ pub struct Gates {
     pub max_peak: Option<Bytes>,
     /// It must not grow faster than this.
     pub max_growth: Option<GrowthBound>,
+    /// Steps in an epoch, where they are known: growth may be bounded for each epoch.
+    pub epoch_steps: Option<f64>,
 }
 
 /// The most that a run may grow.
@@ -122,7 +124,9 @@ impl Gates {
     /// Holds a run against everything that is asked of it.
     pub fn hold(&self, verdict: &RunVerdict, curves: &RunCurves) -> Vec<GateResult> {
         let mut results = vec![leak(verdict)];
-        if let (Some(by), Verdict::Level) = (self.level_by, verdict.verdict) {
+        // A step cannot be asked of a run that counts none.
+        let counts_steps = !matches!(verdict.x_unit, XUnit::Second | XUnit::Epoch);
+        if let (Some(by), Verdict::Level, true) = (self.level_by, verdict.verdict, counts_steps) {
             results.push(level_by(by, verdict, curves));
         }
         let at_most = |gate: Gate, most: Bytes, measured: Option<f64>| {
@@ -136,7 +140,7 @@ impl Gates {
             ));
         }
         if let Some(bound) = self.max_growth {
-            results.push(growth(bound, verdict));
+            results.push(growth(bound, self.epoch_steps, verdict));
         }
         if let Some(most) = self.max_peak {
             results.push(at_most(Gate::MaxPeak, most, curves.peak(Series::Memory)));
@@ -202,9 +206,10 @@ fn level_by(by: f64, verdict: &RunVerdict, curves: &RunCurves) -> GateResult {
         material,
         ..
     } = verdict.memory;
-    let counts_steps = !matches!(verdict.x_unit, XUnit::Second | XUnit::Epoch);
     let grew_late = || {
-        let by_then = curves.peak_until(Series::Memory, LATE * by)?;
+        // Between two samples that lie far apart, nobody saw when it grew.
+        let reached = curves.peak_until(Series::Memory, LATE * by)?;
+        let by_then = reached.max(curves.around(Series::Memory, LATE * by)?);
         Some(curves.settled(Series::Memory)? - by_then > material)
     };
     let gradually = matches!(
@@ -212,30 +217,27 @@ fn level_by(by: f64, verdict: &RunVerdict, curves: &RunCurves) -> GateResult {
         Shape::Saturating | Shape::Linear | Shape::Staircase
     );
     let is_late = level_since_x.is_some_and(|since| since > LATE * by);
-    let (outcome, because) = if !counts_steps {
-        (GateOutcome::Passed, GateReason::OtherUnit)
-    } else if is_late && gradually && grew_late() == Some(true) {
-        (GateOutcome::Failed, GateReason::Measured)
-    } else {
-        (GateOutcome::Passed, GateReason::Measured)
+    let outcome = match is_late && gradually && grew_late() == Some(true) {
+        true => GateOutcome::Failed,
+        false => GateOutcome::Passed,
     };
     GateResult {
         gate: Gate::LevelBy,
         outcome,
         measured: level_since_x,
         bound: Some(by),
-        because,
+        because: GateReason::Measured,
     }
 }
 
-fn growth(bound: GrowthBound, verdict: &RunVerdict) -> GateResult {
+fn growth(bound: GrowthBound, epoch_steps: Option<f64>, verdict: &RunVerdict) -> GateResult {
     let Some(rate) = verdict.memory.rate else {
         // What shows no growth at all does not grow too fast.
         let is_level = verdict.verdict == Verdict::Level;
         let result = GateResult::at_most(Gate::MaxGrowth, bound.bytes, is_level.then_some(0.0));
         return result;
     };
-    let Some(per) = units_in(bound.per, verdict) else {
+    let Some(per) = units_in(bound.per, epoch_steps, verdict) else {
         return GateResult {
             gate: Gate::MaxGrowth,
             outcome: GateOutcome::Open,
@@ -265,11 +267,12 @@ fn against(rate: Rate, bound: f64) -> (GateOutcome, GateReason) {
 }
 
 /// How many of the run's own units one of these is.
-fn units_in(per: XUnit, verdict: &RunVerdict) -> Option<f64> {
+fn units_in(per: XUnit, epoch_steps: Option<f64>, verdict: &RunVerdict) -> Option<f64> {
     match (per, verdict.x_unit) {
         (per, unit) if per == unit => Some(1.0),
         // Whatever a table counts row by row, people call it a step.
         (XUnit::Step, XUnit::Iteration | XUnit::Sample) => Some(1.0),
+        (XUnit::Epoch, XUnit::Step) => epoch_steps,
         (XUnit::Second, _) => verdict.pace.map(|pace| 1.0 / pace.0),
         _ => None,
     }
@@ -341,6 +344,29 @@ mod tests {
     }
 
     #[test]
+    fn growth_that_nobody_saw_in_time_is_not_called_late() {
+        // Nothing was sampled from step 70 to step 100.
+        let mut judge = RunJudge::new(XUnit::Step, &StatedFacts::default());
+        let mut curves = RunCurves::new();
+        for step in (0..=70).chain(100..=300).step_by(10) {
+            let memory = (100.0 + 0.7 * f64::from(step).min(98.0)) * MIB;
+            let observation = Observation {
+                count: Some(f64::from(step)),
+                memory: Bytes(memory as u64),
+                ..Observation::default()
+            };
+            judge.observe(&observation);
+            curves.observe(&observation);
+        }
+        let results = level_by(90.0).hold(&judge.verdict(), &curves);
+        assert!(
+            results
+                .iter()
+                .all(|result| result.outcome != GateOutcome::Failed)
+        );
+    }
+
+    #[test]
     fn one_lasting_jump_is_no_late_warmup() {
         let evaluated = |step: f64| if step < 200.0 { 500.0 } else { 620.0 };
         let results = held(&level_by(90.0), 900, evaluated);
@@ -372,6 +398,12 @@ mod tests {
             GateOutcome::Passed
         );
         assert_eq!(outcome(&growth(1.0 * MIB, XUnit::Epoch)), GateOutcome::Open);
+        let in_epochs = |bytes: f64| Gates {
+            epoch_steps: Some(100.0),
+            ..growth(bytes, XUnit::Epoch)
+        };
+        assert_eq!(outcome(&in_epochs(100.0 * MIB)), GateOutcome::Failed);
+        assert_eq!(outcome(&in_epochs(300.0 * MIB)), GateOutcome::Passed);
         let flat = held(&growth(1.0 * MIB, XUnit::Step), 300, |_| 500.0);
         assert_eq!(flat[1].1, GateOutcome::Passed);
     }

@@ -154,7 +154,7 @@ fn voted(outcomes: &[GateOutcome], runs: usize) -> GateOutcome {
     let (failed, open) = (count(GateOutcome::Failed), count(GateOutcome::Open));
     if 2 * failed > runs {
         GateOutcome::Failed
-    } else if failed > 0 || 2 * open > runs {
+    } else if failed > 0 || (open > 0 && 2 * open >= runs) {
         GateOutcome::Open
     } else {
         GateOutcome::Passed
@@ -173,6 +173,7 @@ mod tests {
         assert_eq!(voted(&[Failed, Passed], 2), Open);
         assert_eq!(voted(&[Open, Passed, Passed], 3), Passed);
         assert_eq!(voted(&[Open, Open, Passed], 3), Open);
+        assert_eq!(voted(&[Open, Open, Passed, Passed], 4), Open);
         assert_eq!(voted(&[Failed], 1), Failed);
         assert_eq!(voted(&[], 0), Passed);
     }

@@ -111,7 +111,7 @@ fn open(report: &CheckReport, asked: &[Asked]) -> String {
     }
     let open = asked.iter().find(|asked| asked.answer == Answer::Open);
     match open.and_then(|asked| asked.gate) {
-        Some(Gate::MaxGrowth) => "growth is too close to its bound to tell".to_owned(),
+        Some(Gate::MaxGrowth) => "cannot be told whether growth is within its bound".to_owned(),
         Some(Gate::Baseline) => "some of the runs leak, and not more than half".to_owned(),
         Some(Gate::MaxLevel | Gate::MaxPeak) => "no memory was measured".to_owned(),
         _ => {

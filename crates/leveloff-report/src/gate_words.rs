@@ -173,13 +173,18 @@ fn level_by(result: &GateResult, verdict: &RunVerdict) -> String {
 
 fn other_unit(result: &GateResult, verdict: &RunVerdict) -> String {
     let unit = verdict.x_unit.name();
-    match result.gate {
-        Gate::LevelBy => format!("not asked: the run counts {unit}s, not steps"),
-        _ => format!(
-            "undecided: the run counts {unit}s, and the bound is for something else; state it per \
-             {unit}"
-        ),
-    }
+    let grows = result.measured.map_or_else(String::new, |rate| {
+        let rate = Rate {
+            value: rate,
+            low: rate,
+            high: rate,
+        };
+        format!("grows {}; ", MemoryRate::new(rate, verdict.x_unit).alone())
+    });
+    format!(
+        "undecided: {grows}the run counts {unit}s and the bound is for something else: state it per \
+         {unit}, or how many an epoch has (--epoch-steps)"
+    )
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ mod self_test;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use leveloff_classifier::compare::compare;
 use leveloff_classifier::gate::{GateOutcome, GateResult, Gates, GrowthBound};
 use leveloff_classifier::observation::XUnit;
@@ -22,6 +22,7 @@ use leveloff_report::run_report::RunReport;
 use crate::chronicle::Reading;
 use crate::cli::{CheckArgs, UndecidedAs};
 use crate::notice::notice;
+use crate::outputs::{self, Existing};
 use baseline::Baseline;
 
 /// The team that this tool grew from levelled off at step 88, and most warmups are over by then.
@@ -38,11 +39,11 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode> {
     outlets::check(args)?;
     // A baseline that cannot be used is said before an hour of training.
     let known = known_baseline(args)?;
-    let files = match args.command.is_empty() {
-        true => args.files.clone(),
+    let runs = match args.command.is_empty() {
+        true => args.files.iter().cloned().map(Recorded::fine).collect(),
         false => command::run_all(args)?,
     };
-    let mut report = check(args, &files);
+    let mut report = check(args, &runs);
     report.baseline = against(args, known, &report);
     outlets::write(args, &report)?;
     if args.update_baseline {
@@ -51,11 +52,29 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode> {
     Ok(ExitCode::from(code(report.outcome())))
 }
 
+/// What there is to check: a file, and why its command makes it worth nothing, if that is so.
+struct Recorded {
+    recording: PathBuf,
+    failure: Option<String>,
+}
+
+impl Recorded {
+    fn fine(recording: PathBuf) -> Recorded {
+        Recorded {
+            recording,
+            failure: None,
+        }
+    }
+}
+
 /// Holds every file against the gates.
-fn check(args: &CheckArgs, files: &[PathBuf]) -> CheckReport {
-    let runs = files.iter().map(|file| CheckedRun {
-        input: file.to_string_lossy().into_owned(),
-        result: hold(args, file).map_err(|error| format!("{error:#}")),
+fn check(args: &CheckArgs, runs: &[Recorded]) -> CheckReport {
+    let runs = runs.iter().map(|run| CheckedRun {
+        input: run.recording.to_string_lossy().into_owned(),
+        result: match &run.failure {
+            None => hold(args, &run.recording).map_err(|error| format!("{error:#}")),
+            Some(failure) => Err(failure.clone()),
+        },
     });
     CheckReport {
         name: args.name.clone(),
@@ -91,6 +110,7 @@ fn gates(args: &CheckArgs, report: &RunReport) -> Gates {
         max_level: args.max_level,
         max_peak: args.max_peak,
         max_growth: args.max_growth.map(bound),
+        epoch_steps: report.stated.epoch_steps.map(|step| step.0 as f64),
     }
 }
 
@@ -113,6 +133,7 @@ fn baseline_path(args: &CheckArgs) -> &Path {
 fn known_baseline(args: &CheckArgs) -> Result<Option<Side>> {
     let path = baseline_path(args);
     if args.update_baseline {
+        outputs::check(path, Existing::Replace)?;
         let baseline = Baseline::read_or_new(path)?;
         return Ok(baseline.side(&args.name).ok());
     }
@@ -149,15 +170,19 @@ fn against(args: &CheckArgs, known: Option<Side>, report: &CheckReport) -> Optio
 fn update(args: &CheckArgs, report: &CheckReport) -> Result<()> {
     let path = baseline_path(args);
     let (shown, name) = (path.display(), &args.name);
-    let is_sound = report.outcome() == CheckOutcome::Passed;
-    let Some(side) = side_of(report).filter(|_| report.outcome() != CheckOutcome::Broken) else {
-        bail!("{shown} is not updated: not every run could be read");
+    let outcome = report.outcome();
+    let Some(side) = side_of(report).filter(|_| outcome != CheckOutcome::Broken) else {
+        notice(&format!(
+            "{shown} is not updated: not every run could be read"
+        ));
+        return Ok(());
     };
-    if !is_sound && !args.force {
-        bail!(
-            "{shown} is not updated: the check is {}; --force updates it all the same",
-            report.outcome().name()
-        );
+    if outcome != CheckOutcome::Passed && !args.force {
+        let outcome = outcome.name();
+        notice(&format!(
+            "{shown} is not updated: the check is {outcome}; --force updates it all the same"
+        ));
+        return Ok(());
     }
     // Read again: somebody may have added another entry while the command ran.
     let mut baseline = Baseline::read_or_new(path)?;

@@ -190,6 +190,9 @@ pub struct RunArgs {
     /// Where to record [default: leveloff-DATE-TIME-COMMAND.jsonl here]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Say nothing of memory in the end: whoever started us does
+    #[arg(long, hide = true, conflicts_with = "shows")]
+    pub checked: bool,
     /// Show the dashboard; the command's output goes to a .log file beside the recording
     #[arg(long = "watch")]
     pub shows: bool,

@@ -33,6 +33,8 @@ struct Sides {
     before: Vec<RunReport>,
     after: Vec<RunReport>,
     comparison: Comparison,
+    /// What is said of each run on its own, as a whole.
+    headlines: Vec<String>,
     /// What had to be done to make them comparable.
     notes: Vec<String>,
 }
@@ -76,7 +78,9 @@ fn read(args: &CompareArgs, before: &[PathBuf], after: &[PathBuf]) -> Result<Sid
         ..Reading::default()
     };
     let mut runs = read_all(&reading, &all)?;
-    let mut notes = verdicts(&runs);
+    let mut notes = Vec::new();
+    let headline = |run: &RunReport| Headline::of(&run.verdict).whole();
+    let headlines = runs.iter().map(headline).collect();
     // Whether a run leaks is known from all of it, also where it is compared over a part.
     let whole: Vec<Verdict> = runs.iter().map(|run| run.verdict.verdict).collect();
     if let Some(until) = common_stretch(&runs) {
@@ -97,6 +101,7 @@ fn read(args: &CompareArgs, before: &[PathBuf], after: &[PathBuf]) -> Result<Sid
     let (whole_before, whole_after) = whole.split_at(before.len());
     let comparison = compare(&side(&runs, whole_before), &side(&after, whole_after));
     Ok(Sides {
+        headlines,
         before: runs,
         after,
         comparison,
@@ -122,13 +127,6 @@ fn common_stretch(runs: &[RunReport]) -> Option<f64> {
         (low.min(end), high.max(end))
     });
     (shortest.is_finite() && longest > (1.0 + ALIKE) * shortest).then_some(shortest)
-}
-
-/// What is said of each run on its own, as long as that is not too much.
-fn verdicts(runs: &[RunReport]) -> Vec<String> {
-    let told = runs.iter().take(MOST_VERDICTS);
-    told.map(|run| format!("{}: {}", run.input, Headline::of(&run.verdict).whole()))
-        .collect()
 }
 
 fn side(runs: &[RunReport], verdicts: &[Verdict]) -> Side {
@@ -175,6 +173,11 @@ fn written(sides: &Sides, format: CompareFormat) -> String {
     let (before_names, after_names) = (names(&sides.before), names(&sides.after));
     let before: Vec<&RunCurves> = sides.before.iter().map(|run| &run.curves).collect();
     let after: Vec<&RunCurves> = sides.after.iter().map(|run| &run.curves).collect();
+    // Named by what they are called here, which may be without their paths.
+    let inputs = before_names.iter().chain(&after_names);
+    let told = inputs.zip(&sides.headlines).take(MOST_VERDICTS);
+    let told = told.map(|(input, headline)| format!("{input}: {headline}"));
+    let notes: Vec<String> = told.chain(sides.notes.iter().cloned()).collect();
     let compared = Compared {
         before_names: &before_names,
         after_names: &after_names,
@@ -183,7 +186,7 @@ fn written(sides: &Sides, format: CompareFormat) -> String {
             before: &before,
             after: &after,
         }),
-        notes: &sides.notes,
+        notes: &notes,
     };
     match format {
         CompareFormat::Text => comparison_text::page(&compared, paint()),

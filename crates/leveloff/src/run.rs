@@ -63,7 +63,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     let mut watching = Watching::start(recorder, options(args, &launch), &stated);
     watching.show = stage.and_then(|stage| stage.open(&command, &recording, &stated, &mut launch));
     let outcome = serve(&mut launch, &mut watching)?;
-    watching.finish(&command, outcome);
+    watching.finish(&command, outcome, args.checked);
     Ok(outcome)
 }
 
@@ -210,7 +210,7 @@ impl Watching {
         Ok(is_left)
     }
 
-    fn finish(self, command: &[String], outcome: Outcome) {
+    fn finish(self, command: &[String], outcome: Outcome, is_checked: bool) {
         let name = command.first().map_or("the command", String::as_str);
         let (reason, ended) = match outcome {
             Outcome::Code(code) => (
@@ -230,8 +230,10 @@ impl Watching {
             show.tell(SourceNews::Ended(ended.clone()));
             show.wait();
         }
-        if let Some(session) = session {
-            session.finish(reason, &ended, 0);
+        match session {
+            Some(session) if is_checked => session.finish_quietly(reason),
+            Some(session) => session.finish(reason, &ended, 0),
+            None => {}
         }
     }
 }

@@ -172,6 +172,15 @@ impl Session {
         self.summary
     }
 
+    /// Ends the recording, and says where it is and nothing else.
+    pub fn finish_quietly(self, reason: EndReason) {
+        let recording = self.recording.clone();
+        self.end(reason);
+        if let Some(recording) = recording {
+            notice(&where_recorded(&recording));
+        }
+    }
+
     /// Ends the recording and tells what was seen, on stderr: the verdict first.
     pub fn finish(self, reason: EndReason, ended: &str, top_growers: usize) {
         let recording = self.recording.clone();

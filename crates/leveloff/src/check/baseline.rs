@@ -158,6 +158,9 @@ impl Entry {
             let Some(quantity) = quantity(name) else {
                 bail!("has a quantity '{name}', which is nothing known");
             };
+            if quantity.is_memory() && number.mean < 0.0 {
+                bail!("has less than nothing for '{name}'");
+            }
             measured.insert(quantity, number.repeated(name)?);
         }
         if self.runs == 0 {

@@ -1,40 +1,56 @@
 //! The command of a check, run and recorded by `leveloff run`, once or several times.
 
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, IsTerminal};
+use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use leveloff_model::recording::RecordingReader;
 use rustix::io::dup;
+use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
+use super::Recorded;
 use crate::cli::{CheckArgs, Format};
 use crate::notice::notice;
 use crate::outputs::{self, Existing};
 use crate::recorder::Recorder;
+use crate::stop_requests::{StopRequests, Woken};
 
 /// Runs the command as often as asked; the recordings.
-pub fn run_all(args: &CheckArgs) -> Result<Vec<PathBuf>> {
+///
+/// A command that fails ends it: what it recorded is worth nothing, and it would fail again.
+pub fn run_all(args: &CheckArgs) -> Result<Vec<Recorded>> {
     let recordings = recordings(args);
     for recording in &recordings {
         make_room(recording, args.force)?;
     }
-    for (turn, recording) in (1..).zip(&recordings) {
+    let stop_requests = StopRequests::listen()?;
+    let mut runs = Vec::new();
+    for (turn, recording) in (1..).zip(recordings) {
         if args.repeat > 1 {
             notice(&format!("run {turn} of {}", args.repeat));
         }
-        let status = run(args, recording)?;
-        if !status.success() {
-            bail!(
-                "the command {}; its memory cannot be vouched for. The recording is {}",
-                ended(status),
-                recording.display()
-            );
+        let status = run(args, &recording, &stop_requests)?;
+        let failure = (!status.success()).then(|| failure(status, &recording));
+        let is_over = failure.is_some();
+        runs.push(Recorded { recording, failure });
+        if is_over {
+            break;
         }
     }
-    Ok(recordings)
+    Ok(runs)
+}
+
+fn failure(status: ExitStatus, recording: &Path) -> String {
+    let ended = ended(status);
+    match recording.exists() {
+        true => format!("the command {ended}, so its memory cannot be vouched for"),
+        false => format!("the command {ended} before anything could be recorded"),
+    }
 }
 
 /// An existing recording is in the way; `--force` removes it, and never anything that is none.
@@ -54,10 +70,12 @@ fn make_room(recording: &Path, force: bool) -> Result<()> {
 
 /// Through `leveloff run` as a process of its own: it takes the terminal and the signals into its
 /// hands, and that can be done once in a process.
-fn run(args: &CheckArgs, recording: &Path) -> Result<ExitStatus> {
+///
+/// Whoever asks us to stop means the command: the request is passed on, and we wait for its end.
+fn run(args: &CheckArgs, recording: &Path, stops: &StopRequests) -> Result<ExitStatus> {
     let ourselves = std::env::current_exe().context("cannot find leveloff itself")?;
     let mut run = Command::new(ourselves);
-    run.arg("run").arg("--output").arg(recording);
+    run.args(["run", "--checked", "--output"]).arg(recording);
     run.arg(format!("--interval={}ms", args.interval.as_millis()));
     run.arg(format!("--pss-budget={}", args.pss_budget));
     run.args(facts(args)).arg("--").args(&args.command);
@@ -65,7 +83,30 @@ fn run(args: &CheckArgs, recording: &Path) -> Result<ExitStatus> {
         // Whoever reads our stdout wants the answer, and not the command's chatter.
         run.stdout(Stdio::from(dup(rustix::stdio::stderr())?));
     }
-    run.status().context("cannot start leveloff itself")
+    let mut child = run.spawn().context("cannot start leveloff itself")?;
+    let pid = rustix::process::Pid::from_child(&child);
+    // A handle means this process and no other, however long we wait.
+    let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else {
+        return Ok(child.wait()?);
+    };
+    let mut is_asked = false;
+    loop {
+        let far = Instant::now() + Duration::from_secs(3600);
+        match stops.wait_for(&[handle.as_fd()], far)? {
+            // From a keyboard, the command was asked as well, and may take its time to save.
+            Woken::Stop if !is_asked && std::io::stdin().is_terminal() => {
+                is_asked = true;
+                notice("waiting for the command to end; nothing will be checked");
+            }
+            Woken::Stop => {
+                is_asked = true;
+                notice("stopping the command; nothing will be checked");
+                let _ = pidfd_send_signal(&handle, Signal::TERM);
+            }
+            Woken::Other(_) => return Ok(child.wait()?),
+            Woken::Deadline => {}
+        }
+    }
 }
 
 /// What is known of the run belongs into its recording.
@@ -96,7 +137,21 @@ fn recordings(args: &CheckArgs) -> Vec<PathBuf> {
             .collect();
         PathBuf::from(Recorder::stem_named_after(&words) + ".jsonl")
     });
-    numbered(&chosen, args.repeat)
+    match args.output {
+        Some(_) => numbered(&chosen, args.repeat),
+        None => free_names(&chosen, args.repeat),
+    }
+}
+
+/// Of names that say the minute, the first that nothing is called like.
+fn free_names(chosen: &Path, count: u32) -> Vec<PathBuf> {
+    let stem = chosen.with_extension("");
+    let others = (2..).map(|n: u64| PathBuf::from(format!("{}-run{n}.jsonl", stem.display())));
+    let mut names = std::iter::once(chosen.to_owned())
+        .chain(others)
+        .map(|name| numbered(&name, count));
+    let are_free = |names: &Vec<PathBuf>| names.iter().all(|name| !name.exists());
+    names.find(are_free).expect("the names are without end")
 }
 
 /// `run.jsonl`, or `run-1.jsonl`, `run-2.jsonl` of several.

@@ -1,9 +1,9 @@
 //! Where the answer goes: the terminal, and files for whoever asked.
 
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use leveloff_report::check_report::CheckReport;
 
 use super::command::numbered;
@@ -16,6 +16,7 @@ use crate::screen::{paint, put};
 /// Refuses what cannot be written before anything is run.
 pub fn check(args: &CheckArgs) -> Result<()> {
     let existing = Existing::replaced_if(args.force);
+    refuse_one_name_for_two(args)?;
     for path in [&args.junit, &args.gitlab].into_iter().flatten() {
         outputs::check(path, existing)?;
         outputs::refuse_input(path, &args.files)?;
@@ -25,6 +26,26 @@ pub fn check(args: &CheckArgs) -> Result<()> {
         for path in numbered(path, runs(args)) {
             outputs::check(&path, existing)?;
             outputs::refuse_input(&path, &args.files)?;
+        }
+    }
+    Ok(())
+}
+
+fn refuse_one_name_for_two(args: &CheckArgs) -> Result<()> {
+    let named = [
+        &args.junit,
+        &args.gitlab,
+        &args.report,
+        &args.output,
+        &args.baseline,
+    ];
+    let named: Vec<&PathBuf> = named.into_iter().flatten().collect();
+    for (place, path) in named.iter().enumerate() {
+        if named[..place].contains(path) {
+            bail!(
+                "{} is named for two outputs; give each its own",
+                path.display()
+            );
         }
     }
     Ok(())

@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use crate::stage::{Ended, Stage, ended, python};
+use rustix::process::Signal;
+
+use crate::stage::{Ended, Stage, ended, python, send, wait_until};
 
 /// A table of one number at each step.
 fn table(steps: u32, memory: impl Fn(f64) -> f64) -> String {
@@ -170,11 +172,9 @@ fn what_is_no_baseline_is_neither_used_nor_replaced() {
 #[test]
 fn a_leak_does_not_become_the_baseline_by_accident() {
     let stage = stage();
-    refused(
-        &stage,
-        &["check", "leak.csv", "--update-baseline"],
-        &["not updated", "--force"],
-    );
+    let failed = check(&stage, &["leak.csv", "--update-baseline"], 1);
+    assert!(failed.stderr.contains("not updated"), "{failed:?}");
+    assert!(failed.stderr.contains("--force"), "{failed:?}");
     assert!(!stage.path("leveloff-baseline.json").exists());
     check(&stage, &["leak.csv", "--update-baseline", "--force"], 1);
     assert!(stage.path("leveloff-baseline.json").exists());
@@ -297,10 +297,58 @@ fn a_command_is_run_recorded_and_checked() {
 #[test]
 fn a_command_that_fails_is_no_passed_check() {
     let stage = stage();
-    let failing = ["check", "-o", "r.jsonl", "--", "sh", "-c", "exit 7"];
-    refused(&stage, &failing, &["code 7", "r.jsonl"]);
+    let failing = [
+        "-o", "r.jsonl", "--junit", "r.xml", "--repeat", "3", "--", "sh", "-c", "exit 7",
+    ];
+    let answer = check(&stage, &failing, 2);
+    assert!(answer.stdout.contains("code 7"), "{answer:?}");
+    let junit = std::fs::read_to_string(stage.path("r.xml")).unwrap();
+    assert!(
+        junit.contains("<error") && junit.contains("code 7"),
+        "{junit}"
+    );
+    assert!(
+        !stage.path("r-2.jsonl").exists(),
+        "it would only fail again"
+    );
     let missing = ["check", "-o", "m.jsonl", "--", "./no-such-command"];
     refused(&stage, &missing, &["no-such-command"]);
+}
+
+#[test]
+fn who_asks_the_check_to_stop_means_the_command() {
+    let stage = stage();
+    let script = "trap 'echo stopped > stopped; exit 0' TERM; echo started > started; \
+                  while :; do sleep 0.05; done";
+    let mut command = stage.leveloff(["check", "-o", "r.jsonl", "--", "sh", "-c", script]);
+    let child = command.spawn().unwrap();
+    wait_until("the command started", || stage.path("started").exists());
+    send(&child, Signal::TERM);
+    let answer = Ended::of(child);
+    assert!(stage.path("stopped").exists(), "{answer:?}");
+    assert!(
+        answer.stderr.contains("nothing will be checked"),
+        "{answer:?}"
+    );
+}
+
+#[test]
+fn two_outputs_have_two_names() {
+    let stage = stage();
+    let same = ["check", "leak.csv", "--junit", "x.xml", "--gitlab", "x.xml"];
+    refused(&stage, &same, &["x.xml", "two outputs"]);
+    refused(
+        &stage,
+        &[
+            "report", "leak.csv", "-o", "leak.csv", "--format", "html", "--force",
+        ],
+        &["leak.csv", "which is read"],
+    );
+    assert!(
+        std::fs::read_to_string(stage.path("leak.csv"))
+            .unwrap()
+            .starts_with("step,")
+    );
 }
 
 #[test]
