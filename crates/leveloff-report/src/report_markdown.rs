@@ -19,8 +19,8 @@ use crate::sizing::{Sizing, whole};
 use crate::subject::{things, words};
 use crate::text_chart::text_chart;
 use crate::words::{
-    Headline, blame_words, bytes, clock_words, growth_with_interval, is_from_the_start, risk_words,
-    ruled_out, sentence, settling, verdict_words, what_to_try,
+    Headline, blame_words, blamed_since, bytes, clock_words, growth_with_interval,
+    is_from_the_start, risk_words, ruled_out, sentence, settling, verdict_words, what_to_try,
 };
 use document::Document;
 
@@ -121,6 +121,9 @@ fn write_cause(run: &RunVerdict, page: &mut Document) {
         .iter()
         .map(|blame| prose(&blame_words(blame)))
         .collect();
+    if let (Some(first), Some(since)) = (items.first_mut(), blamed_since(run)) {
+        *first = format!("{since} {first}");
+    }
     let clock = run
         .clock
         .as_ref()

@@ -8,7 +8,9 @@ mod reason;
 mod ruled_out;
 
 pub use brief::{brief, growth, growth_with_interval};
-pub use cause::{blame_words, clock_words, risk_words, short_risk_words, what_to_try};
+pub use cause::{
+    blame_words, blamed_since, clock_words, risk_words, short_risk_words, what_to_try,
+};
 pub use headline::{Headline, is_from_the_start, short_reason, verdict_words};
 pub use reason::{sentence, settling};
 pub use ruled_out::ruled_out;

@@ -9,7 +9,7 @@ use crate::place::thousands;
 use crate::rate::{CountRate, MemoryRate};
 use crate::run_report::{Part, RunReport};
 use crate::subject::series_words;
-use crate::words::{blame_words, bytes};
+use crate::words::{blame_words, blamed_since, bytes};
 
 /// A share below this rounds to nothing.
 const SHARE_NAMED: f64 = 0.005;
@@ -22,8 +22,8 @@ pub fn write(report: &RunReport, page: &mut Markup) {
     page.raw(
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"growth-heading\">",
     );
-    page.raw("<table><caption>Baseline: when the run began to count, the model is loaded. Level now: the \
-              middle of the last fifth of the run. Peak: the highest of any sample.</caption>\n");
+    page.raw("<table><caption>Baseline: when the run began to count, the model is loaded. Last fifth: the \
+              middle of what it was in the last fifth of the run. Peak: the highest of any sample.</caption>\n");
     write_head(columns, page);
     for (name, is_in) in GROUPS {
         let parts: Vec<&Part> = report
@@ -95,6 +95,9 @@ fn write_blame(report: &RunReport, page: &mut Markup) {
     if blamed.is_empty() {
         return;
     }
+    if let Some(since) = blamed_since(&report.verdict) {
+        page.element("p", &since).raw("\n");
+    }
     page.raw("<ul class=\"blame\">\n");
     for line in blamed {
         page.element("li", &line).raw("\n");
@@ -104,7 +107,7 @@ fn write_blame(report: &RunReport, page: &mut Markup) {
 
 fn write_head(columns: Columns, page: &mut Markup) {
     page.raw("<thead><tr><th scope=\"col\">Part</th>");
-    for name in ["Baseline", "Level now", "Peak", "Growth"] {
+    for name in ["Baseline", "Last fifth", "Peak", "Growth"] {
         page.element("th scope=\"col\" class=\"n\"", name);
     }
     if columns.rate {

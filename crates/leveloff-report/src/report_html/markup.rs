@@ -58,7 +58,7 @@ impl Markup {
     pub fn sentence(&mut self, text: &str) -> &mut Markup {
         let pieces: Vec<&str> = text.split('`').collect();
         // One without its partner is a backtick.
-        if pieces.len() % 2 == 0 {
+        if pieces.len().is_multiple_of(2) {
             return self.text(text);
         }
         for (place, piece) in pieces.into_iter().enumerate() {

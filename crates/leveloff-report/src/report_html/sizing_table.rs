@@ -7,7 +7,7 @@ use crate::place::Place;
 use crate::run_report::RunReport;
 use crate::sizing::{Sizing, whole};
 use crate::subject::words;
-use crate::words::{bytes, risk_words, settling};
+use crate::words::{bytes, is_from_the_start, risk_words, settling};
 
 /// Writes it.
 pub fn write(report: &RunReport, page: &mut Markup) {
@@ -31,7 +31,7 @@ fn write_table(rows: &[(&str, Sizing)], report: &RunReport, page: &mut Markup) {
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"sizing-heading\">",
     );
     page.raw("<table class=\"sizing\"><caption>Needed: a tenth more than the peak, as samples miss what \
-              lies between them. Comfortable: half as much again, in a size that is sold.</caption>\n\
+              lies between them. Comfortable: half as much again as the peak, in a size that is sold.</caption>\n\
               <thead><tr><th scope=\"col\">Memory</th>");
     let names = [
         "Baseline (model loaded)",
@@ -48,7 +48,10 @@ fn write_table(rows: &[(&str, Sizing)], report: &RunReport, page: &mut Markup) {
     for (name, sizing) in rows {
         page.raw("<tr>").element("th scope=\"row\"", name);
         let end = sizing.warmup_end_x;
-        let end = end.map(|x| Place::new(x, report.verdict.x_unit).to_string());
+        let end = end.map(|x| match is_from_the_start(&report.verdict.memory) {
+            true => "none seen".to_owned(),
+            false => Place::new(x, report.verdict.x_unit).to_string(),
+        });
         let cells = [
             bytes(sizing.baseline).to_string(),
             end.unwrap_or_else(|| "not judged".to_owned()),

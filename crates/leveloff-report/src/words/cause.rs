@@ -36,6 +36,13 @@ pub fn what_to_try(run: &RunVerdict) -> Option<&'static str> {
     }
 }
 
+/// The base of [`blame_words`]: growth is shared out from where it began. Tables that begin with the run
+/// have another.
+pub fn blamed_since(run: &RunVerdict) -> Option<String> {
+    let onset = run.judgement.onset_x.filter(|_| !run.blame.is_empty())?;
+    Some(format!("Since {}:", Place::new(onset, run.x_unit)))
+}
+
 /// When the ceiling is met if it goes on.
 pub fn risk_words(risk: &Risk, run: &RunVerdict) -> String {
     if is_passed(risk, run) {
