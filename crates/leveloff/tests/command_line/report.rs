@@ -62,6 +62,13 @@ fn refused(ended: Ended, words: &[&str]) {
     }
 }
 
+/// The last digits of a logarithm are another library's on another machine.
+fn rounded(text: &str) -> String {
+    let long = regex::Regex::new(r"-?\d+\.\d{4,}(e-?\d+)?").unwrap();
+    let short = |number: &regex::Captures| format!("{:.5e}", number[0].parse::<f64>().unwrap());
+    long.replace_all(text, short).into_owned()
+}
+
 #[test]
 fn markdown_is_as_it_was_accepted() {
     let stage = stage();
@@ -77,7 +84,8 @@ fn json_is_as_it_was_accepted() {
         let text = written(&stage, run, "json");
         serde_json::from_str::<Value>(&text).unwrap();
         // A key a line: a difference is seen where it is.
-        insta::assert_snapshot!(format!("{run}.json"), text.replace(",\"", ",\n\""));
+        let text = rounded(&text.replace(",\"", ",\n\""));
+        insta::assert_snapshot!(format!("{run}.json"), text);
     }
 }
 
