@@ -70,10 +70,10 @@ pub struct Chronicle {
 pub struct RunChronicle {
     curves: RunCurves,
     crew: Crew,
-    /// The newest step, and how high memory was when it began.
-    newest: Option<(f64, Bytes)>,
-    /// What was seen at that step later on. A run that shuts down gives its memory back at its last
-    /// step, and that is not what it looked like; whether it is the last shows only with the next.
+    /// How high memory was at the step before the newest.
+    before: Option<Bytes>,
+    /// What was seen at the newest step. A run that shuts down gives its memory back at its last step, and
+    /// that is not what it looked like; whether it is the last shows only with the next.
     held: Vec<Observation>,
 }
 
@@ -105,17 +105,28 @@ pub struct Circumstances {
 impl RunChronicle {
     /// Takes the next observation.
     pub fn observe(&mut self, observation: &Observation) {
-        let is_at_newest = |(count, _)| observation.count == Some(count);
-        if self.newest.is_some_and(is_at_newest) && self.held.len() < MOST_HELD {
-            self.held.push(observation.clone());
-            return;
+        // One number alone does not tell a shutdown from a fall, and where nothing is counted there is
+        // no step that could be the last.
+        if observation.count.is_none() || observation.processes.is_empty() {
+            self.take_held();
+            return self.take(observation);
         }
-        for held in std::mem::take(&mut self.held) {
-            self.take(&held);
+        let goes_on = |held: &Observation| held.count != observation.count;
+        if self.held.last().is_some_and(goes_on) || self.held.len() == MOST_HELD {
+            self.take_held();
         }
-        self.take(observation);
-        let count = observation.count;
-        self.newest = count.map(|count| (count, observation.memory));
+        self.held.push(observation.clone());
+    }
+
+    fn take_held(&mut self) {
+        let mut held = std::mem::take(&mut self.held);
+        for observation in &held {
+            self.take(observation);
+        }
+        self.before = held.last().map(|last| last.memory).or(self.before);
+        // Its room is used again.
+        held.clear();
+        self.held = held;
     }
 
     fn take(&mut self, observation: &Observation) {
@@ -125,13 +136,15 @@ impl RunChronicle {
 
     /// Takes what is held up to where memory is given back.
     fn finish(mut self) -> RunChronicle {
-        let (_, mut highest) = self.newest.unwrap_or_default();
-        for held in std::mem::take(&mut self.held) {
-            if (held.memory.0 as f64) < GIVEN_BACK * highest.0 as f64 {
+        let held = std::mem::take(&mut self.held);
+        // The only step of a run is all that there is of it.
+        let mut highest = self.before.unwrap_or_default();
+        for observation in &held {
+            if (observation.memory.0 as f64) < GIVEN_BACK * highest.0 as f64 {
                 break;
             }
-            highest = highest.max(held.memory);
-            self.take(&held);
+            highest = highest.max(observation.memory);
+            self.take(observation);
         }
         self
     }
@@ -189,15 +202,19 @@ impl RunReport {
 
 #[cfg(test)]
 mod tests {
+    use leveloff_classifier::observation::ProcessShare;
+    use leveloff_model::process::{Pid, ProcessIndex, Role};
+
     use super::*;
 
     /// Memory at each sample of a run, as it is kept.
-    fn kept(samples: &[(f64, u64)]) -> Vec<f64> {
+    fn kept(samples: &[(f64, u64)], processes: &[ProcessShare]) -> Vec<f64> {
         let mut run = RunChronicle::default();
         for &(count, memory) in samples {
             run.observe(&Observation {
                 count: Some(count),
                 memory: Bytes(memory),
+                processes: processes.to_vec(),
                 ..Observation::default()
             });
         }
@@ -209,15 +226,40 @@ mod tests {
             .collect()
     }
 
-    #[test]
-    fn a_shutdown_at_the_last_step_is_not_kept() {
-        let run = [(1.0, 500), (2.0, 500), (2.0, 505), (2.0, 300), (2.0, 400)];
-        assert_eq!(kept(&run), [500.0, 500.0, 505.0]);
+    fn trainer() -> ProcessShare {
+        ProcessShare {
+            index: ProcessIndex(0),
+            pid: Pid(1),
+            role: Role::Trainer,
+            rank: None,
+            memory: Bytes(1),
+            shared: Bytes::ZERO,
+            swapped: Bytes::ZERO,
+            rss: Bytes(1),
+            fds: None,
+        }
     }
 
     #[test]
-    fn a_fall_within_a_run_is_kept_and_so_is_the_last_point() {
-        let run = [(1.0, 500), (1.0, 300), (2.0, 500), (3.0, 100)];
-        assert_eq!(kept(&run), [500.0, 300.0, 500.0, 100.0]);
+    fn a_shutdown_at_the_last_step_is_not_kept() {
+        let run = [(1.0, 500), (2.0, 500), (2.0, 505), (2.0, 300), (2.0, 400)];
+        assert_eq!(kept(&run, &[trainer()]), [500.0, 500.0, 505.0]);
+        let run = [(1.0, 500), (2.0, 500), (3.0, 300), (3.0, 1)];
+        assert_eq!(kept(&run, &[trainer()]), [500.0, 500.0]);
+    }
+
+    #[test]
+    fn a_fall_within_a_run_is_kept() {
+        let run = [(1.0, 500), (1.0, 300), (2.0, 500), (3.0, 500)];
+        assert_eq!(kept(&run, &[trainer()]), [500.0, 300.0, 500.0, 500.0]);
+    }
+
+    #[test]
+    fn one_step_alone_is_kept_and_so_is_the_last_number_of_a_table() {
+        assert_eq!(
+            kept(&[(1.0, 500), (1.0, 510)], &[trainer()]),
+            [500.0, 510.0]
+        );
+        assert_eq!(kept(&[(1.0, 500), (2.0, 100)], &[]), [500.0, 100.0]);
     }
 }
