@@ -8,7 +8,7 @@ mod self_test;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use leveloff_classifier::compare::compare;
 use leveloff_classifier::gate::{GateOutcome, GateResult, Gates, GrowthBound};
 use leveloff_classifier::observation::XUnit;
@@ -35,6 +35,12 @@ const BASELINE: &str = "leveloff-baseline.json";
 pub fn run(args: &CheckArgs) -> Result<ExitCode> {
     if args.self_test {
         return self_test::run();
+    }
+    if args.files.is_empty() && args.command.is_empty() {
+        bail!(
+            "name what to check: recordings (leveloff check run.jsonl), or a command after -- \
+             (leveloff check -- python train.py)"
+        );
     }
     outlets::check(args)?;
     // A baseline that cannot be used is said before an hour of training.

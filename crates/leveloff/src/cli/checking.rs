@@ -35,7 +35,7 @@ pub(super) const EXAMPLES: &str = "Examples:\n  \
 #[derive(Debug, Args)]
 pub struct CheckArgs {
     /// Recordings, or anything else that `judge` reads
-    #[arg(value_name = "FILE", conflicts_with_all = ["command", "self_test"], required_unless_present_any = ["command", "self_test"])]
+    #[arg(value_name = "FILE", conflicts_with_all = ["command", "self_test"])]
     pub files: Vec<PathBuf>,
     #[command(flatten)]
     #[allow(missing_docs)]

@@ -374,9 +374,9 @@ fn a_recording_is_replaced_only_by_force_and_only_if_it_is_one() {
 #[test]
 fn files_and_a_command_are_not_asked_together() {
     let stage = stage();
+    refused(&stage, &["check"], &["run.jsonl", "-- python"]);
     for arguments in [
-        &["check"][..],
-        &["check", "level.csv", "--", "true"],
+        &["check", "level.csv", "--", "true"][..],
         &["check", "level.csv", "--repeat", "3"],
         &["check", "level.csv", "-o", "x.jsonl"],
         &["check", "level.csv", "--self-test"],
