@@ -1,12 +1,13 @@
 //! Where it ran, and what could not be measured there.
 
 use jiff::Timestamp;
-use leveloff_model::recording::{EndReason, StatedFacts};
+use leveloff_model::recording::StatedFacts;
 use leveloff_model::units::Limit;
 
 use super::markup::Markup;
 use crate::place::thousands;
 use crate::run_report::{Background, Group, RunReport};
+use crate::words::end_words;
 
 /// Writes where it ran.
 pub fn write(report: &RunReport, page: &mut Markup) {
@@ -111,16 +112,6 @@ fn write_software(around: &Background, page: &mut Markup) {
 fn moment(unix: f64) -> Option<String> {
     let moment = Timestamp::from_second(unix as i64).ok()?.to_string();
     Some(moment.replace('T', " ").replace('Z', " UTC"))
-}
-
-fn end_words(reason: EndReason) -> String {
-    match reason {
-        EndReason::Exited(code) => format!("exited with {code}"),
-        EndReason::Signalled(signal) => format!("ended by signal {signal}"),
-        EndReason::TargetGone => "all its processes were gone".to_owned(),
-        EndReason::Duration => "the asked-for duration was over".to_owned(),
-        EndReason::Stopped => "the recorder was stopped, the run went on".to_owned(),
-    }
 }
 
 fn group_words(group: &Group) -> String {

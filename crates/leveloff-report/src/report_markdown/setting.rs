@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use leveloff_model::recording::EndReason;
 use leveloff_model::units::Limit;
 
 use super::document::Document;
 use crate::markdown_words::code;
 use crate::run_report::{Background, RunReport};
+use crate::words::end_words;
 
 /// Writes what is known of the surroundings.
 pub(super) fn write_environment(report: &RunReport, page: &mut Document) {
@@ -135,16 +135,6 @@ fn listed(values: Option<&BTreeMap<String, String>>, sign: &str) -> Option<Strin
     let values = values.filter(|values| !values.is_empty())?.iter();
     let values = values.map(|(name, value)| code(&format!("{name}{sign}{value}")));
     Some(values.collect::<Vec<_>>().join(", "))
-}
-
-fn end_words(reason: EndReason) -> String {
-    match reason {
-        EndReason::Exited(code) => format!("exit code {code}"),
-        EndReason::Signalled(signal) => format!("signal {signal}"),
-        EndReason::TargetGone => "the processes were gone".to_owned(),
-        EndReason::Duration => "the asked-for time was over".to_owned(),
-        EndReason::Stopped => "the recorder was stopped, the run went on".to_owned(),
-    }
 }
 
 /// What was stated, as flags.

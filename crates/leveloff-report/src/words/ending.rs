@@ -1,0 +1,14 @@
+//! How a run ended.
+
+use leveloff_model::recording::EndReason;
+
+/// `exit code 1`, `signal 9`.
+pub fn end_words(reason: EndReason) -> String {
+    match reason {
+        EndReason::Exited(code) => format!("exit code {code}"),
+        EndReason::Signalled(signal) => format!("signal {signal}"),
+        EndReason::TargetGone => "the processes were gone".to_owned(),
+        EndReason::Duration => "the asked-for time was over".to_owned(),
+        EndReason::Stopped => "the recorder was stopped, the run went on".to_owned(),
+    }
+}
