@@ -241,7 +241,7 @@ impl Run {
         for step in steps {
             let observation = self.observation(step, memory(step));
             judge.observe(&observation);
-            self.chronicle.run.observe(&observation);
+            self.chronicle.run.observe(observation);
         }
         self.judge = Some(judge);
         self
@@ -342,7 +342,7 @@ pub fn report(run: impl Iterator<Item = Observation>) -> RunReport {
     let mut chronicle = Chronicle::default();
     for observation in run {
         judge.observe(&observation);
-        chronicle.run.observe(&observation);
+        chronicle.run.observe(observation);
     }
     let about = Circumstances {
         input: "run.csv".to_owned(),

@@ -37,7 +37,7 @@ pub fn run_report(input: &str, steps: u32, memory: impl Fn(f64) -> f64) -> RunRe
         let wobble = f64::from(step * 7919 % 13) * 0.2;
         let observation = observation(step, memory(f64::from(step)) + wobble);
         judge.observe(&observation);
-        chronicle.run.observe(&observation);
+        chronicle.run.observe(observation);
     }
     let about = Circumstances {
         input: input.to_owned(),

@@ -8,7 +8,7 @@ mod crew;
 mod discretion;
 mod parts;
 
-pub use background::{Background, Group};
+pub use background::{Background, BackgroundCheck, Group};
 pub use crew::Member;
 pub use parts::Part;
 
@@ -21,7 +21,6 @@ use leveloff_model::units::Bytes;
 
 use crate::judged::Judged;
 use crate::sizing::Sizing;
-use background::BackgroundCheck;
 use crew::Crew;
 
 /// What there is to tell of one run.
@@ -104,18 +103,18 @@ pub struct Circumstances {
 
 impl RunChronicle {
     /// Takes the next observation.
-    pub fn observe(&mut self, observation: &Observation) {
+    pub fn observe(&mut self, observation: Observation) {
         // One number alone does not tell a shutdown from a fall, and where nothing is counted there is
         // no step that could be the last.
         if observation.count.is_none() || observation.processes.is_empty() {
             self.take_held();
-            return self.take(observation);
+            return self.take(&observation);
         }
         let goes_on = |held: &Observation| held.count != observation.count;
         if self.held.last().is_some_and(goes_on) || self.held.len() == MOST_HELD {
             self.take_held();
         }
-        self.held.push(observation.clone());
+        self.held.push(observation);
     }
 
     fn take_held(&mut self) {
@@ -211,7 +210,7 @@ mod tests {
     fn kept(samples: &[(f64, u64)], processes: &[ProcessShare]) -> Vec<f64> {
         let mut run = RunChronicle::default();
         for &(count, memory) in samples {
-            run.observe(&Observation {
+            run.observe(Observation {
                 count: Some(count),
                 memory: Bytes(memory),
                 processes: processes.to_vec(),

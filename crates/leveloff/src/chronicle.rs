@@ -1,15 +1,25 @@
 //! One file, read once: judged, and kept for charts and tables.
 
 use std::path::Path;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use leveloff_classifier::observation::Observation;
 use leveloff_classifier::run::RunJudge;
+use leveloff_classifier::verdict::RunVerdict;
 use leveloff_model::units::Step;
-use leveloff_report::run_report::{Chronicle, Circumstances, RunReport};
+use leveloff_report::run_report::{
+    BackgroundCheck, Chronicle, Circumstances, RunChronicle, RunReport,
+};
 
 use crate::cli::{ColumnArgs, FactArgs};
-use crate::intake::{self, Input};
+use crate::intake::{self, Input, Opened};
+
+/// Observations that are handed over together: one by one, handing over would cost more than it saves.
+const BATCH: usize = 512;
+
+/// Batches that may wait, so that neither side waits for the other for long.
+const BATCHES_WAITING: usize = 4;
 
 /// How a file is read.
 #[derive(Debug, Clone, Default)]
@@ -35,18 +45,19 @@ impl Reading<'_> {
         };
         stated.level_by = stated.level_by.or(self.usual_level_by);
         let (header, format) = (opened.header().cloned(), opened.format.to_owned());
-        let mut judge = RunJudge::new(opened.unit, &stated);
-        let mut chronicle = Chronicle::default();
-        let (run, background) = (&mut chronicle.run, &mut chronicle.background);
-        let reading = opened.read_with_ticks(
-            &mut |observation| {
-                if self.takes(observation) {
-                    judge.observe(observation);
-                    run.observe(observation);
-                }
-            },
-            &mut |tick| background.take(tick),
-        )?;
+        let judge = RunJudge::new(opened.unit, &stated);
+        let mut background = BackgroundCheck::default();
+        let (read, judged) = std::thread::scope(|scope| {
+            let (batches, received) = sync_channel(BATCHES_WAITING);
+            let judging = scope.spawn(move || judge_all(judge, &received));
+            let read = self.read_in_batches(opened, &mut background, &batches);
+            drop(batches);
+            (read, judging.join())
+        });
+        let reading = read?;
+        let Ok((verdict, run)) = judged else {
+            bail!("leveloff has a bug, please report the lines above with this input");
+        };
         let about = Circumstances {
             input: path.to_string_lossy().into_owned(),
             format,
@@ -56,7 +67,32 @@ impl Reading<'_> {
             header,
             end: reading.end,
         };
-        Ok(chronicle.finish(judge.verdict(), about))
+        Ok(Chronicle { run, background }.finish(verdict, about))
+    }
+
+    /// Hands the observations on in batches. Whoever takes them is gone only after a panic, which is told
+    /// in the end.
+    fn read_in_batches(
+        &self,
+        opened: Opened,
+        background: &mut BackgroundCheck,
+        batches: &SyncSender<Vec<Observation>>,
+    ) -> Result<intake::Reading> {
+        let mut batch = Vec::with_capacity(BATCH);
+        let reading = opened.read_with_ticks(
+            &mut |observation| {
+                if self.takes(observation) {
+                    batch.push(observation.clone());
+                }
+                if batch.len() == BATCH {
+                    let full = std::mem::replace(&mut batch, Vec::with_capacity(BATCH));
+                    let _ = batches.send(full);
+                }
+            },
+            &mut |tick| background.take(tick),
+        )?;
+        let _ = batches.send(batch);
+        Ok(reading)
     }
 
     fn takes(&self, observation: &Observation) -> bool {
@@ -66,4 +102,17 @@ impl Reading<'_> {
             _ => true,
         }
     }
+}
+
+/// Judges and keeps what is read, on the other core: reading takes as long as both.
+fn judge_all(
+    mut judge: RunJudge,
+    batches: &Receiver<Vec<Observation>>,
+) -> (RunVerdict, RunChronicle) {
+    let mut run = RunChronicle::default();
+    for observation in batches.iter().flatten() {
+        judge.observe(&observation);
+        run.observe(observation);
+    }
+    (judge.verdict(), run)
 }
