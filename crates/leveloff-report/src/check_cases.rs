@@ -170,6 +170,7 @@ pub fn baseline(levels: &[f64], report: &CheckReport) -> BaselineCheck {
         path: "leveloff-baseline.json".to_owned(),
         result: GateResult::of_comparison(&comparison),
         comparison,
+        is_replaced: false,
     }
 }
 

@@ -67,6 +67,8 @@ pub struct BaselineCheck {
     pub comparison: Comparison,
     /// How that counts.
     pub result: GateResult,
+    /// Whether what was measured now takes its place; then it is not held against it.
+    pub is_replaced: bool,
 }
 
 /// What the whole check came to.

@@ -82,7 +82,7 @@ fn shown_name(run: &CheckedRun) -> String {
 fn run_line(run: &CheckedRun, width: usize) -> String {
     let (mark, words) = match &run.result {
         Ok(held) => (mark(run_outcome(held)), run_words(held)),
-        Err(_) => ("!", vec!["could not be read".to_owned()]),
+        Err(_) => ("!", vec!["could not be checked".to_owned()]),
     };
     let line = |words: &str| format!("  {mark} {:<width$}  {words}", shown_name(run));
     // Rather without how fast it grows than with half of it.

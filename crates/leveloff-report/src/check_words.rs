@@ -38,7 +38,7 @@ pub fn next_steps(report: &CheckReport) -> Vec<String> {
     let asked = Asked::of(report);
     let answered = |answer: Answer| asked.iter().filter(move |asked| asked.answer == answer);
     if answered(Answer::Unreadable).next().is_some() {
-        steps.push("see that every run can be read: some of them must not pass for all".to_owned());
+        steps.push("mend that first: what could not be checked must not pass".to_owned());
     }
     for asked in answered(Answer::Failed) {
         let step = after_failure(asked, report);
@@ -72,8 +72,8 @@ pub fn run_outcome(held: &Held) -> GateOutcome {
 fn unreadable(report: &CheckReport) -> String {
     let unreadable = report.runs.iter().filter(|run| run.result.is_err()).count();
     match report.runs.len() {
-        1 => "the run could not be read".to_owned(),
-        runs => format!("{unreadable} of {runs} runs could not be read"),
+        1 => "the run could not be checked".to_owned(),
+        runs => format!("{unreadable} of {runs} runs could not be checked"),
     }
 }
 

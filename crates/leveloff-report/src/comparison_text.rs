@@ -64,13 +64,24 @@ pub fn told(comparison: &Comparison) -> impl Iterator<Item = &Difference> {
 fn write_headline(comparison: &Comparison, paint: Paint, page: &mut Page) {
     let words = painted(comparison.outcome, paint);
     let because = because(comparison);
-    let width = columns(outcome_words(comparison.outcome)) + 2 + columns(&because);
-    if width <= WIDTH {
-        page.line(format!("{words}: {because}"));
-    } else {
-        page.line(words);
-        page.row("because", &because);
+    let room = WIDTH - columns(outcome_words(comparison.outcome)) - 2;
+    let (first, rest) = broken_at_a_comma(&because, room);
+    page.line(format!("{words}: {first}"));
+    if !rest.is_empty() {
+        page.row("", rest);
     }
+}
+
+/// As much as fits up to a comma, since many read the first line alone, and what is left.
+fn broken_at_a_comma(text: &str, room: usize) -> (&str, &str) {
+    if columns(text) <= room {
+        return (text, "");
+    }
+    let ends = text.match_indices(", ").map(|(at, _)| at + 1);
+    let last = ends.filter(|&end| columns(&text[..end]) <= room).last();
+    let end = last.or_else(|| text.find(", ").map(|at| at + 1));
+    let (first, rest) = text.split_at(end.unwrap_or(text.len()));
+    (first, rest.trim_start())
 }
 
 fn painted(outcome: Outcome, paint: Paint) -> String {

@@ -83,7 +83,11 @@ pub fn gate_sentence(result: &GateResult, verdict: &RunVerdict) -> String {
 
 /// How it compares with what was before. The numbers of the result alone do not tell of what they are.
 pub fn baseline_sentence(baseline: &BaselineCheck) -> String {
-    comparison_words::headline(&baseline.comparison)
+    let headline = comparison_words::headline(&baseline.comparison);
+    match baseline.is_replaced {
+        true => format!("replaced; against the old one: {headline}"),
+        false => headline,
+    }
 }
 
 fn not_decided(verdict: &RunVerdict) -> String {

@@ -170,6 +170,7 @@ fn against(args: &CheckArgs, known: Option<Side>, report: &CheckReport) -> Optio
         path: baseline_path(args).display().to_string(),
         comparison,
         result,
+        is_replaced: args.update_baseline,
     })
 }
 

@@ -16,7 +16,7 @@ pub fn write(report: &RunReport, page: &mut Markup) {
     page.element("p", &basis(report));
     page.raw(what_memory_is(report));
     page.raw(
-        "<p>Rates are robust slopes, with an interval that stays valid however often one \
+        "<p>Rates are slopes of straight lines (least squares), with an interval that stays valid however often one \
          looks.</p>\n",
     );
     page.raw("</div>\n");

@@ -63,7 +63,7 @@ pub(super) fn write_method(report: &RunReport, page: &mut Document) {
     };
     page.heading("Method");
     page.paragraph(&format!(
-        "leveloff {}. {memory}A rate is a robust slope with an interval that may be looked at again and \
+        "leveloff {}. {memory}A rate is the slope of a straight line (least squares), with an interval that may be looked at again and \
          again; growth is called a leak only when it has outlived healthy warmups or a stated horizon. \
          1 GiB is 1024 MiB.",
         report.tool

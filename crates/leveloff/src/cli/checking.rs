@@ -59,7 +59,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "NAME", default_value = "default")]
     pub name: String,
     /// Run the command so many times; more than half decide
-    #[arg(long, value_name = "N", default_value = "1", conflicts_with = "files", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value = "1", conflicts_with = "files", value_parser = parse_repeat, allow_hyphen_values = true)]
     pub repeat: u32,
     /// What undecided counts as, for the exit code [default: code 3]
     #[arg(long, value_enum, value_name = "AS")]
@@ -115,4 +115,11 @@ pub struct CheckArgs {
     /// The command to run and check, after `--`
     #[arg(last = true, value_name = "CMD")]
     pub command: Vec<OsString>,
+}
+
+fn parse_repeat(text: &str) -> Result<u32, String> {
+    match text.trim().parse() {
+        Ok(times) if times > 0 => Ok(times),
+        _ => Err("write a whole number of runs above zero, such as 3".to_owned()),
+    }
 }

@@ -1,4 +1,4 @@
-//! `leveloff check` and `leveloff compare`: gates, baselines, exit codes, and what is refused.
+//! `leveloff check`: gates, baselines, exit codes, and what is refused.
 
 use serde_json::Value;
 
@@ -7,13 +7,13 @@ use rustix::process::Signal;
 use crate::stage::{Ended, Stage, ended, python, send, wait_until};
 
 /// A table of one number at each step.
-fn table(steps: u32, memory: impl Fn(f64) -> f64) -> String {
+pub fn table(steps: u32, memory: impl Fn(f64) -> f64) -> String {
     let noise = |step: u32| f64::from(step.wrapping_mul(2_654_435_761) >> 16) / 65_536.0 * 4.0;
     let row = |step: u32| format!("{step},{:.3}\n", memory(f64::from(step)) + noise(step));
     (1..=steps).fold("step,rss_mb\n".to_owned(), |table, step| table + &row(step))
 }
 
-fn stage() -> Stage {
+pub fn stage() -> Stage {
     let stage = Stage::new();
     stage.file(
         "level.csv",
@@ -44,7 +44,7 @@ fn check(stage: &Stage, arguments: &[&str], expected: i32) -> Ended {
 }
 
 #[track_caller]
-fn refused(stage: &Stage, arguments: &[&str], words: &[&str]) {
+pub fn refused(stage: &Stage, arguments: &[&str], words: &[&str]) {
     stage.ask(arguments).refused(words);
 }
 
@@ -394,69 +394,4 @@ fn the_gate_tests_itself() {
         answer.stdout.contains("a leak of 2 MiB per step: failed"),
         "{answer:?}"
     );
-}
-
-#[track_caller]
-fn compare(stage: &Stage, arguments: &[&str], expected: i32) -> Ended {
-    let ended = stage.ask(&[&["compare"], arguments].concat());
-    assert_eq!(
-        ended.status.code(),
-        Some(expected),
-        "{arguments:?} {ended:?}"
-    );
-    ended.never_panicked()
-}
-
-#[test]
-fn runs_are_compared_both_ways() {
-    let stage = stage();
-    compare(&stage, &["level.csv", "level.csv"], 0);
-    compare(&stage, &["level.csv", "more.csv"], 1);
-    compare(&stage, &["more.csv", "level.csv"], 0);
-    compare(&stage, &["level.csv", "leak.csv", "--level-by", "90"], 1);
-    let several = [
-        "--before",
-        "level.csv",
-        "level.csv",
-        "--after",
-        "more.csv",
-        "more.csv",
-    ];
-    compare(&stage, &several, 1);
-}
-
-#[test]
-fn runs_of_different_length_are_compared_over_what_both_have() {
-    let stage = stage();
-    stage.file(
-        "long.csv",
-        table(900, |step| 1000.0 + 10.0 * step.min(60.0)),
-    );
-    let answer = compare(&stage, &["long.csv", "level.csv", "--format", "json"], 0);
-    let object: Value = serde_json::from_str(&answer.stdout).unwrap();
-    assert_eq!(object["outcome"], "same");
-    let notes = object["notes"].to_string();
-    assert!(notes.contains("step 300"), "{notes}");
-}
-
-#[test]
-fn a_comparison_is_written_where_it_is_asked_for() {
-    let stage = stage();
-    for name in ["c.html", "c.md", "c.json", "c.txt"] {
-        compare(&stage, &["level.csv", "more.csv", "-o", name], 1);
-        assert!(stage.path(name).metadata().unwrap().len() > 100, "{name}");
-        refused(
-            &stage,
-            &["compare", "level.csv", "more.csv", "-o", name],
-            &["exists", "--force"],
-        );
-    }
-    refused(
-        &stage,
-        &["compare", "level.csv", "more.csv", "-o", "c.pdf"],
-        &["c.pdf", ".html"],
-    );
-    refused(&stage, &["compare", "level.csv"], &["AFTER"]);
-    refused(&stage, &["compare", "-", "level.csv"], &["stdin"]);
-    refused(&stage, &["compare", "level.csv", "no.csv"], &["no.csv"]);
 }

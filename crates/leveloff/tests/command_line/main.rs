@@ -5,10 +5,12 @@
 #![allow(clippy::unwrap_used)] // Helpers of tests count as tests.
 
 mod check;
+mod compare;
 mod config;
 mod demo;
 mod discretion;
 mod export;
+mod golden;
 mod hardship;
 mod judge;
 mod patient;

@@ -16,7 +16,7 @@ const PLATEAU: [u32; 11] = [
 ];
 
 /// The four runs: the story, a leak, workers whose RSS misleads, and too little to tell.
-const RUNS: [&str; 4] = ["story", "leak", "overcount", "short"];
+pub const RUNS: [&str; 4] = ["story", "leak", "overcount", "short"];
 
 fn story() -> String {
     let went_on = PLATEAU.iter().cycle().take(22);
@@ -31,7 +31,7 @@ fn trace(name: &str) -> String {
     std::fs::read_to_string(traces.join(name)).unwrap()
 }
 
-fn stage() -> Stage {
+pub fn stage() -> Stage {
     let stage = Stage::new();
     stage.file("story.csv", story());
     stage.file("leak.csv", trace("l03_append_outputs.csv"));
@@ -63,7 +63,7 @@ fn refused(ended: Ended, words: &[&str]) {
 }
 
 /// The last digits of a logarithm are another library's on another machine.
-fn rounded(text: &str) -> String {
+pub fn rounded(text: &str) -> String {
     let long = regex::Regex::new(r"-?\d+\.\d{4,}(e-?\d+)?").unwrap();
     let short = |number: &regex::Captures| format!("{:.5e}", number[0].parse::<f64>().unwrap());
     long.replace_all(text, short).into_owned()

@@ -9,7 +9,7 @@ use crate::recording::Recording;
 use crate::stage::{Ended, NOBODY, Stage, cannot_run_here, is_root, send, wait_until};
 
 #[test]
-fn memory_detail_that_may_not_be_read_is_a_gap() {
+fn what_may_not_be_read_is_a_gap() {
     if !is_root() {
         return cannot_run_here("only root can start leveloff as somebody else");
     }
@@ -20,19 +20,25 @@ fn memory_detail_that_may_not_be_read_is_a_gap() {
     stage.set_mode(0o777);
     let recorder = command.spawn().unwrap();
     let path = stage.path("run.jsonl");
-    let gap = || {
+    let gap = |subject: &str| {
         let recording = Recording::so_far(&path);
         let gaps = recording.of("gap");
-        let of_pss = gaps.into_iter().find(|gap| gap["of"] == "pss");
-        of_pss.map(|gap| gap["text"].as_str().unwrap().to_owned())
+        let told = gaps.into_iter().find(|gap| gap["of"] == subject);
+        told.map(|gap| gap["text"].as_str().unwrap().to_owned())
     };
-    wait_until("a gap", || gap().is_some());
+    let subjects = ["pss", "software"];
+    wait_until("gaps", || {
+        subjects.iter().all(|subject| gap(subject).is_some())
+    });
     send(&recorder, Signal::INT);
     let ended = Ended::of(recorder).well();
     patient.is_unharmed();
-    let gap = gap().unwrap();
-    assert!(gap.contains(&pid) && gap.contains("denied"), "{gap}");
-    assert!(gap.contains("as the same user or as root"), "{gap}");
+    for subject in subjects {
+        let gap = gap(subject).unwrap();
+        assert!(gap.contains(&pid) && gap.contains("denied"), "{gap}");
+        assert!(gap.contains("as the same user or as root"), "{gap}");
+    }
+    assert!(Recording::load(&path).of("software").is_empty());
     assert!(ended.stderr.contains("not all was measured"), "{ended:?}");
     // What may be read is there: RSS, and a share estimated from it.
     let sheet = crate::sheet::Sheet::of(&stage, &path, "process");

@@ -1,0 +1,72 @@
+//! What checks, comparisons and pages of the four runs look like, as it was accepted once.
+
+use insta::assert_snapshot;
+
+use crate::report::{RUNS, rounded, stage};
+use crate::stage::{Stage, ended};
+
+/// Without the version that wrote it.
+fn of_any_version(text: &str) -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    let text = text.replace(&format!("leveloff {version}"), "leveloff VERSION");
+    text.replace(&format!("value=\"{version}\""), "value=\"VERSION\"")
+}
+
+fn read(stage: &Stage, name: &str) -> String {
+    of_any_version(&std::fs::read_to_string(stage.path(name)).unwrap())
+}
+
+#[test]
+fn checks_are_as_they_were_accepted() {
+    for run in RUNS {
+        let stage = stage();
+        let input = format!("{run}.csv");
+        let outputs = ["--junit", "x.xml", "--gitlab", "x.json", "--github"];
+        let arguments = ["check", &input].into_iter().chain(outputs);
+        let mut command = stage.leveloff(arguments);
+        command.env("GITHUB_STEP_SUMMARY", stage.path("summary.md"));
+        let answer = ended(&mut command).never_panicked();
+        let code = answer.status.code().unwrap();
+        assert_snapshot!(
+            format!("{run}.check"),
+            format!("{}exit code {code}\n", answer.stdout)
+        );
+        assert_snapshot!(format!("{run}.junit"), read(&stage, "x.xml"));
+        assert_snapshot!(format!("{run}.gitlab"), read(&stage, "x.json"));
+        assert_snapshot!(format!("{run}.summary"), read(&stage, "summary.md"));
+        let json = stage.ask(&["check", &input, "--format", "json"]).stdout;
+        assert_snapshot!(
+            format!("{run}.check.json"),
+            rounded(&json.replace(",\"", ",\n\""))
+        );
+    }
+}
+
+#[test]
+fn comparisons_are_as_they_were_accepted() {
+    let stage = stage();
+    for format in ["text", "markdown", "json"] {
+        let asked = ["compare", "overcount.csv", "leak.csv", "--format", format];
+        let text = stage.ask(&asked).never_panicked().stdout;
+        assert_snapshot!(
+            format!("compared.{format}"),
+            rounded(&text.replace(",\"", ",\n\""))
+        );
+    }
+}
+
+/// What is seen of a page: without style, script and data, each of which has tests of its own.
+#[test]
+fn pages_are_as_they_were_accepted() {
+    let stage = stage();
+    for run in RUNS {
+        let input = format!("{run}.csv");
+        let page = stage.ask(&["report", &input, "--format", "html", "-o", "-"]);
+        let page = of_any_version(&page.well().stdout);
+        let body = page.split_once("<body>").unwrap().1;
+        let (seen, _) = body.split_once("<script").unwrap();
+        let (before, after) = seen.split_once("<svg").unwrap();
+        let (_, after) = after.split_once("</svg>").unwrap();
+        assert_snapshot!(format!("{run}.html"), format!("{before}…{after}"));
+    }
+}
