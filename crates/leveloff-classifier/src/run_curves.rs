@@ -86,7 +86,8 @@ pub struct RunCurves {
     /// The first values, and those at the first count: before that, a run is still loading.
     first: Option<Values>,
     first_counted: Option<Values>,
-    last: Option<Values>,
+    /// Memory of the newest sample.
+    newest_memory: Option<f64>,
     /// The highest that two samples in a row had.
     lasting_peak: Option<f64>,
     samples: u64,
@@ -104,7 +105,7 @@ impl RunCurves {
             events_seen: 0,
             first: None,
             first_counted: None,
-            last: None,
+            newest_memory: None,
             lasting_peak: None,
             samples: 0,
         }
@@ -117,13 +118,11 @@ impl RunCurves {
         if observation.count.is_some() {
             self.first_counted.get_or_insert(values);
         }
-        if let (Some(now), Some(before)) =
-            (memory_of(&values), self.last.as_ref().and_then(memory_of))
-        {
-            let both = now.min(before);
+        let memory = observation.memory.0 as f64;
+        if let Some(before) = self.newest_memory.replace(memory) {
+            let both = memory.min(before);
             self.lasting_peak = Some(self.lasting_peak.map_or(both, |peak| peak.max(both)));
         }
-        self.last = Some(values);
         self.samples += 1;
         for mark in &observation.marks {
             self.hear(mark, observation);
@@ -170,11 +169,6 @@ impl RunCurves {
     pub fn baseline(&self, series: Series) -> Option<f64> {
         let first = self.first_counted.or(self.first)?;
         first[series.index()].map(|reach| reach.high)
-    }
-
-    /// The newest value.
-    pub fn newest(&self, series: Series) -> Option<f64> {
-        self.last?[series.index()].map(|reach| reach.high)
     }
 
     /// The highest value of any sample.
@@ -347,10 +341,6 @@ impl Series {
     }
 }
 
-fn memory_of(values: &Values) -> Option<f64> {
-    values[Series::Memory.index()].map(|reach| reach.high)
-}
-
 fn values(observation: &Observation) -> Values {
     let mut values = [None; Series::COUNT];
     let mut set = |series: Series, value: f64| {
@@ -436,11 +426,11 @@ mod tests {
             ],
             ..at(Some(1.0), 0.0, 130)
         });
-        let role = |role| curves.newest(Series::Role(role));
+        let role = |role| curves.settled(Series::Role(role));
         assert_eq!(role(Role::Trainer), Some(100.0));
         assert_eq!(role(Role::DataloaderWorker), Some(30.0));
         assert_eq!(role(Role::Launcher), None);
-        let kind = |kind| curves.newest(Series::Kind(kind));
+        let kind = |kind| curves.settled(Series::Kind(kind));
         assert_eq!(kind(Kind::Anonymous), Some(95.0));
         assert_eq!(kind(Kind::Shared), Some(35.0));
         assert_eq!(kind(Kind::DevShm), None);

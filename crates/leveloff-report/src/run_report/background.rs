@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use leveloff_model::environment::Software;
 use leveloff_model::process::{ProcessIndex, ProcessInfo};
 use leveloff_model::recording::{End, Header, Target};
-use leveloff_model::sample::{Event, Kinds, Subject, Tick};
+use leveloff_model::sample::{Event, Subject, Tick};
 use leveloff_model::units::{Bytes, Seconds};
 
 /// Gaps that are told at most.
@@ -41,8 +41,6 @@ pub struct Background {
     pub software: Option<Software>,
     /// How it ended.
     pub end: Option<End>,
-    /// The biggest process by kind of mapping, as last read.
-    pub mappings: Option<(ProcessIndex, Kinds)>,
     /// What could not be measured.
     pub gaps: Vec<String>,
     /// More of that than is told.
@@ -88,9 +86,6 @@ impl BackgroundCheck {
                 limit: None,
             });
             known.limit = cgroup.limit;
-        }
-        if let Some(mappings) = &sample.mappings {
-            self.known.mappings = Some((mappings.process, mappings.kinds));
         }
         let cost = (sample.t.0, sample.cost.cpu.0 as f64 / 1e3);
         self.first_cost.get_or_insert(cost);
