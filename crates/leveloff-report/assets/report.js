@@ -86,13 +86,22 @@ function seriesButton(chart, series, r, states) {
 // The CSV: a line for each point of the chart.
 
 function csvOf(runs) {
-  const tables = runs.map(tableOf);
-  if (runs.length === 1) return `${tables[0].join("\n")}\n`;
-  // Runs may know different series, so each has a table of its own, under its name.
-  return tables.map((lines, r) => `# ${runs[r].name}\n${lines.join("\n")}\n`).join("\n");
+  const tables = runs.map(columnsOf);
+  // Runs may know different series; what one does not know is empty in its rows.
+  const names = [...new Set(tables.flatMap((columns) => columns.map(([name]) => name)))];
+  const several = runs.length > 1;
+  const lines = [[...(several ? ["run"] : []), ...names].join(",")];
+  runs.forEach((run, r) => {
+    const columns = new Map(tables[r]);
+    for (let i = 0; i < run.series[0].low.length; i++) {
+      const cells = names.map((name) => columns.get(name)?.[i] ?? "");
+      lines.push([...(several ? [run.name] : []), ...cells].join(","));
+    }
+  });
+  return `${lines.join("\n")}\n`;
 }
 
-function tableOf(run) {
+function columnsOf(run) {
   const columns = [];
   if (run.x) columns.push(["x", run.x.low]);
   if (run.t) columns.push(["t_s", run.t.low]);
@@ -101,10 +110,7 @@ function tableOf(run) {
     if (high) columns.push([`${name}_low${end}`, low], [`${name}_high${end}`, high]);
     else columns.push([`${name}${end}`, low]);
   }
-  const lines = [columns.map(([name]) => name).join(",")];
-  const length = run.series[0].low.length;
-  for (let i = 0; i < length; i++) lines.push(columns.map(([, values]) => values[i] ?? "").join(","));
-  return lines;
+  return columns;
 }
 
 function download(text, name) {

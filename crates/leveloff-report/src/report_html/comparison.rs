@@ -164,7 +164,10 @@ fn write_places(compared: &Compared, page: &mut Markup) {
     page.raw(
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"places-heading\">",
     );
-    page.raw("<table><thead><tr><th scope=\"col\"></th><th scope=\"col\" class=\"n\">before</th>");
+    page.raw(
+        "<table><caption>The mean of each side.</caption>\n<thead><tr><th scope=\"col\"></th>",
+    );
+    page.raw("<th scope=\"col\" class=\"n\">before</th>");
     page.raw("<th scope=\"col\" class=\"n\">after</th><th scope=\"col\" class=\"n\">change</th>");
     page.raw("</tr></thead>\n<tbody>\n");
     for place in places {
