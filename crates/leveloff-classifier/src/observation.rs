@@ -6,6 +6,7 @@ mod observer;
 pub use attendance::{Attendance, Present};
 pub use observer::Observer;
 
+use leveloff_model::inside::{GrownTensors, Inside};
 use leveloff_model::process::{Pid, ProcessIndex, Rank, Role};
 use leveloff_model::progress::{MarkKind, Phase};
 use leveloff_model::sample::Ceiling;
@@ -27,12 +28,10 @@ pub struct Observation {
     pub processes: Vec<ProcessShare>,
     /// Bytes in files in /dev/shm, which may be in nobody's memory.
     pub devshm: Option<Bytes>,
-    /// Live tensors.
-    pub tensors: Option<u64>,
-    /// Bytes in them.
-    pub tensor_bytes: Option<Bytes>,
-    /// Bytes that the CUDA allocator holds.
-    pub cuda_bytes: Option<Bytes>,
+    /// What the training counted inside.
+    pub inside: Inside,
+    /// Which tensors became more, most bytes first, where the training tells.
+    pub grown: Vec<GrownTensors>,
     /// GPU memory of all processes, as the driver tells.
     pub gpu_bytes: Option<Bytes>,
     /// The current epoch; 2.5 is half-way through the third.

@@ -14,6 +14,7 @@ mod findings;
 mod fusion;
 mod generations;
 mod held;
+mod inside;
 mod jury;
 mod newest;
 mod own_clock;

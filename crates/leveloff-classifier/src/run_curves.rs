@@ -5,6 +5,7 @@
 //! memory, with the extremes kept.
 
 use leveloff_model::folded::{Fold, Folded, Reach};
+use leveloff_model::inside::InsideFact;
 use leveloff_model::process::Role;
 use leveloff_model::progress::{MarkKind, Phase};
 use leveloff_model::units::Bytes;
@@ -33,10 +34,8 @@ pub enum Series {
     Role(Role),
     /// One kind of memory of all processes.
     Kind(Kind),
-    /// Live tensors.
-    Tensors,
-    /// Bytes that the CUDA allocator holds.
-    Cuda,
+    /// Something that the training counts inside.
+    Inside(InsideFact),
     /// GPU memory of all processes, as the driver tells.
     Gpu,
 }
@@ -296,18 +295,20 @@ impl Fold for CurveSpan {
 
 const ROLES_FROM: usize = 2;
 const KINDS_FROM: usize = ROLES_FROM + Role::ALL.len();
-const REST_FROM: usize = KINDS_FROM + Kind::ALL.len();
+const GPU_AT: usize = KINDS_FROM + Kind::ALL.len();
+const INSIDE_FROM: usize = GPU_AT + 1;
 
 impl Series {
-    const COUNT: usize = REST_FROM + 3;
+    const COUNT: usize = INSIDE_FROM + InsideFact::COUNT;
 
     /// Every series there may be, in the order of reading.
     pub fn all() -> impl Iterator<Item = Series> {
         let whole = [Series::Memory, Series::RssSum].into_iter();
         let roles = Role::ALL.into_iter().map(Series::Role);
         let kinds = Kind::ALL.into_iter().map(Series::Kind);
-        let rest = [Series::Tensors, Series::Cuda, Series::Gpu];
-        whole.chain(roles).chain(kinds).chain(rest)
+        let inside = InsideFact::ALL.into_iter().map(Series::Inside);
+        let gpu = [Series::Gpu];
+        whole.chain(roles).chain(kinds).chain(inside).chain(gpu)
     }
 
     /// Its name in files: `memory`, `trainer`, `anon`.
@@ -317,15 +318,18 @@ impl Series {
             Series::RssSum => "rss_sum",
             Series::Role(role) => role.name(),
             Series::Kind(kind) => kind.name(),
-            Series::Tensors => "tensors",
-            Series::Cuda => "cuda",
+            Series::Inside(fact) => fact.name().trim_end_matches("_bytes"),
             Series::Gpu => "gpu",
         }
     }
 
     /// Whether it is an amount of memory, and not a count.
     pub fn is_bytes(self) -> bool {
-        !matches!(self, Series::Tensors | Series::Kind(Kind::Descriptors))
+        match self {
+            Series::Kind(kind) => kind != Kind::Descriptors,
+            Series::Inside(fact) => fact.is_bytes(),
+            _ => true,
+        }
     }
 
     fn index(self) -> usize {
@@ -334,9 +338,8 @@ impl Series {
             Series::RssSum => 1,
             Series::Role(role) => ROLES_FROM + role as usize,
             Series::Kind(kind) => KINDS_FROM + kind as usize,
-            Series::Tensors => REST_FROM,
-            Series::Cuda => REST_FROM + 1,
-            Series::Gpu => REST_FROM + 2,
+            Series::Gpu => GPU_AT,
+            Series::Inside(fact) => INSIDE_FROM + fact as usize,
         }
     }
 }
@@ -363,7 +366,6 @@ fn values(observation: &Observation) -> Values {
     let amounts = [
         (Series::RssSum, observation.rss_sum),
         (Series::Kind(Kind::DevShm), observation.devshm),
-        (Series::Cuda, observation.cuda_bytes),
         (Series::Gpu, observation.gpu_bytes),
     ];
     for (series, amount) in amounts {
@@ -371,8 +373,8 @@ fn values(observation: &Observation) -> Values {
             set(series, bytes(amount));
         }
     }
-    if let Some(tensors) = observation.tensors {
-        set(Series::Tensors, tensors as f64);
+    for (fact, value) in observation.inside.known() {
+        set(Series::Inside(fact), value as f64);
     }
     values
 }

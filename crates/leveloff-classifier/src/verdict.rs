@@ -1,6 +1,7 @@
 //! What can be said of a curve, and of a run. A verdict carries its evidence: screen, report, JSON
 //! and CI print these numbers and recompute none.
 
+use leveloff_model::inside::InsideFact;
 use leveloff_model::process::{Pid, Role};
 use leveloff_model::sample::CeilingKind;
 use leveloff_model::units::{Bytes, Seconds};
@@ -213,10 +214,8 @@ pub enum Subject {
     Descriptors,
     /// Living processes.
     Processes,
-    /// Live tensors.
-    Tensors,
-    /// Bytes that the CUDA allocator holds.
-    Cuda,
+    /// Something that the training counts inside.
+    Inside(InsideFact),
 }
 
 /// Kinds of memory that every sample tells apart.

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::inside::{GrownTensors, Inside};
 use crate::process::ProcessIndex;
-use crate::units::{Bytes, Seconds, Step};
+use crate::units::{Seconds, Step};
 
 /// The training's progress as last heard of. Every field is unknown until something tells it.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -20,12 +21,10 @@ pub struct Progress {
     pub planned_steps: Option<Step>,
     /// How many steps an epoch has.
     pub epoch_steps: Option<Step>,
-    /// Live tensors.
-    pub tensors: Option<u64>,
-    /// Bytes in them.
-    pub tensor_bytes: Option<Bytes>,
-    /// Bytes that the CUDA allocator holds.
-    pub cuda_bytes: Option<Bytes>,
+    /// What the training counted inside.
+    pub inside: Inside,
+    /// Which tensors became more, most bytes first, where the training tells.
+    pub grown: Vec<GrownTensors>,
     /// Who told.
     pub source: Option<ProgressSource>,
 }

@@ -5,9 +5,10 @@
 // slow is many points; curves are folded to columns of pixels first, and redrawn once a frame at most.
 
 const PANELS = [
-  { id: "memory", groups: ["whole", "role", "kind"], label: "", unit: "bytes" },
+  { id: "memory", groups: ["whole", "role", "kind", "inside"], label: "", unit: "bytes" },
   { id: "gpu", groups: ["gpu"], label: "GPU", unit: "bytes" },
   { id: "tensors", groups: ["tensors"], label: "live tensors", unit: "count" },
+  { id: "counts", groups: ["counts"], label: "counted inside", unit: "count" },
   { id: "descriptors", groups: ["descriptors"], label: "open descriptors", unit: "count" },
 ];
 const LANES = ["evaluation", "checkpoint", "epoch", "named"];

@@ -9,6 +9,7 @@ use leveloff_classifier::verdict::{
     Because, Blame, Clock, ClockTick, DecideBy, Extremes, Finding, Grade, Judgement, Kind, Rate,
     Risk, RunVerdict, Shape, Subject, Verdict,
 };
+use leveloff_model::inside::{Inside, InsideFact};
 use leveloff_model::process::{Pid, ProcessIndex, Role};
 use leveloff_model::progress::MarkKind;
 use leveloff_model::recording::StatedFacts;
@@ -282,9 +283,10 @@ impl Run {
             rss_sum: (!self.roles.is_empty()).then_some(Bytes(3 * memory.0)),
             processes: roles.map(|(role, i)| self.share(*role, i, share)).collect(),
             devshm: beside(7),
-            cuda_bytes: beside(3),
             gpu_bytes: beside(2),
-            tensors: self.has_everything.then_some(memory.0 / 1000),
+            inside: Inside::default()
+                .with(InsideFact::Tensors, beside(1000).map(|bytes| bytes.0))
+                .with(InsideFact::CudaReserved, beside(3).map(|bytes| bytes.0)),
             marks: said
                 .map(|(_, name)| MarkKind::Event(name.clone()))
                 .collect(),
@@ -326,7 +328,7 @@ pub fn story_report(points: usize) -> RunReport {
         count: Some(10.0 * (i + 1) as f64),
         t: Some(Seconds(94.0 * (i + 1) as f64)),
         memory: Bytes((mb * 1e6) as u64),
-        tensors: Some(6529),
+        inside: Inside::default().with(InsideFact::Tensors, 6529),
         ..Observation::default()
     };
     report(STORY.into_iter().take(points).enumerate().map(at))

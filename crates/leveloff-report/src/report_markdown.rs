@@ -58,7 +58,8 @@ fn first_line(run: &RunVerdict) -> String {
     });
     // Open descriptors grow, memory grows; one file would be no series.
     let grows = match run.decisive {
-        Subject::DevShm | Subject::Descriptors | Subject::Processes | Subject::Tensors => "grow",
+        Subject::DevShm | Subject::Descriptors | Subject::Processes => "grow",
+        Subject::Inside(fact) if !fact.is_bytes() => "grow",
         _ => "grows",
     };
     let rate = growth_with_interval(run).map_or_else(String::new, |rate| format!(" by {rate}"));

@@ -2,6 +2,7 @@
 
 use leveloff_classifier::run_curves::{RunCurves, Series};
 use leveloff_classifier::verdict::{Judgement, RunVerdict, Verdict};
+use leveloff_model::inside::InsideFact;
 use leveloff_model::units::Bytes;
 
 use crate::words::bytes;
@@ -48,11 +49,13 @@ impl Sizing {
 
     /// Of GPU memory, as the driver tells it or else the training.
     pub fn of_gpu(curves: &RunCurves) -> Option<Sizing> {
-        [Series::Gpu, Series::Cuda].into_iter().find_map(|series| {
-            let peak = curves.peak(series).filter(|peak| *peak > 0.0)?;
-            let level = curves.settled(series)?;
-            Some(Sizing::new(curves.baseline(series)?, level, peak))
-        })
+        [Series::Gpu, Series::Inside(InsideFact::CudaReserved)]
+            .into_iter()
+            .find_map(|series| {
+                let peak = curves.peak(series).filter(|peak| *peak > 0.0)?;
+                let level = curves.settled(series)?;
+                Some(Sizing::new(curves.baseline(series)?, level, peak))
+            })
     }
 
     /// `baseline 5.4 GiB · level 17.4 GiB · peak 17.7 GiB → 20 GiB needed, 32 GiB comfortable`

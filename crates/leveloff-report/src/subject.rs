@@ -2,6 +2,7 @@
 
 use leveloff_classifier::run_curves::Series;
 use leveloff_classifier::verdict::{Judgement, Kind, RunVerdict, Subject};
+use leveloff_model::inside::InsideFact;
 use leveloff_model::process::{Pid, Role};
 
 /// What a series is made of, for programs.
@@ -27,8 +28,7 @@ pub fn parts(subject: Subject) -> Parts {
         Subject::DevShm => ("devshm", None, None, Some(Kind::DevShm)),
         Subject::Descriptors => ("descriptors", None, None, None),
         Subject::Processes => ("processes", None, None, None),
-        Subject::Tensors => ("tensors", None, None, None),
-        Subject::Cuda => ("cuda", None, None, None),
+        Subject::Inside(fact) => (Series::Inside(fact).name(), None, None, None),
     };
     Parts {
         series,
@@ -43,7 +43,8 @@ pub fn things(subject: Subject) -> Option<&'static str> {
     match subject {
         Subject::Descriptors => Some("open descriptors"),
         Subject::Processes => Some("processes"),
-        Subject::Tensors => Some("tensors"),
+        Subject::Inside(InsideFact::Tensors) => Some("tensors"),
+        Subject::Inside(fact) if !fact.is_bytes() => Some(inside_words(fact)),
         _ => None,
     }
 }
@@ -55,8 +56,7 @@ pub fn series_words(series: Series) -> &'static str {
         Series::RssSum => "sum of RSS",
         Series::Role(role) => role.name(),
         Series::Kind(kind) => kind_words(kind),
-        Series::Tensors => "live tensors",
-        Series::Cuda => "CUDA allocator",
+        Series::Inside(fact) => inside_words(fact),
         Series::Gpu => "GPU memory",
     }
 }
@@ -71,8 +71,26 @@ pub fn words(subject: Subject) -> String {
         Subject::DevShm => kind_words(Kind::DevShm).to_owned(),
         Subject::Descriptors => "open descriptors".to_owned(),
         Subject::Processes => "processes".to_owned(),
-        Subject::Tensors => "live tensors".to_owned(),
-        Subject::Cuda => "CUDA memory".to_owned(),
+        Subject::Inside(InsideFact::CudaReserved) => "CUDA memory".to_owned(),
+        Subject::Inside(fact) => inside_words(fact).to_owned(),
+    }
+}
+
+/// What the training counts inside.
+pub fn inside_words(fact: InsideFact) -> &'static str {
+    match fact {
+        InsideFact::Tensors => "live tensors",
+        InsideFact::TensorBytes => "in tensors",
+        InsideFact::DeviceTensors => "tensors on devices",
+        InsideFact::DeviceTensorBytes => "in tensors on devices",
+        InsideFact::GcObjects => "objects of the garbage collector",
+        InsideFact::PythonBlocks => "blocks of Python's allocator",
+        InsideFact::MallocUsed => "in use of malloc",
+        InsideFact::MallocFree => "freed and kept by malloc",
+        InsideFact::Trimmed => "given back by malloc_trim",
+        InsideFact::CudaReserved => "CUDA allocator",
+        InsideFact::CudaAllocated => "in use of the CUDA allocator",
+        InsideFact::Pinned => "pinned host memory",
     }
 }
 

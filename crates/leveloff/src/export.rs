@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use leveloff_model::inside::InsideFact;
 use leveloff_model::process::{ProcessIndex, ProcessInfo, Role};
 use leveloff_model::progress::Phase;
 use leveloff_model::recording::RecordingReader;
@@ -20,7 +21,7 @@ use crate::outputs;
 
 /// Columns of the process scope. The first 25 are a contract: others read them by name and place;
 /// new ones go to the right.
-pub const PROCESS_COLUMNS: [&str; 33] = [
+pub const PROCESS_COLUMNS: [&str; 43] = [
     "t_s",
     "step",
     "pid",
@@ -54,7 +55,20 @@ pub const PROCESS_COLUMNS: [&str; 33] = [
     "rank",
     "state",
     "start_ticks",
+    "device_tensors",
+    "device_tensor_bytes",
+    "gc_objects",
+    "python_blocks",
+    "malloc_used_bytes",
+    "malloc_free_bytes",
+    "trimmed_bytes",
+    "cuda_bytes",
+    "cuda_allocated_bytes",
+    "pinned_bytes",
 ];
+
+/// What is counted inside and has its columns among the first; the rest of it stands to the right.
+const LONG_KNOWN_INSIDE: [InsideFact; 2] = [InsideFact::Tensors, InsideFact::TensorBytes];
 
 /// Columns of the role scope.
 pub const ROLE_COLUMNS: [&str; 8] = [
@@ -69,7 +83,7 @@ pub const ROLE_COLUMNS: [&str; 8] = [
 ];
 
 /// Columns of the tree scope.
-pub const TREE_COLUMNS: [&str; 25] = [
+pub const TREE_COLUMNS: [&str; 34] = [
     "t_s",
     "step",
     "epoch",
@@ -95,6 +109,15 @@ pub const TREE_COLUMNS: [&str; 25] = [
     "own_cpu_ms",
     "own_rss_bytes",
     "own_tick_us",
+    "device_tensors",
+    "device_tensor_bytes",
+    "gc_objects",
+    "python_blocks",
+    "malloc_used_bytes",
+    "malloc_free_bytes",
+    "trimmed_bytes",
+    "cuda_allocated_bytes",
+    "pinned_bytes",
 ];
 
 /// Writes the CSV.
@@ -289,8 +312,9 @@ impl<W: Write> Table<W> {
         self.put(reading.minor_faults)?;
         self.put(reading.major_faults)?;
         self.put(reading.cpu.0)?;
-        self.known(progress.and_then(|p| p.tensors))?;
-        self.amount(progress.and_then(|p| p.tensor_bytes))?;
+        for fact in LONG_KNOWN_INSIDE {
+            self.known(progress.and_then(|p| p.inside.get(fact)))?;
+        }
         self.amount(sample.machine.devshm_used)?;
         self.amount(sample.machine.available)?;
         self.put(reading.memory().0)?;
@@ -301,6 +325,9 @@ impl<W: Write> Table<W> {
         self.known(info.rank)?;
         self.put(reading.state)?;
         self.put(info.key.start.0)?;
+        for fact in InsideFact::ALL.into_iter().skip(LONG_KNOWN_INSIDE.len()) {
+            self.known(progress.and_then(|p| p.inside.get(fact)))?;
+        }
         self.end_row()
     }
 
@@ -342,9 +369,10 @@ impl<W: Write> Table<W> {
         self.amount(pss.map(|pss| tree.rss.saturating_sub(pss)))?;
         self.put(tree.unread)?;
         self.seconds(tree.oldest_pss)?;
-        self.known(progress.tensors)?;
-        self.amount(progress.tensor_bytes)?;
-        self.amount(progress.cuda_bytes)?;
+        for fact in LONG_KNOWN_INSIDE {
+            self.known(progress.inside.get(fact))?;
+        }
+        self.known(progress.inside.get(InsideFact::CudaReserved))?;
         self.amount(machine.devshm_used)?;
         self.amount(machine.shmem)?;
         self.amount(machine.available)?;
@@ -356,6 +384,11 @@ impl<W: Write> Table<W> {
         self.put(sample.cost.cpu.0)?;
         self.put(sample.cost.rss.0)?;
         self.put(sample.cost.tick_us)?;
+        for fact in InsideFact::ALL.into_iter().skip(LONG_KNOWN_INSIDE.len()) {
+            if fact != InsideFact::CudaReserved {
+                self.known(progress.inside.get(fact))?;
+            }
+        }
         self.end_row()
     }
 

@@ -14,6 +14,7 @@ mod clock;
 mod column;
 mod columns;
 mod curve_table;
+mod inside_columns;
 mod lines;
 mod log;
 mod mprof;

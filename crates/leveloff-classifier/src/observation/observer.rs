@@ -126,9 +126,10 @@ impl Observer {
         observation.memory = tree.total;
         observation.rss_sum = Some(tree.rss);
         observation.devshm = sample.machine.devshm_used;
-        observation.tensors = progress.tensors;
-        observation.tensor_bytes = progress.tensor_bytes;
-        observation.cuda_bytes = progress.cuda_bytes;
+        observation.inside = progress.inside;
+        if observation.grown != progress.grown {
+            observation.grown.clone_from(&progress.grown);
+        }
         observation.gpu_bytes = gpu_memory(sample);
         observation.epoch = progress.epoch;
         observation.phase.clone_from(&progress.phase);

@@ -5,9 +5,10 @@ use leveloff_model::units::Seconds;
 use super::epoch::EpochLength;
 use super::events::Events;
 use super::generations::Generations;
+use super::inside::InsideTracks;
 use super::processes::ProcessTracks;
 use super::roles::RoleTracks;
-use super::track::{SeldomTrack, Track};
+use super::track::Track;
 use crate::observation::Observation;
 
 /// The series of a run over steps, or over time.
@@ -25,10 +26,8 @@ pub(super) struct Book {
     pub(super) descriptors: Track,
     /// Living processes.
     pub(super) process_count: Track,
-    /// Live tensors.
-    pub(super) tensors: SeldomTrack,
-    /// What the CUDA allocator holds.
-    pub(super) cuda: Track,
+    /// What the training counted inside.
+    pub(super) inside: InsideTracks,
     /// Growth across evaluations, checkpoints and epochs.
     pub(super) events: Events,
     /// Workers that are replaced again and again.
@@ -104,12 +103,6 @@ impl Book {
         if let Some(devshm) = observation.devshm {
             self.devshm.push(x, devshm.0 as f64);
         }
-        if let Some(cuda) = observation.cuda_bytes {
-            self.cuda.push(x, cuda.0 as f64);
-        }
-        // No training has no tensors: zero is what counters say before the first count.
-        if let Some(tensors) = observation.tensors.filter(|tensors| *tensors > 0) {
-            self.tensors.push(x, tensors as f64);
-        }
+        self.inside.observe(x, observation);
     }
 }

@@ -5,6 +5,8 @@
 //! chance to be wrong. Growth that is known to be of one kind (`held`, `copied`) may be decided
 //! earlier than growth of which only the amount is known.
 
+use leveloff_model::inside::InsideFact;
+
 use super::book::Book;
 use super::copied::copied_pages;
 use super::held::held_references;
@@ -32,11 +34,9 @@ impl Decision {
             Subject::Memory | Subject::Role(_) | Subject::RoleKind(..) | Subject::Process(..) => {
                 is_growing(&self.judgement)
             }
-            Subject::DevShm
-            | Subject::Descriptors
-            | Subject::Processes
-            | Subject::Tensors
-            | Subject::Cuda => false,
+            Subject::DevShm | Subject::Descriptors | Subject::Processes | Subject::Inside(_) => {
+                false
+            }
         };
         in_part || is_growing(&self.memory)
     }
@@ -109,7 +109,8 @@ fn may_decide(
         shows_in(in_whole, growth) && rss.growth_since(onset, last) >= SHOWS * growth
     };
     match subject {
-        Subject::Memory | Subject::Cuda => true,
+        // What CUDA holds may be in nobody's host memory.
+        Subject::Memory | Subject::Inside(InsideFact::CudaReserved | InsideFact::Pinned) => true,
         Subject::Role(role) => book
             .roles
             .get(role)
@@ -136,7 +137,7 @@ fn may_decide(
                 && growth >= NOTABLE_GROWTH * (book.process_count.newest() - growth)
         }
         // A cache of the first epoch holds tensors too: they explain growth, and decide nothing.
-        Subject::Tensors => false,
+        Subject::Inside(_) => false,
     }
 }
 

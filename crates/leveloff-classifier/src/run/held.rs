@@ -1,5 +1,7 @@
 //! Growth that is held by references: live tensors rise with memory.
 
+use leveloff_model::inside::InsideFact;
+
 use super::book::Book;
 use super::jury::Jury;
 use crate::judge::{Before, Prior, Quantity};
@@ -22,7 +24,7 @@ const STRAIGHT: f64 = 0.98;
 /// than caches do.
 pub(super) fn held_references(book: &Book, jury: &Jury, unit: XUnit) -> Option<Judgement> {
     let memory = jury.memory();
-    let tensors = jury.of_subject(Subject::Tensors)?;
+    let tensors = jury.of_subject(Subject::Inside(InsideFact::Tensors))?;
     tensors.verdict.grade()?;
     let (onset, now) = (tensors.onset_x?, tensors.span?.1);
     let places = Places::between(book, onset, now);
@@ -51,7 +53,7 @@ pub(super) fn held_references(book: &Book, jury: &Jury, unit: XUnit) -> Option<J
 
 /// Whether live tensors rise with memory since `onset`.
 pub(super) fn tensors_rise_with_memory(book: &Book, jury: &Jury, onset: f64) -> bool {
-    let Some(tensors) = jury.of_subject(Subject::Tensors) else {
+    let Some(tensors) = jury.of_subject(Subject::Inside(InsideFact::Tensors)) else {
         return false;
     };
     let grows = matches!(tensors.verdict, Verdict::WarmingUp | Verdict::Leak(_));
@@ -70,7 +72,7 @@ struct Place {
 
 impl Places {
     fn between(book: &Book, from: f64, to: f64) -> Places {
-        let tensors = book.tensors.track();
+        let tensors = book.inside.tensors();
         let from = from.max(tensors.began_at().unwrap_or(from));
         let place = |place: u32| {
             let x = from + (to - from) * f64::from(place) / f64::from(COMPARED_AT);

@@ -1,5 +1,6 @@
 //! Which series of a run are judged. Judging costs, so only what rises is.
 
+use leveloff_model::inside::InsideFact;
 use leveloff_model::process::Role;
 
 use super::book::Book;
@@ -56,7 +57,13 @@ impl Jury {
             Quantity::SharedMemory,
             least,
         );
-        jury.look_at(bench, Subject::Cuda, &book.cuda, Quantity::Memory, least);
+        jury.look_at(
+            bench,
+            Subject::Inside(InsideFact::CudaReserved),
+            book.inside.track(InsideFact::CudaReserved),
+            Quantity::Memory,
+            least,
+        );
         let count = Quantity::Count;
         let fds = &book.descriptors;
         jury.look_at(
@@ -74,8 +81,14 @@ impl Jury {
             count,
             Jury::SOME_PROCESSES,
         );
-        let tensors = book.tensors.track();
-        jury.look_at(bench, Subject::Tensors, tensors, count, Jury::SOME_TENSORS);
+        let tensors = book.inside.tensors();
+        jury.look_at(
+            bench,
+            Subject::Inside(InsideFact::Tensors),
+            tensors,
+            count,
+            Jury::SOME_TENSORS,
+        );
         jury
     }
 

@@ -2,6 +2,7 @@
 
 use leveloff_classifier::observation::{Observation, XUnit};
 use leveloff_classifier::run::RunJudge;
+use leveloff_model::inside::{Inside, InsideFact};
 use leveloff_model::process::Role;
 use leveloff_model::progress::{MarkKind, Phase};
 use leveloff_model::recording::StatedFacts;
@@ -57,8 +58,9 @@ impl Strange {
             t: (self.next(5) > 0).then(|| Seconds(self.number())),
             memory: self.bytes(),
             devshm: Some(self.bytes()),
-            tensors: Some(self.next(u64::MAX)),
-            cuda_bytes: Some(self.bytes()),
+            inside: Inside::default()
+                .with(InsideFact::Tensors, self.next(u64::MAX))
+                .with(InsideFact::CudaReserved, self.bytes().0),
             epoch: Some(self.number()),
             epoch_length: (self.next(9) == 0).then(|| self.number()),
             planned: (self.next(9) == 0).then(|| self.number()),

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use leveloff_classifier::observation::{Observation, ProcessShare};
+use leveloff_model::inside::InsideFact;
 use leveloff_model::process::{Pid, ProcessIndex, Role};
 use leveloff_model::units::{Bytes, Seconds};
 
@@ -74,9 +75,9 @@ impl Row<'_> {
         let memory = self.bytes("pss_anon_bytes").unwrap_or_default() + shared + swapped;
         let rss = self.bytes("rss_bytes").unwrap_or_default();
         observation.count = observation.count.or(self.number("step"));
-        observation.tensors = observation
-            .tensors
-            .or(self.number("tensors").map(|n| n as u64));
+        if let Some(tensors) = self.number("tensors") {
+            observation.inside.set(InsideFact::Tensors, tensors as u64);
+        }
         observation.memory += memory;
         observation.rss_sum = Some(observation.rss_sum.unwrap_or_default() + rss);
         observation.processes.push(ProcessShare {

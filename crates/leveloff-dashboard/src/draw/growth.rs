@@ -1,5 +1,6 @@
 //! What grew since the marker, by role and kind: the parts add up to the whole.
 
+use leveloff_model::inside::InsideFact;
 use leveloff_model::process::Role;
 use leveloff_model::units::ByteDelta;
 use leveloff_report::place::thousands;
@@ -173,7 +174,7 @@ fn total(grown: &[Grown]) -> ByteDelta {
 
 /// `tensors level at 6,529`, where the training tells.
 fn tensors(run: &RunState) -> Option<String> {
-    let now = run.sample()?.progress.tensors?;
+    let now = run.sample()?.progress.inside.get(InsideFact::Tensors)?;
     let count = thousands(now);
     Some(match run.marker()?.tensors {
         Some(before) if before == now => format!("tensors level at {count}"),

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use leveloff_classifier::observation::ProcessShare;
 use leveloff_classifier::verdict::Kind;
+use leveloff_model::inside::InsideFact;
 use leveloff_model::process::{ProcessIndex, Role};
 use leveloff_model::sample::Sample;
 use leveloff_model::units::{ByteDelta, Bytes, Seconds, Step};
@@ -43,7 +44,7 @@ impl Marker {
             t: sample.t,
             step: sample.progress.step,
             memory: shares.iter().map(|share| share.memory).sum(),
-            tensors: sample.progress.tensors,
+            tensors: sample.progress.inside.get(InsideFact::Tensors),
             parts: parts(shares),
             processes: shares
                 .iter()

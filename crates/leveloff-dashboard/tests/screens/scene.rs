@@ -3,6 +3,7 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use leveloff_dashboard::dashboard::Dashboard;
 use leveloff_dashboard::event::{Event, Mode, Subject};
+use leveloff_model::inside::{Inside, InsideFact};
 use leveloff_model::process::{Pid, ProcessIndex, ProcessInfo, ProcessKey, Rank, Role, StartTicks};
 use leveloff_model::progress::{Mark, MarkKind, Phase, Progress};
 use leveloff_model::recording::StatedFacts;
@@ -227,7 +228,8 @@ impl Scene {
                 progress: Progress {
                     step: self.tells_steps.then_some(Step(step)),
                     planned_steps: self.tells_steps.then_some(Step(1000)),
-                    tensors: self.tensors.map(|tensors| tensors(x)),
+                    inside: Inside::default()
+                        .with(InsideFact::Tensors, self.tensors.map(|tensors| tensors(x))),
                     ..Progress::default()
                 },
                 ceiling: self.limit_gib.map(|gib| Ceiling {

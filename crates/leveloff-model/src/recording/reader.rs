@@ -9,6 +9,7 @@ use super::v1::{
 };
 use super::{End, EndReason, FORMAT_VERSION, Header, RecordingError, StatedFacts, Target};
 use crate::environment::Software;
+use crate::inside::{GrownTensors, InsideFact};
 use crate::process::{Pid, ProcessIndex, ProcessInfo, ProcessKey, Rank, StartTicks};
 use crate::progress::{Mark, MarkKind, Progress};
 use crate::sample::{
@@ -160,8 +161,8 @@ impl<R: BufRead> RecordingReader<R> {
                     kinds: row.kinds,
                 });
             }
-            Row::S(row) => {
-                self.state.apply(&row);
+            Row::S(mut row) => {
+                self.state.apply(&mut row);
                 return Some(Tick {
                     events: std::mem::take(&mut self.events),
                     sample: self.state.sample(&row),
@@ -181,7 +182,7 @@ impl State {
             .or_insert_with(|| ProcessReading::unread(index))
     }
 
-    fn apply(&mut self, row: &SampleRow) {
+    fn apply(&mut self, row: &mut SampleRow) {
         if let Some(alive) = &row.alive {
             self.begin_anew(alive);
         }
@@ -191,9 +192,14 @@ impl State {
         set_with(&mut progress.phase, row.phase.clone(), |phase| phase);
         set_with(&mut progress.planned_steps, row.planned_steps, Step);
         set_with(&mut progress.epoch_steps, row.epoch_steps, Step);
-        set_with(&mut progress.tensors, row.tensors, |tensors| tensors);
-        set_with(&mut progress.tensor_bytes, row.tensor_bytes, Bytes);
-        set_with(&mut progress.cuda_bytes, row.cuda_bytes, Bytes);
+        for fact in InsideFact::ALL {
+            if let Some(value) = *row.inside(fact) {
+                progress.inside.set(fact, value);
+            }
+        }
+        if let Some(grown) = row.tensors_grown.take() {
+            progress.grown = grown.into_iter().map(grown_tensors).collect();
+        }
         set_with(&mut progress.source, row.source, |source| source);
         for changes in &row.p {
             apply_process(self.process(changes.n), changes);
@@ -265,6 +271,14 @@ fn set_with<A, B>(target: &mut Option<B>, change: Option<Option<A>>, wrap: impl 
 fn set<A: Copy, B>(target: &mut B, change: Option<A>, wrap: impl Fn(A) -> B) {
     if let Some(now) = change {
         *target = wrap(now);
+    }
+}
+
+fn grown_tensors((what, more, more_bytes): (String, u64, u64)) -> GrownTensors {
+    GrownTensors {
+        what,
+        more,
+        more_bytes: Bytes(more_bytes),
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::inside::InsideFact;
 use crate::process::Role;
 use crate::progress::{Phase, ProgressSource};
 use crate::sample::{CeilingKind, Kinds, Subject};
@@ -173,7 +174,28 @@ pub struct SampleRow {
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
     pub tensor_bytes: Change<u64>,
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub device_tensors: Change<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub device_tensor_bytes: Change<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub gc_objects: Change<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub python_blocks: Change<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub malloc_used_bytes: Change<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub malloc_free_bytes: Change<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub trimmed_bytes: Change<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
     pub cuda_bytes: Change<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub cuda_allocated_bytes: Change<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub pinned_bytes: Change<u64>,
+    /// Which tensors became more: what, how many, bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tensors_grown: Option<Vec<(String, u64, u64)>>,
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
     pub source: Change<ProgressSource>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -189,6 +211,26 @@ pub struct SampleRow {
     pub ceiling: Change<CeilingRow>,
     /// Own cost: CPU ms so far, RSS in bytes, CPU µs of this tick.
     pub c: [u64; 3],
+}
+
+impl SampleRow {
+    /// The field of a fact.
+    pub fn inside(&mut self, fact: InsideFact) -> &mut Change<u64> {
+        match fact {
+            InsideFact::Tensors => &mut self.tensors,
+            InsideFact::TensorBytes => &mut self.tensor_bytes,
+            InsideFact::DeviceTensors => &mut self.device_tensors,
+            InsideFact::DeviceTensorBytes => &mut self.device_tensor_bytes,
+            InsideFact::GcObjects => &mut self.gc_objects,
+            InsideFact::PythonBlocks => &mut self.python_blocks,
+            InsideFact::MallocUsed => &mut self.malloc_used_bytes,
+            InsideFact::MallocFree => &mut self.malloc_free_bytes,
+            InsideFact::Trimmed => &mut self.trimmed_bytes,
+            InsideFact::CudaReserved => &mut self.cuda_bytes,
+            InsideFact::CudaAllocated => &mut self.cuda_allocated_bytes,
+            InsideFact::Pinned => &mut self.pinned_bytes,
+        }
+    }
 }
 
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]

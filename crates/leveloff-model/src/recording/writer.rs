@@ -10,6 +10,7 @@ use super::v1::{
 };
 use super::{End, EndReason, FORMAT_VERSION, Header, Target, limit_to_text};
 use crate::environment::Software;
+use crate::inside::{GrownTensors, InsideFact};
 use crate::process::{ProcessIndex, ProcessInfo};
 use crate::progress::{Mark, MarkKind, Progress};
 use crate::sample::{
@@ -166,9 +167,6 @@ impl Written {
             phase: change(was.phase.clone(), is.phase.clone()),
             planned_steps: change(steps(was.planned_steps), steps(is.planned_steps)),
             epoch_steps: change(steps(was.epoch_steps), steps(is.epoch_steps)),
-            tensors: change(was.tensors, is.tensors),
-            tensor_bytes: amount_change(was.tensor_bytes, is.tensor_bytes),
-            cuda_bytes: amount_change(was.cuda_bytes, is.cuda_bytes),
             source: change(was.source, is.source),
             c: [
                 sample.cost.cpu.0,
@@ -178,6 +176,10 @@ impl Written {
             ..SampleRow::default()
         };
         if was != is {
+            for fact in InsideFact::ALL {
+                *row.inside(fact) = change(was.inside.get(fact), is.inside.get(fact));
+            }
+            row.tensors_grown = (was.grown != is.grown).then(|| grown_rows(&is.grown));
             self.progress = is.clone();
         }
         for reading in &sample.processes {
@@ -346,6 +348,11 @@ fn maps_row(mappings: &MappingReading) -> MapsRow {
         t: mappings.at.0,
         kinds: mappings.kinds,
     }
+}
+
+fn grown_rows(grown: &[GrownTensors]) -> Vec<(String, u64, u64)> {
+    let row = |tensors: &GrownTensors| (tensors.what.clone(), tensors.more, tensors.more_bytes.0);
+    grown.iter().map(row).collect()
 }
 
 fn process_change(before: Option<&ProcessReading>, now: &ProcessReading) -> ProcessChange {

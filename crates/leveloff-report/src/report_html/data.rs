@@ -14,6 +14,7 @@ use serde::Serialize;
 use super::marks::Marks;
 use crate::run_report::RunReport;
 use crate::subject::series_words;
+use leveloff_model::inside::InsideFact;
 
 /// The whole, as JSON.
 pub fn json(report: &RunReport) -> String {
@@ -184,9 +185,16 @@ fn group(series: Series) -> &'static str {
         Series::Role(_) => "role",
         Series::Kind(Kind::Descriptors) => "descriptors",
         Series::Kind(_) => "kind",
-        Series::Tensors => "tensors",
-        Series::Cuda | Series::Gpu => "gpu",
+        Series::Inside(InsideFact::Tensors) => "tensors",
+        Series::Inside(InsideFact::CudaReserved) | Series::Gpu => "gpu",
+        Series::Inside(fact) if fact.is_bytes() => "inside",
+        Series::Inside(_) => "counts",
     }
+}
+
+/// What was counted inside explains the memory; one click away, unless people look for it first.
+fn is_inside_shown(fact: InsideFact) -> bool {
+    matches!(fact, InsideFact::Tensors | InsideFact::CudaReserved)
 }
 
 /// A role or a sum that says nothing new is not drawn over the whole.
@@ -197,7 +205,8 @@ fn is_shown(series: Series, report: &RunReport) -> bool {
     let peak = |series| report.curves.peak(series).unwrap_or(0.0);
     let share = peak(series) / peak(Series::Memory).max(1.0);
     match series {
-        Series::Memory | Series::Tensors | Series::Cuda | Series::Gpu => true,
+        Series::Memory | Series::Gpu => true,
+        Series::Inside(fact) => is_inside_shown(fact),
         Series::RssSum => (1.0 / SAME..SQUEEZES).contains(&share),
         Series::Role(_) => (SEEN..SAME).contains(&share),
         Series::Kind(Kind::Descriptors) => report.verdict.decisive == Subject::Descriptors,

@@ -2,6 +2,7 @@
 
 use leveloff_classifier::run_curves::Series;
 use leveloff_classifier::verdict::Kind;
+use leveloff_model::inside::InsideFact;
 use leveloff_model::units::ByteDelta;
 
 use super::markup::Markup;
@@ -62,7 +63,7 @@ const GROUPS: [Group; 4] = [
     (Some("Beside memory"), |series| {
         matches!(
             series,
-            Series::Kind(Kind::Descriptors) | Series::Tensors | Series::Cuda | Series::Gpu
+            Series::Kind(Kind::Descriptors) | Series::Inside(_) | Series::Gpu
         )
     }),
 ];
@@ -174,9 +175,11 @@ fn growth(part: &Part) -> String {
 fn rate(part: &Part, report: &RunReport) -> Option<String> {
     let (rate, unit) = (part.rate?, report.verdict.x_unit);
     Some(match part.series {
-        Series::Tensors => CountRate::new(rate, unit, "tensors").with_interval(),
-        Series::Kind(Kind::Descriptors) => {
-            CountRate::new(rate, unit, series_words(part.series)).with_interval()
+        Series::Inside(InsideFact::Tensors) => {
+            CountRate::new(rate, unit, "tensors").with_interval()
+        }
+        series if !series.is_bytes() => {
+            CountRate::new(rate, unit, series_words(series)).with_interval()
         }
         _ => MemoryRate::new(rate, unit).with_interval(),
     })

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::run_curves::{CurveSpan, Series};
 use leveloff_model::folded::Reach;
+use leveloff_model::inside::InsideFact;
 use leveloff_model::units::ByteDelta;
 
 use super::document::Document;
@@ -98,7 +99,8 @@ fn columns(report: &RunReport, rows: &[(f64, CurveSpan)]) -> Vec<(&'static str, 
     }
     columns.push(("memory", amounts(rows, Series::Memory)));
     columns.push(("since the row before", growth(rows, unit)));
-    for series in [Series::RssSum, Series::Tensors, Series::Cuda, Series::Gpu] {
+    let told = [InsideFact::Tensors, InsideFact::CudaReserved].map(Series::Inside);
+    for series in [Series::RssSum, told[0], told[1], Series::Gpu] {
         if rows.iter().any(|(_, span)| span.value(series).is_some()) {
             columns.push((series_words(series), amounts(rows, series)));
         }

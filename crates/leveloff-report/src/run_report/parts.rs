@@ -79,8 +79,7 @@ fn subject(series: Series) -> Option<Subject> {
         Series::Role(role) => Some(Subject::Role(role)),
         Series::Kind(Kind::DevShm) => Some(Subject::DevShm),
         Series::Kind(Kind::Descriptors) => Some(Subject::Descriptors),
-        Series::Tensors => Some(Subject::Tensors),
-        Series::Cuda => Some(Subject::Cuda),
+        Series::Inside(fact) => Some(Subject::Inside(fact)),
         Series::RssSum | Series::Kind(_) | Series::Gpu => None,
     }
 }

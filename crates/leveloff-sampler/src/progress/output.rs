@@ -1,5 +1,6 @@
 //! Training progress from what the training prints.
 
+use leveloff_model::inside::InsideFact;
 use leveloff_model::progress::Phase;
 use leveloff_model::units::Step;
 
@@ -196,7 +197,7 @@ impl Reader {
             Some(step) => self.text_step(step.name, step.n, step.total, phrase.epoch),
             None => ProgressUpdate::default(),
         };
-        update.tensors = phrase.tensors;
+        update.inside.set(InsideFact::Tensors, phrase.tensors);
         // A bar knows the fraction of an epoch; a line beside it is the coarser of the two.
         if self.teller != Some(Teller::Bar) {
             update.epoch = phrase.epoch.map(|epoch| epoch as f64);

@@ -276,7 +276,10 @@ fn an_evaluation_bar_beside_step_lines_is_not_the_training() {
 fn steps_carry_tensors() {
     let updates =
         told(b"Step 10: 6529 tensors, RAM: 5552 MB\nStep 20: 6530 tensors, RAM: 7159 MB\n");
-    let tensors: Vec<Option<u64>> = updates.iter().map(|update| update.tensors).collect();
+    let tensors: Vec<Option<u64>> = updates
+        .iter()
+        .map(|update| update.inside.get(InsideFact::Tensors))
+        .collect();
     assert_eq!(tensors, [Some(6529), Some(6530)]);
 }
 

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use leveloff_model::inside::{GrownTensors, Inside};
 use leveloff_model::progress::Phase;
-use leveloff_model::units::{Bytes, Step};
+use leveloff_model::units::Step;
 
 /// Seconds since 1970, as the training's own clock tells them.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
@@ -27,12 +28,10 @@ pub struct ProgressUpdate {
     pub plan: Option<Plan>,
     /// Steps in an epoch.
     pub epoch_steps: Option<Step>,
-    /// Live tensors.
-    pub tensors: Option<u64>,
-    /// Bytes in them.
-    pub tensor_bytes: Option<Bytes>,
-    /// Bytes that the CUDA allocator holds.
-    pub cuda_bytes: Option<Bytes>,
+    /// What was counted inside.
+    pub inside: Inside,
+    /// Which tensors became more.
+    pub grown: Option<Vec<GrownTensors>>,
     /// Something with a name that happened, such as `checkpoint`.
     pub event: Option<String>,
     /// Other numbers that came along.
@@ -71,9 +70,8 @@ impl ProgressUpdate {
         self.step = self.step.or(before.step);
         self.epoch = self.epoch.or(before.epoch);
         self.epoch_steps = self.epoch_steps.or(before.epoch_steps);
-        self.tensors = self.tensors.or(before.tensors);
-        self.tensor_bytes = self.tensor_bytes.or(before.tensor_bytes);
-        self.cuda_bytes = self.cuda_bytes.or(before.cuda_bytes);
+        self.inside = before.inside.updated_by(&self.inside);
+        self.grown = self.grown.take().or(before.grown);
     }
 }
 

@@ -4,11 +4,12 @@ use anyhow::Result;
 use leveloff_classifier::observation::Observation;
 use leveloff_model::progress::Phase;
 use leveloff_model::sample::{Ceiling, CeilingKind};
-use leveloff_model::units::{Bytes, Seconds};
+use leveloff_model::units::Seconds;
 
 use super::Asked;
 use super::clock::Timeline;
 use super::columns::Columns;
+use super::inside_columns::InsideColumns;
 use super::lines::Lines;
 use super::number::{number, with_decimal_comma, with_thousands};
 use super::outlet::Outlet;
@@ -31,9 +32,7 @@ pub struct CurveTable {
 struct Extras {
     epoch: Option<usize>,
     phase: Option<usize>,
-    tensors: Option<usize>,
-    tensor_bytes: Option<usize>,
-    cuda: Option<usize>,
+    inside: InsideColumns,
     devshm: Option<usize>,
     rss: Option<usize>,
     ceiling: Option<(usize, usize)>,
@@ -136,16 +135,15 @@ impl CurveTable {
 
 impl Extras {
     fn of(table: &Table, columns: &Columns) -> Extras {
+        let is_taken = |n: usize| Some(n) == columns.count || n == columns.memory;
         let find = |plain: &str| {
             let found = table.names.iter().position(|name| name.plain == plain);
-            found.filter(|n| Some(*n) != columns.count && *n != columns.memory)
+            found.filter(|n| !is_taken(*n))
         };
         Extras {
             epoch: find("epoch"),
             phase: find("phase"),
-            tensors: find("tensors").or_else(|| find("tensor_count")),
-            tensor_bytes: find("tensor_bytes"),
-            cuda: find("cuda_bytes"),
+            inside: InsideColumns::of(table, is_taken),
             devshm: find("devshm_bytes"),
             rss: find("rss_bytes").filter(|_| table.names[columns.memory].plain == "memory_bytes"),
             ceiling: find("ceiling_bytes").zip(find("ceiling_used_bytes")),
@@ -158,9 +156,7 @@ impl Extras {
         let value = |column: Option<usize>| number(fields.get(column?)?);
         let bytes = |column: Option<usize>| SizeUnit::B.bytes(value(column)?);
         observation.epoch = value(self.epoch).filter(|epoch| epoch.is_finite());
-        observation.tensors = bytes(self.tensors).map(|Bytes(tensors)| tensors);
-        observation.tensor_bytes = bytes(self.tensor_bytes);
-        observation.cuda_bytes = bytes(self.cuda);
+        observation.inside = self.inside.read(fields);
         observation.devshm = bytes(self.devshm);
         observation.rss_sum = bytes(self.rss);
         if let Some(column) = self.phase {

@@ -8,6 +8,7 @@ mod token;
 
 use anyhow::{Result, bail};
 use leveloff_classifier::observation::{Observation, XUnit};
+use leveloff_model::inside::InsideFact;
 use leveloff_model::progress::MarkKind;
 use leveloff_model::units::Seconds;
 use leveloff_sampler::progress::{OutputParser, Plan, ProgressUpdate};
@@ -175,7 +176,9 @@ impl Follower {
         let counts = Counts::of(line);
         self.lines += 1;
         let observation = &mut self.observation;
-        observation.tensors = counts.tensors.or(observation.tensors);
+        if counts.tensors.is_some() {
+            observation.inside.set(InsideFact::Tensors, counts.tensors);
+        }
         match teller {
             // A line without its counter belongs to the step before.
             Teller::Line(counter) => observation.count = counts.get(counter).or(observation.count),

@@ -6,6 +6,7 @@ mod crowd;
 
 use anyhow::Result;
 use leveloff_classifier::observation::{Attendance, Observation, Present, ProcessShare, XUnit};
+use leveloff_model::inside::Inside;
 use leveloff_model::process::{Pid, Rank, Role};
 use leveloff_model::sample::{Ceiling, CeilingKind};
 use leveloff_model::units::{Bytes, Seconds};
@@ -116,10 +117,7 @@ impl ProcessTable {
     fn hear_of_the_run(&self, fields: Fields<'_>, moment: &mut Moment) {
         let columns = &self.columns;
         let observation = &mut moment.observation;
-        observation.tensors = observation.tensors.or(whole(fields, columns.tensors));
-        observation.tensor_bytes = observation
-            .tensor_bytes
-            .or(columns.tensor_bytes.read(fields));
+        observation.inside = columns.inside.read(fields).updated_by(&observation.inside);
         observation.devshm = observation.devshm.or(columns.devshm.read(fields));
         moment.available = moment.available.or(columns.available.read(fields));
     }
@@ -213,7 +211,7 @@ impl Moment {
         observation.processes.clear();
         observation.memory = Bytes::ZERO;
         observation.rss_sum = None;
-        (observation.tensors, observation.tensor_bytes) = (None, None);
+        observation.inside = Inside::default();
         observation.devshm = None;
     }
 }

@@ -1,5 +1,7 @@
 //! Why memory grows.
 
+use leveloff_model::inside::InsideFact;
+
 use super::{Case, amount, finding};
 use crate::run::fusion::shared_growth;
 use crate::run::held::tensors_rise_with_memory;
@@ -54,7 +56,7 @@ pub(super) fn held_references(case: &Case) -> Option<Finding> {
     if !tensors_rise_with_memory(case.book, case.jury, case.onset) {
         return None;
     }
-    let tensors = case.book.tensors.track();
+    let tensors = case.book.inside.tensors();
     let more = tensors.growth_since(case.onset, case.now);
     let each = more / (case.now - case.onset).max(1.0);
     let (unit, since) = (case.unit.name(), case.since());
@@ -71,7 +73,7 @@ pub(super) fn held_references(case: &Case) -> Option<Finding> {
 /// Tensors are level while memory grows.
 pub(super) fn native(case: &Case) -> Option<Finding> {
     let growth = growth_without_tensors(case)?;
-    let tensors = case.book.tensors.track();
+    let tensors = case.book.inside.tensors();
     if relative_swing(tensors) > TENSORS_COME_AND_GO {
         return None;
     }
@@ -90,7 +92,7 @@ pub(super) fn native(case: &Case) -> Option<Finding> {
 /// Tensors come and go, and leave holes behind.
 pub(super) fn allocator_retention(case: &Case) -> Option<Finding> {
     let growth = growth_without_tensors(case)?;
-    let tensors = case.book.tensors.track();
+    let tensors = case.book.inside.tensors();
     if relative_swing(tensors) <= TENSORS_COME_AND_GO {
         return None;
     }
@@ -127,10 +129,17 @@ pub(super) fn shared_memory(case: &Case) -> Option<Finding> {
 
 /// The CUDA allocator holds more and more.
 pub(super) fn cuda(case: &Case) -> Option<Finding> {
-    let judgement = case.jury.of_subject(Subject::Cuda)?;
+    let judgement = case
+        .jury
+        .of_subject(Subject::Inside(InsideFact::CudaReserved))?;
     judgement.verdict.grade()?;
     let since = judgement.onset_x.unwrap_or(case.onset);
-    let grown = amount(case.book.cuda.growth_since(since, case.now));
+    let grown = amount(
+        case.book
+            .inside
+            .track(InsideFact::CudaReserved)
+            .growth_since(since, case.now),
+    );
     let place = case.place(since);
     let text = format!("GPU memory held by the CUDA allocator grew by {grown} since {place}");
     let next = "torch.cuda.memory._record_memory_history() and _dump_snapshot() (torch 2.1 and later) \
@@ -141,12 +150,12 @@ pub(super) fn cuda(case: &Case) -> Option<Finding> {
 /// Growth of the trainer's memory that its tensors do not share.
 fn growth_without_tensors(case: &Case) -> Option<f64> {
     let growth = case.memory_growth()?;
-    let tensors = case.book.tensors.track();
+    let tensors = case.book.inside.tensors();
     let known = tensors.points() >= LEAST_COUNTS;
     let rises = tensors_rise_with_memory(case.book, case.jury, case.onset)
         || case
             .jury
-            .of_subject(Subject::Tensors)
+            .of_subject(Subject::Inside(InsideFact::Tensors))
             .is_some_and(|tensors| matches!(tensors.verdict, Verdict::Leak(_)));
     let more = tensors.growth_since(case.onset, case.now);
     let piles_up = more > TENSORS_LEVEL * tensors.newest() && more > 0.5 * tensors.swing();

@@ -1,5 +1,6 @@
 //! One line of a marks file.
 
+use leveloff_model::inside::{GrownTensors, InsideFact};
 use leveloff_model::process::Pid;
 use leveloff_model::process::StartTicks;
 use leveloff_model::progress::Phase;
@@ -53,6 +54,9 @@ pub enum BadMark {
 /// More facts in one mark than are kept.
 const MOST_FACTS: usize = 64;
 
+/// More sorts of tensors than are kept.
+const MOST_GROWN: usize = 8;
+
 /// The longest name of a fact, an event or a phase that is kept.
 const LONGEST_NAME: usize = 64;
 
@@ -103,11 +107,13 @@ fn take(mark: &mut ProgressUpdate, name: &str, value: &Value) -> Result<(), BadM
         "event" => mark.event = Some(word(value, "event")?),
         "planned_steps" => mark.plan = Some(Plan::Steps(Step(count("planned_steps")?))),
         "epoch_steps" => mark.epoch_steps = Some(Step(count("epoch_steps")?)),
-        "tensors" => mark.tensors = Some(count("tensors")?),
-        "tensor_bytes" => mark.tensor_bytes = Some(Bytes(count("tensor_bytes")?)),
-        "cuda_bytes" => mark.cuda_bytes = Some(Bytes(count("cuda_bytes")?)),
-        // What later writers may add and we do not know is left alone, if it is no number.
+        "tensors_grown" => mark.grown = Some(grown_tensors(value)?),
         _ => {
+            if let Some(fact) = InsideFact::from_name(name) {
+                mark.inside.set(fact, count(fact.name())?);
+                return Ok(());
+            }
+            // What later writers may add and we do not know is left alone, if it is no number.
             let has_room = mark.facts.len() < MOST_FACTS && name.len() <= LONGEST_NAME;
             if let Some(fact) = value.as_f64().filter(|_| has_room) {
                 mark.facts.insert(name.to_owned(), fact);
@@ -115,6 +121,25 @@ fn take(mark: &mut ProgressUpdate, name: &str, value: &Value) -> Result<(), BadM
         }
     }
     Ok(())
+}
+
+/// `[["float32[64, 1024] cpu", 412, 107374182], …]`
+fn grown_tensors(value: &Value) -> Result<Vec<GrownTensors>, BadMark> {
+    const NAME: &str = "tensors_grown";
+    let wrong = BadMark::WrongField(NAME, "a list of [text, tensors, bytes]");
+    let one = |value: &Value| {
+        let [what, more, more_bytes] = value.as_array()?.as_slice() else {
+            return None;
+        };
+        Some(GrownTensors {
+            what: word(what, NAME).ok()?,
+            more: whole(more)?,
+            more_bytes: Bytes(whole(more_bytes)?),
+        })
+    };
+    let listed = value.as_array().ok_or_else(|| wrong.clone())?;
+    let told = listed.iter().take(MOST_GROWN).map(one);
+    told.collect::<Option<Vec<_>>>().ok_or(wrong)
 }
 
 /// A whole number, also one written as `10.0`, within what a float can hold.
@@ -174,8 +199,12 @@ mod tests {
         assert_eq!(mark.phase, Some(Phase::Train));
         assert_eq!(mark.plan, Some(Plan::Steps(Step(400))));
         assert_eq!(
-            (mark.tensors, mark.cuda_bytes),
-            (Some(6529), Some(Bytes(2048)))
+            mark.inside.known().collect::<Vec<_>>(),
+            [
+                (InsideFact::Tensors, 6529),
+                (InsideFact::TensorBytes, 1024),
+                (InsideFact::CudaReserved, 2048),
+            ]
         );
         assert_eq!(mark.event.as_deref(), Some("checkpoint"));
         assert_eq!(
@@ -201,6 +230,31 @@ mod tests {
             assert!(mark(line).1.is_some(), "{line}");
         }
         assert_eq!(mark(r#"{"step":10.0,"epoch":null}"#).0.step, Some(Step(10)));
+    }
+
+    #[test]
+    fn tensors_that_grew_are_read_or_refused_whole() {
+        let (update, bad) = mark(r#"{"tensors_grown":[["float32[2, 3] cpu",12,288]]}"#);
+        let expected = GrownTensors {
+            what: "float32[2, 3] cpu".to_owned(),
+            more: 12,
+            more_bytes: Bytes(288),
+        };
+        assert_eq!((update.grown, bad), (Some(vec![expected]), None));
+        for list in [
+            "7",
+            "[7]",
+            r#"[["a",1]]"#,
+            r#"[["a",-1,2]]"#,
+            r#"[["\u001b",1,2]]"#,
+        ] {
+            let (update, bad) = mark(&format!("{{\"step\":3,\"tensors_grown\":{list}}}"));
+            assert_eq!((update.step, update.grown), (Some(Step(3)), None), "{list}");
+            assert!(bad.is_some(), "{list}");
+        }
+        let many = vec![r#"["a",1,2]"#; 100].join(",");
+        let (update, _) = mark(&format!("{{\"tensors_grown\":[{many}]}}"));
+        assert_eq!(update.grown.map(|grown| grown.len()), Some(MOST_GROWN));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use leveloff_model::inside::Inside;
 use leveloff_model::process::ProcessIndex;
 use leveloff_model::progress::{Mark, MarkKind, Phase, Progress, ProgressSource};
 use leveloff_model::units::{Seconds, Step};
@@ -142,6 +143,8 @@ impl Ledger {
         if update.restarted || is_new_teller {
             // What another one planned, or the run before, does not hold for this one.
             (self.progress.planned_steps, self.progress.epoch_steps) = (None, None);
+            self.progress.inside = Inside::default();
+            self.progress.grown.clear();
         }
         self.progress.step = update.step;
         self.progress.source = Some(voice.source);
@@ -157,9 +160,10 @@ impl Ledger {
         }
         progress.epoch = update.epoch.or(progress.epoch);
         progress.epoch_steps = update.epoch_steps.or(progress.epoch_steps);
-        progress.tensors = update.tensors.or(progress.tensors);
-        progress.tensor_bytes = update.tensor_bytes.or(progress.tensor_bytes);
-        progress.cuda_bytes = update.cuda_bytes.or(progress.cuda_bytes);
+        progress.inside = progress.inside.updated_by(&update.inside);
+        if let Some(grown) = &update.grown {
+            progress.grown.clone_from(grown);
+        }
         if update.phase.is_some() {
             progress.phase.clone_from(&update.phase);
         }

@@ -4,6 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use leveloff_model::inside::InsideFact;
 use leveloff_model::progress::{MarkKind, Phase};
 use leveloff_model::units::Step;
 
@@ -118,7 +119,10 @@ fn marks_outrank_a_log_once_they_speak() {
     poll(&mut tracker, 11.5);
     assert_eq!(tracker.progress().step, Some(Step(7)));
     assert_eq!(tracker.progress().source, Some(ProgressSource::Marks));
-    assert_eq!(tracker.progress().tensors, Some(6529));
+    assert_eq!(
+        tracker.progress().inside.get(InsideFact::Tensors),
+        Some(6529)
+    );
     assert_eq!(tracker.progress().planned_steps, Some(Step(90)));
     trainee.print("step 101: loss 2.0\n");
     poll(&mut tracker, 12.0);

@@ -7,6 +7,7 @@ use leveloff_model::units::Bytes;
 use crate::intake::Asked;
 use crate::intake::clock::Clock;
 use crate::intake::columns::{count, find, listed, time};
+use crate::intake::inside_columns::InsideColumns;
 use crate::intake::number::number;
 use crate::intake::size_unit::SizeUnit;
 use crate::intake::table::{Fields, Table};
@@ -30,8 +31,7 @@ pub struct Columns {
     pub rank: Option<usize>,
     pub state: Option<usize>,
     pub fds: Option<usize>,
-    pub tensors: Option<usize>,
-    pub tensor_bytes: SizeColumn,
+    pub inside: InsideColumns,
     pub devshm: SizeColumn,
     pub available: SizeColumn,
     amounts: [SizeColumn; 11],
@@ -97,7 +97,6 @@ impl Columns {
             rank: named(&["rank"]),
             state: named(&["state"]),
             fds: named(&["fds", "num_fds"]),
-            tensors: named(&["tensors"]),
             time,
             count: count.map(|(column, _)| column),
             unit: count.map_or(XUnit::Second, |(_, unit)| unit),
@@ -156,8 +155,7 @@ impl Columns {
             rank: None,
             state: None,
             fds: None,
-            tensors: None,
-            tensor_bytes: size(&["tensor"]),
+            inside: InsideColumns::of(table, |_| false),
             devshm: size(&["devshm"]),
             available: size(&["available"]),
             amounts,

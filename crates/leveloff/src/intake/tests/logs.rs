@@ -1,6 +1,7 @@
 //! Logs as people write them.
 
 use super::*;
+use leveloff_model::inside::InsideFact;
 
 #[test]
 fn a_log_that_people_write_is_read() {
@@ -12,7 +13,11 @@ fn a_log_that_people_write_is_read() {
     );
     assert_eq!(told.memory()[0], 5_552_000_000);
     assert_eq!(told.memory()[4], 12_000_000_000);
-    assert!(told.observations.iter().all(|o| o.tensors == Some(6529)));
+    assert!(
+        told.observations
+            .iter()
+            .all(|o| o.inside.get(InsideFact::Tensors) == Some(6529))
+    );
     assert!(told.is_noted("passed over 3 lines"), "{:?}", told.notes);
 }
 

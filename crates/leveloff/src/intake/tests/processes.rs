@@ -3,6 +3,7 @@
 use super::*;
 use crate::cli::{ExportArgs, ExportScope};
 use crate::export;
+use leveloff_model::inside::InsideFact;
 
 #[test]
 fn a_recording_tells_everything_and_what_was_stated() {
@@ -42,7 +43,10 @@ fn rows_of_processes_become_moments() {
     // PSS where it was read; carried by what was mapped since where it was not.
     assert_eq!(told.memory(), [300, 310 + 177, 330 + 182]);
     let second = &told.observations[1];
-    assert_eq!((second.count, second.tensors), (Some(5.0), Some(25)));
+    assert_eq!(
+        (second.count, second.inside.get(InsideFact::Tensors)),
+        (Some(5.0), Some(25))
+    );
     assert_eq!(second.rss_sum, Some(Bytes(1700)));
     assert_eq!(second.devshm, Some(Bytes(4096)));
     assert_eq!(
@@ -77,7 +81,10 @@ fn other_exports_of_leveloff_are_read_back() {
     );
     let only = &tree.observations[0];
     assert_eq!((only.memory, only.rss_sum), (Bytes(500), Some(Bytes(900))));
-    assert_eq!((only.epoch, only.tensors), (Some(0.5), Some(25)));
+    assert_eq!(
+        (only.epoch, only.inside.get(InsideFact::Tensors)),
+        (Some(0.5), Some(25))
+    );
     assert_eq!(only.ceiling.map(|ceiling| ceiling.limit), Some(Bytes(4000)));
     assert_eq!(only.phase, Some(leveloff_model::progress::Phase::Eval));
     let roles = read(
