@@ -2,6 +2,7 @@
 
 mod counts;
 mod growth;
+mod inside;
 mod workers;
 
 use leveloff_model::process::Role;
@@ -38,9 +39,7 @@ pub(super) struct Case<'a> {
 pub(super) fn findings(case: &Case) -> Vec<Finding> {
     let found = [
         growth::at_events(case),
-        growth::held_references(case),
-        growth::native(case),
-        growth::allocator_retention(case),
+        inside::cause(case),
         workers::copy_on_write(case),
         growth::shared_memory(case),
         counts::devshm(case),
@@ -48,6 +47,7 @@ pub(super) fn findings(case: &Case) -> Vec<Finding> {
         counts::processes(case),
         workers::one_of_many(case),
         growth::cuda(case),
+        inside::pinned(case),
     ];
     let overcounted = Role::ALL
         .into_iter()
@@ -68,12 +68,16 @@ impl Case<'_> {
         self.decision.memory.material
     }
 
-    /// How much the trainers' own memory grew; all of it when nobody knows who holds it.
-    fn trainer_growth(&self) -> f64 {
-        match self.book.roles.get(Role::Trainer) {
-            Some(trainer) => trainer.memory.growth_since(self.onset, self.now),
-            None => self.book.memory.growth_since(self.onset, self.now),
-        }
+    /// How much the memory grew of the one that tells what it counts inside; of all trainers where
+    /// there is one only, and all memory when nobody knows who holds it.
+    fn teller_growth(&self) -> f64 {
+        let trainers = self.book.roles.get(Role::Trainer);
+        let memory = match (self.book.processes.teller(), trainers) {
+            (Some(teller), _) => &teller.memory,
+            (None, Some(trainer)) => &trainer.memory,
+            (None, None) => &self.book.memory,
+        };
+        memory.growth_since(self.onset, self.now)
     }
 
     /// "since step 40"

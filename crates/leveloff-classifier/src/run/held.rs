@@ -27,14 +27,14 @@ pub(super) fn held_references(book: &Book, jury: &Jury, unit: XUnit) -> Option<J
     let tensors = jury.of_subject(Subject::Inside(InsideFact::Tensors))?;
     tensors.verdict.grade()?;
     let (onset, now) = (tensors.onset_x?, tensors.span?.1);
-    let places = Places::between(book, onset, now);
+    let places = Places::between(book, InsideFact::Tensors, onset, now);
     let caches_last =
         Prior::of(unit, Quantity::Memory).decision_age(Before::Warmup, CACHES_AMONG_WARMUPS);
     let raises = memory.verdict == Verdict::WarmingUp
         && memory.because != Because::FirstEpoch
         && now - onset >= caches_last
         && book.memory.growth_since(onset, now) >= memory.material
-        && places.tensors_are_straight()
+        && places.are_straight()
         && places.rise_together();
     raises.then(|| Judgement {
         verdict: Verdict::Leak(Grade::Early),
@@ -57,40 +57,45 @@ pub(super) fn tensors_rise_with_memory(book: &Book, jury: &Jury, onset: f64) -> 
         return false;
     };
     let grows = matches!(tensors.verdict, Verdict::WarmingUp | Verdict::Leak(_));
-    grows && Places::between(book, onset, book.x).rise_together()
+    grows && rises_with_memory(book, InsideFact::Tensors, onset)
 }
 
-/// Memory and tensors at evenly spaced places.
+/// Whether something that is counted inside rises with memory since `onset`.
+pub(super) fn rises_with_memory(book: &Book, fact: InsideFact, onset: f64) -> bool {
+    Places::between(book, fact, onset, book.x).rise_together()
+}
+
+/// Memory and something counted inside at evenly spaced places.
 struct Places(Vec<Place>);
 
 #[derive(Clone, Copy)]
 struct Place {
     x: f64,
     memory: f64,
-    tensors: f64,
+    counted: f64,
 }
 
 impl Places {
-    fn between(book: &Book, from: f64, to: f64) -> Places {
-        let tensors = book.inside.tensors();
-        let from = from.max(tensors.began_at().unwrap_or(from));
+    fn between(book: &Book, fact: InsideFact, from: f64, to: f64) -> Places {
+        let counted = book.inside.track(fact);
+        let from = from.max(counted.began_at().unwrap_or(from));
         let place = |place: u32| {
             let x = from + (to - from) * f64::from(place) / f64::from(COMPARED_AT);
             Some(Place {
                 x,
                 memory: book.memory.value_at(x)?,
-                tensors: tensors.value_at(x)?,
+                counted: counted.value_at(x)?,
             })
         };
         Places((1..=COMPARED_AT).filter_map(place).collect())
     }
 
     fn rise_together(&self) -> bool {
-        self.correlate(|place| (place.memory, place.tensors)) >= RISE_TOGETHER
+        self.correlate(|place| (place.memory, place.counted)) >= RISE_TOGETHER
     }
 
-    fn tensors_are_straight(&self) -> bool {
-        self.correlate(|place| (place.x, place.tensors)) >= STRAIGHT
+    fn are_straight(&self) -> bool {
+        self.correlate(|place| (place.x, place.counted)) >= STRAIGHT
     }
 
     fn correlate(&self, pair: impl Fn(&Place) -> (f64, f64)) -> f64 {

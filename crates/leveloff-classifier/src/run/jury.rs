@@ -57,13 +57,10 @@ impl Jury {
             Quantity::SharedMemory,
             least,
         );
-        jury.look_at(
-            bench,
-            Subject::Inside(InsideFact::CudaReserved),
-            book.inside.track(InsideFact::CudaReserved),
-            Quantity::Memory,
-            least,
-        );
+        for fact in [InsideFact::CudaReserved, InsideFact::Pinned] {
+            let track = book.inside.track(fact);
+            jury.look_at(bench, Subject::Inside(fact), track, Quantity::Memory, least);
+        }
         let count = Quantity::Count;
         let fds = &book.descriptors;
         jury.look_at(

@@ -1,6 +1,6 @@
 //! The memory of single processes, in bounded memory however many come and go.
 
-use leveloff_model::process::{Pid, ProcessIndex, Role};
+use leveloff_model::process::{Pid, ProcessIndex, Rank, Role};
 
 use super::track::Track;
 use crate::observation::ProcessShare;
@@ -21,6 +21,7 @@ pub(super) struct ProcessTrack {
     pub(super) pid: Pid,
     /// The part it plays, as last known.
     pub(super) role: Role,
+    rank: Option<Rank>,
     /// Its memory.
     pub(super) memory: Track,
     /// Its RSS, which moves only with what it allocates itself.
@@ -42,7 +43,7 @@ impl ProcessTracks {
             let place = self.place_of(process);
             if let Some(track) = place.and_then(|place| self.kept.get_mut(place)) {
                 track.seen = self.now;
-                track.role = process.role;
+                (track.role, track.rank) = (process.role, process.rank);
                 track.memory.push(x, process.memory.0 as f64);
                 track.rss.push(x, process.rss.0 as f64);
             }
@@ -52,6 +53,13 @@ impl ProcessTracks {
     /// Those that are alive.
     pub(super) fn living(&self) -> impl Iterator<Item = &ProcessTrack> {
         self.kept.iter().filter(|track| track.seen == self.now)
+    }
+
+    /// The trainer whose marks are listened to, where there are several: that of the lowest rank.
+    pub(super) fn teller(&self) -> Option<&ProcessTrack> {
+        let trainers = || self.living().filter(|track| track.role == Role::Trainer);
+        let lowest = trainers().min_by_key(|track| (track.rank.unwrap_or(Rank(0)), track.index));
+        lowest.filter(|_| trainers().nth(1).is_some())
     }
 
     fn place_of(&mut self, process: &ProcessShare) -> Option<usize> {
@@ -64,6 +72,7 @@ impl ProcessTracks {
             seen: self.now,
             pid: process.pid,
             role: process.role,
+            rank: process.rank,
             memory: Track::default(),
             rss: Track::default(),
         };

@@ -3,6 +3,7 @@
 mod clock;
 mod evidence;
 mod hardship;
+mod inside;
 mod made_up;
 mod outside_memory;
 mod trace;

@@ -4,18 +4,8 @@ use leveloff_model::inside::InsideFact;
 
 use super::{Case, amount, finding};
 use crate::run::fusion::shared_growth;
-use crate::run::held::tensors_rise_with_memory;
-use crate::run::track::Track;
-use crate::verdict::{ClockTick, Finding, Kind, Subject, Verdict};
+use crate::verdict::{ClockTick, Finding, Kind, Subject};
 
-/// Tensors whose number moves less than this share are level.
-const TENSORS_LEVEL: f64 = 0.02;
-/// Tensors whose number swings by more than this share come and go.
-const TENSORS_COME_AND_GO: f64 = 0.2;
-/// Fewer counts than this say nothing about a trend.
-const LEAST_COUNTS: u64 = 3;
-/// The trainer must have at least this share of the growth for its tensors to explain it.
-const MOSTLY_THE_TRAINER: f64 = 0.5;
 /// Shared memory with this share of the growth is named.
 const NOTABLE_SHARE: f64 = 0.2;
 
@@ -49,63 +39,6 @@ const AFTER_CHECKPOINT: &str = "call gc.collect() after each save: torch.save (s
 
 const AFTER_EPOCH: &str = "look for what an epoch creates anew: loaders with \
     persistent_workers=True that are never dropped, metrics and outputs kept over epochs";
-
-/// Tensors rise with memory.
-pub(super) fn held_references(case: &Case) -> Option<Finding> {
-    let growth = case.memory_growth()?;
-    if !tensors_rise_with_memory(case.book, case.jury, case.onset) {
-        return None;
-    }
-    let tensors = case.book.inside.tensors();
-    let more = tensors.growth_since(case.onset, case.now);
-    let each = more / (case.now - case.onset).max(1.0);
-    let (unit, since) = (case.unit.name(), case.since());
-    let grown = amount(growth);
-    let text = format!(
-        "live tensors rise with memory: {more:+.0} ({each:+.2} per {unit}) while memory grew by \
-         {grown} {since}, so references are kept"
-    );
-    let next = "look for losses or outputs that are appended or summed without .detach() or .item(), \
-                and for caches without a bound; a cache that is meant to fill ends with the first epoch";
-    Some(finding("held-references", text, next))
-}
-
-/// Tensors are level while memory grows.
-pub(super) fn native(case: &Case) -> Option<Finding> {
-    let growth = growth_without_tensors(case)?;
-    let tensors = case.book.inside.tensors();
-    if relative_swing(tensors) > TENSORS_COME_AND_GO {
-        return None;
-    }
-    let (count, grown, since) = (tensors.newest(), amount(growth), case.since());
-    let text = format!(
-        "tensors stay at {count:.0} while memory grew by {grown} {since}: no Python reference to a \
-         tensor piles up; native code keeps it, or the allocator does not return it"
-    );
-    let next = "run once with MALLOC_MMAP_THRESHOLD_=65536 (glibc): if growth stops, it was holes in \
-                the heap, and MALLOC_ARENA_MAX=2, jemalloc or a malloc_trim(0) now and then cure it; if \
-                not, `memray run --native` names the allocating code, but sees no malloc that is \
-                reached through dlsym";
-    Some(finding("native-growth", text, next))
-}
-
-/// Tensors come and go, and leave holes behind.
-pub(super) fn allocator_retention(case: &Case) -> Option<Finding> {
-    let growth = growth_without_tensors(case)?;
-    let tensors = case.book.inside.tensors();
-    if relative_swing(tensors) <= TENSORS_COME_AND_GO {
-        return None;
-    }
-    let (count, swing) = (tensors.newest(), tensors.swing());
-    let (grown, since) = (amount(growth), case.since());
-    let text = format!(
-        "tensors come and go ({count:.0} now, over a range of {swing:.0}) without piling up while memory \
-         grew by {grown} {since}: memory that is freed and not returned"
-    );
-    let next = "try MALLOC_MMAP_THRESHOLD_=65536 or jemalloc; gc.collect() every few hundred steps \
-                keeps reference cycles from holding batches";
-    Some(finding("allocator-retention", text, next))
-}
 
 /// Shared memory has a notable part of the growth.
 pub(super) fn shared_memory(case: &Case) -> Option<Finding> {
@@ -145,24 +78,4 @@ pub(super) fn cuda(case: &Case) -> Option<Finding> {
     let next = "torch.cuda.memory._record_memory_history() and _dump_snapshot() (torch 2.1 and later) \
                 show who allocated it";
     Some(finding("cuda-growth", text, next))
-}
-
-/// Growth of the trainer's memory that its tensors do not share.
-fn growth_without_tensors(case: &Case) -> Option<f64> {
-    let growth = case.memory_growth()?;
-    let tensors = case.book.inside.tensors();
-    let known = tensors.points() >= LEAST_COUNTS;
-    let rises = tensors_rise_with_memory(case.book, case.jury, case.onset)
-        || case
-            .jury
-            .of_subject(Subject::Inside(InsideFact::Tensors))
-            .is_some_and(|tensors| matches!(tensors.verdict, Verdict::Leak(_)));
-    let more = tensors.growth_since(case.onset, case.now);
-    let piles_up = more > TENSORS_LEVEL * tensors.newest() && more > 0.5 * tensors.swing();
-    let in_trainer = case.trainer_growth() >= MOSTLY_THE_TRAINER * growth;
-    (known && !rises && !piles_up && in_trainer).then_some(growth)
-}
-
-fn relative_swing(tensors: &Track) -> f64 {
-    tensors.swing() / tensors.newest().max(1.0)
 }

@@ -132,7 +132,7 @@ fn grown_tensors(value: &Value) -> Result<Vec<GrownTensors>, BadMark> {
             return None;
         };
         Some(GrownTensors {
-            what: word(what, NAME).ok()?,
+            what: word(what, NAME).ok().filter(|what| is_sort(what))?,
             more: whole(more)?,
             more_bytes: Bytes(whole(more_bytes)?),
         })
@@ -140,6 +140,13 @@ fn grown_tensors(value: &Value) -> Result<Vec<GrownTensors>, BadMark> {
     let listed = value.as_array().ok_or_else(|| wrong.clone())?;
     let told = listed.iter().take(MOST_GROWN).map(one);
     told.collect::<Option<Vec<_>>>().ok_or(wrong)
+}
+
+/// A type, a shape and a device. It is printed within our own sentences, in Markdown too, so it must be
+/// nothing else.
+fn is_sort(what: &str) -> bool {
+    what.chars()
+        .all(|c| c.is_ascii_alphanumeric() || "_.,:[] ".contains(c))
 }
 
 /// A whole number, also one written as `10.0`, within what a float can hold.
@@ -247,6 +254,7 @@ mod tests {
             r#"[["a",1]]"#,
             r#"[["a",-1,2]]"#,
             r#"[["\u001b",1,2]]"#,
+            r#"[["@me",1,2]]"#,
         ] {
             let (update, bad) = mark(&format!("{{\"step\":3,\"tensors_grown\":{list}}}"));
             assert_eq!((update.step, update.grown), (Some(Step(3)), None), "{list}");

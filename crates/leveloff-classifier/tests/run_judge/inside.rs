@@ -1,0 +1,219 @@
+//! What the training counts inside tells what holds the growing memory.
+
+use leveloff_classifier::observation::Observation;
+use leveloff_classifier::verdict::{RunVerdict, Subject};
+use leveloff_model::inside::{GrownTensors, InsideFact};
+use leveloff_model::process::{Rank, Role};
+use leveloff_model::units::Bytes;
+
+use crate::made_up::{MIB, finding, judged, moment, process, trainer, wobble};
+
+/// Counted at every so many steps only, as it really is.
+const COUNTED_EVERY: u32 = 17;
+const STEPS: u32 = 900;
+
+/// A run that grows by 2 MiB a step, with what it counts inside.
+fn growing(counted: impl Fn(u32, &mut Observation)) -> RunVerdict {
+    judged((0..STEPS).map(|step| {
+        let mut observation = trainer(step, 500.0 + 2.0 * f64::from(step) + wobble(step));
+        counted(step / COUNTED_EVERY * COUNTED_EVERY, &mut observation);
+        observation
+    }))
+}
+
+fn set(observation: &mut Observation, facts: &[(InsideFact, f64)]) {
+    for (fact, value) in facts {
+        observation.inside.set(*fact, *value as u64);
+    }
+}
+
+/// 2 MiB for each step.
+fn growth(step: u32) -> f64 {
+    2.0 * f64::from(step) * MIB
+}
+
+const LEVEL: f64 = 400.0 * MIB;
+
+#[test]
+fn what_malloc_has_in_use_is_native() {
+    let verdict = growing(|step, observation| {
+        set(
+            observation,
+            &[
+                (InsideFact::Tensors, 6529.0),
+                (InsideFact::MallocUsed, LEVEL + growth(step)),
+                (InsideFact::MallocFree, 20e6 + 1e5 * f64::from(step % 5)),
+                // The loop's own log entries.
+                (InsideFact::PythonBlocks, 900_000.0 + 2.0 * f64::from(step)),
+            ],
+        );
+    });
+    assert_eq!(verdict.verdict.name(), "leak");
+    let text = finding(&verdict, "native-growth").expect("named");
+    assert!(text.contains("malloc has 1.7"), "{text}");
+    assert!(text.contains("tensors stay at 6529"), "{text}");
+    assert_eq!(finding(&verdict, "allocator-retention"), None);
+    assert_eq!(finding(&verdict, "python-objects"), None);
+}
+
+#[test]
+fn what_malloc_keeps_is_retention_and_a_trim_proves_it() {
+    let verdict = growing(|step, observation| {
+        set(
+            observation,
+            &[
+                (InsideFact::Tensors, 6529.0),
+                (InsideFact::MallocUsed, LEVEL + 1e6 * f64::from(step % 7)),
+                (InsideFact::MallocFree, 20e6 + growth(step)),
+            ],
+        );
+        if step > 600 {
+            set(observation, &[(InsideFact::Trimmed, 800.0 * MIB)]);
+        }
+    });
+    let text = finding(&verdict, "allocator-retention").expect("named");
+    assert!(text.contains("in use stays at"), "{text}");
+    assert!(text.contains("malloc_trim gave 800 MiB back"), "{text}");
+    assert_eq!(finding(&verdict, "native-growth"), None);
+}
+
+#[test]
+fn python_objects_are_neither_tensors_nor_mallocs() {
+    let verdict = growing(|step, observation| {
+        set(
+            observation,
+            &[
+                (InsideFact::Tensors, 6529.0),
+                (InsideFact::MallocUsed, LEVEL),
+                (InsideFact::MallocFree, 20e6),
+                (InsideFact::PythonBlocks, 900_000.0 + growth(step) / 80.0),
+            ],
+        );
+    });
+    assert!(finding(&verdict, "python-objects").is_some());
+    assert_eq!(finding(&verdict, "native-growth"), None);
+    assert_eq!(finding(&verdict, "allocator-retention"), None);
+}
+
+#[test]
+fn what_nobody_has_is_mapped() {
+    let verdict = growing(|_, observation| {
+        set(
+            observation,
+            &[
+                (InsideFact::MallocUsed, LEVEL),
+                (InsideFact::MallocFree, 20e6),
+                (InsideFact::PythonBlocks, 900_000.0),
+            ],
+        );
+    });
+    let text = finding(&verdict, "native-growth").expect("named");
+    assert!(text.contains("mapped directly"), "{text}");
+    assert!(!text.contains("tensors"), "nobody counted them: {text}");
+}
+
+#[test]
+fn tensors_that_become_larger_are_held_references() {
+    let verdict = growing(|step, observation| {
+        set(
+            observation,
+            &[
+                (InsideFact::Tensors, 6529.0),
+                (InsideFact::TensorBytes, LEVEL + growth(step)),
+                (InsideFact::MallocUsed, LEVEL + growth(step)),
+                (InsideFact::MallocFree, 20e6),
+            ],
+        );
+    });
+    let text = finding(&verdict, "held-references").expect("named");
+    assert!(text.contains("larger"), "{text}");
+    assert_eq!(finding(&verdict, "native-growth"), None);
+}
+
+#[test]
+fn tensors_on_a_device_explain_no_host_memory() {
+    let verdict = growing(|step, observation| {
+        set(
+            observation,
+            &[
+                (InsideFact::Tensors, 6529.0),
+                (InsideFact::TensorBytes, LEVEL + growth(step)),
+                (InsideFact::DeviceTensorBytes, growth(step)),
+                (InsideFact::MallocUsed, LEVEL + growth(step)),
+                (InsideFact::MallocFree, 20e6),
+            ],
+        );
+    });
+    assert_eq!(finding(&verdict, "held-references"), None);
+    assert!(finding(&verdict, "native-growth").is_some());
+}
+
+#[test]
+fn the_sorts_of_tensors_that_became_more_are_named() {
+    let verdict = growing(|step, observation| {
+        set(
+            observation,
+            &[(InsideFact::Tensors, 6529.0 + f64::from(step))],
+        );
+        observation.grown = vec![GrownTensors {
+            what: "float32[512, 1024] cpu".to_owned(),
+            more: u64::from(step),
+            more_bytes: Bytes(growth(step) as u64),
+        }];
+    });
+    let text = finding(&verdict, "held-references").expect("named");
+    assert!(text.contains("float32[512, 1024] cpu (+"), "{text}");
+}
+
+#[test]
+fn one_rank_does_not_speak_for_another() {
+    let two_ranks = |leaking: u32| {
+        judged((0..STEPS).map(move |step| {
+            let ranks = (0..2).map(|rank| {
+                let leak = if rank == leaking { 2.0 } else { 0.0 };
+                let memory = 500.0 + leak * f64::from(step) + wobble(step + rank);
+                let mut process = process(rank, Role::Trainer, memory);
+                process.rank = Some(Rank(rank));
+                process
+            });
+            let mut observation = moment(step, ranks.collect());
+            set(&mut observation, &[(InsideFact::Tensors, 6529.0)]);
+            observation
+        }))
+    };
+    assert!(finding(&two_ranks(0), "native-growth").is_some());
+    let other = two_ranks(1);
+    assert_eq!(other.verdict.name(), "leak");
+    assert_eq!(finding(&other, "native-growth"), None);
+}
+
+#[test]
+fn a_pinned_pool_that_grows_is_a_leak_of_its_own() {
+    let verdict = judged((0..STEPS).map(|step| {
+        let mut observation = trainer(step, 4000.0 + wobble(step));
+        let pinned = (200.0 + 0.5 * f64::from(step)) * MIB;
+        set(&mut observation, &[(InsideFact::Pinned, pinned)]);
+        observation
+    }));
+    assert_eq!(verdict.verdict.name(), "leak");
+    assert_eq!(verdict.decisive, Subject::Inside(InsideFact::Pinned));
+    assert!(finding(&verdict, "pinned-pool").is_some());
+}
+
+#[test]
+fn a_trim_that_ended_the_growth_is_told() {
+    let verdict = judged((0..STEPS).map(|step| {
+        let grown = if step < 400 {
+            2.0 * f64::from(step)
+        } else {
+            0.0
+        };
+        let mut observation = trainer(step, 500.0 + grown + wobble(step));
+        if step >= 400 {
+            set(&mut observation, &[(InsideFact::Trimmed, 780.0 * MIB)]);
+        }
+        observation
+    }));
+    let text = finding(&verdict, "allocator-retention").expect("told");
+    assert!(text.contains("780 MiB"), "{text}");
+}
