@@ -29,6 +29,8 @@ pub enum InsideFact {
     CudaAllocated,
     /// Page-locked host memory that CUDA's host allocator holds.
     Pinned,
+    /// How often tensors have been counted: the same number twice is not one count.
+    TensorCounts,
 }
 
 /// A number for each fact, as far as it is known.
@@ -51,7 +53,7 @@ impl InsideFact {
     pub const COUNT: usize = InsideFact::ALL.len();
 
     /// Every fact, in the order of reading.
-    pub const ALL: [InsideFact; 12] = [
+    pub const ALL: [InsideFact; 13] = [
         InsideFact::Tensors,
         InsideFact::TensorBytes,
         InsideFact::DeviceTensors,
@@ -64,6 +66,7 @@ impl InsideFact {
         InsideFact::CudaReserved,
         InsideFact::CudaAllocated,
         InsideFact::Pinned,
+        InsideFact::TensorCounts,
     ];
 
     /// Its name in marks, recordings and reports for programs.
@@ -81,6 +84,7 @@ impl InsideFact {
             InsideFact::CudaReserved => "cuda_bytes",
             InsideFact::CudaAllocated => "cuda_allocated_bytes",
             InsideFact::Pinned => "pinned_bytes",
+            InsideFact::TensorCounts => "tensor_counts",
         }
     }
 

@@ -91,6 +91,7 @@ pub fn inside_words(fact: InsideFact) -> &'static str {
         InsideFact::CudaReserved => "CUDA allocator",
         InsideFact::CudaAllocated => "in use of the CUDA allocator",
         InsideFact::Pinned => "pinned host memory",
+        InsideFact::TensorCounts => "counts of tensors",
     }
 }
 

@@ -21,7 +21,7 @@ use crate::outputs;
 
 /// Columns of the process scope. The first 25 are a contract: others read them by name and place;
 /// new ones go to the right.
-pub const PROCESS_COLUMNS: [&str; 43] = [
+pub const PROCESS_COLUMNS: [&str; 44] = [
     "t_s",
     "step",
     "pid",
@@ -65,6 +65,7 @@ pub const PROCESS_COLUMNS: [&str; 43] = [
     "cuda_bytes",
     "cuda_allocated_bytes",
     "pinned_bytes",
+    "tensor_counts",
 ];
 
 /// What is counted inside and has its columns among the first; the rest of it stands to the right.
@@ -83,7 +84,7 @@ pub const ROLE_COLUMNS: [&str; 8] = [
 ];
 
 /// Columns of the tree scope.
-pub const TREE_COLUMNS: [&str; 34] = [
+pub const TREE_COLUMNS: [&str; 35] = [
     "t_s",
     "step",
     "epoch",
@@ -118,6 +119,7 @@ pub const TREE_COLUMNS: [&str; 34] = [
     "trimmed_bytes",
     "cuda_allocated_bytes",
     "pinned_bytes",
+    "tensor_counts",
 ];
 
 /// Writes the CSV.

@@ -70,14 +70,14 @@ impl Case<'_> {
 
     /// How much the memory grew of the one that tells what it counts inside; of all trainers where
     /// there is one only, and all memory when nobody knows who holds it.
-    fn teller_growth(&self) -> f64 {
+    fn teller_growth(&self, from: f64, to: f64) -> f64 {
         let trainers = self.book.roles.get(Role::Trainer);
         let memory = match (self.book.processes.teller(), trainers) {
             (Some(teller), _) => &teller.memory,
             (None, Some(trainer)) => &trainer.memory,
             (None, None) => &self.book.memory,
         };
-        memory.growth_since(self.onset, self.now)
+        memory.growth_since(from, to)
     }
 
     /// "since step 40"

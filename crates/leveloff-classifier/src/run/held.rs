@@ -57,12 +57,12 @@ pub(super) fn tensors_rise_with_memory(book: &Book, jury: &Jury, onset: f64) -> 
         return false;
     };
     let grows = matches!(tensors.verdict, Verdict::WarmingUp | Verdict::Leak(_));
-    grows && rises_with_memory(book, InsideFact::Tensors, onset)
+    grows && rises_with_memory(book, InsideFact::Tensors, onset, book.x)
 }
 
-/// Whether something that is counted inside rises with memory since `onset`.
-pub(super) fn rises_with_memory(book: &Book, fact: InsideFact, onset: f64) -> bool {
-    Places::between(book, fact, onset, book.x).rise_together()
+/// Whether something that is counted inside rises with memory from one x to another.
+pub(super) fn rises_with_memory(book: &Book, fact: InsideFact, from: f64, to: f64) -> bool {
+    Places::between(book, fact, from, to).rise_together()
 }
 
 /// Memory and something counted inside at evenly spaced places.

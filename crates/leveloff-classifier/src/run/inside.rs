@@ -5,6 +5,32 @@ use leveloff_model::inside::{GrownTensors, InsideFact};
 use super::track::{SeldomTrack, Track};
 use crate::observation::Observation;
 
+/// Fewer counts than this say nothing about a trend.
+const LEAST_COUNTS: u64 = 3;
+
+/// What is asked of the allocators, all at once.
+const ALLOCATORS: [InsideFact; 3] = [
+    InsideFact::MallocUsed,
+    InsideFact::MallocFree,
+    InsideFact::PythonBlocks,
+];
+
+/// From one x to another.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Stretch {
+    /// The first.
+    pub(super) from: f64,
+    /// The last.
+    pub(super) to: f64,
+}
+
+impl Stretch {
+    fn of(track: &Track, to: f64) -> Option<Stretch> {
+        let from = track.began_at()?;
+        (track.points() >= LEAST_COUNTS && to > from).then_some(Stretch { from, to })
+    }
+}
+
 /// A series for each fact.
 #[derive(Debug, Clone, Default)]
 pub(super) struct InsideTracks {
@@ -29,6 +55,28 @@ impl InsideTracks {
     /// The series of a fact; without points where nobody told it.
     pub(super) fn track(&self, fact: InsideFact) -> &Track {
         self.tracks[fact as usize].track()
+    }
+
+    /// From where to where a fact was really told, and not only repeated; `None` if too seldom to tell
+    /// a trend.
+    pub(super) fn told(&self, fact: InsideFact) -> Option<Stretch> {
+        let told = match fact {
+            // Level tensors are the same number again and again, so counts are counted.
+            InsideFact::Tensors if self.counts().values() > 0 => self.counts(),
+            InsideFact::Tensors => return Stretch::of(self.tensors(), self.tensors().newest_x()?),
+            // Told together, so that one that moves tells for one that does not.
+            InsideFact::MallocUsed | InsideFact::MallocFree | InsideFact::PythonBlocks => {
+                let together = ALLOCATORS.map(|fact| &self.tracks[fact as usize]);
+                together.into_iter().max_by_key(|track| track.values())?
+            }
+            _ => &self.tracks[fact as usize],
+        };
+        let is_known = told.values() >= LEAST_COUNTS && self.track(fact).points() > 0;
+        Stretch::of(told.track(), told.changed_at()).filter(|_| is_known)
+    }
+
+    fn counts(&self) -> &SeldomTrack {
+        &self.tracks[InsideFact::TensorCounts as usize]
     }
 
     /// Live tensors.

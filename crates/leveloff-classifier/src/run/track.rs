@@ -19,6 +19,7 @@ pub(super) struct SeldomTrack {
     track: Track,
     newest: Option<f64>,
     changed_at: f64,
+    values: u64,
     pushed_at: f64,
     usual_gap: f64,
 }
@@ -94,6 +95,11 @@ impl Track {
         self.curve.value_at(x)
     }
 
+    /// Its last x.
+    pub(super) fn newest_x(&self) -> Option<f64> {
+        self.span.map(|span| span.newest_x)
+    }
+
     /// The newest value; nothing when there is none.
     pub(super) fn newest(&self) -> f64 {
         self.span.map_or(0.0, |span| span.newest)
@@ -161,12 +167,23 @@ impl SeldomTrack {
         }
         if changed || self.newest.is_none() {
             self.changed_at = x;
+            self.values += 1;
         } else if x - self.pushed_at < self.usual_gap * SeldomTrack::REPEATED_AFTER {
             return;
         }
         self.newest = Some(y);
         self.pushed_at = x;
         self.track.push(x, y);
+    }
+
+    /// Where the newest value was first seen.
+    pub(super) fn changed_at(&self) -> f64 {
+        self.changed_at
+    }
+
+    /// How many values were seen, one that is repeated being one.
+    pub(super) fn values(&self) -> u64 {
+        self.values
     }
 
     /// The series of counts.

@@ -97,13 +97,13 @@ fn python_objects_are_neither_tensors_nor_mallocs() {
 
 #[test]
 fn what_nobody_has_is_mapped() {
-    let verdict = growing(|_, observation| {
+    let verdict = growing(|step, observation| {
         set(
             observation,
             &[
                 (InsideFact::MallocUsed, LEVEL),
                 (InsideFact::MallocFree, 20e6),
-                (InsideFact::PythonBlocks, 900_000.0),
+                (InsideFact::PythonBlocks, 900_000.0 + f64::from(step % 5)),
             ],
         );
     });
@@ -126,7 +126,7 @@ fn tensors_that_become_larger_are_held_references() {
         );
     });
     let text = finding(&verdict, "held-references").expect("named");
-    assert!(text.contains("larger"), "{text}");
+    assert!(text.contains("tensors hold more"), "{text}");
     assert_eq!(finding(&verdict, "native-growth"), None);
 }
 
@@ -163,6 +163,45 @@ fn the_sorts_of_tensors_that_became_more_are_named() {
     });
     let text = finding(&verdict, "held-references").expect("named");
     assert!(text.contains("float32[512, 1024] cpu (+"), "{text}");
+}
+
+/// 47 seconds of a leak in which tensors were counted once.
+#[test]
+fn one_count_repeated_is_no_trend() {
+    let verdict = growing(|_, observation| {
+        set(
+            observation,
+            &[
+                (InsideFact::Tensors, 106.0),
+                (InsideFact::TensorCounts, 1.0),
+                (InsideFact::MallocUsed, LEVEL),
+                (InsideFact::MallocFree, 20e6),
+            ],
+        );
+    });
+    assert_eq!(verdict.verdict.name(), "leak");
+    let said = verdict.findings.iter().map(|finding| finding.name);
+    assert_eq!(said.collect::<Vec<_>>(), Vec::<&str>::new());
+}
+
+/// Four counts in the first three quarters of it: what came later is not held against them.
+#[test]
+fn few_counts_are_compared_with_the_memory_of_their_time() {
+    let verdict = growing(|step, observation| {
+        let counted = (step / 160).min(4);
+        let used = LEVEL + growth(counted * 160);
+        set(
+            observation,
+            &[
+                (InsideFact::Tensors, 106.0),
+                (InsideFact::TensorCounts, f64::from(counted) + 1.0),
+                (InsideFact::MallocUsed, used),
+                (InsideFact::MallocFree, 20e6 + 64.0 * f64::from(counted)),
+            ],
+        );
+    });
+    let text = finding(&verdict, "native-growth").expect("named");
+    assert!(text.contains("malloc has 1.2"), "{text}");
 }
 
 #[test]

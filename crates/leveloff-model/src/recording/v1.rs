@@ -193,6 +193,8 @@ pub struct SampleRow {
     pub cuda_allocated_bytes: Change<u64>,
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
     pub pinned_bytes: Change<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub tensor_counts: Change<u64>,
     /// Which tensors became more: what, how many, bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tensors_grown: Option<Vec<(String, u64, u64)>>,
@@ -229,6 +231,7 @@ impl SampleRow {
             InsideFact::CudaReserved => &mut self.cuda_bytes,
             InsideFact::CudaAllocated => &mut self.cuda_allocated_bytes,
             InsideFact::Pinned => &mut self.pinned_bytes,
+            InsideFact::TensorCounts => &mut self.tensor_counts,
         }
     }
 }

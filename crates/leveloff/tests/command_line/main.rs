@@ -13,6 +13,7 @@ mod export;
 mod golden;
 mod hardship;
 mod judge;
+mod marks;
 mod patient;
 mod record;
 mod recording;

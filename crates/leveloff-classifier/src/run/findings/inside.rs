@@ -1,6 +1,7 @@
 //! Why memory grows, by what the training counts inside: its tensors, malloc's books, Python's blocks.
 
 use leveloff_model::inside::{GrownTensors, InsideFact};
+use leveloff_model::units::Bytes;
 
 use super::{Case, amount, finding};
 use crate::run::held::{rises_with_memory, tensors_rise_with_memory};
@@ -10,10 +11,10 @@ use crate::verdict::{Finding, Subject, Verdict};
 const TENSORS_LEVEL: f64 = 0.02;
 /// Tensors whose number swings by more than this share come and go.
 const TENSORS_COME_AND_GO: f64 = 0.2;
-/// Fewer counts than this say nothing about a trend.
-const LEAST_COUNTS: u64 = 3;
 /// Whoever tells must have at least this share of the growth for what it counts to explain it.
 const MOSTLY_THE_TELLER: f64 = 0.5;
+/// Counts must cover at least this part of the growth to say anything about it.
+const COVERS: f64 = 0.5;
 /// Something with this share of the growth explains it.
 const EXPLAINS: f64 = 0.5;
 /// What malloc has in use and has kept is less than this share: the growth is not malloc's.
@@ -29,7 +30,11 @@ pub(super) fn cause(case: &Case) -> Option<Finding> {
 }
 
 fn growing_cause(case: &Case) -> Option<Finding> {
-    let books = Books::of(case)?;
+    let growth = case.memory_growth()?;
+    if case.teller_growth(case.onset, case.now) < MOSTLY_THE_TELLER * growth {
+        return None;
+    }
+    let books = Books::of(case);
     held_references(case, &books)
         .or_else(|| larger_tensors(case, &books))
         .or_else(|| by_malloc(case, &books))
@@ -58,143 +63,164 @@ pub(super) fn pinned(case: &Case) -> Option<Finding> {
     Some(finding("pinned-pool", text, next))
 }
 
-/// The growth of the one who tells, and what its own books say of it.
+/// What the books of the one who tells say of the growth.
 struct Books {
-    growth: f64,
-    tensors: Option<f64>,
-    /// In host memory.
-    tensor_bytes: Option<f64>,
-    malloc: Option<Malloc>,
-    python_blocks: Option<f64>,
+    tensors: Option<Grown>,
+    /// Without those on devices.
+    tensor_bytes: Option<Grown>,
+    malloc_used: Option<Grown>,
+    malloc_kept: Option<Grown>,
+    python_blocks: Option<Grown>,
 }
 
-struct Malloc {
-    used: f64,
-    kept: f64,
+/// What grew while it was counted, beside the memory of the one who counted.
+#[derive(Clone, Copy)]
+struct Grown {
+    from: f64,
+    to: f64,
+    by: f64,
+    memory: f64,
 }
 
 impl Books {
-    /// `None` when memory does not grow, or another one's does.
-    fn of(case: &Case) -> Option<Books> {
-        let growth = case.memory_growth()?;
-        if case.teller_growth() < MOSTLY_THE_TELLER * growth {
-            return None;
-        }
-        let grown = |fact| grown(case, fact);
-        let on_devices = grown(InsideFact::DeviceTensorBytes).unwrap_or(0.0);
-        let malloc = grown(InsideFact::MallocUsed).zip(grown(InsideFact::MallocFree));
-        Some(Books {
-            growth,
+    fn of(case: &Case) -> Books {
+        let grown = |fact| Grown::of(case, fact);
+        let on_devices = |bytes: Grown| {
+            let devices = case.book.inside.track(InsideFact::DeviceTensorBytes);
+            Grown {
+                by: bytes.by - devices.growth_since(bytes.from, bytes.to),
+                ..bytes
+            }
+        };
+        Books {
             tensors: grown(InsideFact::Tensors),
-            tensor_bytes: grown(InsideFact::TensorBytes).map(|bytes| bytes - on_devices),
-            malloc: malloc.map(|(used, kept)| Malloc { used, kept }),
+            tensor_bytes: grown(InsideFact::TensorBytes).map(on_devices),
+            malloc_used: grown(InsideFact::MallocUsed),
+            malloc_kept: grown(InsideFact::MallocFree),
             python_blocks: grown(InsideFact::PythonBlocks),
-        })
-    }
-
-    /// Whether so much can be in Python's blocks at all.
-    fn may_be_python(&self) -> Option<f64> {
-        let blocks = self.python_blocks?;
-        (blocks * LARGEST_BLOCK >= EXPLAINS * self.growth).then_some(blocks)
+        }
     }
 }
 
-/// How much a fact grew since the onset, if it was counted often enough.
-fn grown(case: &Case, fact: InsideFact) -> Option<f64> {
-    let track = case.book.inside.track(fact);
-    let known = track.points() >= LEAST_COUNTS;
-    known.then(|| track.growth_since(case.onset, case.now))
+impl Grown {
+    /// Since the onset, as far as it was counted; `None` if that is not far enough.
+    fn of(case: &Case, fact: InsideFact) -> Option<Grown> {
+        let told = case.book.inside.told(fact)?;
+        let (from, to) = (told.from.max(case.onset), told.to.min(case.now));
+        let covers = to - from >= COVERS * (case.now - case.onset);
+        covers.then(|| Grown {
+            from,
+            to,
+            by: case.book.inside.track(fact).growth_since(from, to),
+            memory: case.teller_growth(from, to),
+        })
+    }
+
+    fn share(&self) -> f64 {
+        self.by / self.memory.max(1.0)
+    }
+
+    /// "memory grew by 1.2 GiB since step 40"
+    fn while_memory_grew(&self, case: &Case) -> String {
+        format!(
+            "memory grew by {} since {}",
+            amount(self.memory),
+            case.place(self.from)
+        )
+    }
+
+    fn rises_with_memory(&self, case: &Case, fact: InsideFact) -> bool {
+        rises_with_memory(case.book, fact, self.from, self.to)
+    }
 }
 
 /// Tensors rise with memory.
 fn held_references(case: &Case, books: &Books) -> Option<Finding> {
+    let tensors = books.tensors?;
     if !tensors_rise_with_memory(case.book, case.jury, case.onset) {
         return None;
     }
-    let more = books.tensors?;
-    let each = more / (case.now - case.onset).max(1.0);
-    let (unit, since, grown) = (case.unit.name(), case.since(), amount(books.growth));
+    let (more, each) = (tensors.by, tensors.by / (tensors.to - tensors.from));
+    let (unit, memory) = (case.unit.name(), tensors.while_memory_grew(case));
     let sorts = sorts(case.book.inside.grown());
     let text = format!(
-        "live tensors rise with memory: {more:+.0} ({each:+.2} per {unit}) while memory grew by \
-         {grown} {since}, so references are kept{sorts}"
+        "live tensors rise with memory: {more:+.0} ({each:+.2} per {unit}) while {memory}, so references \
+         are kept{sorts}"
     );
-    Some(finding("held-references", text, WHERE_REFERENCES_ARE_KEPT))
+    let next = "look for losses or outputs that are appended or summed without .detach() or .item(), \
+                and for caches without a bound; a cache that is meant to fill ends with the first epoch";
+    Some(finding("held-references", text, next))
 }
 
-const WHERE_REFERENCES_ARE_KEPT: &str = "look for losses or outputs that are appended or summed without \
-    .detach() or .item(), and for caches without a bound; a cache that is meant to fill ends with the first \
-    epoch";
-
-/// As many tensors as before, with more in them.
+/// More bytes in tensors, whether or not their number tells it.
 fn larger_tensors(case: &Case, books: &Books) -> Option<Finding> {
     let bytes = books.tensor_bytes?;
-    let rise = rises_with_memory(case.book, InsideFact::TensorBytes, case.onset);
-    if bytes < EXPLAINS * books.growth || !rise {
+    let explains = bytes.share() >= EXPLAINS;
+    if !explains || !bytes.rises_with_memory(case, InsideFact::TensorBytes) {
         return None;
     }
     let count = case.book.inside.tensors().newest();
-    let (bytes, grown, since) = (amount(bytes), amount(books.growth), case.since());
+    let (held, memory) = (amount(bytes.by), bytes.while_memory_grew(case));
     let sorts = sorts(case.book.inside.grown());
-    let text = format!(
-        "tensors become larger: {bytes} more in {count:.0} of them while memory grew by {grown} {since}{sorts}"
-    );
-    let next = "look for buffers that are extended with torch.cat or append at each step: histories, \
-                replay buffers, key-value caches";
+    let text =
+        format!("tensors hold more: {held} more in {count:.0} of them while {memory}{sorts}");
+    let next = "look for tensors that are kept or extended at each step: torch.cat onto a history, replay \
+                buffers, key-value caches, outputs without .detach()";
     Some(finding("held-references", text, next))
 }
 
 /// What malloc and Python's own allocator say of growth that is not in tensors.
 fn by_malloc(case: &Case, books: &Books) -> Option<Finding> {
-    let Malloc { used, kept } = *books.malloc.as_ref()?;
+    let (used, kept) = books.malloc_used.zip(books.malloc_kept)?;
     if tensors_pile_up(case, books) {
         return None;
     }
-    let python = python_objects(case, books).filter(|_| used < EXPLAINS * books.growth);
+    let python = python_objects(case, books).filter(|_| used.share() < EXPLAINS);
     if python.is_some() {
         return python;
     }
-    if used + kept < NOT_MALLOCS * books.growth {
-        return Some(outside_malloc(case, books));
+    if used.share() + kept.share() < NOT_MALLOCS {
+        return Some(outside_malloc(case, books, &used));
     }
-    Some(if used >= kept {
-        native(case, books, used)
+    Some(if used.share() >= kept.share() {
+        native(case, books, &used)
     } else {
-        retention(case, books, used, kept)
+        retention(case, &used, &kept)
     })
 }
 
-fn native(case: &Case, books: &Books, used: f64) -> Finding {
-    let (used, grown, since) = (amount(used), amount(books.growth), case.since());
+fn native(case: &Case, books: &Books, used: &Grown) -> Finding {
+    let (more, memory) = (amount(used.by), used.while_memory_grew(case));
     let tensors = tensor_words(case, books);
-    let blocks = books.python_blocks.unwrap_or(0.0);
-    let python = match rises_with_memory(case.book, InsideFact::PythonBlocks, case.onset) {
-        true => format!(
-            "; Python objects became more, too ({blocks:+.0} blocks): arrays, images or bytes that Python keeps \
-             are malloc's as well"
-        ),
-        false => String::new(),
-    };
+    let rising = books
+        .python_blocks
+        .filter(|blocks| blocks.rises_with_memory(case, InsideFact::PythonBlocks));
+    let python = rising.map_or_else(String::new, |blocks| {
+        format!(
+            "; Python objects became more, too ({:+.0} blocks): arrays, images or bytes that Python keeps \
+             are malloc's as well",
+            blocks.by
+        )
+    });
     let text = format!(
-        "malloc has {used} more in use while memory grew by {grown} {since}{tensors}: native \
-         code keeps it{python}"
+        "malloc has {more} more in use while {memory}{tensors}: native code keeps it{python}"
     );
     let next = "`memray run --native` names the allocating code, but sees no malloc that is reached through \
                 dlsym; jemalloc with MALLOC_CONF=prof:true does";
     finding("native-growth", text, next)
 }
 
-fn retention(case: &Case, books: &Books, used: f64, kept: f64) -> Finding {
-    let track = case.book.inside.track(InsideFact::MallocUsed);
-    let (now, kept, grown) = (amount(track.newest()), amount(kept), amount(books.growth));
-    let moved = match used < TENSORS_LEVEL * track.newest() {
-        true => format!("stays at {now}"),
-        false => format!("rose by {} to {now}", amount(used)),
+fn retention(case: &Case, used: &Grown, kept: &Grown) -> Finding {
+    let in_use = case.book.inside.track(InsideFact::MallocUsed).newest();
+    let moved = match used.by < TENSORS_LEVEL * in_use {
+        true => format!("stays at {}", amount(in_use)),
+        false => format!("rose by {} to {}", amount(used.by), amount(in_use)),
     };
-    let (since, trimmed) = (case.since(), trimmed_words(case).unwrap_or_default());
+    let (kept, memory) = (amount(kept.by), kept.while_memory_grew(case));
+    let trimmed = trimmed_words(case).unwrap_or_default();
     let text = format!(
-        "what malloc has in use {moved}, but it keeps {kept} more that was freed, while memory grew by {grown} \
-         {since}: holes in the heap, no leak of the program{trimmed}"
+        "what malloc has in use {moved}, but it keeps {kept} more that was freed, while {memory}: holes in \
+         the heap, no leak of the program{trimmed}"
     );
     finding("allocator-retention", text, AGAINST_HOLES)
 }
@@ -202,12 +228,10 @@ fn retention(case: &Case, books: &Books, used: f64, kept: f64) -> Finding {
 const AGAINST_HOLES: &str = "MALLOC_MMAP_THRESHOLD_=65536 (glibc) keeps large blocks out of the heap; also \
     MALLOC_ARENA_MAX=2, jemalloc, or malloc_trim(0) now and then";
 
-fn outside_malloc(case: &Case, books: &Books) -> Finding {
-    let (grown, since) = (amount(books.growth), case.since());
-    let tensors = tensor_words(case, books);
+fn outside_malloc(case: &Case, books: &Books, used: &Grown) -> Finding {
+    let (memory, tensors) = (used.while_memory_grew(case), tensor_words(case, books));
     let text = format!(
-        "memory grew by {grown} {since}, and malloc does not have it{tensors}: it is mapped directly, by a \
-         library or a driver"
+        "{memory}, and malloc does not have it{tensors}: it is mapped directly, by a library or a driver"
     );
     let next = "`pmap -x PID | sort -n -k3` shows the mappings that grow; stacks of threads, arenas of other \
                 allocators and buffers of readers are mapped this way";
@@ -216,15 +240,17 @@ fn outside_malloc(case: &Case, books: &Books) -> Finding {
 
 /// Python objects that are no tensors pile up.
 fn python_objects(case: &Case, books: &Books) -> Option<Finding> {
-    let blocks = books.may_be_python()?;
-    if !rises_with_memory(case.book, InsideFact::PythonBlocks, case.onset) {
+    let blocks = books.python_blocks?;
+    // Whether so much can be in Python's blocks at all.
+    let is_enough = blocks.by * LARGEST_BLOCK >= EXPLAINS * blocks.memory;
+    if !is_enough || !blocks.rises_with_memory(case, InsideFact::PythonBlocks) {
         return None;
     }
-    let each = blocks / (case.now - case.onset).max(1.0);
-    let (unit, grown, since) = (case.unit.name(), amount(books.growth), case.since());
+    let (more, each) = (blocks.by, blocks.by / (blocks.to - blocks.from));
+    let (unit, memory) = (case.unit.name(), blocks.while_memory_grew(case));
     let text = format!(
-        "Python objects rise with memory: {blocks:+.0} blocks ({each:+.1} per {unit}) while memory grew by \
-         {grown} {since}, and neither tensors nor malloc do: objects are kept"
+        "Python objects rise with memory: {more:+.0} blocks ({each:+.1} per {unit}) while {memory}: objects \
+         that are no tensors are kept"
     );
     let next = "look for lists, dicts and strings that grow: metrics, logs, samples kept by number; \
                 tracemalloc.start() and a snapshot's compare_to() name the lines";
@@ -233,8 +259,8 @@ fn python_objects(case: &Case, books: &Books) -> Option<Finding> {
 
 /// Where the training tells its tensors and nothing of malloc.
 fn by_tensors_alone(case: &Case, books: &Books) -> Option<Finding> {
-    books.tensors?;
-    if books.malloc.is_some() || tensors_pile_up(case, books) {
+    let told = books.tensors?;
+    if books.malloc_used.is_some() || tensors_pile_up(case, books) {
         return None;
     }
     if let Some(found) = python_objects(case, books) {
@@ -242,19 +268,19 @@ fn by_tensors_alone(case: &Case, books: &Books) -> Option<Finding> {
     }
     let tensors = case.book.inside.tensors();
     let (count, swing) = (tensors.newest(), tensors.swing());
-    let (grown, since) = (amount(books.growth), case.since());
+    let memory = told.while_memory_grew(case);
     if swing > TENSORS_COME_AND_GO * count.max(1.0) {
         let text = format!(
-            "tensors come and go ({count:.0} now, over a range of {swing:.0}) without piling up while memory \
-             grew by {grown} {since}: memory that is freed and not returned"
+            "tensors come and go ({count:.0} now, over a range of {swing:.0}) without piling up while \
+             {memory}: memory that is freed and not returned"
         );
         let next = "try MALLOC_MMAP_THRESHOLD_=65536 or jemalloc; gc.collect() every few hundred steps \
                     keeps reference cycles from holding batches";
         return Some(finding("allocator-retention", text, next));
     }
     let text = format!(
-        "tensors stay at {count:.0} while memory grew by {grown} {since}: no Python reference to a \
-         tensor piles up; native code keeps it, or the allocator does not return it"
+        "tensors stay at {count:.0} while {memory}: no Python reference to a tensor piles up; native code \
+         keeps it, or the allocator does not return it"
     );
     let next = "run once with MALLOC_MMAP_THRESHOLD_=65536 (glibc): if growth stops, it was holes in \
                 the heap, and MALLOC_ARENA_MAX=2, jemalloc or a malloc_trim(0) now and then cure it; if \
@@ -277,7 +303,7 @@ fn tensor_words(case: &Case, books: &Books) -> String {
 /// Tensors become more, though not so that they would explain the growth.
 fn tensors_pile_up(case: &Case, books: &Books) -> bool {
     let tensors = case.book.inside.tensors();
-    let more = books.tensors.unwrap_or(0.0);
+    let more = books.tensors.map_or(0.0, |tensors| tensors.by);
     let leak = case
         .jury
         .of_subject(Subject::Inside(InsideFact::Tensors))
@@ -295,7 +321,7 @@ fn trimmed(case: &Case) -> Option<Finding> {
 fn trimmed_words(case: &Case) -> Option<String> {
     let back = case.book.inside.track(InsideFact::Trimmed).newest();
     let is_much = back > 0.0 && back >= case.material();
-    is_much.then(|| format!("; malloc_trim gave {} back", amount(back)))
+    is_much.then(|| format!("; malloc_trim gave {} back", Bytes(back as u64)))
 }
 
 /// "; most of them float32[64, 1024] cpu (+400, 100 MiB)"

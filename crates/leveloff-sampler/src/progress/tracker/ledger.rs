@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use leveloff_model::inside::Inside;
+use leveloff_model::inside::{Inside, InsideFact};
 use leveloff_model::process::ProcessIndex;
 use leveloff_model::progress::{Mark, MarkKind, Phase, Progress, ProgressSource};
 use leveloff_model::units::{Seconds, Step};
@@ -161,6 +161,10 @@ impl Ledger {
         progress.epoch = update.epoch.or(progress.epoch);
         progress.epoch_steps = update.epoch_steps.or(progress.epoch_steps);
         progress.inside = progress.inside.updated_by(&update.inside);
+        if update.inside.get(InsideFact::Tensors).is_some() {
+            let counts = progress.inside.get(InsideFact::TensorCounts);
+            progress.inside.set(InsideFact::TensorCounts, counts.unwrap_or(0) + 1);
+        }
         if let Some(grown) = &update.grown {
             progress.grown.clone_from(grown);
         }

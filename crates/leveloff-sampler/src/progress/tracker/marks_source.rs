@@ -94,12 +94,24 @@ impl MarksSource {
     /// Reads what is new; looks for the file, if it is time to.
     pub fn poll(&mut self, now: Seconds, wall_now: UnixSeconds) -> SourceNews {
         let mut news = SourceNews::default();
+        let clock = Clock { now, wall_now };
+        let mut newer = None;
         if now >= self.next_look {
-            self.look(&mut news.troubles);
+            newer = self.look(&mut news.troubles);
             self.next_look = Seconds(now.0 + self.patience(now).0);
         }
+        // A writer that began a new file has written its last into the old one.
+        self.read(clock, &mut news);
+        if newer.is_some() {
+            self.followed = newer;
+            self.read(clock, &mut news);
+        }
+        news
+    }
+
+    fn read(&mut self, clock: Clock, news: &mut SourceNews) {
         let Some(followed) = &mut self.followed else {
-            return news;
+            return;
         };
         let is_fresh = std::mem::take(&mut followed.is_fresh);
         let path = followed.place.file.display();
@@ -108,7 +120,6 @@ impl MarksSource {
                 .troubles
                 .push(format!("cannot read the marks {path}: {error}")),
             Ok(marks) => {
-                let clock = Clock { now, wall_now };
                 let was_running = clock
                     .of(self.target.started)
                     .is_none_or(|start| start.0 < 0.0);
@@ -123,7 +134,6 @@ impl MarksSource {
                 }));
             }
         }
-        news
     }
 
     fn patience(&mut self, now: Seconds) -> Seconds {
@@ -135,14 +145,15 @@ impl MarksSource {
         }
     }
 
-    fn look(&mut self, troubles: &mut Vec<String>) {
+    /// The file that is to be followed from now on, if it is another than before.
+    fn look(&mut self, troubles: &mut Vec<String>) -> Option<Followed> {
         let pid = self.target.pid;
         if !self.owners.may_look() {
             let uid = self.target.uid;
             troubles.push(format!(
                 "marks of process {pid} are user {uid}'s and not looked for; run as that user"
             ));
-            return;
+            return None;
         }
         if self.followed.is_none() && self.target.read_environment(&self.proc_root) {
             self.places = MarksPlace::all_of(&self.target);
@@ -156,17 +167,16 @@ impl MarksSource {
             let followed = self.followed.as_ref();
             let is_same = followed.is_some_and(|followed| followed.is_still_at(place));
             if is_same {
-                return;
+                return None;
             }
             match open(place, self.owners, &self.target) {
                 Ok(None) => {}
                 Ok(Some(follower)) => {
-                    self.followed = Some(Followed {
+                    return Some(Followed {
                         place: place.clone(),
                         follower,
                         is_fresh: true,
                     });
-                    return;
                 }
                 Err(why) => troubles.push(format!(
                     "marks {} of process {pid} are not read: {why}",
@@ -174,6 +184,7 @@ impl MarksSource {
                 )),
             }
         }
+        None
     }
 }
 

@@ -123,6 +123,10 @@ fn marks_outrank_a_log_once_they_speak() {
         tracker.progress().inside.get(InsideFact::Tensors),
         Some(6529)
     );
+    trainee.mark("{\"step\":8,\"tensors\":6529}\n{\"step\":9}\n");
+    poll(&mut tracker, 2.5);
+    let inside = &tracker.progress().inside;
+    assert_eq!(inside.get(InsideFact::TensorCounts), Some(2));
     assert_eq!(tracker.progress().planned_steps, Some(Step(90)));
     trainee.print("step 101: loss 2.0\n");
     poll(&mut tracker, 12.0);
@@ -252,6 +256,25 @@ fn the_lowest_rank_is_the_run_and_the_others_are_said_to_be_ignored() {
     assert_eq!(tracker.progress().step, Some(Step(3)));
     poll(&mut tracker, 4.0);
     assert_eq!(tracker.progress().step, Some(Step(50)));
+}
+
+#[test]
+fn a_file_that_the_training_began_anew_is_followed_and_the_old_one_read_to_its_end() {
+    let trainee = Trainee::start();
+    trainee.mark("{\"step\":7}\n");
+    let mut tracker = watching(&trainee);
+    poll(&mut tracker, 1.0);
+    trainee.mark("{\"step\":8,\"event\":\"checkpoint\"}\n");
+    let newer = trainee.marks().with_extension("new");
+    append(&newer, "{\"step\":9}\n");
+    fs::set_permissions(&newer, fs::Permissions::from_mode(0o600)).unwrap();
+    fs::rename(&newer, trainee.marks()).unwrap();
+    let told = poll(&mut tracker, 3.0);
+    assert!(
+        told.contains(&MarkKind::Event("checkpoint".to_owned())),
+        "{told:?}"
+    );
+    assert_eq!(tracker.progress().step, Some(Step(9)));
 }
 
 #[test]
