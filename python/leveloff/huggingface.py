@@ -86,4 +86,4 @@ def _epoch_steps(args: Any, state: TrainerState, kwargs: Any) -> Optional[int]:
         batches = len(kwargs["train_dataloader"])
     except (KeyError, TypeError, NotImplementedError):
         return None
-    return math.ceil(batches / max(args.gradient_accumulation_steps, 1))
+    return int(math.ceil(batches / max(args.gradient_accumulation_steps, 1)))
