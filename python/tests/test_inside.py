@@ -30,7 +30,7 @@ class Wrapper(Tensor): pass
 class FakeTensor(Tensor): pass
 torch.Tensor = Tensor; torch.nn = types.SimpleNamespace(Parameter=Parameter)
 sys.modules["torch"] = torch
-leveloff.configure(every=1, budget=1e9)
+leveloff.configure(every=1, budget=1e12)
 """
 
 
@@ -80,7 +80,7 @@ kept = [Proxy(), Broken(Storage(1)), Tensor(Storage(2))]
 
 
 def test_without_torch_there_are_no_tensors_to_tell(tmp_path):
-    told = train(tmp_path, "leveloff.configure(every=1, budget=1e9); leveloff.step(1)")
+    told = train(tmp_path, "leveloff.configure(every=1, budget=1e12); leveloff.step(1)")
     assert "tensors" not in told.lines[0] and told.lines[0]["python_blocks"] > 1000
 
 
@@ -190,7 +190,7 @@ def test_another_malloc_has_no_books_here(tmp_path):
         import ctypes, types, leveloff._malloc as malloc
         real = ctypes.CDLL
         malloc.ctypes.CDLL = lambda name: real(name) if name else types.SimpleNamespace(malloc=real(None).calloc)
-        leveloff.configure(every=1, budget=1e9)
+        leveloff.configure(every=1, budget=1e12)
         leveloff.step(1)
         """,
     )
@@ -201,7 +201,7 @@ RETENTION = """
 import ctypes
 libc = ctypes.CDLL("libc.so.6")
 libc.malloc.restype, libc.malloc.argtypes, libc.free.argtypes = ctypes.c_void_p, [ctypes.c_size_t], [ctypes.c_void_p]
-leveloff.configure(every=1, budget=1e9, trim_probe={probe})
+leveloff.configure(every=1, budget=1e12, trim_probe={probe})
 leveloff.step(1)
 blocks = [libc.malloc(100_000) for _ in range(2000)]
 for block in blocks: ctypes.memset(block, 1, 100_000)
