@@ -3,10 +3,11 @@
 import os
 import threading
 import time
+from contextlib import suppress
 from typing import Any, Callable, Dict, List, Mapping, Optional
 
 from . import _numbers
-from ._guard import Trouble, switch
+from ._guard import Trouble, guarded, switch
 from ._inside import Inside, Options
 from ._place import Place, choose
 from ._stop import StopWatch
@@ -125,6 +126,14 @@ class Session:
             if self._file is not None and self.pid == os.getpid():
                 self._file.flush()
 
+    def discard(self) -> None:
+        """What was told is to be heard by nobody any more."""
+        with self._lock:
+            if self._file is not None and self._place is not None and self.pid == os.getpid():
+                self._file.close()
+                with suppress(FileNotFoundError):
+                    os.unlink(self._place.marks)
+
     def abandon(self) -> None:
         """We are a fork's child: the file is the parent's. The lock may be held by a thread that
         does not exist here, so it is not asked for."""
@@ -211,6 +220,16 @@ def finish() -> None:
     """Writes what was held back; called when the process ends in order."""
     if _current is not None and _current.pid == os.getpid():
         _current.finish()
+
+
+@guarded(None)
+def _begin_anew() -> None:
+    """Forgets all that was told, for the pytest plugin: a test's steps are no steps of the next."""
+    global _current
+    with _making:
+        session, _current = _current, None
+    if session is not None:
+        session.discard()
 
 
 def _after_fork() -> None:

@@ -90,8 +90,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Says what is wrong before the test has taken its time."""
     if "leveloff" not in getattr(item, "fixturenames", ()) and item.get_closest_marker("leveloff") is None:
         return
-    if item.config.getoption("--no-leveloff"):
-        item.warn(LeveloffWarning("memory is not watched, because of --no-leveloff"))
+    off = _who_switched_off(item.config)
+    if off is not None:
+        item.warn(LeveloffWarning(f"memory is not watched, because of {off}"))
         return
     try:
         item.stash[_WATCH] = Watch(find(), Demands.of(list(item.iter_markers("leveloff"))))
@@ -119,6 +120,13 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, None]:
     ours = _conclude(item, watch, recording.file, trouble, own_failure is not None)
     if ours is not None and own_failure is None:
         outcome.force_exception(ours)
+
+
+def _who_switched_off(config: pytest.Config) -> Optional[str]:
+    if config.getoption("--no-leveloff"):
+        return "--no-leveloff"
+    is_disabled = os.environ.get("LEVELOFF_DISABLE", "") not in ("", "0")
+    return "LEVELOFF_DISABLE" if is_disabled else None
 
 
 def _is_failure(error: BaseException) -> bool:
