@@ -100,6 +100,21 @@ def test_xdist_workers_watch_themselves(inner: pytest.Pytester) -> None:
     assert left_over(inner) == [] and not list((inner.path / "scratch").glob("leveloff-pytest-*"))
 
 
+def test_steps_of_one_test_are_no_steps_of_the_next(inner: pytest.Pytester) -> None:
+    tests = f"""
+pytestmark = pytest.mark.leveloff({MOMENT}, keep="kept")
+
+def test_first(leveloff): train(leveloff, 1, steps=20)
+
+def test_second(): time.sleep(0.3)
+"""
+    outcome(inner, tests).assert_outcomes(passed=2)
+    first, second = ((inner.path / "kept" / file_name(f"test_it.py::test_{name}")) for name in ("first", "second"))
+    assert '"step":' in first.read_text(), "else this tells nothing"
+    assert '"step":' not in second.read_text()
+    assert second.read_text().count('{"process":') == 1, "the recorder is a child of the test, and no part of it"
+
+
 def test_the_fixture_alone_asks_for_the_usual_check(inner: pytest.Pytester) -> None:
     result = outcome(inner, "def test_alone(leveloff): train(leveloff, 300_000, steps=400)")
     result.assert_outcomes(failed=1)
