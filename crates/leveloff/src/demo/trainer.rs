@@ -41,8 +41,9 @@ impl Trainer {
         match places(beside, &path).find(|place| is_program(place)) {
             Some(program) => Ok(Trainer::at(&program)),
             None => bail!(
-                "the reference trainer is not there: neither beside leveloff nor on PATH; build it \
-                 with: cargo build --release -p {NAME}, or name it with --trainer"
+                "the reference trainer is not there: neither beside leveloff nor on PATH; it comes \
+                 with the sources only, not with the wheel or the crate: build it there with: cargo \
+                 build --release -p {NAME}, and name it with --trainer"
             ),
         }
     }
