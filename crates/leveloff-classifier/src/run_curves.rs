@@ -158,16 +158,27 @@ impl RunCurves {
         self.event_stride > 1
     }
 
-    /// The series that are known and were ever more than nothing, in the order of reading.
+    /// The series that are known and were ever more than nothing, in the order of reading. What a trim
+    /// gave back is one number and no curve.
     pub fn series(&self) -> Vec<Series> {
         let is_there = |series: &Series| self.peak(*series).is_some_and(|peak| peak > 0.0);
-        Series::all().filter(is_there).collect()
+        let is_curve = |series: &Series| *series != Series::Inside(InsideFact::Trimmed);
+        Series::all().filter(is_curve).filter(is_there).collect()
     }
 
     /// The value when the run began to count: the model is loaded. Without a count, the first.
     pub fn baseline(&self, series: Series) -> Option<f64> {
         let first = self.first_counted.or(self.first)?;
-        first[series.index()].map(|reach| reach.high)
+        let value = first[series.index()].map(|reach| reach.high);
+        match series {
+            // A training counts inside some steps later, and zero is what it says before: it had not
+            // nothing when the run began.
+            Series::Inside(_) => value.filter(|value| *value > 0.0).or_else(|| {
+                let told = self.spans().filter_map(|span| span.value(series));
+                told.map(|reach| reach.low).find(|value| *value > 0.0)
+            }),
+            _ => value,
+        }
     }
 
     /// The highest value of any sample.
@@ -381,6 +392,7 @@ fn values(observation: &Observation) -> Values {
 
 #[cfg(test)]
 mod tests {
+    use leveloff_model::inside::Inside;
     use leveloff_model::process::{Pid, ProcessIndex};
     use leveloff_model::units::Seconds;
 
@@ -453,6 +465,25 @@ mod tests {
         assert_eq!(curves.settled(Series::Memory), Some(50.0));
         assert!(curves.spans().count() <= MOST_SPANS);
         assert!(curves.stride() > 1);
+    }
+
+    #[test]
+    fn what_is_counted_inside_begins_with_its_first_count_and_a_trim_is_no_curve() {
+        let mut curves = RunCurves::new();
+        for step in 0..40_u32 {
+            let tensors = (step >= 10).then_some(if step < 20 { 0 } else { 6529 });
+            let inside = Inside::default()
+                .with(InsideFact::Tensors, tensors.map(u64::from))
+                .with(InsideFact::Trimmed, (step == 30).then_some(1 << 20));
+            curves.observe(&Observation {
+                inside,
+                ..at(Some(f64::from(step)), f64::from(step), 500)
+            });
+        }
+        let [tensors, trimmed] = [InsideFact::Tensors, InsideFact::Trimmed].map(Series::Inside);
+        assert_eq!(curves.baseline(tensors), Some(6529.0));
+        assert_eq!(curves.peak(trimmed), Some(f64::from(1 << 20)));
+        assert_eq!(curves.series(), [Series::Memory, tensors]);
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod footer;
 mod growth;
 mod header;
 mod help;
+mod inside;
 mod log;
 mod process;
 mod ranks;

@@ -119,6 +119,9 @@ impl RunState {
         let before = self.sample.replace(tick.sample);
         self.interval = self.since(before.as_ref());
         self.move_own_marker();
+        if let (Some(marker), Some(now)) = (&mut self.marker, &self.sample) {
+            marker.learn(&now.progress.inside);
+        }
     }
 
     /// Asks for the verdict, once for all ticks that came at a time.

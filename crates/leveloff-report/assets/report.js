@@ -44,21 +44,20 @@ function buildControls(chart, states) {
   place.append(group("Options", ...options));
 }
 
-const GROUPS = [["whole", "Whole"], ["role", "Roles"], ["kind", "Kinds"], ["gpu", "GPU"], ["tensors", "Counts"], ["descriptors", ""]];
+const GROUPS = [["Whole", ["whole"]], ["Roles", ["role"]], ["Kinds", ["kind"]], ["Inside", ["inside"]], ["GPU", ["gpu"]],
+  ["Counts", ["tensors", "counts", "descriptors"]]];
 const LANE_LABELS = { evaluation: "evaluations", checkpoint: "checkpoints", epoch: "epochs", named: "named events" };
 
 function buildLegend(chart, states) {
   const place = byId("legend");
   data.runs.forEach((run, r) => {
-    let row = null;
-    for (const [name, label] of GROUPS) {
-      const members = run.series.filter((series) => series.group === name);
+    for (const [label, groups] of GROUPS) {
+      const members = run.series.filter((series) => groups.includes(series.group));
       if (!members.length) continue;
-      if (label || !row) {
-        row = group([run.name, label].filter(Boolean).join(" "));
-        row.append(html("span", { class: "group-name", "aria-hidden": "true" }, [run.name, label].filter(Boolean).join(" ")));
-        place.append(row);
-      }
+      const name = [run.name, label].filter(Boolean).join(" ");
+      const row = group(name);
+      row.append(html("span", { class: "group-name", "aria-hidden": "true" }, name));
+      place.append(row);
       for (const series of members) row.append(seriesButton(chart, series, r, states));
     }
   });

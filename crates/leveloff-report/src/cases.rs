@@ -9,7 +9,7 @@ use leveloff_classifier::verdict::{
     Because, Blame, Clock, ClockTick, DecideBy, Extremes, Finding, Grade, Judgement, Kind, Rate,
     Risk, RunVerdict, Shape, Subject, Verdict,
 };
-use leveloff_model::inside::{Inside, InsideFact};
+use leveloff_model::inside::{GrownTensors, Inside, InsideFact};
 use leveloff_model::process::{Pid, ProcessIndex, Role};
 use leveloff_model::progress::MarkKind;
 use leveloff_model::recording::StatedFacts;
@@ -206,6 +206,8 @@ pub struct Run {
     events: Vec<(u32, String)>,
     limit: Option<Bytes>,
     has_everything: bool,
+    counts: Option<fn(u32) -> Inside>,
+    grown: Vec<GrownTensors>,
     chronicle: Chronicle,
     judge: Option<RunJudge>,
 }
@@ -229,9 +231,25 @@ impl Run {
         self
     }
 
-    /// With tensors, GPU, /dev/shm, swap and descriptors.
+    /// With all that a training counts inside, GPU, /dev/shm, swap and descriptors.
     pub fn with_everything(mut self) -> Run {
         self.has_everything = true;
+        self
+    }
+
+    /// With what the training counts inside at each step.
+    pub fn counts(mut self, counts: fn(u32) -> Inside) -> Run {
+        self.counts = Some(counts);
+        self
+    }
+
+    /// With tensors of this name that became more.
+    pub fn grown(mut self, what: &str, more: u64, more_bytes: u64) -> Run {
+        self.grown.push(GrownTensors {
+            what: what.to_owned(),
+            more,
+            more_bytes: Bytes(more_bytes),
+        });
         self
     }
 
@@ -284,14 +302,23 @@ impl Run {
             processes: roles.map(|(role, i)| self.share(*role, i, share)).collect(),
             devshm: beside(7),
             gpu_bytes: beside(2),
-            inside: Inside::default()
-                .with(InsideFact::Tensors, beside(1000).map(|bytes| bytes.0))
-                .with(InsideFact::CudaReserved, beside(3).map(|bytes| bytes.0)),
+            inside: match self.counts {
+                Some(counts) => counts(step),
+                None => self.everything_inside(memory),
+            },
+            grown: self.grown.clone(),
             marks: said
                 .map(|(_, name)| MarkKind::Event(name.clone()))
                 .collect(),
             ..Observation::default()
         }
+    }
+
+    fn everything_inside(&self, memory: Bytes) -> Inside {
+        let all = InsideFact::ALL.into_iter().filter(|_| self.has_everything);
+        all.fold(Inside::default(), |inside, fact| {
+            inside.with(fact, memory.0 / (fact as u64 + 3))
+        })
     }
 
     fn share(&self, role: Role, index: u32, memory: Bytes) -> ProcessShare {

@@ -85,6 +85,13 @@ pub fn thousands(count: u64) -> String {
     text
 }
 
+/// A change of a count: `+1,234`, `-3`, `+0`.
+pub fn more_or_less(change: f64) -> String {
+    let change = change.round();
+    let sign = if change < 0.0 { '-' } else { '+' };
+    format!("{sign}{}", thousands(change.abs() as u64))
+}
+
 /// In which words and fractions a position is told.
 #[derive(Debug, Clone, Copy)]
 struct Scale {

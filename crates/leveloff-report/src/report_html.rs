@@ -11,6 +11,7 @@ mod data;
 mod document;
 mod environment;
 mod findings;
+mod grown_tensors;
 mod growth_table;
 mod headline;
 mod marks;
@@ -50,9 +51,10 @@ pub fn page(report: &RunReport) -> String {
 }
 
 /// In the order of reading: what it looks like, who it is, what to do, what it needs, how it is known.
-const SECTIONS: [fn(&RunReport, &mut Markup); 8] = [
+const SECTIONS: [fn(&RunReport, &mut Markup); 9] = [
     chart::write,
     growth_table::write,
+    grown_tensors::write,
     members::write,
     findings::write,
     sizing_table::write,

@@ -8,6 +8,7 @@ mod environment;
 
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::run_curves::{RunEvent, RunEventKind};
+use leveloff_model::inside::GrownTensors;
 use serde::Serialize;
 
 use crate::judge_json::{Plain, Row, to_line};
@@ -28,6 +29,8 @@ pub fn document(report: &RunReport) -> String {
     let mut text = to_line(&ReportRow {
         judged: Row::of(&judged),
         parts: report.parts.iter().map(PartRow::of).collect(),
+        tensors_grown: report.grown.iter().map(GrownRow::of).collect(),
+        trimmed_bytes: report.trimmed().map(|trimmed| trimmed.0),
         members: report.members.iter().map(MemberRow::of).collect(),
         members_left_out: report.members_left_out,
         sizing: SizingRow {
@@ -51,6 +54,8 @@ struct ReportRow<'a> {
     #[serde(flatten)]
     judged: Row<'a>,
     parts: Vec<PartRow>,
+    tensors_grown: Vec<GrownRow<'a>>,
+    trimmed_bytes: Option<u64>,
     members: Vec<MemberRow<'a>>,
     members_left_out: u64,
     sizing: SizingRow,
@@ -77,6 +82,13 @@ struct PartRow {
     share: Plain,
     rss_bytes: Option<u64>,
     processes: Option<u32>,
+}
+
+#[derive(Serialize)]
+struct GrownRow<'a> {
+    what: &'a str,
+    more: u64,
+    more_bytes: u64,
 }
 
 #[derive(Serialize)]
@@ -140,6 +152,16 @@ impl PartRow {
             share: Plain(part.share),
             rss_bytes: part.rss.map(|rss| rss.0),
             processes: part.processes,
+        }
+    }
+}
+
+impl GrownRow<'_> {
+    fn of(grown: &GrownTensors) -> GrownRow<'_> {
+        GrownRow {
+            what: &grown.what,
+            more: grown.more,
+            more_bytes: grown.more_bytes.0,
         }
     }
 }

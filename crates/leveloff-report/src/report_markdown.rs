@@ -9,10 +9,11 @@ mod evidence;
 mod setting;
 
 use leveloff_classifier::verdict::{ClockTick, RunVerdict, Subject, Verdict};
+use leveloff_model::inside::GrownTensors;
 
 use crate::judge_text::{bound, memory_beside, warmup};
 use crate::markdown_words::{code, prose};
-use crate::place::Place;
+use crate::place::{Place, more_or_less};
 use crate::rate::MemoryRate;
 use crate::run_report::RunReport;
 use crate::sizing::{Sizing, whole};
@@ -20,7 +21,8 @@ use crate::subject::{things, words};
 use crate::text_chart::text_chart;
 use crate::words::{
     Headline, blame_words, blamed_since, bytes, clock_words, growth_with_interval,
-    is_from_the_start, risk_words, ruled_out, sentence, settling, verdict_words, what_to_try,
+    is_from_the_start, risk_words, ruled_out, sentence, settling, trim_words, verdict_words,
+    what_to_try,
 };
 use document::Document;
 
@@ -32,13 +34,28 @@ pub fn markdown(report: &RunReport) -> String {
     page.fence("", &text_chart(report));
     page.heading("Evidence");
     evidence::write(report, &mut page);
-    write_cause(&report.verdict, &mut page);
+    write_grown_tensors(report, &mut page);
+    write_cause(report, &mut page);
     write_ruled_out(report, &mut page);
     write_sizing(report, &mut page);
     setting::write_environment(report, &mut page);
     setting::write_reproduction(report, &mut page);
     setting::write_method(report, &mut page);
     page.into_text()
+}
+
+/// Where the training tells. The words are the training's own.
+fn write_grown_tensors(report: &RunReport, page: &mut Document) {
+    if report.grown.is_empty() {
+        return;
+    }
+    page.heading("Tensors that became more");
+    let row = |grown: &GrownTensors| {
+        let more = more_or_less(grown.more as f64);
+        vec![code(&grown.what), more, format!("+{}", grown.more_bytes)]
+    };
+    let rows: Vec<Vec<String>> = report.grown.iter().map(row).collect();
+    page.table(&["what", "more", "more memory"], &rows);
 }
 
 fn write_ruled_out(report: &RunReport, page: &mut Document) {
@@ -116,7 +133,8 @@ fn other_bases(run: &RunVerdict) -> Option<String> {
 }
 
 /// Who and which kind of memory, what makes it grow, what else was found.
-fn write_cause(run: &RunVerdict, page: &mut Document) {
+fn write_cause(report: &RunReport, page: &mut Document) {
+    let run = &report.verdict;
     let mut items: Vec<String> = run
         .blame
         .iter()
@@ -141,6 +159,7 @@ fn write_cause(run: &RunVerdict, page: &mut Document) {
             prose(&finding.text)
         ));
     }
+    items.extend(trim_words(report).map(|trim| prose(&trim)));
     if run.findings.is_empty() {
         items.extend(what_to_try(run).map(|next| format!("Next: {}", prose(next))));
     }

@@ -15,6 +15,7 @@ pub use parts::Part;
 use leveloff_classifier::observation::Observation;
 use leveloff_classifier::run_curves::{RunCurves, Series};
 use leveloff_classifier::verdict::RunVerdict;
+use leveloff_model::inside::{GrownTensors, InsideFact};
 use leveloff_model::recording::{End, Header, StatedFacts};
 use leveloff_model::sample::Tick;
 use leveloff_model::units::Bytes;
@@ -42,6 +43,8 @@ pub struct RunReport {
     pub curves: RunCurves,
     /// What each role and kind holds and how it grew: the whole first.
     pub parts: Vec<Part>,
+    /// Which tensors became more, most bytes first, where the training tells.
+    pub grown: Vec<GrownTensors>,
     /// Who ran, parents before their children. Empty when the source knows one number only.
     pub members: Vec<Member>,
     /// Processes that were too small or too short to be listed.
@@ -69,6 +72,7 @@ pub struct Chronicle {
 pub struct RunChronicle {
     curves: RunCurves,
     crew: Crew,
+    grown: Vec<GrownTensors>,
     /// How high memory was at the step before the newest.
     before: Option<Bytes>,
     /// What was seen at the newest step. A run that shuts down gives its memory back at its last step, and
@@ -131,6 +135,9 @@ impl RunChronicle {
     fn take(&mut self, observation: &Observation) {
         self.curves.observe(observation);
         self.crew.observe(observation);
+        if self.grown != observation.grown {
+            self.grown.clone_from(&observation.grown);
+        }
     }
 
     /// Takes what is held up to where memory is given back.
@@ -161,6 +168,7 @@ impl Chronicle {
             gpu_sizing: Sizing::of_gpu(&run.curves),
             background: background.finish(about.header, about.end),
             curves: run.curves,
+            grown: run.grown,
             members,
             members_left_out,
             verdict,
@@ -196,6 +204,12 @@ impl RunReport {
     /// The part that is this series, if it is known.
     pub fn part(&self, series: Series) -> Option<&Part> {
         self.parts.iter().find(|part| part.series == series)
+    }
+
+    /// What a `malloc_trim` gave back, if the training tried one.
+    pub fn trimmed(&self) -> Option<Bytes> {
+        let trimmed = self.curves.peak(Series::Inside(InsideFact::Trimmed))?;
+        Some(Bytes(trimmed as u64))
     }
 }
 

@@ -76,20 +76,20 @@ pub fn words(subject: Subject) -> String {
     }
 }
 
-/// What the training counts inside.
+/// What the training counts inside, as the label of a line or a row.
 pub fn inside_words(fact: InsideFact) -> &'static str {
     match fact {
         InsideFact::Tensors => "live tensors",
-        InsideFact::TensorBytes => "in tensors",
+        InsideFact::TensorBytes => "tensor memory",
         InsideFact::DeviceTensors => "tensors on devices",
-        InsideFact::DeviceTensorBytes => "in tensors on devices",
-        InsideFact::GcObjects => "objects of the garbage collector",
-        InsideFact::PythonBlocks => "blocks of Python's allocator",
-        InsideFact::MallocUsed => "in use of malloc",
-        InsideFact::MallocFree => "freed and kept by malloc",
+        InsideFact::DeviceTensorBytes => "tensor memory on devices",
+        InsideFact::GcObjects => "gc objects",
+        InsideFact::PythonBlocks => "Python blocks",
+        InsideFact::MallocUsed => "malloc in use",
+        InsideFact::MallocFree => "freed, kept by malloc",
         InsideFact::Trimmed => "given back by malloc_trim",
         InsideFact::CudaReserved => "CUDA allocator",
-        InsideFact::CudaAllocated => "in use of the CUDA allocator",
+        InsideFact::CudaAllocated => "CUDA in tensors",
         InsideFact::Pinned => "pinned host memory",
         InsideFact::TensorCounts => "counts of tensors",
     }

@@ -7,6 +7,7 @@ mod ending;
 mod headline;
 mod reason;
 mod ruled_out;
+mod trim;
 
 pub use brief::{brief, growth, growth_with_interval};
 pub use cause::{
@@ -16,6 +17,7 @@ pub use ending::end_words;
 pub use headline::{Headline, is_from_the_start, short_reason, verdict_words};
 pub use reason::{sentence, settling};
 pub use ruled_out::ruled_out;
+pub use trim::{trim_words, trimmed_words};
 
 use leveloff_model::units::Bytes;
 

@@ -1,15 +1,14 @@
 //! What grew since the marker, by role and kind: the parts add up to the whole.
 
-use leveloff_model::inside::InsideFact;
 use leveloff_model::process::Role;
 use leveloff_model::units::ByteDelta;
-use leveloff_report::place::thousands;
 use leveloff_report::subject::kind_words;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::bars::bar;
+use super::inside;
 use super::since::marker_words;
 use super::text::{left_aligned, padded, put, right_aligned, width};
 use super::{below_heading, heading};
@@ -42,13 +41,13 @@ pub fn draw(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer)
 }
 
 fn draw_table(run: &RunState, look: &Look, mut area: Rect, buffer: &mut Buffer) {
-    if let Some(tensors) = tensors(run) {
-        let last = usize::from(area.height.saturating_sub(1));
-        let tensors = Line::styled(tensors, look.style(Paint::Faint));
-        put(tensors, last, area, buffer);
-        area.height = last as u16;
-    }
     let grown = run.grown();
+    for text in inside_lines(run, &grown, area).into_iter().rev() {
+        let last = area.height.saturating_sub(1);
+        let line = Line::styled(text, look.style(Paint::Faint));
+        put(line, usize::from(last), area, buffer);
+        area.height = last;
+    }
     let (named, rest) = split(&grown, usize::from(area.height));
     let most = grown.first().map_or(0, |grown| grown.by.0.abs()).max(1) as f64;
     let columns = usize::from(area.width);
@@ -66,6 +65,15 @@ fn draw_table(run: &RunState, look: &Look, mut area: Rect, buffer: &mut Buffer) 
         let line = table_line(&others, total(rest), None, None, columns, look);
         put(line, named.len(), area, buffer);
     }
+}
+
+/// What the training counts, below the parts. Tensors come first; the rest has what room the parts leave.
+fn inside_lines(run: &RunState, grown: &[Grown], area: Rect) -> Vec<String> {
+    let left = usize::from(area.height).saturating_sub(grown.len());
+    let mut lines = inside::words(run);
+    lines.retain(|text| width(text) <= usize::from(area.width));
+    lines.truncate(left.max(1));
+    lines
 }
 
 fn table_line(
@@ -98,24 +106,34 @@ fn table_line(
     ])
 }
 
-/// `WHAT  +11.6 GiB since step 10, all trainer anonymous · tensors level at 6,529`
+/// `WHAT  +11.6 GiB since step 10, all trainer anonymous · tensors level at 6,529 · malloc +11.5 GiB in use`
 fn line(run: &RunState, look: &Look, columns: usize) -> Line<'static> {
     let grown = run.grown();
     let begin = format!("{} since {}", total(&grown), marker_words(run));
     let room = columns.saturating_sub(width("WHAT  ") + width(&begin));
-    let tensors = tensors(run).map_or_else(String::new, |text| format!(" · {text}"));
-    let beside_tensors = parts(&grown, room.saturating_sub(width(&tensors)));
-    // Who grew is worth more than what did not.
-    let (parts, tensors) = match beside_tensors {
-        Some(parts) => (parts, tensors),
-        None => (parts(&grown, room).unwrap_or_default(), String::new()),
-    };
+    let (parts, inside) = parts_and_inside(&grown, &inside::words(run), room);
     Line::from_iter([
         Span::styled("WHAT  ", look.style(Paint::Heading)),
         Span::styled(begin, look.style(Paint::Strong)),
         Span::raw(parts),
-        Span::styled(tensors, look.style(Paint::Faint)),
+        Span::styled(inside, look.style(Paint::Faint)),
     ])
+}
+
+/// Who grew is worth more than what was counted. The first that was counted has a place beside at least
+/// one part, the others where they take none from the parts.
+fn parts_and_inside(grown: &[Grown], counted: &[String], room: usize) -> (String, String) {
+    let beside = |counted: &[String]| {
+        let inside: String = counted.iter().map(|text| format!(" · {text}")).collect();
+        let parts = parts(grown, room.checked_sub(width(&inside))?)?;
+        Some((parts, inside))
+    };
+    let first = &counted[..counted.len().min(1)];
+    let Some(least) = beside(first).or_else(|| beside(&[])) else {
+        return Default::default();
+    };
+    let all = beside(counted).filter(|(parts, _)| *parts == least.0);
+    all.unwrap_or(least)
 }
 
 /// As many parts as fit, what is left counted together.
@@ -170,19 +188,4 @@ fn kind(part: &Grown) -> &'static str {
 
 fn total(grown: &[Grown]) -> ByteDelta {
     grown.iter().fold(ByteDelta(0), |sum, part| sum + part.by)
-}
-
-/// `tensors level at 6,529`, where the training tells.
-fn tensors(run: &RunState) -> Option<String> {
-    let now = run.sample()?.progress.inside.get(InsideFact::Tensors)?;
-    let count = thousands(now);
-    Some(match run.marker()?.tensors {
-        Some(before) if before == now => format!("tensors level at {count}"),
-        Some(before) => {
-            let sign = if now > before { '+' } else { '-' };
-            let moved = thousands(now.abs_diff(before));
-            format!("tensors {sign}{moved} to {count}")
-        }
-        None => format!("{count} tensors"),
-    })
 }

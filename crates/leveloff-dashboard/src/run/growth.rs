@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use leveloff_classifier::observation::ProcessShare;
 use leveloff_classifier::verdict::Kind;
-use leveloff_model::inside::InsideFact;
+use leveloff_model::inside::Inside;
 use leveloff_model::process::{ProcessIndex, Role};
 use leveloff_model::sample::Sample;
 use leveloff_model::units::{ByteDelta, Bytes, Seconds, Step};
@@ -18,8 +18,8 @@ pub struct Marker {
     pub step: Option<Step>,
     /// What the run held.
     pub memory: Bytes,
-    /// Live tensors, where the training tells.
-    pub tensors: Option<u64>,
+    /// What the training counted inside: at the marker, or where it counted first after it.
+    pub inside: Inside,
     parts: BTreeMap<(Role, Kind), Bytes>,
     processes: HashMap<ProcessIndex, Bytes>,
 }
@@ -44,13 +44,18 @@ impl Marker {
             t: sample.t,
             step: sample.progress.step,
             memory: shares.iter().map(|share| share.memory).sum(),
-            tensors: sample.progress.inside.get(InsideFact::Tensors),
+            inside: sample.progress.inside,
             parts: parts(shares),
             processes: shares
                 .iter()
                 .map(|share| (share.index, share.memory))
                 .collect(),
         }
+    }
+
+    /// Hears what is counted inside. A training counts some steps after it began to tell them.
+    pub(super) fn learn(&mut self, now: &Inside) {
+        self.inside = now.updated_by(&self.inside);
     }
 
     /// What each part did since, the one that moved most first. Parts that are gone shrank to nothing.

@@ -3,10 +3,12 @@
 use std::collections::VecDeque;
 
 use leveloff_classifier::verdict::{Grade, RunVerdict};
+use leveloff_model::inside::{Inside, InsideFact};
 use leveloff_model::process::{ProcessIndex, Role};
 use leveloff_model::progress::{MarkKind, Phase};
 use leveloff_model::sample::{Event, Gap, Sample, Tick};
 use leveloff_model::units::{Seconds, Step};
+use leveloff_report::words::trimmed_words;
 
 use super::people::People;
 
@@ -76,7 +78,7 @@ impl EventLog {
                 Event::Exited(index) => went.extend(role(people, *index)),
                 Event::Changed(_) | Event::Software(_) => {}
                 Event::Mark(mark) => {
-                    if let Some(text) = told(&mark.kind) {
+                    if let Some(text) = told(&mark.kind, &tick.sample.progress.inside) {
                         self.push(LogEntry {
                             t: mark.t,
                             step: mark.step,
@@ -165,14 +167,18 @@ fn role(people: &People, index: ProcessIndex) -> Option<Role> {
     people.get(index).map(|person| person.info.role)
 }
 
-fn told(kind: &MarkKind) -> Option<String> {
+fn told(kind: &MarkKind, inside: &Inside) -> Option<String> {
+    let trimmed = inside.bytes(InsideFact::Trimmed);
     match kind {
         // Training is what goes on between the others.
         MarkKind::Phase(Phase::Train) => None,
         MarkKind::Phase(Phase::Eval) => Some("evaluation".to_owned()),
         MarkKind::Phase(phase) => Some(phase.name().to_owned()),
         MarkKind::Epoch(epoch) => Some(format!("epoch {epoch}")),
-        MarkKind::Event(name) => Some(name.clone()),
+        MarkKind::Event(name) => match trimmed.filter(|_| name == "trim") {
+            Some(trimmed) => Some(trimmed_words(trimmed)),
+            None => Some(name.clone()),
+        },
     }
 }
 
@@ -219,28 +225,48 @@ mod tests {
         }
     }
 
+    fn said(step: u64, kind: MarkKind) -> Tick {
+        let mut tick = read_at(1.0, None);
+        tick.events.push(Event::Mark(Mark {
+            t: Seconds(1.0),
+            process: None,
+            step: Some(Step(step)),
+            kind,
+            facts: Default::default(),
+        }));
+        tick
+    }
+
     #[test]
     fn a_checkpoint_that_is_begun_and_done_is_told_once() {
-        let told = |step: u64, kind: MarkKind| {
-            let mut tick = read_at(1.0, None);
-            tick.events.push(Event::Mark(Mark {
-                t: Seconds(1.0),
-                process: None,
-                step: Some(Step(step)),
-                kind,
-                facts: Default::default(),
-            }));
-            tick
-        };
         let mut log = EventLog::default();
         for step in [100, 200] {
             let begun = MarkKind::Phase(Phase::Checkpoint);
-            log.take(&told(step, begun), &People::default());
+            log.take(&said(step, begun), &People::default());
             let done = MarkKind::Event("checkpoint".to_owned());
-            log.take(&told(step, done), &People::default());
+            log.take(&said(step, done), &People::default());
         }
         let steps: Vec<Option<Step>> = log.all().map(|entry| entry.step).collect();
         assert_eq!(steps, [Some(Step(100)), Some(Step(200))]);
+    }
+
+    #[test]
+    fn a_trim_is_told_with_what_came_back() {
+        let mut log = EventLog::default();
+        for (step, trimmed) in [(100, None), (200, Some(310 << 20)), (300, Some(0))] {
+            let mut tick = said(step, MarkKind::Event("trim".to_owned()));
+            tick.sample
+                .progress
+                .inside
+                .set(InsideFact::Trimmed, trimmed);
+            log.take(&tick, &People::default());
+        }
+        let told: Vec<&str> = log.all().map(|entry| entry.text.as_str()).collect();
+        let gave = [
+            "malloc_trim gave back 310 MiB",
+            "malloc_trim gave nothing back",
+        ];
+        assert_eq!(told, ["trim", gave[0], gave[1]]);
     }
 
     #[test]

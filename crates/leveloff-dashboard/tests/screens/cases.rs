@@ -45,6 +45,16 @@ pub fn leak() -> Scene {
     scene
 }
 
+/// Malloc has ever more in use, and no tensor with it. Counts come after the first ten steps.
+pub fn native() -> Scene {
+    let mut scene = Scene::new(cast(|step| 4200.0 + 2.06 * step + 4.0 * noise(step))).limited(24.0);
+    scene.play(1..10);
+    scene.tensors = Some(|_| 6529);
+    scene.malloc = Some(|step| (1800.0 + 2.0 * step, 310.0 + step % 5.0));
+    scene.play(10..=900);
+    scene
+}
+
 /// Nobody can tell this from growth, nor from none.
 pub fn undecided() -> Scene {
     let noisy = |step: f64| 3000.0 + 30.0 * step + 800.0 * noise(step);
@@ -103,6 +113,11 @@ fn level() {
 #[test]
 fn a_leak() {
     check("leak", leak().dashboard);
+}
+
+#[test]
+fn a_native_leak() {
+    check("native", native().dashboard);
 }
 
 #[test]

@@ -33,6 +33,8 @@ pub struct Scene {
     pub actors: Vec<Actor>,
     pub tells_steps: bool,
     pub tensors: Option<fn(f64) -> u64>,
+    /// What malloc has in use and has kept, in MiB.
+    pub malloc: Option<fn(f64) -> (f64, f64)>,
     pub limit_gib: Option<f64>,
     /// Steps between evaluations.
     pub evaluates_every: Option<u64>,
@@ -128,6 +130,7 @@ impl Scene {
             actors,
             tells_steps: true,
             tensors: None,
+            malloc: None,
             limit_gib: None,
             evaluates_every: None,
             seconds_a_step: 5.4,
@@ -216,6 +219,15 @@ impl Scene {
         events
     }
 
+    fn inside(&self, x: f64) -> Inside {
+        let malloc = self.malloc.map(|malloc| malloc(x));
+        let bytes = |mib: f64| (mib * MIB) as u64;
+        Inside::default()
+            .with(InsideFact::Tensors, self.tensors.map(|tensors| tensors(x)))
+            .with(InsideFact::MallocUsed, malloc.map(|(used, _)| bytes(used)))
+            .with(InsideFact::MallocFree, malloc.map(|(_, free)| bytes(free)))
+    }
+
     fn tick(&self, step: u64, events: Vec<Happened>) -> Tick {
         let (x, t) = (step as f64, step as f64 * self.seconds_a_step);
         let readings = self.actors.iter().enumerate();
@@ -228,8 +240,7 @@ impl Scene {
                 progress: Progress {
                     step: self.tells_steps.then_some(Step(step)),
                     planned_steps: self.tells_steps.then_some(Step(1000)),
-                    inside: Inside::default()
-                        .with(InsideFact::Tensors, self.tensors.map(|tensors| tensors(x))),
+                    inside: self.inside(x),
                     ..Progress::default()
                 },
                 ceiling: self.limit_gib.map(|gib| Ceiling {

@@ -9,12 +9,12 @@ use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::run_curves::{CurveSpan, RunEvent, RunEventKind, Series};
 use leveloff_classifier::verdict::{Kind, Subject, Verdict};
 use leveloff_model::folded::Reach;
+use leveloff_model::inside::InsideFact;
 use serde::Serialize;
 
 use super::marks::Marks;
 use crate::run_report::RunReport;
 use crate::subject::series_words;
-use leveloff_model::inside::InsideFact;
 
 /// The whole, as JSON.
 pub fn json(report: &RunReport) -> String {
@@ -185,10 +185,24 @@ fn group(series: Series) -> &'static str {
         Series::Role(_) => "role",
         Series::Kind(Kind::Descriptors) => "descriptors",
         Series::Kind(_) => "kind",
-        Series::Inside(InsideFact::Tensors) => "tensors",
-        Series::Inside(InsideFact::CudaReserved) | Series::Gpu => "gpu",
-        Series::Inside(fact) if fact.is_bytes() => "inside",
-        Series::Inside(_) => "counts",
+        Series::Inside(fact) => inside_group(fact),
+        Series::Gpu => "gpu",
+    }
+}
+
+/// What is in host memory stands with the memory, the rest where it can be compared.
+fn inside_group(fact: InsideFact) -> &'static str {
+    match fact {
+        InsideFact::Tensors | InsideFact::DeviceTensors => "tensors",
+        InsideFact::GcObjects | InsideFact::PythonBlocks => "counts",
+        InsideFact::CudaReserved | InsideFact::CudaAllocated | InsideFact::DeviceTensorBytes => {
+            "gpu"
+        }
+        InsideFact::TensorBytes
+        | InsideFact::MallocUsed
+        | InsideFact::MallocFree
+        | InsideFact::Trimmed
+        | InsideFact::Pinned => "inside",
     }
 }
 

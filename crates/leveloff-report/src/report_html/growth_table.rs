@@ -6,11 +6,11 @@ use leveloff_model::inside::InsideFact;
 use leveloff_model::units::ByteDelta;
 
 use super::markup::Markup;
-use crate::place::thousands;
+use crate::place::{more_or_less, thousands};
 use crate::rate::{CountRate, MemoryRate};
 use crate::run_report::{Part, RunReport};
 use crate::subject::series_words;
-use crate::words::{blame_words, blamed_since, bytes};
+use crate::words::{blame_words, blamed_since, bytes, trim_words};
 
 /// A share below this rounds to nothing.
 const SHARE_NAMED: f64 = 0.005;
@@ -46,6 +46,9 @@ pub fn write(report: &RunReport, page: &mut Markup) {
         page.raw("</tbody>\n");
     }
     page.raw("</table></div>\n");
+    if let Some(trim) = trim_words(report) {
+        page.raw("<p>").sentence(&trim).raw("</p>\n");
+    }
     page.end_section();
 }
 
@@ -168,7 +171,7 @@ fn growth(part: &Part) -> String {
     if part.series.is_bytes() {
         ByteDelta(part.growth().round() as i64).to_string()
     } else {
-        format!("{:+.0}", part.growth())
+        more_or_less(part.growth())
     }
 }
 

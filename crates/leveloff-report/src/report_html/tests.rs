@@ -1,5 +1,6 @@
 //! Whole pages, of runs that were really judged.
 
+use leveloff_model::inside::{Inside, InsideFact};
 use leveloff_model::process::Role;
 use serde_json::Value;
 
@@ -168,11 +169,123 @@ fn a_long_run_of_every_series_is_below_two_megabytes() {
     let wavy = |step: u32| 9e11 + 1e9 * f64::from(step % 977) + f64::from(step);
     let report = run.steps(1..=66_000, wavy).report();
     assert!(report.curves.stride() > 1);
-    assert_eq!(report.curves.series().len(), 18);
+    assert_eq!(report.curves.series().len(), 18 + 9);
     let html = page(&report);
     assert!(html.len() < 2_000_000, "{} bytes", html.len());
     assert!(data_of(&html)["runs"][0]["series"][0]["high"].is_array());
     assert_has(&html, &["no spike is lost", "leveloff export"]);
+}
+
+/// Memory grows, malloc says that native code holds it; no tensor and no Python object does.
+fn native(step: u32) -> Inside {
+    let mib = |amount: u32| u64::from(amount) << 20;
+    // The first count comes some steps later.
+    if step < 10 {
+        return Inside::default();
+    }
+    Inside::default()
+        .with(InsideFact::Tensors, 6529)
+        .with(InsideFact::GcObjects, 310_000)
+        .with(InsideFact::PythonBlocks, 1_520_000 + u64::from(step % 7))
+        .with(InsideFact::MallocUsed, mib(1500 + 8 * step))
+        .with(InsideFact::MallocFree, mib(40 + step % 3))
+        .with(InsideFact::Pinned, mib(256))
+        .with(InsideFact::Trimmed, (step >= 800).then_some(mib(6)))
+}
+
+fn native_leak() -> Run {
+    Run::default()
+        .role(Role::Trainer, 1)
+        .counts(native)
+        .grown("float32[64, 1024] cpu", 1412, 412 << 20)
+        .steps(1..=900, |step| mib(2000.0 + 8.0 * f64::from(step)))
+}
+
+#[test]
+fn what_is_counted_inside_can_be_asked_for_and_a_trim_is_a_sentence() {
+    let html = page(&native_leak().report());
+    let data = data_of(&html);
+    let series = data["runs"][0]["series"].as_array().unwrap();
+    let look = |name: &str| {
+        let found = series.iter().find(|series| series["name"] == name);
+        found.map(|series| {
+            let text = |key: &str| series[key].as_str().unwrap().to_owned();
+            (text("group"), text("unit"), series["shown"] == true)
+        })
+    };
+    let is = |group: &str, unit: &str, shown| Some((group.to_owned(), unit.to_owned(), shown));
+    assert_eq!(look("tensors"), is("tensors", "count", true));
+    assert_eq!(look("gc_objects"), is("counts", "count", false));
+    assert_eq!(look("python_blocks"), is("counts", "count", false));
+    assert_eq!(look("malloc_used"), is("inside", "bytes", false));
+    assert_eq!(look("malloc_free"), is("inside", "bytes", false));
+    assert_eq!(look("pinned"), is("inside", "bytes", false));
+    assert_eq!(look("trimmed"), None);
+    assert_has(
+        &html,
+        &["<code>malloc_trim</code> gave back 6.0 MiB: so much"],
+    );
+    assert!(!html.contains("given back by malloc_trim"));
+}
+
+#[test]
+fn what_was_counted_later_has_not_grown_from_nothing() {
+    let html = page(&native_leak().report());
+    let row = |name: &str| {
+        let (_, row) = html
+            .split_once(&format!("<th scope=\"row\">{name}</th>"))
+            .unwrap();
+        row.split_once("</tr>").unwrap().0.to_owned()
+    };
+    let tensors = row("live tensors");
+    assert!(
+        tensors.contains("<td class=\"n\">6,529</td>") && tensors.contains(">+0<"),
+        "{tensors}"
+    );
+    assert!(
+        row("malloc in use").contains("1.5 GiB"),
+        "{}",
+        row("malloc in use")
+    );
+    for ruled_out in [
+        "<li>live tensors: 6,529 in the beginning, 6,529 in the end</li>",
+        "<li>Python blocks: 1,520,00",
+        "<li>freed, kept by malloc: ",
+        "<li>pinned host memory: 256 MiB in the beginning, 256 MiB in the end</li>",
+    ] {
+        assert_has(&html, &[ruled_out]);
+    }
+    assert!(!html.contains("<li>malloc in use:"), "it is what grows");
+}
+
+#[test]
+fn what_one_rank_counts_is_not_said_of_the_others() {
+    let run = Run::default().role(Role::Trainer, 2).counts(native);
+    let report = run.steps(1..=900, |step| mib(2000.0 + 8.0 * f64::from(step)));
+    let html = page(&report.report());
+    assert_has(
+        &html,
+        &["<li>live tensors (in the rank that counts): 6,529"],
+    );
+}
+
+#[test]
+fn tensors_that_became_more_are_told_in_the_training_s_words_and_only_those() {
+    assert!(!page(&leak()).contains("Tensors that became more"));
+    let html = page(&native_leak().report());
+    assert_has(
+        &html,
+        &[
+            "Tensors that became more</h2>",
+            "<code>float32[64, 1024] cpu</code></th><td class=\"n\">+1,412</td><td class=\"n\">+412 MiB</td>",
+        ],
+    );
+    let hostile = Run::default()
+        .grown(HOSTILE, 1, 2048)
+        .steps(1..=100, |_| mib(100.0));
+    let html = page(&hostile.report());
+    assert_eq!(html.matches("</script").count(), 2);
+    assert_has(&html, &["<code>&lt;/script&gt;&lt;script&gt;"]);
 }
 
 #[test]

@@ -1,7 +1,8 @@
+use leveloff_model::inside::{Inside, InsideFact};
 use serde_json::Value;
 
 use super::*;
-use crate::cases::{report, story_report};
+use crate::cases::{Run, report, story_report};
 use crate::judge_json::object;
 
 fn told(report: &RunReport) -> Value {
@@ -20,6 +21,8 @@ fn it_begins_with_what_judge_says() {
         let rest = &text[judged.len()..];
         let keys = [
             "parts",
+            "tensors_grown",
+            "trimmed_bytes",
             "members",
             "sizing",
             "environment",
@@ -69,9 +72,31 @@ fn the_story_in_numbers() {
 }
 
 #[test]
+fn what_is_counted_inside_in_numbers() {
+    let counts = |step: u32| {
+        Inside::default()
+            .with(InsideFact::MallocUsed, 1000 + u64::from(step))
+            .with(InsideFact::Trimmed, (step > 20).then_some(77))
+    };
+    let run = Run::default().counts(counts).grown("int8[2]", 3, 4096);
+    let row = told(&run.steps(1..=30, |_| 1e9).report());
+    let grown = serde_json::json!([{"what": "int8[2]", "more": 3, "more_bytes": 4096}]);
+    assert_eq!(
+        (&row["tensors_grown"], &row["trimmed_bytes"]),
+        (&grown, &77.into())
+    );
+    let series = &row["curves"]["series"];
+    assert_eq!(series.as_array().unwrap().len(), 2);
+    assert_eq!(series[1]["name"], "malloc_used");
+    assert_eq!(series[1]["high"][29], 1030);
+}
+
+#[test]
 fn what_was_not_measured_is_an_empty_list_and_no_zero() {
     let row = told(&report(std::iter::empty()));
     assert_eq!(row["verdict"], "undecided");
     assert_eq!(row["curves"]["x"]["low"], serde_json::json!([]));
     assert_eq!(row["sizing"]["host"], Value::Null);
+    assert_eq!(row["tensors_grown"], serde_json::json!([]));
+    assert_eq!(row["trimmed_bytes"], Value::Null);
 }

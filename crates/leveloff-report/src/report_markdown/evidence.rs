@@ -19,6 +19,13 @@ use crate::words::bytes;
 /// Rows at most.
 const ROWS: usize = 12;
 
+/// Of what is counted inside, what a reader of an issue asks for first: a table must fit the page.
+const TOLD_INSIDE: [InsideFact; 3] = [
+    InsideFact::Tensors,
+    InsideFact::MallocUsed,
+    InsideFact::CudaReserved,
+];
+
 /// Writes the table.
 pub(super) fn write(report: &RunReport, page: &mut Document) {
     let rows = rows(report);
@@ -99,8 +106,9 @@ fn columns(report: &RunReport, rows: &[(f64, CurveSpan)]) -> Vec<(&'static str, 
     }
     columns.push(("memory", amounts(rows, Series::Memory)));
     columns.push(("since the row before", growth(rows, unit)));
-    let told = [InsideFact::Tensors, InsideFact::CudaReserved].map(Series::Inside);
-    for series in [Series::RssSum, told[0], told[1], Series::Gpu] {
+    let told = TOLD_INSIDE.map(Series::Inside);
+    let beside = [Series::RssSum].into_iter().chain(told);
+    for series in beside.chain([Series::Gpu]) {
         if rows.iter().any(|(_, span)| span.value(series).is_some()) {
             columns.push((series_words(series), amounts(rows, series)));
         }

@@ -1,8 +1,10 @@
 use leveloff_classifier::verdict::Finding;
+use leveloff_model::inside::{GrownTensors, Inside, InsideFact};
+use leveloff_model::units::Bytes;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use super::*;
-use crate::cases::story_report;
+use crate::cases::{Run, mib, story_report};
 use crate::run_report::Group;
 
 /// What breaks tables, opens tags, calls people and closes code.
@@ -27,6 +29,11 @@ fn hostile() -> RunReport {
         path: HOSTILE.to_owned(),
         limit: None,
     });
+    report.grown = vec![GrownTensors {
+        what: HOSTILE.to_owned(),
+        more: 1234,
+        more_bytes: Bytes(5 << 20),
+    }];
     report.verdict.findings.push(Finding {
         name: "test",
         text: HOSTILE.to_owned(),
@@ -142,6 +149,33 @@ fn what_does_not_grow_is_ruled_out() {
         "{text}"
     );
     assert!(!markdown(&story_report(20)).contains("Ruled out"));
+}
+
+#[test]
+fn what_malloc_has_in_use_and_which_tensors_became_more_are_evidence() {
+    let counts = |step: u32| {
+        Inside::default()
+            .with(InsideFact::MallocUsed, u64::from(2000 + step) << 20)
+            .with(InsideFact::GcObjects, 310_000)
+            .with(InsideFact::Trimmed, 6 << 20)
+    };
+    let run = Run::default()
+        .counts(counts)
+        .grown("int8[2] cpu", 1412, 412 << 20);
+    let text = markdown(
+        &run.steps(1..=300, |step| mib(f64::from(3000 + step)))
+            .report(),
+    );
+    let evidence = "| step | time | memory | since the row before | malloc in use |\n";
+    assert!(text.contains(evidence), "{text}");
+    let grown = "### Tensors that became more\n\n| what | more | more memory |\n\
+                 | :-- | --: | --: |\n| `int8[2] cpu` | +1,412 | +412 MiB |\n";
+    assert!(text.contains(grown), "{text}");
+    assert!(
+        text.contains("- Tried by the training, `malloc_trim` gave back 6.0 MiB"),
+        "{text}"
+    );
+    assert!(!markdown(&story_report(8)).contains("became more"));
 }
 
 #[test]

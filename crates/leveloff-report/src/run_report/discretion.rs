@@ -49,7 +49,9 @@ impl RunReport {
         let findings = self.verdict.findings.iter_mut();
         let findings = findings.flat_map(|finding| [&mut finding.text, &mut finding.next]);
         let told = self.notes.iter_mut().chain(&mut background.gaps);
-        for text in told.chain(kernel).chain(path).chain(why).chain(findings) {
+        let grown = self.grown.iter_mut().map(|grown| &mut grown.what);
+        let told = told.chain(grown).chain(findings);
+        for text in told.chain(kernel).chain(path).chain(why) {
             *text = change(text);
         }
         if let Some(software) = &mut background.software {
@@ -66,7 +68,9 @@ impl RunReport {
         let told = self.notes.iter().chain(&self.background.gaps);
         let findings = self.verdict.findings.iter();
         let findings = findings.flat_map(|finding| [&finding.text, &finding.next]);
-        for text in commands.flatten().flatten().chain(told).chain(findings) {
+        let grown = self.grown.iter().map(|grown| &grown.what);
+        let told = told.chain(grown).chain(findings);
+        for text in commands.flatten().flatten().chain(told) {
             look(text);
         }
     }

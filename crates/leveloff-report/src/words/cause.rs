@@ -31,8 +31,9 @@ pub fn what_to_try(run: &RunVerdict) -> Option<&'static str> {
             Some("`memray run --native` names the code that allocates")
         }
         Some(_) => Some(
-            "have the training tell how many tensors live: if they grow along, references are \
-             kept; if not, `memray run --native` names the native code that allocates",
+            "have the training tell how many tensors live (`leveloff.huggingface.LeveloffCallback`, \
+             others in docs/PYTHON.md): if they grow along, references are kept; if not, `memray run \
+             --native` names the native code that allocates",
         ),
     }
 }

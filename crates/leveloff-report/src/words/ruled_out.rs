@@ -1,33 +1,70 @@
 //! What was looked at on its own, and does not grow.
 
 use leveloff_classifier::verdict::{Judgement, RunVerdict, Subject, Verdict};
+use leveloff_model::inside::InsideFact;
+use leveloff_model::process::Role;
 
 use super::bytes;
 use crate::place::thousands;
 use crate::rate::MemoryRate;
-use crate::run_report::{Part, RunReport};
+use crate::run_report::{Member, Part, RunReport};
 use crate::subject::{things, words};
 
 /// The judge does not look at what rises by less than this share of what is material for the whole.
 const NO_RISE: f64 = 0.5;
+
+/// Python's allocator hands out no larger blocks; what is larger, it asks malloc for.
+const LARGEST_BLOCK: f64 = 512.0;
 
 /// What was ruled out, in a line each. What was not looked at is not named.
 pub fn ruled_out(report: &RunReport) -> Vec<String> {
     let run = &report.verdict;
     let grows = matches!(run.verdict, Verdict::Leak(_) | Verdict::WarmingUp);
     let parts = report.parts.iter().filter(|_| grows);
-    parts.filter_map(|part| item(part, run)).collect()
+    parts.filter_map(|part| item(part, report)).collect()
 }
 
 /// `live tensors: 6,529 in the beginning, 6,529 in the end`; `None` for what grows, or may.
-fn item(part: &Part, run: &RunVerdict) -> Option<String> {
+fn item(part: &Part, report: &RunReport) -> Option<String> {
+    let run = &report.verdict;
     let subject = part.subject().filter(|subject| !is_blamed(*subject, run))?;
+    if !explains_growth(subject) {
+        return None;
+    }
     let judged = run.subjects.iter().find(|(of, _)| *of == subject);
     let text = match judged {
         Some((_, judgement)) => level(subject, judgement, run)?,
         None => unchanged(subject, part, run)?,
     };
-    Some(format!("{}: {text}", words(subject)))
+    let whose = match subject {
+        Subject::Inside(_) if has_ranks(report) => " (in the rank that counts)",
+        _ => "",
+    };
+    Some(format!("{}{whose}: {text}", words(subject)))
+}
+
+/// Whether growth could have been there. Of what is counted inside, some is part of another, and some is
+/// in nobody's host memory.
+fn explains_growth(subject: Subject) -> bool {
+    match subject {
+        Subject::Inside(fact) => matches!(
+            fact,
+            InsideFact::Tensors
+                | InsideFact::GcObjects
+                | InsideFact::PythonBlocks
+                | InsideFact::MallocUsed
+                | InsideFact::MallocFree
+                | InsideFact::CudaReserved
+                | InsideFact::Pinned
+        ),
+        _ => true,
+    }
+}
+
+/// Only one rank tells what it counts, and it says nothing of the others.
+fn has_ranks(report: &RunReport) -> bool {
+    let is_trainer = |member: &&Member| member.role == Role::Trainer;
+    report.members.iter().filter(is_trainer).count() > 1
 }
 
 fn is_blamed(subject: Subject, run: &RunVerdict) -> bool {
@@ -53,9 +90,11 @@ fn level(subject: Subject, judgement: &Judgement, run: &RunVerdict) -> Option<St
 
 /// Of what the judge saw no rise in.
 fn unchanged(subject: Subject, part: &Part, run: &RunVerdict) -> Option<String> {
-    let most = match things(subject) {
-        Some(_) => 0.0,
-        None => NO_RISE * run.memory.material,
+    let no_rise = NO_RISE * run.memory.material;
+    let most = match (subject, things(subject)) {
+        (Subject::Inside(InsideFact::PythonBlocks), _) => no_rise / LARGEST_BLOCK,
+        (_, Some(_)) => 0.0,
+        (_, None) => no_rise,
     };
     let [begun, ended] = [part.baseline, part.settled].map(|amount| written(subject, amount));
     (part.growth() <= most).then(|| format!("{begun} in the beginning, {ended} in the end"))

@@ -31,16 +31,20 @@ fn marks(world: &World) -> Check {
             format!("{shown} {why}; marks in it are not believed"),
             format!("chmod 700 {shown}, or move it away if it is not yours"),
         ),
-        Err(_) => Check::ok(name, format!("none yet; they will be in {shown}")),
+        Err(_) => Check {
+            next: Some(TELL_STEPS.to_owned()),
+            ..Check::ok(name, format!("none yet; they will be in {shown}"))
+        },
     }
 }
 
-/// `$XDG_RUNTIME_DIR/leveloff`, else `/tmp/leveloff-<uid>`.
+/// Where nobody has told anything yet.
+const TELL_STEPS: &str = "pip install leveloff in the training's environment: it tells steps, tensors and \
+                          what malloc holds; see docs/PYTHON.md";
+
+/// Where writers look first, whatever `XDG_RUNTIME_DIR` says: that is removed when its user logs out.
 fn marks_directory(world: &World) -> PathBuf {
-    match world.variable("XDG_RUNTIME_DIR") {
-        Some(runtime) => Path::new(runtime).join("leveloff"),
-        None => world.root.join(format!("tmp/leveloff-{}", world.uid)),
-    }
+    world.root.join(format!("tmp/leveloff-{}", world.uid))
 }
 
 /// Why others could write marks there. A link is not followed: in /tmp, anybody can place one.

@@ -149,16 +149,15 @@ fn a_good_machine_has_nothing_to_get() {
 }
 
 fn marks_state(prepare: impl FnOnce(&Path)) -> Check {
-    let runtime = tempfile::tempdir().unwrap();
-    prepare(&runtime.path().join("leveloff"));
+    let root = tempfile::tempdir().unwrap();
     let owner = rustix::process::getuid().as_raw();
+    fs::create_dir(root.path().join("tmp")).unwrap();
+    prepare(&root.path().join(format!("tmp/leveloff-{owner}")));
     let world = World {
         uid: owner,
-        variables: [(
-            "XDG_RUNTIME_DIR".to_owned(),
-            runtime.path().to_str().unwrap().to_owned(),
-        )]
-        .into(),
+        root: root.path().to_owned(),
+        // Marks are not there unless /tmp cannot be used.
+        variables: [("XDG_RUNTIME_DIR".to_owned(), "/nowhere".to_owned())].into(),
         ..Saved::new().world()
     };
     check(&checks(&world), "marks").clone()
@@ -168,7 +167,12 @@ fn marks_state(prepare: impl FnOnce(&Path)) -> Check {
 fn marks_that_others_could_write_are_not_believed() {
     let private = |path: &Path| fs::DirBuilder::new().mode(0o700).create(path).unwrap();
     assert_eq!(marks_state(private).state, State::Ok);
-    assert!(marks_state(|_| {}).text.contains("none yet"));
+    let none = marks_state(|_| {});
+    assert!(
+        none.state == State::Ok && none.text.contains("none yet"),
+        "{none:?}"
+    );
+    assert!(none.next.unwrap().contains("pip install leveloff"));
     let open = marks_state(|path| {
         private(path);
         fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
@@ -185,7 +189,7 @@ fn marks_that_others_could_write_are_not_believed() {
 }
 
 #[test]
-fn without_a_runtime_directory_marks_are_in_tmp_by_user() {
+fn marks_are_in_tmp_by_user() {
     let found = checks(&Saved::new().world());
     assert!(check(&found, "marks").text.contains("tmp/leveloff-1000"));
 }

@@ -1,6 +1,9 @@
 //! What checks, comparisons and pages of the four runs look like, as it was accepted once.
 
+use std::path::Path;
+
 use insta::assert_snapshot;
+use serde_json::{Value, json};
 
 use crate::report::{RUNS, rounded, stage};
 use crate::stage::{Stage, ended};
@@ -55,18 +58,46 @@ fn comparisons_are_as_they_were_accepted() {
     }
 }
 
-/// What is seen of a page: without style, script and data, each of which has tests of its own.
 #[test]
 fn pages_are_as_they_were_accepted() {
     let stage = stage();
     for run in RUNS {
-        let input = format!("{run}.csv");
-        let page = stage.ask(&["report", &input, "--format", "html", "-o", "-"]);
-        let page = of_any_version(&page.well().stdout);
-        let body = page.split_once("<body>").unwrap().1;
-        let (seen, _) = body.split_once("<script").unwrap();
-        let (before, after) = seen.split_once("<svg").unwrap();
-        let (_, after) = after.split_once("</svg>").unwrap();
-        assert_snapshot!(format!("{run}.html"), format!("{before}…{after}"));
+        let seen = seen_of_page(&stage, &format!("{run}.csv"));
+        assert_snapshot!(format!("{run}.html"), seen);
     }
+}
+
+/// What is seen of a page: without style, script and data, each of which has tests of its own.
+fn seen_of_page(stage: &Stage, input: &str) -> String {
+    let page = stage.ask(&["report", input, "--format", "html", "-o", "-"]);
+    let page = of_any_version(&page.well().stdout);
+    let body = page.split_once("<body>").unwrap().1;
+    let (seen, _) = body.split_once("<script").unwrap();
+    let (before, after) = seen.split_once("<svg").unwrap();
+    let (_, after) = after.split_once("</svg>").unwrap();
+    format!("{before}…{after}")
+}
+
+/// A training that tells what it counts inside, keeps a tensor at every second step, and tried a trim.
+#[test]
+fn what_a_training_counts_inside_is_told_as_it_was_accepted() {
+    let stage = Stage::new();
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/recordings");
+    stage.file(
+        "inside.jsonl",
+        std::fs::read(fixtures.join("inside.jsonl")).unwrap(),
+    );
+    assert_snapshot!("inside.html", seen_of_page(&stage, "inside.jsonl"));
+    let asked = ["report", "inside.jsonl", "--format", "markdown", "-o", "-"];
+    let markdown = of_any_version(&stage.ask(&asked).well().stdout);
+    assert_snapshot!("inside.md", markdown);
+    let asked = ["report", "inside.jsonl", "--format", "json", "-o", "-"];
+    let json: Value = serde_json::from_str(&stage.ask(&asked).well().stdout).unwrap();
+    assert_eq!(json["trimmed_bytes"], 6 << 20);
+    let grown = &json["tensors_grown"];
+    assert_eq!(
+        grown[0],
+        json!({"what": "float32[1024, 1024] cpu", "more": 395, "more_bytes": 395 << 22})
+    );
+    assert_eq!(grown[1]["what"], "int64[<b>|`@all`] cpu");
 }

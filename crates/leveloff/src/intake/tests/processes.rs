@@ -3,7 +3,7 @@
 use super::*;
 use crate::cli::{ExportArgs, ExportScope};
 use crate::export;
-use leveloff_model::inside::InsideFact;
+use leveloff_model::inside::{Inside, InsideFact};
 
 #[test]
 fn a_recording_tells_everything_and_what_was_stated() {
@@ -103,19 +103,45 @@ fn every_export_of_a_recording_tells_the_same_memory() {
         "/../../fixtures/recordings/v1.jsonl"
     );
     let expected = fixture("recordings/v1.jsonl");
-    let folder = tempfile::tempdir().unwrap();
     for scope in [ExportScope::Process, ExportScope::Role, ExportScope::Tree] {
-        let output = folder.path().join(format!("{scope:?}.csv"));
-        let args = ExportArgs {
-            file: recording.into(),
-            output: output.clone(),
-            scope,
-        };
-        export::run(&args).unwrap();
-        let told = open(&Input::from(&*output), &Asked::default())
-            .and_then(Told::of)
-            .unwrap();
+        let told = read_back(recording, scope);
         assert_eq!(told.memory(), expected.memory(), "{scope:?}");
         assert_eq!(told.counts(), expected.counts(), "{scope:?}");
     }
+}
+
+#[test]
+fn exports_hold_all_that_a_training_counts_inside() {
+    let recording = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../fixtures/recordings/inside.jsonl"
+    );
+    let inside = |told: &Told| -> Vec<Inside> {
+        let observations = told.observations.iter();
+        observations.map(|observation| observation.inside).collect()
+    };
+    let expected = inside(&fixture("recordings/inside.jsonl"));
+    let newest = expected.last().unwrap();
+    assert_eq!(
+        newest.known().count(),
+        InsideFact::COUNT,
+        "the fixture has all"
+    );
+    for scope in [ExportScope::Process, ExportScope::Tree] {
+        assert_eq!(inside(&read_back(recording, scope)), expected, "{scope:?}");
+    }
+}
+
+/// A recording that went through CSV.
+fn read_back(recording: &str, scope: ExportScope) -> Told {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("table.csv");
+    let args = ExportArgs {
+        file: recording.into(),
+        output: output.clone(),
+        scope,
+    };
+    export::run(&args).unwrap();
+    let opened = open(&Input::from(&*output), &Asked::default());
+    opened.and_then(Told::of).unwrap()
 }
