@@ -1,0 +1,64 @@
+"""The trainings with the callback, and what has to be said of each beyond what it tells of itself."""
+
+import os
+from dataclasses import dataclass, field
+
+TRAININGS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "trainings")
+HF, LIGHTNING, LOOP = (os.path.join(TRAININGS, f"{name}.py") for name in ("hf_trainer", "lightning_fit", "plain_loop"))
+
+
+@dataclass
+class Case:
+    """One training. Steps, phases, events and tensors are always held against its own notes."""
+
+    name: str
+    script: str
+    arguments: list = field(default_factory=list)
+    launcher: list = field(default_factory=list)
+    environment: dict = field(default_factory=dict)
+    needs: tuple = ()  # Packages without which it is not run.
+    roles: dict = field(default_factory=lambda: {"trainer": 1})
+    leaks: bool | None = None  # False: must not be called a leak. None: the verdict is only told.
+    blame: tuple = ()  # The role, and one of the kinds, with the largest share.
+    findings: tuple = ()
+    not_findings: tuple = ()
+    events: tuple = ()  # That have to be marked beside those which the training notes.
+    grown: str = ""  # The tensors that have to be named first among those that grew.
+    workers_told: bool = False  # The training itself tells how many compile workers it has.
+    counts: int = 2  # Tensors have to be counted at least so often.
+    cheap: bool = False  # What the callback costs is checked.
+    stop_at: int = 0  # It is asked to stop after so many steps, and goes on from its checkpoint afterwards.
+    compares: bool = False  # Only times steps with and without the callback.
+
+
+def torchrun(port):
+    return ["{bin}/torchrun", "--nproc-per-node=2", f"--master-port={port}"]
+
+
+TWO_RANKS = {"launcher": 1, "trainer": 2}
+MEMORY_OF_THE_TRAINER = ("trainer", "anon", "heap")
+STOPPED = ["--steps=200"]
+
+CASES = [
+    Case("hf-healthy", HF, needs=("transformers",), leaks=False, cheap=True),
+    Case("hf-leak", HF, ["--keep=outputs"], needs=("transformers",), leaks=True, blame=MEMORY_OF_THE_TRAINER,
+         findings=("held-references",), not_findings=("native-growth", "allocator-retention")),
+    Case("hf-native-leak", HF, ["--keep=blocks"], needs=("transformers",), leaks=True, blame=MEMORY_OF_THE_TRAINER,
+         findings=("native-growth",), not_findings=("held-references", "allocator-retention")),
+    Case("retention", LOOP, ["running_loss"], findings=("allocator-retention",), not_findings=("held-references",)),
+    Case("retention-trim", LOOP, ["running_loss", "--trim-probe"], findings=("allocator-retention",), events=("trim",)),
+    Case("compiled-20", LOOP, ["compiled"], environment={"TORCHINDUCTOR_COMPILE_THREADS": "20"}, leaks=False,
+         workers_told=True, cheap=True),
+    Case("loader-cow", LOOP, ["copy_on_write"], roles={"trainer": 1, "dataloader-worker": 4},
+         blame=("dataloader-worker", "anon", "heap")),
+    Case("ranks", LOOP, ["ranks", "--steps=250"], torchrun(29551), roles=TWO_RANKS),
+    Case("lightning", LIGHTNING, needs=("lightning",), leaks=False, cheap=True),
+    Case("loop-shapes", LOOP, ["one_shape", "--shapes"], leaks=True, blame=MEMORY_OF_THE_TRAINER,
+         findings=("held-references",), grown="float32[3, 50001] cpu"),
+    Case("stop-hf", HF, STOPPED, needs=("transformers",), stop_at=40, counts=1),
+    Case("stop-hf-ranks", HF, STOPPED, torchrun(29552), needs=("transformers", "accelerate"), roles=TWO_RANKS,
+         stop_at=40, counts=1),
+    Case("stop-ranks", LOOP, ["ranks", *STOPPED], torchrun(29553), roles=TWO_RANKS, stop_at=40, counts=1),
+    Case("stop-lightning", LIGHTNING, STOPPED, needs=("lightning",), stop_at=40, counts=1),
+    Case("with-and-without", HF, ["--compare"], needs=("transformers",), compares=True),
+]

@@ -1,0 +1,120 @@
+"""What a recording tells of a training, against what the training noted of itself. Each check answers with its misses."""
+
+from collections import Counter
+
+from steps import misplaced
+
+HELD_S = 0.1  # A step may wait for the next line, and a line for the recorder's next look.
+COUNT_SEEN_S = 2  # When a count has to be in the recording.
+PLAIN_ROLES = {"other", "helper", "compiler"}  # Come and go with every training.
+MOST_STEP_S, MOST_SHARE = 0.001, 0.005
+
+
+def steps(recording, told):
+    found = misplaced(told.steps, recording.samples, HELD_S)
+    last = recording.progress[-1]
+    if last.get("source") != "marks":
+        found.append(f"steps come from {last.get('source')}, not from marks")
+    planned = told.fact("planned_steps")
+    if planned and last.get("planned_steps", planned) != planned:
+        found.append(f"{last['planned_steps']} steps are planned, in truth {planned}")
+    return found[:5]
+
+
+def phases(recording, told):
+    """Every evaluation begins and ends at its step; a phase before the first step may be told or not."""
+    said = changes([(row.get("step", 0), row["phase"]) for _, row in recording.marks if "phase" in row])
+    true = changes(told.phases)
+    return [] if said == true else [f"phases {said}, in truth {true}"]
+
+
+def changes(told):
+    """Those that change the phase; a training begins with training."""
+    phase, changed = "train", []
+    for step, now in told:
+        if now != phase:
+            changed.append((step, now))
+        phase = now
+    return changed
+
+
+def events(recording, told, wanted):
+    said = Counter((row.get("step", 0), row["event"]) for _, row in recording.marks if "event" in row)
+    true = Counter(told.events)
+    missing = [f"{event} at step {step} is not marked" for step, event in (true - said)]
+    more = [f"{event} at step {step} never happened" for step, event in (said - true) if event == "checkpoint"]
+    names = {event for _, event in said}
+    return missing + more + [f"no event {name}" for name in wanted if name not in names]
+
+
+def tensors(recording, told, least):
+    """Whenever the callback counted, so did the training, right after it."""
+    found = []
+    for count in told.counts:
+        seen = [progress for (moment, _), progress in zip(recording.samples, recording.progress)
+                if count["t"] - HELD_S <= moment <= count["t"] + COUNT_SEEN_S]
+        for name in ("tensors", "tensor_bytes"):
+            said = sorted({one[name] for one in seen if name in one})
+            if seen and count[name] not in said:
+                found.append(f"{name} at step {count['at']}: {said}, in truth {count[name]}")
+    if len(told.counts) < least:
+        found.append(f"tensors were counted {len(told.counts)} times, expected {least} or more")
+    return found
+
+
+def roles(recording, expected, ranks):
+    """How many there are of each, and that each trainer of several is known by its rank."""
+    living = Counter(one.role for one in recording.processes.values() if one.role not in PLAIN_ROLES)
+    expected = {role: count for role, count in expected.items() if count}
+    found = [] if living == expected else [f"roles {dict(living)}, in truth {expected}"]
+    said = {one.pid: one.rank for one in recording.processes.values() if one.role == "trainer"}
+    true = {one.pid: one.rank for one in ranks}
+    if len(true) > 1 and said != true:
+        found.append(f"ranks by pid {said}, in truth {true}")
+    return found
+
+
+def lowest_rank_tells(recording, ranks):
+    tellers = {one.rank for one, _ in recording.marks}
+    return [] if len(ranks) < 2 or tellers == {0} else [f"marks of the ranks {tellers} are recorded, not of 0 alone"]
+
+
+def verdict(case, plain, stated):
+    """Of leaks it is enough that one is called, without or with a stated horizon."""
+    said = [answer for answer in (plain, stated) if answer["verdict"] == "leak"]
+    if case.leaks is False and plain["verdict"] == "leak":
+        return ["is called a leak"]
+    if case.leaks and not said:
+        return ["is not called a leak, not even with a stated horizon"]
+    return []
+
+
+def reasons(case, answer):
+    """Blame and findings of the answer that counts."""
+    found, names = [], [one["name"] for one in answer["findings"]]
+    found += [f"no finding {name}" for name in case.findings if name not in names]
+    found += [f"wrong finding {name}" for name in case.not_findings if name in names]
+    if case.blame:
+        role, *kinds = case.blame
+        largest = answer["blame"][0] if answer["blame"] else {"role": None, "kind": None}
+        if largest["role"] != role or largest["kind"] not in kinds:
+            found.append(f"blames {largest['role']} {largest['kind']}, in truth {role} {kinds[0]}")
+    return found
+
+
+def grown(case, recording):
+    if not case.grown:
+        return []
+    said = next((one["tensors_grown"] for one in reversed(recording.progress) if one.get("tensors_grown")), None)
+    first = said and str(said[0])
+    return [] if first and case.grown in first else [f"grown tensors {said}, not {case.grown} first"]
+
+
+def cost(case, told):
+    """What the callback said it cost, and what was seen from outside."""
+    if not case.cheap:
+        return []
+    outside = told.fact("outside_s") / told.fact("calls")
+    share = told.fact("outside_s") / told.fact("train_s")
+    found = [f"{1e6 * outside:.0f} µs a step"] if outside > MOST_STEP_S else []
+    return found + ([f"{share:.2%} of the time"] if share > MOST_SHARE else [])
