@@ -1,0 +1,131 @@
+"""Errors of ours never reach the training: one guard around every public entry."""
+
+import functools
+import os
+import sys
+import time
+import warnings
+from typing import Any, Callable, Dict, NamedTuple, TypeVar, cast
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Trouble(Exception):
+    """Something that leveloff cannot work with; the message names it and what to do."""
+
+
+class Cost(NamedTuple):
+    """What leveloff took of this process so far."""
+
+    steps: int
+    """Steps that were told."""
+    seconds: float
+    """Spent in leveloff in all, on every thread."""
+    counting_seconds: float
+    """Of these, counting tensors and asking allocators."""
+    worst_seconds: float
+    """The longest call."""
+    counts: int
+    """How often tensors were counted."""
+
+
+class Switch:
+    """Whether leveloff works in this process, and what it has cost."""
+
+    def __init__(self) -> None:
+        self.is_off = os.environ.get("LEVELOFF_DISABLE", "") not in ("", "0")
+        self.steps = 0
+        self.seconds = 0.0
+        self.counting_seconds = 0.0
+        self.worst_seconds = 0.0
+        self.counts = 0
+        self._said: Dict[str, bool] = {}
+
+    def turn_off(self, error: BaseException) -> None:
+        """Gives up, and says so once. The training goes on as if leveloff were not there."""
+        if self.is_off:
+            return
+        self.is_off = True
+        self.warn_once(
+            "off",
+            f"leveloff is switched off in process {os.getpid()}, the training goes on: {_words(error)}",
+        )
+
+    def warn_once(self, key: str, text: str) -> None:
+        """Warns, once for each key in the life of the process."""
+        if self._said.setdefault(key, False):
+            return
+        self._said[key] = True
+        try:
+            warnings.warn(text, RuntimeWarning, stacklevel=_depth_of_the_caller())
+        except Warning:
+            # Warnings are errors here (-W error). Ours must not become one in a training.
+            _print(text)
+
+    def forget_costs(self) -> None:
+        """A fork's child has cost nothing yet."""
+        self.steps = self.counts = 0
+        self.seconds = self.counting_seconds = self.worst_seconds = 0.0
+
+    def cost(self) -> Cost:
+        """The costs so far."""
+        return Cost(self.steps, self.seconds, self.counting_seconds, self.worst_seconds, self.counts)
+
+
+switch = Switch()
+
+
+def guarded(fallback: Any) -> Callable[[F], F]:
+    """Makes a function that returns `fallback` when leveloff is off, and that turns it off
+    instead of raising. What it takes is added to the cost."""
+
+    def decorate(function: F) -> F:
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if switch.is_off:
+                return fallback
+            began = time.perf_counter()
+            try:
+                return function(*args, **kwargs)
+            except Exception as error:
+                switch.turn_off(error)
+                return fallback
+            finally:
+                took = time.perf_counter() - began
+                switch.seconds += took
+                if took > switch.worst_seconds:
+                    switch.worst_seconds = took
+
+        return cast(F, call)
+
+    return decorate
+
+
+def _words(error: BaseException) -> str:
+    if isinstance(error, Trouble):
+        return str(error)
+    if isinstance(error, OSError):
+        name = f"{error.filename}: " if error.filename else ""
+        return (
+            f"{name}{error.strerror or error}. "
+            "Free space there, or set LEVELOFF_MARKS to a directory that can be written"
+        )
+    return f"{type(error).__name__}: {error}. This is an error in leveloff; please report it"
+
+
+def _depth_of_the_caller() -> int:
+    """How far up the first frame is that is not ours, so that the warning points at it."""
+    ours = os.path.dirname(__file__)
+    depth = 1
+    frame = sys._getframe(1)
+    while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == ours:
+        frame = frame.f_back
+        depth += 1
+    return depth
+
+
+def _print(text: str) -> None:
+    try:
+        print(text, file=sys.stderr)
+    except (OSError, ValueError, AttributeError):
+        pass  # No stderr, or a closed one: there is nobody left to tell.

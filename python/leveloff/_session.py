@@ -1,0 +1,235 @@
+"""What one process tells: its steps, phases and events."""
+
+import os
+import threading
+import time
+from typing import Any, Callable, Dict, List, Mapping, Optional
+
+from . import _numbers
+from ._guard import Trouble, switch
+from ._inside import Inside, Options
+from ._place import Place, choose
+from ._stop import StopWatch
+from ._writer import MarksFile
+
+STANDING = ("planned_steps", "epoch_steps")
+"""Facts that hold until they are told anew, so a watcher that comes late should hear them, too."""
+
+
+class Session:
+    """One process's marks. A fork's child has one of its own."""
+
+    def __init__(self, options: Options, is_fork_child: bool) -> None:
+        self.pid = os.getpid()
+        self.options = options
+        self._lock = threading.RLock()  # A signal handler may mark while a mark is written.
+        self._is_fork_child = is_fork_child
+        self._place: Optional[Place] = None
+        self._file: Optional[MarksFile] = None
+        self._inside = Inside(options, is_fork_child)
+        self._stop: Optional[StopWatch] = None
+        self._step: Optional[int] = None
+        self._calls = 0
+        self._phase: Optional[str] = None
+        self._blocks: List[str] = []
+        self._told_phase: Optional[str] = None
+
+    def step(self, n: Any, phase: Any, facts: Mapping[str, Any]) -> None:
+        """A step is done."""
+        with self._lock:
+            self._open()
+            now = time.monotonic()
+            line: Dict[str, Any] = {}
+            number = _numbers.whole(n, "step")
+            if number is not None:
+                line["step"] = self._step = number
+            if facts:
+                self._add_facts(line, facts)
+            if phase is not self._phase:
+                self._phase = _numbers.name(phase, "phase") or self._phase
+            self._calls += 1
+            switch.steps += 1
+            inside = self._inside.look(self._calls, now)
+            line.update(inside)
+            has_news = self._add_phase(line) or bool(inside)
+            self._put(line, now, may_wait=not has_news)
+
+    def set_phase(self, phase: Any, facts: Mapping[str, Any]) -> None:
+        """From now on this phase, until the next step or phase says another."""
+        with self._lock:
+            self._open()
+            self._phase = _numbers.name(phase, "phase") or self._phase
+            self._tell_phase(facts)
+
+    def enter(self, phase: str, facts: Mapping[str, Any]) -> None:
+        """A block of a phase begins; steps within are of this phase."""
+        with self._lock:
+            self._open()
+            self._blocks.append(phase)
+            self._tell_phase(facts)
+
+    def leave(self, phase: str) -> None:
+        """The block ends. Blocks of several threads may end in any order."""
+        with self._lock:
+            self._open()
+            if phase in self._blocks:
+                last = len(self._blocks) - 1 - self._blocks[::-1].index(phase)
+                del self._blocks[last]
+            self._phase = self._phase or "train"
+            self._tell_phase({})
+
+    def mark(self, event: Any, facts: Mapping[str, Any]) -> None:
+        """Something happened."""
+        with self._lock:
+            self._open()
+            name = _numbers.name(event, "event")
+            line: Dict[str, Any] = {} if name is None else {"event": name}
+            if self._step is not None:
+                line["step"] = self._step
+            self._add_facts(line, facts)
+            self._put(line, time.monotonic(), may_wait=False)
+
+    def tell(self, **facts: Any) -> None:
+        """Facts that are known to be right and hold from now on."""
+        with self._lock:
+            self._open()
+            if self._file is not None:
+                line = self._file.state(**facts)
+                self._put(dict(line), time.monotonic(), may_wait=False)
+
+    def stop_watch(self) -> StopWatch:
+        """The stop request's watch; the first to ask for it says that this training obeys."""
+        with self._lock:
+            self._open()
+            if self._stop is None:
+                assert self._place is not None, "opened just now"
+                self._stop = StopWatch(self._place.stop, os.getuid(), self)
+                self.tell(obeys_stop=True)
+            return self._stop
+
+    def should_stop(self, position: Optional[int], agree: Optional[Callable[[bool], bool]]) -> bool:
+        """Whether to save and stop now. `position` is a number that all ranks have in common."""
+        return self.stop_watch().look(position, agree)
+
+    def configure(self, options: Options) -> None:
+        """Takes other options."""
+        with self._lock:
+            self.options = options
+            self._inside = Inside(options, self._is_fork_child)
+
+    def finish(self) -> None:
+        """The process ends in order: nothing is held back any more."""
+        with self._lock:
+            if self._stop is not None:
+                self._stop.finish()
+            if self._file is not None and self.pid == os.getpid():
+                self._file.flush()
+
+    def abandon(self) -> None:
+        """We are a fork's child: the file is the parent's. The lock may be held by a thread that
+        does not exist here, so it is not asked for."""
+        if self._file is not None:
+            self._file.close()
+
+    def _open(self) -> None:
+        """Begins the file, with the first thing that is to be told."""
+        if self._place is not None:
+            return
+        self._place = choose(self.pid, os.getuid(), os.environ)
+        if os.path.basename(self._place.marks) != f"{self.pid}.jsonl" and _is_later_rank():
+            switch.warn_once(
+                "rank",
+                "leveloff: LEVELOFF_MARKS names a file, and several ranks would write to it: only rank 0 does. "
+                "Set it to a directory",
+            )
+            return
+        self._file = MarksFile(self._place, self.pid, os.getuid())
+
+    def _put(self, line: Dict[str, Any], now: float, may_wait: bool) -> None:
+        if self._file is not None and line:
+            self._file.put(line, now, may_wait)
+
+    def _add_facts(self, line: Dict[str, Any], facts: Mapping[str, Any]) -> None:
+        kept = _numbers.facts(facts)
+        line.update(kept)
+        standing = {name: kept[name] for name in STANDING if name in kept}
+        if standing and self._file is not None:
+            self._file.state(**standing)
+
+    def _tell_phase(self, facts: Mapping[str, Any]) -> None:
+        line: Dict[str, Any] = {}
+        if self._add_phase(line):
+            if self._step is not None:
+                line["step"] = self._step
+            self._add_facts(line, facts)
+            self._put(line, time.monotonic(), may_wait=False)
+
+    def _add_phase(self, line: Dict[str, Any]) -> bool:
+        """Adds the phase, where it is another than was told."""
+        phase = self._blocks[-1] if self._blocks else self._phase
+        if phase is None or phase == self._told_phase:
+            return False
+        line["phase"] = self._told_phase = phase
+        if self._file is not None:
+            self._file.state(phase=phase)
+        return True
+
+
+_current: Optional[Session] = None
+_options = Options()
+_making = threading.Lock()
+
+
+def current() -> Session:
+    """This process's session."""
+    global _current
+    session = _current
+    if session is not None and session.pid == os.getpid():
+        return session
+    # Also when native code forked: Python's own hooks do not run then.
+    with _making:
+        if _current is None or _current.pid != os.getpid():
+            is_fork_child = _current is not None or _is_fork_child
+            if _current is not None:
+                _current.abandon()
+            _current = Session(_options, is_fork_child)
+        return _current
+
+
+def configure(**changes: Any) -> None:
+    """Changes options, for the session there is and for those of forked children."""
+    global _options
+    unknown = [name for name in changes if name not in Options._fields]
+    if unknown:
+        raise Trouble(f"configure() knows no {', '.join(unknown)}; it knows {', '.join(Options._fields)}")
+    _options = _options._replace(**changes)
+    if _current is not None:
+        _current.configure(_options)
+
+
+def finish() -> None:
+    """Writes what was held back; called when the process ends in order."""
+    if _current is not None and _current.pid == os.getpid():
+        _current.finish()
+
+
+def _after_fork() -> None:
+    global _current, _making, _is_fork_child
+    abandoned, _current = _current, None
+    _making = threading.Lock()
+    _is_fork_child = True
+    switch.forget_costs()
+    try:
+        if abandoned is not None:
+            abandoned.abandon()
+    except OSError:
+        pass
+
+
+_is_fork_child = False
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def _is_later_rank() -> bool:
+    return os.environ.get("RANK", "0") not in ("", "0")

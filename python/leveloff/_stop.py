@@ -1,0 +1,96 @@
+"""The stop request: a file `<pid>.stop` beside the marks asks the training to save and stop."""
+
+import json
+import os
+import stat
+import sys
+from typing import Any, Callable, Optional
+
+LONGEST_REQUEST = 4096
+"""Bytes of a request that are read."""
+
+
+class StopWatch:
+    """Looks for the request, once a step."""
+
+    def __init__(self, path: str, uid: int, session: Any) -> None:
+        self._path = path
+        self._uid = uid
+        self._session = session
+        self.is_stopping = False
+        self._is_stopped = False
+
+    def look(self, position: Optional[int], agree: Optional[Callable[[bool], bool]]) -> bool:
+        """Whether to stop now: once true, it stays so until a training begins anew."""
+        if self.is_stopping:
+            return True
+        asked = self.is_asked()
+        if agree is not None:
+            asked = bool(agree(asked))
+        if asked:
+            self.stop()
+        return asked
+
+    def is_asked(self) -> bool:
+        """Whether there is a request of someone who may ask: our own user or root."""
+        try:
+            status = os.lstat(self._path)
+        except OSError:
+            return False
+        return stat.S_ISREG(status.st_mode) and status.st_uid in (self._uid, 0)
+
+    def stop(self) -> None:
+        """It is settled that the training stops now: says why, and takes the request away."""
+        if self.is_stopping:
+            return
+        self.is_stopping = True
+        reason = self._reason()
+        self.dismiss()
+        self._session.mark("stopping", {})
+        print(f"leveloff: asked to stop{reason}; saving and stopping", file=sys.stderr)
+
+    def stopped(self) -> None:
+        """The training has saved and stopped."""
+        if self.is_stopping and not self._is_stopped:
+            self._is_stopped = True
+            self._session.mark("stopped", {})
+
+    def begin(self) -> None:
+        """A training begins: what was asked of an earlier one in this process is over."""
+        self.is_stopping = self._is_stopped = False
+
+    def finish(self) -> None:
+        """The process ends in order."""
+        self.stopped()
+
+    def dismiss(self) -> None:
+        """Takes the request away."""
+        try:
+            os.unlink(self._path)
+        except OSError:
+            pass
+
+    def _reason(self) -> str:
+        text = _read(self._path)
+        try:
+            request = json.loads(text or "")
+        except ValueError:
+            return ""
+        reason = request.get("reason") if isinstance(request, dict) else None
+        if not isinstance(reason, str):
+            return ""
+        # Whoever wrote it must not be able to drive the terminal.
+        return ": " + "".join(c for c in reason if c.isprintable())[:500]
+
+
+def _read(path: str) -> Optional[str]:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError:
+        return None
+    try:
+        return os.read(descriptor, LONGEST_REQUEST).decode("utf-8", "replace")
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,148 @@
+"""One process's marks file: a header, then one `write` for each line."""
+
+import json
+import os
+import time
+from typing import Any, Dict, Optional
+
+from ._guard import Trouble
+from ._place import Place, prepare, start_of, sweep, why_not_replace
+
+SHORTEST_GAP = 0.02
+"""Seconds between plain steps that are written: more than fifty lines a second serve nobody."""
+
+ROTATE_AT = 16 << 20
+"""Bytes after which a new file replaces the old one: weeks of steps must not fill a tmpfs."""
+
+RESTATE_AFTER = 32 << 10
+"""Bytes after which what stands is said again. A watcher that comes late reads the last 64 KiB."""
+
+LOOK_EVERY = 5.0
+"""Seconds between looks whether the file is still where it was put."""
+
+Line = Dict[str, Any]
+
+_encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
+
+
+class MarksFile:
+    """Writes lines. Whatever fails is raised: the guard around the public entries switches off."""
+
+    def __init__(self, place: Place, pid: int, uid: int) -> None:
+        self._place = place
+        self._pid = pid
+        self._uid = uid
+        self._descriptor = -1
+        self._size = 0
+        self._said_at = 0
+        self._standing: Line = {}
+        self._held: Optional[Line] = None
+        self._last_line = float("-inf")
+        self._last_look = time.monotonic()
+        self._begin()
+        try:
+            _remove(place.stop)  # Whatever it asked for, it asked another process.
+        except OSError:
+            pass  # Then it is not ours, and is not obeyed either.
+
+    def put(self, line: Line, now: float, may_wait: bool) -> None:
+        """Writes a line, or holds it back when it comes too soon and says nothing but the step."""
+        line["t"] = round(time.time(), 4)
+        if may_wait and now - self._last_line < SHORTEST_GAP:
+            # A later step says all that this one does; its facts are kept unless they are renewed.
+            self._held = {**self._held, **line} if self._held else line
+            return
+        if self._held is not None:
+            held, self._held = self._held, None
+            if may_wait:
+                line = {**held, **line}
+            else:
+                self._write(held)
+        self._write(line)
+        self._last_line = now
+        if now - self._last_look > LOOK_EVERY:
+            self._last_look = now
+            self._begin_again_if_gone()
+
+    def state(self, **facts: Any) -> Line:
+        """Remembers facts that hold from now on, to be said again now and then; they are returned."""
+        self._standing.update(facts)
+        return facts
+
+    def flush(self) -> None:
+        """Writes what was held back."""
+        if self._held is not None:
+            held, self._held = self._held, None
+            self._write(held)
+
+    def close(self) -> None:
+        """Lets go of the file without a word. Also for a fork's child: the file is its parent's."""
+        self._held = None
+        self._close_descriptor()
+
+    def _write(self, line: Line) -> None:
+        if self._size > ROTATE_AT:
+            self._rotate()
+        if self._size - self._said_at > RESTATE_AFTER:
+            line = {**self._standing, **line}
+            self._said_at = self._size
+        self._append(line)
+
+    def _append(self, line: Line) -> None:
+        data = (_encode(line) + "\n").encode("ascii")
+        written = os.write(self._descriptor, data)
+        self._size += written
+        if written < len(data):
+            raise Trouble(f"{self._place.marks}: no space left. Free some, or set LEVELOFF_MARKS to another directory")
+
+    def _begin(self) -> None:
+        marks = self._place.marks
+        why = why_not_replace(marks, self._pid, start_of(self._pid))
+        if why is not None:
+            raise Trouble(f"{why}. Set LEVELOFF_MARKS to a directory")
+        if self._place.is_default:
+            sweep(os.path.dirname(marks), self._uid)
+        _remove(marks)
+        self._open(marks)
+
+    def _open(self, path: str) -> None:
+        """Creates a file that nobody can have put there, and writes the header."""
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        descriptor = os.open(path, flags, 0o600)
+        self._close_descriptor()
+        self._descriptor = descriptor
+        self._size = 0
+        header: Line = {"leveloff_marks": 1, "pid": self._pid}
+        start = start_of(self._pid)
+        if start is not None:
+            header["start"] = start
+        self._append(header)
+        self._said_at = -RESTATE_AFTER - 1  # The first line says how things stand.
+
+    def _close_descriptor(self) -> None:
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)
+
+    def _rotate(self) -> None:
+        fresh = self._place.marks + ".new"
+        _remove(fresh)
+        self._open(fresh)
+        os.rename(fresh, self._place.marks)
+
+    def _begin_again_if_gone(self) -> None:
+        """Someone emptied /tmp: the file would be written to the end, and found by nobody."""
+        if os.fstat(self._descriptor).st_nlink > 0:
+            return
+        directory = os.path.dirname(self._place.marks)
+        why = prepare(directory, self._uid)
+        if why is not None and self._place.is_default:
+            raise Trouble(f"marks were removed and cannot be begun again: {why}. Set LEVELOFF_MARKS to a directory")
+        self._begin()
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass
