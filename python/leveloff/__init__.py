@@ -77,7 +77,7 @@ def should_stop(agree: Optional[Callable[[bool], bool]] = None) -> bool:
     frameworks, `agree` is called with what this rank knows and must say whether any rank knows of a
     request (an `any` over all ranks). Once true, it stays true.
     """
-    return _session.current().should_stop(None, agree)
+    return _session.current().should_stop(agree)
 
 
 @guarded(None)

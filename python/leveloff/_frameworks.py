@@ -12,7 +12,7 @@ def callback() -> Any:
         which = "both transformers and Lightning are" if has_transformers else "neither transformers nor Lightning is"
         raise ImportError(
             f"leveloff.LeveloffCallback is for the framework that is imported, and {which}: "
-            "say `from leveloff.huggingface import LeveloffCallback` or `from leveloff.lightning import LeveloffCallback`"
+            "import it from leveloff.huggingface or from leveloff.lightning"
         )
     if has_transformers:
         from .huggingface import LeveloffCallback as HuggingFaceCallback

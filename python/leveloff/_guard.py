@@ -60,7 +60,7 @@ class Switch:
             warnings.warn(text, RuntimeWarning, stacklevel=_depth_of_the_caller())
         except Warning:
             # Warnings are errors here (-W error). Ours must not become one in a training.
-            _print(text)
+            say(text)
 
     def forget_costs(self) -> None:
         """A fork's child has cost nothing yet."""
@@ -101,6 +101,14 @@ def guarded(fallback: Any) -> Callable[[F], F]:
     return decorate
 
 
+def say(text: str) -> None:
+    """Prints to stderr, if there is one."""
+    try:
+        print(text, file=sys.stderr)
+    except (OSError, ValueError, AttributeError):
+        pass  # No stderr, or a closed one: there is nobody left to tell.
+
+
 def _words(error: BaseException) -> str:
     if isinstance(error, Trouble):
         return str(error)
@@ -122,10 +130,3 @@ def _depth_of_the_caller() -> int:
         frame = frame.f_back
         depth += 1
     return depth
-
-
-def _print(text: str) -> None:
-    try:
-        print(text, file=sys.stderr)
-    except (OSError, ValueError, AttributeError):
-        pass  # No stderr, or a closed one: there is nobody left to tell.

@@ -107,9 +107,9 @@ class Session:
                 self.tell(obeys_stop=True)
             return self._stop
 
-    def should_stop(self, position: Optional[int], agree: Optional[Callable[[bool], bool]]) -> bool:
-        """Whether to save and stop now. `position` is a number that all ranks have in common."""
-        return self.stop_watch().look(position, agree)
+    def should_stop(self, agree: Optional[Callable[[bool], bool]] = None) -> bool:
+        """Whether to save and stop now."""
+        return self.stop_watch().look(agree)
 
     def configure(self, options: Options) -> None:
         """Takes other options."""

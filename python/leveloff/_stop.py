@@ -3,8 +3,10 @@
 import json
 import os
 import stat
-import sys
 from typing import Any, Callable, Optional
+
+from ._agreement import Ranks
+from ._guard import say, switch
 
 LONGEST_REQUEST = 4096
 """Bytes of a request that are read."""
@@ -17,19 +19,21 @@ class StopWatch:
         self._path = path
         self._uid = uid
         self._session = session
+        self._ranks = Ranks()
         self.is_stopping = False
         self._is_stopped = False
 
-    def look(self, position: Optional[int], agree: Optional[Callable[[bool], bool]]) -> bool:
+    def look(self, agree: Optional[Callable[[bool], bool]]) -> bool:
         """Whether to stop now: once true, it stays so until a training begins anew."""
         if self.is_stopping:
             return True
         asked = self.is_asked()
-        if agree is not None:
-            asked = bool(agree(asked))
-        if asked:
-            self.stop()
-        return asked
+        stops = self._ranks.should_stop(asked) if agree is None else bool(agree(asked))
+        if stops:
+            self._stop()
+        elif asked and self._ranks.gave_up:
+            self._dismiss()
+        return stops
 
     def is_asked(self) -> bool:
         """Whether there is a request of someone who may ask: our own user or root."""
@@ -38,16 +42,6 @@ class StopWatch:
         except OSError:
             return False
         return stat.S_ISREG(status.st_mode) and status.st_uid in (self._uid, 0)
-
-    def stop(self) -> None:
-        """It is settled that the training stops now: says why, and takes the request away."""
-        if self.is_stopping:
-            return
-        self.is_stopping = True
-        reason = self._reason()
-        self.dismiss()
-        self._session.mark("stopping", {})
-        print(f"leveloff: asked to stop{reason}; saving and stopping", file=sys.stderr)
 
     def stopped(self) -> None:
         """The training has saved and stopped."""
@@ -58,13 +52,24 @@ class StopWatch:
     def begin(self) -> None:
         """A training begins: what was asked of an earlier one in this process is over."""
         self.is_stopping = self._is_stopped = False
+        self._ranks.begin()
 
     def finish(self) -> None:
         """The process ends in order."""
         self.stopped()
 
-    def dismiss(self) -> None:
-        """Takes the request away."""
+    def _stop(self) -> None:
+        """Says why, and takes the request away. All ranks have agreed: nothing may keep this one from it."""
+        self.is_stopping = True
+        try:
+            reason = self._reason() if self.is_asked() else ", as another rank was"
+            self._dismiss()
+            say(f"leveloff: asked to stop{reason}; saving and stopping")
+            self._session.mark("stopping", {})
+        except Exception as error:
+            switch.turn_off(error)
+
+    def _dismiss(self) -> None:
         try:
             os.unlink(self._path)
         except OSError:

@@ -44,7 +44,7 @@ class LeveloffCallback(TrainerCallback):  # type: ignore[misc, unused-ignore]
     def on_step_end(self, args: Any, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
         session = _session.current()
         session.step(state.global_step, "train", {} if state.epoch is None else {"epoch": state.epoch})
-        if self._obeys_stop and session.should_stop(state.global_step, None):
+        if self._obeys_stop and session.should_stop():
             control.should_save = True
             control.should_training_stop = True
             # There may be little memory left, and under save_strategy="best" it would undo the save.
@@ -86,4 +86,4 @@ def _epoch_steps(args: Any, state: TrainerState, kwargs: Any) -> Optional[int]:
         batches = len(kwargs["train_dataloader"])
     except (KeyError, TypeError, NotImplementedError):
         return None
-    return math.ceil(batches / max(args.gradient_accumulation_steps, 1))
+    return int(math.ceil(batches / max(args.gradient_accumulation_steps, 1)))

@@ -63,7 +63,7 @@ class LeveloffCallback(*_bases()):  # type: ignore[misc]
         self._last_step = step
         session = _session.current()
         session.step(step, "train", _epoch(trainer, batch_idx))
-        if self._obeys_stop and session.should_stop(step, None):
+        if self._obeys_stop and session.should_stop():
             self._save_and_stop(trainer, step)
 
     @guarded(None)
