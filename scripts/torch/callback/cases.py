@@ -25,7 +25,7 @@ class Case:
     events: tuple = ()  # That have to be marked beside those which the training notes.
     grown: str = ""  # The tensors that have to be named first among those that grew.
     workers_told: bool = False  # The training itself tells how many compile workers it has.
-    counts: int = 2  # Tensors have to be counted at least so often.
+    counts: int = 3  # Tensors have to be counted at least so often.
     cheap: bool = False  # What the callback costs is checked.
     stop_at: int = 0  # It is asked to stop after so many steps, and goes on from its checkpoint afterwards.
     compares: bool = False  # Only times steps with and without the callback.
@@ -37,28 +37,36 @@ def torchrun(port):
 
 TWO_RANKS = {"launcher": 1, "trainer": 2}
 MEMORY_OF_THE_TRAINER = ("trainer", "anon", "heap")
-STOPPED = ["--steps=200"]
+# Tensors are counted for a fifth of a percent of the time: seldom enough that in the half minute of a run here
+# they are counted once or twice. Ten times as often, as many counts as in the minutes of a real one. Where the
+# cost is checked, nothing is changed.
+OFTEN = "--budget=0.02"
+LONG = "--steps=800"  # Until tensors are counted at the usual pace, with as many objects as transformers has.
+STOPPED = ["--steps=200", OFTEN]
 
 CASES = [
-    Case("hf-healthy", HF, needs=("transformers",), leaks=False, cheap=True),
-    Case("hf-leak", HF, ["--keep=outputs"], needs=("transformers",), leaks=True, blame=MEMORY_OF_THE_TRAINER,
+    Case("hf-healthy", HF, [LONG], needs=("transformers",), leaks=False, counts=1, cheap=True),
+    Case("hf-leak", HF, [OFTEN, "--keep=outputs"], needs=("transformers",), leaks=True, blame=MEMORY_OF_THE_TRAINER,
          findings=("held-references",), not_findings=("native-growth", "allocator-retention")),
-    Case("hf-native-leak", HF, ["--keep=blocks"], needs=("transformers",), leaks=True, blame=MEMORY_OF_THE_TRAINER,
-         findings=("native-growth",), not_findings=("held-references", "allocator-retention")),
-    Case("retention", LOOP, ["running_loss"], findings=("allocator-retention",), not_findings=("held-references",)),
-    Case("retention-trim", LOOP, ["running_loss", "--trim-probe"], findings=("allocator-retention",), events=("trim",)),
+    Case("hf-native-leak", HF, [OFTEN, "--keep=blocks"], needs=("transformers",), leaks=True,
+         blame=MEMORY_OF_THE_TRAINER, findings=("native-growth",),
+         not_findings=("held-references", "allocator-retention")),
+    Case("retention", LOOP, [OFTEN, "running_loss"], findings=("allocator-retention",),
+         not_findings=("held-references",)),
+    Case("retention-trim", LOOP, [OFTEN, "running_loss", "--trim-probe"], findings=("allocator-retention",),
+         events=("trim",)),
     Case("compiled-20", LOOP, ["compiled"], environment={"TORCHINDUCTOR_COMPILE_THREADS": "20"}, leaks=False,
-         workers_told=True, cheap=True),
-    Case("loader-cow", LOOP, ["copy_on_write"], roles={"trainer": 1, "dataloader-worker": 4},
+         workers_told=True, counts=1, cheap=True),
+    Case("loader-cow", LOOP, [OFTEN, "copy_on_write"], roles={"trainer": 1, "dataloader-worker": 4},
          blame=("dataloader-worker", "anon", "heap")),
-    Case("ranks", LOOP, ["ranks", "--steps=250"], torchrun(29551), roles=TWO_RANKS),
-    Case("lightning", LIGHTNING, needs=("lightning",), leaks=False, cheap=True),
-    Case("loop-shapes", LOOP, ["one_shape", "--shapes"], leaks=True, blame=MEMORY_OF_THE_TRAINER,
+    Case("ranks", LOOP, [OFTEN, "ranks", "--steps=250"], torchrun(29551), roles=TWO_RANKS),
+    Case("lightning", LIGHTNING, [LONG], needs=("lightning",), leaks=False, counts=1, cheap=True),
+    Case("loop-shapes", LOOP, [OFTEN, "one_shape", "--shapes"], leaks=True, blame=MEMORY_OF_THE_TRAINER,
          findings=("held-references",), grown="float32[3, 50001] cpu"),
-    Case("stop-hf", HF, STOPPED, needs=("transformers",), stop_at=40, counts=1),
+    Case("stop-hf", HF, STOPPED, needs=("transformers",), stop_at=40),
     Case("stop-hf-ranks", HF, STOPPED, torchrun(29552), needs=("transformers", "accelerate"), roles=TWO_RANKS,
-         stop_at=40, counts=1),
-    Case("stop-ranks", LOOP, ["ranks", *STOPPED], torchrun(29553), roles=TWO_RANKS, stop_at=40, counts=1),
-    Case("stop-lightning", LIGHTNING, STOPPED, needs=("lightning",), stop_at=40, counts=1),
+         stop_at=40),
+    Case("stop-ranks", LOOP, ["ranks", *STOPPED], torchrun(29553), roles=TWO_RANKS, stop_at=40),
+    Case("stop-lightning", LIGHTNING, ["--steps=200"], needs=("lightning",), stop_at=40),
     Case("with-and-without", HF, ["--compare"], needs=("transformers",), compares=True),
 ]

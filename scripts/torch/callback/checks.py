@@ -5,13 +5,16 @@ from collections import Counter
 from steps import misplaced
 
 HELD_S = 0.1  # A step may wait for the next line, and a line for the recorder's next look.
+MARKS_FOUND_S = 1.5  # How long a marks file may be there before the recorder looks for it again.
 COUNT_SEEN_S = 2  # When a count has to be in the recording.
 PLAIN_ROLES = {"other", "helper", "compiler"}  # Come and go with every training.
 MOST_STEP_S, MOST_SHARE = 0.001, 0.005
 
 
 def steps(recording, told):
-    found = misplaced(told.steps, recording.samples, HELD_S)
+    found_s = told.steps[0][0] + MARKS_FOUND_S
+    done = [(max(moment + HELD_S, found_s), step) for moment, step in told.steps_done]
+    found = misplaced(told.steps, recording.samples, done)
     last = recording.progress[-1]
     if last.get("source") != "marks":
         found.append(f"steps come from {last.get('source')}, not from marks")
@@ -110,11 +113,18 @@ def grown(case, recording):
     return [] if first and case.grown in first else [f"grown tensors {said}, not {case.grown} first"]
 
 
-def cost(case, told):
-    """What the callback said it cost, and what was seen from outside."""
+def cost(case, told, is_busy):
+    """In CPU time always; by the clock, and by what the callback says itself, only where nobody else uses the
+    machine: there, a call that has to wait for a core is no cost of the call."""
     if not case.cheap:
         return []
-    outside = told.fact("outside_s") / told.fact("calls")
-    share = told.fact("outside_s") / told.fact("train_s")
-    found = [f"{1e6 * outside:.0f} µs a step"] if outside > MOST_STEP_S else []
-    return found + ([f"{share:.2%} of the time"] if share > MOST_SHARE else [])
+    said, calls, train_s, found = told.fact("cost"), told.fact("calls"), told.fact("train_s"), []
+    ways = [("its CPU time", told.fact("outside_cpu_s"))]
+    if not is_busy:
+        ways += [("the clock", told.fact("outside_s")), ("cost()", said["seconds"])]
+    for way, spent in ways:
+        if spent / calls > MOST_STEP_S or spent / train_s > MOST_SHARE:
+            found.append(f"by {way}, {calls} steps cost {1e3 * spent:.1f} ms, {spent / train_s:.2%} of the time")
+    if said["steps"] != calls:
+        found.append(f"cost() knows {said['steps']} steps of {calls}")
+    return found

@@ -51,6 +51,10 @@ def cost(told):
     spent, calls, train_s = told.fact("outside_s"), told.fact("calls"), told.fact("train_s")
     if not calls:
         return ""
-    outside = f"{1e6 * spent / calls:.0f} µs/step, {spent / train_s:.2%}, worst {1e3 * told.fact('outside_worst_s'):.1f} ms"
+    outside = (f"{1e6 * spent / calls:.0f} µs/step (CPU {1e6 * told.fact('outside_cpu_s') / calls:.0f}), "
+               f"{spent / train_s:.2%}, worst {1e3 * told.fact('outside_worst_s'):.1f} ms")
     said = told.fact("cost")
-    return f"{outside}; says {said}" if said else outside
+    if not said:
+        return outside
+    return (f"{outside}; says {1e6 * said['seconds'] / max(said['steps'], 1):.0f} µs/step, of that counting "
+            f"{said['counting_seconds'] / said['seconds']:.0%} in {said['counts']} counts, worst {1e3 * said['worst_seconds']:.1f} ms")

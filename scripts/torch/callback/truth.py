@@ -20,6 +20,11 @@ class Told:
         return [(row["t"], row["step"]) for row in self.rows if "step" in row]
 
     @property
+    def steps_done(self):
+        """The same, with the time when the callback had told it."""
+        return [(row["done"], row["step"]) for row in self.rows if "step" in row]
+
+    @property
     def last_step(self):
         return max((step for _, step in self.steps), default=0)
 

@@ -11,9 +11,9 @@ from transformers import GPT2Config, GPT2LMHeadModel, Trainer, TrainerCallback, 
 
 from notes import Notes
 
-EPOCH_STEPS, BATCH, LENGTH, VOCABULARY = 125, 8, 64, 640  # The logits of a step are 1.3 MB.
+EPOCH_STEPS, BATCH, LENGTH, VOCABULARY = 125, 8, 32, 1280  # The logits of a step are 1.3 MB.
 EVALUATE_EVERY, EVALUATED_ROWS, SAVE_EVERY = 100, 80, 200
-ROUNDS, ROUND_STEPS = 3, 100  # With and without the callback, in turn.
+ROUNDS, ROUND_STEPS = 3, 80  # With and without the callback, in turn.
 
 
 class Tokens(torch.utils.data.Dataset):
@@ -96,7 +96,7 @@ BUGS = {"outputs": KeepOutputs, "blocks": KeepBlocks}
 
 def trainer(output, steps, callbacks, evaluations=True):
     torch.manual_seed(1)
-    config = GPT2Config(vocab_size=VOCABULARY, n_positions=LENGTH, n_embd=128, n_layer=2, n_head=4)
+    config = GPT2Config(vocab_size=VOCABULARY, n_positions=LENGTH, n_embd=96, n_layer=2, n_head=4)
     arguments = TrainingArguments(
         output, max_steps=steps, per_device_train_batch_size=BATCH, per_device_eval_batch_size=BATCH, use_cpu=True,
         report_to="none", logging_steps=50, save_steps=SAVE_EVERY, save_total_limit=2, ddp_backend=gloo(),
@@ -119,7 +119,8 @@ def train(args):
 
     notes = Notes(args.truth)
     bugs = [BUGS[args.keep]()] if args.keep else []
-    one = trainer(args.output, args.steps, [Before(notes), LeveloffCallback(), After(notes), *bugs])
+    options = {"budget": args.budget} if args.budget else {}
+    one = trainer(args.output, args.steps, [Before(notes), LeveloffCallback(**options), After(notes), *bugs])
     one.train(resume_from_checkpoint=args.resume)
     notes.end(ended_at=one.state.global_step)
 
@@ -157,6 +158,7 @@ def main():
     parser.add_argument("--truth", required=True, help="directory for what is true")
     parser.add_argument("--output", required=True, help="directory for checkpoints")
     parser.add_argument("--steps", type=int, default=4 * EPOCH_STEPS)
+    parser.add_argument("--budget", type=float, help="the share of the time that looking inside may take")
     parser.add_argument("--keep", choices=BUGS, help="a bug that keeps memory")
     parser.add_argument("--resume", help="the checkpoint to go on from")
     parser.add_argument("--compare", action="store_true", help="with and without the callback, in turn")

@@ -15,11 +15,11 @@ PACE_S = 0.04  # No step is faster, so that each is a line of its own, and as lo
 
 
 class Notes:
-    """Steps are noted before the callback tells them: nobody can know a step before it is told."""
+    """Steps are noted with the time before the callback tells them (nobody can know them earlier) and after."""
 
     def __init__(self, directory):
-        self.began_s, self.spent_s, self.called, self.worst_s = None, 0.0, 0, 0.0
-        self.before_s = self.pace_from = None
+        self.began_s = self.pace_from = self.told = self.before_s = self.before_cpu_s = None
+        self.spent_s, self.spent_cpu_s, self.called, self.worst_s = 0.0, 0.0, 0, 0.0
         self.marks = OwnMarks()
         self.file = open(os.path.join(directory, f"{os.getpid()}.jsonl"), "a", buffering=1)
         rank = os.environ.get("RANK")
@@ -34,13 +34,15 @@ class Notes:
 
     def step(self, step, **facts):
         """Right before the callback's turn."""
-        self.note(step=step, **facts)
-        self.before_s = time.monotonic()
+        self.told = {"t": time.time(), "step": step, **facts}
+        self.before_s, self.before_cpu_s = time.monotonic(), time.thread_time()
 
     def stepped(self, step):
         """Right after it: what it took, seen from outside; and when it counted tensors, so do we."""
         took = time.monotonic() - self.before_s
+        self.spent_cpu_s += time.thread_time() - self.before_cpu_s
         self.spent_s, self.called, self.worst_s = self.spent_s + took, self.called + 1, max(self.worst_s, took)
+        self.note(**self.told, done=time.time())
         if self.marks.counted():
             tensors, tensor_bytes = count_tensors()
             self.note(at=step, tensors=tensors, tensor_bytes=tensor_bytes)
@@ -52,7 +54,7 @@ class Notes:
     def end(self, **facts):
         self.note(
             train_s=time.monotonic() - self.began_s, outside_s=self.spent_s, calls=self.called,
-            outside_worst_s=self.worst_s, cost=cost(), **facts,
+            outside_cpu_s=self.spent_cpu_s, outside_worst_s=self.worst_s, cost=cost(), **facts,
         )
 
 
@@ -74,8 +76,18 @@ class OwnMarks:
 def count_tensors():
     """Live tensors and the bytes of their storages, each storage once."""
     tensors = [one for one in gc.get_objects() if issubclass(type(one), torch.Tensor)]
-    storages = {one.untyped_storage().data_ptr(): one.untyped_storage().nbytes() for one in tensors}
-    return len(tensors), sum(storages.values())
+    storages = [found for found in map(storage, tensors) if found]
+    return len(storages), sum(dict(storages).values())
+
+
+def storage(tensor):
+    """Where it is and how large; None for one that is no memory, as torch.compile has them."""
+    if tensor.is_meta:
+        return None
+    try:
+        return tensor.untyped_storage().data_ptr(), tensor.untyped_storage().nbytes()
+    except RuntimeError:
+        return None
 
 
 def cost():

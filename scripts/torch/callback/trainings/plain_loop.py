@@ -10,6 +10,7 @@ from torch.utils.data import DataLoader, Dataset
 from notes import Notes
 
 WIDTH, BATCH = 256, 64
+SAVE_EVERY = 100
 TEXTS, READ_A_ROW, WORKERS = 1_500_000, 2, 4
 
 
@@ -21,7 +22,7 @@ class Loop:
         layers = [layer for _ in range(4) for layer in (torch.nn.Linear(WIDTH, WIDTH), torch.nn.GELU())]
         self.model = torch.nn.Sequential(*layers)
         self.optimizer = torch.optim.SGD(self.model.parameters(), lr=1e-3)
-        self.first = 1
+        self.first, self.saves = 1, False
 
     def steps(self):
         """Every step, told when it is done, until asked to stop."""
@@ -32,8 +33,10 @@ class Loop:
             self.notes.step(step)
             leveloff.step(step)
             self.notes.stepped(step)
-            if leveloff.should_stop():
+            stops = leveloff.should_stop()
+            if stops or (self.saves and step % SAVE_EVERY == 0):
                 self.save(step)
+            if stops:
                 return
 
     def train(self, batch=None):
@@ -47,9 +50,11 @@ class Loop:
         return output, loss
 
     def save(self, step):
+        """Every rank tells it; one of them does it."""
         if int(os.environ.get("RANK", 0)) == 0:
             torch.save({"step": step}, os.path.join(self.args.output, f"step-{step}.pt"))
-            self.notes.note(event="checkpoint", at=step)
+        self.notes.note(event="checkpoint", at=step)
+        leveloff.mark("checkpoint")
 
     def resume(self, path):
         self.first = torch.load(path)["step"] + 1
@@ -90,6 +95,7 @@ def ranks(loop):
     """Two ranks that average their gradients."""
     torch.distributed.init_process_group("gloo")
     loop.model = torch.nn.parallel.DistributedDataParallel(loop.model)
+    loop.saves = True
     for _ in loop.steps():
         loop.train()
     torch.distributed.destroy_process_group()
@@ -136,11 +142,14 @@ def main():
     parser.add_argument("--output", required=True, help="directory for checkpoints")
     parser.add_argument("--steps", type=int, default=500)
     parser.add_argument("--resume", help="the checkpoint to go on from")
+    parser.add_argument("--budget", type=float, help="the share of the time that looking inside may take")
     parser.add_argument("--shapes", action="store_true", help="tell the shapes that grow")
     parser.add_argument("--trim-probe", action="store_true", help="try malloc_trim when malloc seems to retain")
     args = parser.parse_args()
     torch.manual_seed(1)
     leveloff.configure(shapes=args.shapes, trim_probe=args.trim_probe)
+    if args.budget:
+        leveloff.configure(budget=args.budget)
     loop = Loop(args)
     if args.resume:
         loop.resume(args.resume)
