@@ -41,7 +41,7 @@ MEMORY_OF_THE_TRAINER = ("trainer", "anon", "heap")
 # they are counted once or twice. Ten times as often, as many counts as in the minutes of a real one. Where the
 # cost is checked, nothing is changed.
 OFTEN = "--budget=0.02"
-LONG = "--steps=800"  # Until tensors are counted at the usual pace, with as many objects as transformers has.
+LONG = "--steps=1000"  # Until tensors are counted at the usual pace, with as many objects as transformers has.
 STOPPED = ["--steps=200", OFTEN]
 
 CASES = [
@@ -51,11 +51,11 @@ CASES = [
     Case("hf-native-leak", HF, [OFTEN, "--keep=blocks"], needs=("transformers",), leaks=True,
          blame=MEMORY_OF_THE_TRAINER, findings=("native-growth",),
          not_findings=("held-references", "allocator-retention")),
-    Case("retention", LOOP, [OFTEN, "running_loss"], findings=("allocator-retention",),
+    Case("retention", LOOP, [OFTEN, "cut_results"], findings=("allocator-retention",),
          not_findings=("held-references",)),
-    Case("retention-trim", LOOP, [OFTEN, "running_loss", "--trim-probe"], findings=("allocator-retention",),
+    Case("retention-trim", LOOP, [OFTEN, "cut_results", "--trim-probe"], findings=("allocator-retention",),
          events=("trim",)),
-    Case("compiled-20", LOOP, ["compiled"], environment={"TORCHINDUCTOR_COMPILE_THREADS": "20"}, leaks=False,
+    Case("compiled-20", LOOP, [LONG, "compiled"], environment={"TORCHINDUCTOR_COMPILE_THREADS": "20"}, leaks=False,
          workers_told=True, counts=1, cheap=True),
     Case("loader-cow", LOOP, [OFTEN, "copy_on_write"], roles={"trainer": 1, "dataloader-worker": 4},
          blame=("dataloader-worker", "anon", "heap")),

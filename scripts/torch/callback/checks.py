@@ -7,6 +7,7 @@ from steps import misplaced
 HELD_S = 0.1  # A step may wait for the next line, and a line for the recorder's next look.
 MARKS_FOUND_S = 1.5  # How long a marks file may be there before the recorder looks for it again.
 COUNT_SEEN_S = 2  # When a count has to be in the recording.
+EXACT = {"checkpoint", "restart"}  # Events that must not be told where they did not happen.
 PLAIN_ROLES = {"other", "helper", "compiler"}  # Come and go with every training.
 MOST_STEP_S, MOST_SHARE = 0.001, 0.005
 
@@ -45,7 +46,7 @@ def events(recording, told, wanted):
     said = Counter((row.get("step", 0), row["event"]) for _, row in recording.marks if "event" in row)
     true = Counter(told.events)
     missing = [f"{event} at step {step} is not marked" for step, event in (true - said)]
-    more = [f"{event} at step {step} never happened" for step, event in (said - true) if event == "checkpoint"]
+    more = [f"{event} at step {step} never happened" for step, event in (said - true) if event in EXACT]
     names = {event for _, event in said}
     return missing + more + [f"no event {name}" for name in wanted if name not in names]
 
