@@ -104,9 +104,10 @@ def guarded(fallback: Any) -> Callable[[F], F]:
 def say(text: str) -> None:
     """Prints to stderr, if there is one."""
     try:
-        print(text, file=sys.stderr)
+        if sys.stderr is not None:  # print() would turn to stdout
+            print(text, file=sys.stderr)
     except (OSError, ValueError, AttributeError):
-        pass  # No stderr, or a closed one: there is nobody left to tell.
+        pass  # A closed one: there is nobody left to tell.
 
 
 def _words(error: BaseException) -> str:

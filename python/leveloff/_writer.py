@@ -1,5 +1,6 @@
 """One process's marks file: a header, then one `write` for each line."""
 
+import errno
 import json
 import os
 import time
@@ -90,10 +91,15 @@ class MarksFile:
 
     def _append(self, line: Line) -> None:
         data = (_encode(line) + "\n").encode("ascii")
-        written = os.write(self._descriptor, data)
+        try:
+            written = os.write(self._descriptor, data)
+        except OSError as error:
+            error.filename = self._place.marks
+            raise
         self._size += written
         if written < len(data):
-            raise Trouble(f"{self._place.marks}: no space left. Free some, or set LEVELOFF_MARKS to another directory")
+            # A disk that fills up takes the first part of a line, and refuses the next one.
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), self._place.marks)
 
     def _begin(self) -> None:
         marks = self._place.marks

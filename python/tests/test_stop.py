@@ -1,0 +1,109 @@
+"""The stop request: who may ask, what is said, and that it is over afterwards."""
+
+import os
+
+import pytest
+from told import train
+
+ASK = """
+def ask(text="", pid=None):
+    with open(f"{os.environ['LEVELOFF_MARKS']}/{pid or os.getpid()}.stop", "w") as file: file.write(text)
+"""
+
+
+def test_a_request_is_obeyed_once_and_taken_away(tmp_path):
+    told = train(
+        tmp_path,
+        ASK
+        + """
+for n in range(1, 100):
+    leveloff.step(n)
+    if n == 5: ask('{"reason": "28 of 32 GB\\\\u001b[2J\\\\nused"}')
+    if leveloff.should_stop(): break
+assert leveloff.should_stop(), "for the loop around the loop"
+print(n)
+""",
+    )
+    assert told.out == "5\n", told.err
+    assert told.err == "leveloff: asked to stop: 28 of 32 GB[2Jused; saving and stopping\n"
+    assert told.events() == ["stopping", "stopped"]
+    assert told.lines[1]["obeys_stop"] is True
+    assert not list(tmp_path.glob("*.stop"))
+
+
+@pytest.mark.parametrize("text", ["", "no json", "[1]", '{"reason": 7}', "\\xff" * 9000])
+def test_any_text_will_do(tmp_path, text):
+    told = train(tmp_path, ASK + f"leveloff.step(1); ask({text!r}); assert leveloff.should_stop()")
+    assert told.code == 0 and told.err == "leveloff: asked to stop; saving and stopping\n"
+
+
+def test_a_request_to_an_earlier_process_is_not_obeyed(tmp_path):
+    told = train(tmp_path, ASK + "ask(); leveloff.step(1); assert not leveloff.should_stop()")
+    assert told.code == 0, told.err
+    assert not list(tmp_path.glob("*.stop"))
+
+
+@pytest.mark.parametrize("thing", ["os.mkdir(stop)", "os.symlink('/etc/passwd', stop)", "os.mkfifo(stop)"])
+def test_what_is_no_file_asks_for_nothing(tmp_path, thing):
+    told = train(
+        tmp_path,
+        f"""
+        stop = f"{{os.environ['LEVELOFF_MARKS']}}/{{os.getpid()}}.stop"
+        leveloff.step(1); {thing}; assert not leveloff.should_stop()
+        """,
+    )
+    assert told.code == 0, told.err
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="CANNOT RUN HERE: to become another user needs root")
+def test_a_stranger_may_not_ask_and_root_may(tmp_path):
+    for directory in (tmp_path, *tmp_path.parents[:2]):
+        directory.chmod(0o777)
+    told = train(
+        tmp_path,
+        ASK
+        + """
+os.setresuid(12345, 12345, 0)
+leveloff.step(1)
+os.setresuid(12345, 0, 0); ask()
+stop = f"{os.environ['LEVELOFF_MARKS']}/{os.getpid()}.stop"
+os.chown(stop, 54321, 54321); os.setresuid(12345, 12345, 0)
+assert not leveloff.should_stop(), "a stranger's"
+os.setresuid(12345, 0, 0); os.chown(stop, 0, 0); os.setresuid(12345, 12345, 0)
+assert leveloff.should_stop(), "root's"
+print("checked", flush=True)
+os._exit(0)
+""",
+    )
+    assert (told.code, told.out) == (0, "checked\n"), told.err
+
+
+def test_others_can_agree_in_their_own_way(tmp_path):
+    told = train(
+        tmp_path,
+        ASK
+        + """
+asked = []
+def agree(here): asked.append(here); return len(asked) == 3
+answers = []
+for n in range(3):
+    answers.append(leveloff.should_stop(agree=agree))
+    if n == 0: ask()
+print(asked, answers)
+""",
+    )
+    assert told.out == "[False, True, True] [False, False, True]\n", told.err
+
+
+def test_a_full_disk_does_not_keep_a_rank_from_stopping(tmp_path):
+    told = train(
+        tmp_path,
+        ASK
+        + """
+import resource
+leveloff.step(1); assert not leveloff.should_stop(); ask()
+resource.setrlimit(resource.RLIMIT_FSIZE, (1, 1))
+assert leveloff.should_stop()
+""",
+    )
+    assert told.code == 0 and "switched off" in told.err
