@@ -16,12 +16,12 @@ def misses(training):
     return found, f"{told[-1][1]} steps told, {known} of {len(samples)} samples have one"
 
 
-def misplaced(told, samples, done=None):
+def misplaced(told, samples, done=None, late_s=LATE_S):
     """Samples whose step is none that could be known then, and a last step that is not the last told. `done`:
     when each step had been told for certain, where telling takes its time."""
     found = []
     for (previous, _), (now, step) in zip(samples, samples[1:]):
-        least, most = told_by(done or told, previous), told_by(told, now + LATE_S)
+        least, most = told_by(done or told, previous), told_by(told, now + late_s)
         if not least <= (step or 0) <= most:
             found.append(f"step {step} is recorded when between {least} and {most} had been told")
     last = samples[-1][1]

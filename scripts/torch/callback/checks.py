@@ -4,6 +4,7 @@ from collections import Counter
 
 from steps import misplaced
 
+LOOK_S = 0.25  # A look at the whole tree takes its time on a busy machine; a step may come meanwhile.
 HELD_S = 0.1  # A step may wait for the next line, and a line for the recorder's next look.
 MARKS_FOUND_S = 1.5  # How long a marks file may be there before the recorder looks for it again.
 COUNT_SEEN_S = 2  # When a count has to be in the recording.
@@ -15,7 +16,7 @@ MOST_STEP_S, MOST_SHARE = 0.001, 0.005
 def steps(recording, told):
     found_s = told.steps[0][0] + MARKS_FOUND_S
     done = [(max(moment + HELD_S, found_s), step) for moment, step in told.steps_done]
-    found = misplaced(told.steps, recording.samples, done)
+    found = misplaced(told.steps, recording.samples, done, LOOK_S)
     last = recording.progress[-1]
     if last.get("source") != "marks":
         found.append(f"steps come from {last.get('source')}, not from marks")

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 import leveloff
 import numpy
@@ -78,14 +79,20 @@ def copy_on_write(loop):
 
 
 def cut_results(loop):
-    """Results are cut to what is worth keeping, and the next ones are longer: what was freed never fits again."""
+    """A thread's results are cut to what is worth keeping, and the next ones are longer: what was freed never fits
+    again. In a thread, because malloc serves it from memory of its own, into which no activations of the training fall."""
     kept = []
-    for step in loop.steps():
-        loop.train()
+
+    def decode(step):
         results = [numpy.ones(6000 + 8 * step) for _ in range(16)]
         for result in results:
             result.resize(16, refcheck=False)
         kept.extend(results)
+
+    with ThreadPoolExecutor(1) as thread:
+        for step in loop.steps():
+            loop.train()
+            thread.submit(decode, step).result()
 
 
 def one_shape(loop):
