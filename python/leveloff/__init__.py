@@ -23,7 +23,7 @@ from ._guard import Cost, guarded, switch
 if TYPE_CHECKING:
     from .huggingface import LeveloffCallback
 
-__all__ = ["Cost", "LeveloffCallback", "configure", "cost", "mark", "phase", "should_stop", "step"]
+__all__ = ["Cost", "configure", "cost", "mark", "phase", "should_stop", "step"]
 
 
 @guarded(None)

@@ -27,6 +27,8 @@ class Cost(NamedTuple):
     """The longest call."""
     counts: int
     """How often tensors were counted."""
+    cpu_seconds: float
+    """Of `seconds`, what was spent working: on a busy machine the rest was waiting for a core."""
 
 
 class Switch:
@@ -39,6 +41,7 @@ class Switch:
         self.counting_seconds = 0.0
         self.worst_seconds = 0.0
         self.counts = 0
+        self.cpu_seconds = 0.0
         self._said: Dict[str, bool] = {}
 
     def turn_off(self, error: BaseException) -> None:
@@ -65,11 +68,13 @@ class Switch:
     def forget_costs(self) -> None:
         """A fork's child has cost nothing yet."""
         self.steps = self.counts = 0
-        self.seconds = self.counting_seconds = self.worst_seconds = 0.0
+        self.seconds = self.counting_seconds = self.worst_seconds = self.cpu_seconds = 0.0
 
     def cost(self) -> Cost:
         """The costs so far."""
-        return Cost(self.steps, self.seconds, self.counting_seconds, self.worst_seconds, self.counts)
+        return Cost(
+            self.steps, self.seconds, self.counting_seconds, self.worst_seconds, self.counts, self.cpu_seconds
+        )
 
 
 switch = Switch()
@@ -84,7 +89,7 @@ def guarded(fallback: Any) -> Callable[[F], F]:
         def call(*args: Any, **kwargs: Any) -> Any:
             if switch.is_off:
                 return fallback
-            began = time.perf_counter()
+            began, cpu_began = time.perf_counter(), time.thread_time()
             try:
                 return function(*args, **kwargs)
             except Exception as error:
@@ -93,6 +98,7 @@ def guarded(fallback: Any) -> Callable[[F], F]:
             finally:
                 took = time.perf_counter() - began
                 switch.seconds += took
+                switch.cpu_seconds += time.thread_time() - cpu_began
                 if took > switch.worst_seconds:
                     switch.worst_seconds = took
 
