@@ -31,10 +31,7 @@ class Case:
     compares: bool = False  # Only times steps with and without the callback.
 
 
-def torchrun(port):
-    return ["{bin}/torchrun", "--nproc-per-node=2", f"--master-port={port}"]
-
-
+TORCHRUN = ["{bin}/torchrun", "--standalone", "--nproc-per-node=2"]  # On a port that is free.
 TWO_RANKS = {"launcher": 1, "trainer": 2}
 MEMORY_OF_THE_TRAINER = ("trainer", "anon", "heap")
 # Tensors are counted for a fifth of a percent of the time: seldom enough that in the half minute of a run here
@@ -59,14 +56,14 @@ CASES = [
          workers_told=True, counts=1, cheap=True),
     Case("loader-cow", LOOP, [OFTEN, "copy_on_write"], roles={"trainer": 1, "dataloader-worker": 4},
          blame=("dataloader-worker", "anon", "heap")),
-    Case("ranks", LOOP, [OFTEN, "ranks", "--steps=250"], torchrun(29551), roles=TWO_RANKS),
+    Case("ranks", LOOP, [OFTEN, "ranks", "--steps=250"], TORCHRUN, roles=TWO_RANKS),
     Case("lightning", LIGHTNING, [LONG], needs=("lightning",), leaks=False, counts=1, cheap=True),
     Case("loop-shapes", LOOP, [OFTEN, "one_shape", "--shapes"], leaks=True, blame=MEMORY_OF_THE_TRAINER,
          findings=("held-references",), grown="float32[3, 50001] cpu"),
     Case("stop-hf", HF, STOPPED, needs=("transformers",), stop_at=40),
-    Case("stop-hf-ranks", HF, STOPPED, torchrun(29552), needs=("transformers", "accelerate"), roles=TWO_RANKS,
+    Case("stop-hf-ranks", HF, STOPPED, TORCHRUN, needs=("transformers", "accelerate"), roles=TWO_RANKS,
          stop_at=40),
-    Case("stop-ranks", LOOP, ["ranks", *STOPPED], torchrun(29553), roles=TWO_RANKS, stop_at=40),
+    Case("stop-ranks", LOOP, ["ranks", *STOPPED], TORCHRUN, roles=TWO_RANKS, stop_at=40),
     Case("stop-lightning", LIGHTNING, ["--steps=200"], needs=("lightning",), stop_at=40),
     Case("with-and-without", HF, ["--compare"], needs=("transformers",), compares=True),
 ]

@@ -121,7 +121,7 @@ def cost(case, told, is_busy):
     if not case.cheap:
         return []
     said, calls, train_s, found = told.fact("cost"), told.fact("calls"), told.fact("train_s"), []
-    ways = [("its CPU time", told.fact("outside_cpu_s"))]
+    ways = [("its CPU time", told.fact("outside_cpu_s")), ("cost()'s CPU time", said["cpu_seconds"])]
     if not is_busy:
         ways += [("the clock", told.fact("outside_s")), ("cost()", said["seconds"])]
     for way, spent in ways:

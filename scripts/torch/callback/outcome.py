@@ -56,5 +56,6 @@ def cost(told):
     said = told.fact("cost")
     if not said:
         return outside
-    return (f"{outside}; says {1e6 * said['seconds'] / max(said['steps'], 1):.0f} µs/step, of that counting "
+    steps = max(said["steps"], 1)
+    return (f"{outside}; says {1e6 * said['seconds'] / steps:.0f} µs/step (CPU {1e6 * said['cpu_seconds'] / steps:.0f}), of that counting "
             f"{said['counting_seconds'] / said['seconds']:.0%} in {said['counts']} counts, worst {1e3 * said['worst_seconds']:.1f} ms")
