@@ -56,7 +56,7 @@ CASES = [
          workers_told=True, counts=1, cheap=True),
     Case("loader-cow", LOOP, [OFTEN, "copy_on_write"], roles={"trainer": 1, "dataloader-worker": 4},
          blame=("dataloader-worker", "anon", "heap")),
-    Case("ranks", LOOP, [OFTEN, "ranks", "--steps=250"], TORCHRUN, roles=TWO_RANKS),
+    Case("ranks", LOOP, [OFTEN, "ranks", "--steps=250"], TORCHRUN, roles=TWO_RANKS, counts=1),
     Case("lightning", LIGHTNING, [LONG], needs=("lightning",), leaks=False, counts=1, cheap=True),
     Case("loop-shapes", LOOP, [OFTEN, "one_shape", "--shapes"], leaks=True, blame=MEMORY_OF_THE_TRAINER,
          findings=("held-references",), grown="float32[3, 50001] cpu"),

@@ -1,4 +1,4 @@
-"""What a recording tells of a training, against what the training noted of itself. Each check answers with its misses."""
+"""What a recording tells of a training, against what the training noted. Each check answers with its misses."""
 
 from collections import Counter
 

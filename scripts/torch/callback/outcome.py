@@ -20,7 +20,8 @@ class Outcome:
 
     def row(self):
         missed = "not run" if not self.run else f"{len(self.misses)} MISSED" if self.misses else ""
-        return [self.case, *(self.seen.get(name, "") for name in HEADER[1:-1]), "; ".join(filter(None, [missed, self.note]))]
+        remarks = "; ".join(filter(None, [missed, self.note]))
+        return [self.case, *(self.seen.get(name, "") for name in HEADER[1:-1]), remarks]
 
 
 def columns(recording, told, plain, stated):
@@ -33,7 +34,7 @@ def columns(recording, told, plain, stated):
         "phases": counted(phases), "events": counted(events), "roles": counted(roles),
         "tensors": f"{recording.progress[-1].get('tensors', '–')} ({len(told.counts)} counts)",
         "verdict": f"{verdict(plain)}; --level-by: {verdict(stated)}",
-        "findings": f"{blame(plain)}; {names(plain)}" + ("" if names(plain) == names(stated) else f"; --level-by: {names(stated)}"),
+        "findings": f"{blame(plain)}; {names(plain)}{names_with_horizon(plain, stated)}",
         "callback": cost(told),
     }
 
@@ -46,6 +47,10 @@ def names(answer):
     return ", ".join(one["name"] for one in answer["findings"]) or "no finding"
 
 
+def names_with_horizon(plain, stated):
+    return "" if names(plain) == names(stated) else f"; --level-by: {names(stated)}"
+
+
 def cost(told):
     """The mean of a step from outside, its share of the time, the longest call; then what the package says itself."""
     spent, calls, train_s = told.fact("outside_s"), told.fact("calls"), told.fact("train_s")
@@ -56,6 +61,6 @@ def cost(told):
     said = told.fact("cost")
     if not said:
         return outside
-    steps = max(said["steps"], 1)
-    return (f"{outside}; says {1e6 * said['seconds'] / steps:.0f} µs/step (CPU {1e6 * said['cpu_seconds'] / steps:.0f}), of that counting "
-            f"{said['counting_seconds'] / said['seconds']:.0%} in {said['counts']} counts, worst {1e3 * said['worst_seconds']:.1f} ms")
+    steps, counting = max(said["steps"], 1), said["counting_seconds"] / said["seconds"]
+    return (f"{outside}; says {1e6 * said['seconds'] / steps:.0f} µs/step (CPU {1e6 * said['cpu_seconds'] / steps:.0f}), "
+            f"of that counting {counting:.0%} in {said['counts']} counts, worst {1e3 * said['worst_seconds']:.1f} ms")

@@ -82,10 +82,9 @@ def count_tensors():
 
 def storage(tensor):
     """Where it is and how large; None for one that is no memory, as torch.compile has them."""
-    if tensor.is_meta:
-        return None
     try:
-        return tensor.untyped_storage().data_ptr(), tensor.untyped_storage().nbytes()
+        held = tensor.untyped_storage()
+        return None if held.device.type == "meta" else (held.data_ptr(), held.nbytes())
     except RuntimeError:
         return None
 

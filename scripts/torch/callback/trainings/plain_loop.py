@@ -79,8 +79,8 @@ def copy_on_write(loop):
 
 
 def cut_results(loop):
-    """A thread's results are cut to what is worth keeping, and the next ones are longer: what was freed never fits
-    again. In a thread, because malloc serves it from memory of its own, into which no activations of the training fall."""
+    """A thread's results are cut to what is worth keeping, and the next ones are longer: what was freed never
+    fits again. In a thread, because malloc serves it from memory that no activations of the training use."""
     kept = []
 
     def decode(step):
