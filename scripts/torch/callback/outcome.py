@@ -62,5 +62,6 @@ def cost(told):
     if not said:
         return outside
     steps, counting = max(said["steps"], 1), said["counting_seconds"] / said["seconds"]
-    return (f"{outside}; says {1e6 * said['seconds'] / steps:.0f} µs/step (CPU {1e6 * said['cpu_seconds'] / steps:.0f}), "
-            f"of that counting {counting:.0%} in {said['counts']} counts, worst {1e3 * said['worst_seconds']:.1f} ms")
+    mean, cpu = 1e6 * said["seconds"] / steps, 1e6 * said["cpu_seconds"] / steps
+    return (f"{outside}; says {mean:.0f} µs/step (CPU {cpu:.0f}), of that counting {counting:.0%} in "
+            f"{said['counts']} counts, worst {1e3 * said['worst_seconds']:.1f} ms")
