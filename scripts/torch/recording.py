@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 from places import LEVELOFF
 
+NOT_PROGRESS = {"t", "p", "alive", "m", "g", "ceiling", "c"}  # Fields of a sample that tell of other things.
+
 
 @dataclass
 class Recorded:
@@ -34,11 +36,13 @@ class Recording:
         self.path = path
         self.processes = {}  # By (pid, start).
         self.samples = []  # (seconds since 1970, step or None)
+        self.progress = []  # What was known of the training at each sample: fields of its progress.
+        self.marks = []  # (the process, the row of the mark)
         self.planned_steps = None
         self.end = None
 
     def load(self):
-        by_number, pending, step = {}, [], None
+        by_number, pending, step, progress = {}, [], None, {}
         for kind, row in self.rows():
             if kind == "header":
                 started = row["started_unix"]
@@ -52,6 +56,8 @@ class Recording:
                 pending, step = [], row.get("step", step)
                 self.planned_steps = row.get("planned_steps", self.planned_steps)
                 self.samples.append((started + row["t"], step))
+                progress.update((name, value) for name, value in row.items() if name not in NOT_PROGRESS)
+                self.progress.append(dict(progress))
 
     def rows(self):
         with open(self.path) as file:
@@ -72,6 +78,8 @@ class Recording:
             one.rank, one.why, one.command = row.get("rank"), row["why"], " ".join(row["cmd"])
         elif kind == "exit":
             by_number[row["n"]].exited = True
+        elif kind == "mark":
+            self.marks.append((by_number[row["n"]], row))
 
     def tree(self):
         """The rows of `export --scope tree`, as far as the recording goes now."""

@@ -162,7 +162,8 @@ impl RunCurves {
     /// gave back is one number and no curve.
     pub fn series(&self) -> Vec<Series> {
         let is_there = |series: &Series| self.peak(*series).is_some_and(|peak| peak > 0.0);
-        let is_curve = |series: &Series| *series != Series::Inside(InsideFact::Trimmed);
+        let no_curves = [InsideFact::Trimmed, InsideFact::TensorCounts].map(Series::Inside);
+        let is_curve = |series: &Series| !no_curves.contains(series);
         Series::all().filter(is_curve).filter(is_there).collect()
     }
 
@@ -471,9 +472,9 @@ mod tests {
     fn what_is_counted_inside_begins_with_its_first_count_and_a_trim_is_no_curve() {
         let mut curves = RunCurves::new();
         for step in 0..40_u32 {
-            let tensors = (step >= 10).then_some(if step < 20 { 0 } else { 6529 });
+            let tensors: Option<u64> = (step >= 10).then_some(if step < 20 { 0 } else { 6529 });
             let inside = Inside::default()
-                .with(InsideFact::Tensors, tensors.map(u64::from))
+                .with(InsideFact::Tensors, tensors)
                 .with(InsideFact::Trimmed, (step == 30).then_some(1 << 20));
             curves.observe(&Observation {
                 inside,

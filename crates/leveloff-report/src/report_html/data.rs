@@ -194,7 +194,7 @@ fn group(series: Series) -> &'static str {
 fn inside_group(fact: InsideFact) -> &'static str {
     match fact {
         InsideFact::Tensors | InsideFact::DeviceTensors => "tensors",
-        InsideFact::GcObjects | InsideFact::PythonBlocks => "counts",
+        InsideFact::GcObjects | InsideFact::PythonBlocks | InsideFact::TensorCounts => "counts",
         InsideFact::CudaReserved | InsideFact::CudaAllocated | InsideFact::DeviceTensorBytes => {
             "gpu"
         }

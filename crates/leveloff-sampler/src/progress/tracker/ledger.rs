@@ -163,7 +163,9 @@ impl Ledger {
         progress.inside = progress.inside.updated_by(&update.inside);
         if update.inside.get(InsideFact::Tensors).is_some() {
             let counts = progress.inside.get(InsideFact::TensorCounts);
-            progress.inside.set(InsideFact::TensorCounts, counts.unwrap_or(0) + 1);
+            progress
+                .inside
+                .set(InsideFact::TensorCounts, counts.unwrap_or(0) + 1);
         }
         if let Some(grown) = &update.grown {
             progress.grown.clone_from(grown);

@@ -1,0 +1,132 @@
+"""What a recording tells of a training, against what the training noted. Each check answers with its misses."""
+
+from collections import Counter
+
+from steps import misplaced
+
+LOOK_S = 0.25  # A look at the whole tree takes its time on a busy machine; a step may come meanwhile.
+HELD_S = 0.1  # A step may wait for the next line, and a line for the recorder's next look.
+MARKS_FOUND_S = 1.5  # How long a marks file may be there before the recorder looks for it again.
+COUNT_SEEN_S = 2  # When a count has to be in the recording.
+EXACT = {"checkpoint", "restart"}  # Events that must not be told where they did not happen.
+PLAIN_ROLES = {"other", "helper", "compiler"}  # Come and go with every training.
+MOST_STEP_S, MOST_SHARE = 0.001, 0.005
+
+
+def steps(recording, told):
+    found_s = told.steps[0][0] + MARKS_FOUND_S
+    done = [(max(moment + HELD_S, found_s), step) for moment, step in told.steps_done]
+    found = misplaced(told.steps, recording.samples, done, LOOK_S)
+    last = recording.progress[-1]
+    if last.get("source") != "marks":
+        found.append(f"steps come from {last.get('source')}, not from marks")
+    planned = told.fact("planned_steps")
+    if planned and last.get("planned_steps", planned) != planned:
+        found.append(f"{last['planned_steps']} steps are planned, in truth {planned}")
+    return found[:5]
+
+
+def phases(recording, told):
+    """Every evaluation begins and ends at its step; a phase before the first step may be told or not."""
+    said = changes([(row.get("step", 0), row["phase"]) for _, row in recording.marks if "phase" in row])
+    true = changes(told.phases)
+    return [] if said == true else [f"phases {said}, in truth {true}"]
+
+
+def changes(told):
+    """Those that change the phase; a training begins with training."""
+    phase, changed = "train", []
+    for step, now in told:
+        if now != phase:
+            changed.append((step, now))
+        phase = now
+    return changed
+
+
+def events(recording, told, wanted):
+    said = Counter((row.get("step", 0), row["event"]) for _, row in recording.marks if "event" in row)
+    true = Counter(told.events)
+    missing = [f"{event} at step {step} is not marked" for step, event in (true - said)]
+    more = [f"{event} at step {step} never happened" for step, event in (said - true) if event in EXACT]
+    names = {event for _, event in said}
+    return missing + more + [f"no event {name}" for name in wanted if name not in names]
+
+
+def tensors(recording, told, least):
+    """Whenever the callback counted, so did the training, right after it."""
+    found = []
+    for count in told.counts:
+        seen = [progress for (moment, _), progress in zip(recording.samples, recording.progress)
+                if count["t"] - HELD_S <= moment <= count["t"] + COUNT_SEEN_S]
+        for name in ("tensors", "tensor_bytes"):
+            said = sorted({one[name] for one in seen if name in one})
+            if seen and count[name] not in said:
+                found.append(f"{name} at step {count['at']}: {said}, in truth {count[name]}")
+    if len(told.counts) < least:
+        found.append(f"tensors were counted {len(told.counts)} times, expected {least} or more")
+    return found
+
+
+def roles(recording, expected, ranks):
+    """How many there are of each, and that each trainer of several is known by its rank."""
+    living = Counter(one.role for one in recording.processes.values() if one.role not in PLAIN_ROLES)
+    expected = {role: count for role, count in expected.items() if count}
+    found = [] if living == expected else [f"roles {dict(living)}, in truth {expected}"]
+    said = {one.pid: one.rank for one in recording.processes.values() if one.role == "trainer"}
+    true = {one.pid: one.rank for one in ranks}
+    if len(true) > 1 and said != true:
+        found.append(f"ranks by pid {said}, in truth {true}")
+    return found
+
+
+def lowest_rank_tells(recording, ranks):
+    tellers = {one.rank for one, _ in recording.marks}
+    return [] if len(ranks) < 2 or tellers == {0} else [f"marks of the ranks {tellers} are recorded, not of 0 alone"]
+
+
+def verdict(case, plain, stated):
+    """Of leaks it is enough that one is called, without or with a stated horizon."""
+    said = [answer for answer in (plain, stated) if answer["verdict"] == "leak"]
+    if case.leaks is False and plain["verdict"] == "leak":
+        return ["is called a leak"]
+    if case.leaks and not said:
+        return ["is not called a leak, not even with a stated horizon"]
+    return []
+
+
+def reasons(case, answer):
+    """Blame and findings of the answer that counts."""
+    found, names = [], [one["name"] for one in answer["findings"]]
+    found += [f"no finding {name}" for name in case.findings if name not in names]
+    found += [f"wrong finding {name}" for name in case.not_findings if name in names]
+    if case.blame:
+        role, *kinds = case.blame
+        largest = answer["blame"][0] if answer["blame"] else {"role": None, "kind": None}
+        if largest["role"] != role or largest["kind"] not in kinds:
+            found.append(f"blames {largest['role']} {largest['kind']}, in truth {role} {kinds[0]}")
+    return found
+
+
+def grown(case, recording):
+    if not case.grown:
+        return []
+    said = next((one["tensors_grown"] for one in reversed(recording.progress) if one.get("tensors_grown")), None)
+    first = said and str(said[0])
+    return [] if first and case.grown in first else [f"grown tensors {said}, not {case.grown} first"]
+
+
+def cost(case, told, is_busy):
+    """In CPU time always; by the clock, and by what the callback says itself, only where nobody else uses the
+    machine: there, a call that has to wait for a core is no cost of the call."""
+    if not case.cheap:
+        return []
+    said, calls, train_s, found = told.fact("cost"), told.fact("calls"), told.fact("train_s"), []
+    ways = [("its CPU time", told.fact("outside_cpu_s")), ("cost()'s CPU time", said["cpu_seconds"])]
+    if not is_busy:
+        ways += [("the clock", told.fact("outside_s")), ("cost()", said["seconds"])]
+    for way, spent in ways:
+        if spent / calls > MOST_STEP_S or spent / train_s > MOST_SHARE:
+            found.append(f"by {way}, {calls} steps cost {1e3 * spent:.1f} ms, {spent / train_s:.2%} of the time")
+    if said["steps"] != calls:
+        found.append(f"cost() knows {said['steps']} steps of {calls}")
+    return found
