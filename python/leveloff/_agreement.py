@@ -176,6 +176,12 @@ class Ranks:
         return self._agreement
 
 
+def has_ranks() -> bool:
+    """Whether torch.distributed has been started."""
+    distributed = sys.modules.get("torch.distributed")
+    return distributed is not None and distributed.is_available() and bool(distributed.is_initialized())
+
+
 def _after(position: int) -> int:
     """The first position that every rank reaches only after another look."""
     return (position // LOOK_EVERY + 2) * LOOK_EVERY

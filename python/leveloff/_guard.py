@@ -5,7 +5,8 @@ import os
 import sys
 import time
 import warnings
-from typing import Any, Callable, Dict, NamedTuple, TypeVar, cast
+from contextlib import contextmanager
+from typing import Any, Callable, Dict, Iterator, NamedTuple, TypeVar, cast
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -41,7 +42,7 @@ class Switch:
         self.counting_seconds = 0.0
         self.worst_seconds = 0.0
         self.counts = 0
-        self.cpu_seconds = 0.0
+        self.waited_seconds = 0.0
         self._said: Dict[str, bool] = {}
 
     def turn_off(self, error: BaseException) -> None:
@@ -68,13 +69,23 @@ class Switch:
     def forget_costs(self) -> None:
         """A fork's child has cost nothing yet."""
         self.steps = self.counts = 0
-        self.seconds = self.counting_seconds = self.worst_seconds = self.cpu_seconds = 0.0
+        self.seconds = self.counting_seconds = self.worst_seconds = self.waited_seconds = 0.0
 
     def cost(self) -> Cost:
         """The costs so far."""
-        return Cost(
-            self.steps, self.seconds, self.counting_seconds, self.worst_seconds, self.counts, self.cpu_seconds
-        )
+        worked = max(self.seconds - self.waited_seconds, 0.0)
+        return Cost(self.steps, self.seconds, self.counting_seconds, self.worst_seconds, self.counts, worked)
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Around what takes long: notes how much of it was waiting for a core. Where little is done, asking for the CPU
+        time would take longer than that."""
+        began, cpu_began = time.perf_counter(), time.thread_time()
+        try:
+            yield
+        finally:
+            waited = time.perf_counter() - began - (time.thread_time() - cpu_began)
+            self.waited_seconds += max(waited, 0.0)
 
 
 switch = Switch()
@@ -89,7 +100,7 @@ def guarded(fallback: Any) -> Callable[[F], F]:
         def call(*args: Any, **kwargs: Any) -> Any:
             if switch.is_off:
                 return fallback
-            began, cpu_began = time.perf_counter(), time.thread_time()
+            began = time.perf_counter()
             try:
                 return function(*args, **kwargs)
             except Exception as error:
@@ -98,7 +109,6 @@ def guarded(fallback: Any) -> Callable[[F], F]:
             finally:
                 took = time.perf_counter() - began
                 switch.seconds += took
-                switch.cpu_seconds += time.thread_time() - cpu_began
                 if took > switch.worst_seconds:
                     switch.worst_seconds = took
 

@@ -55,6 +55,13 @@ class Inside:
             self._tensors_pace.done(calls, now, _timed(self._count_tensors, found))
         return found
 
+    @property
+    def quiet_until(self) -> float:
+        """There is nothing to look at before this."""
+        if not self._counts_tensors:
+            return self._allocators_pace.quiet_until
+        return min(self._allocators_pace.quiet_until, self._tensors_pace.quiet_until)
+
     def _begin(self, calls: int, now: float) -> None:
         self._has_begun = True
         self._malloc = Malloc.find()

@@ -28,6 +28,11 @@ class Pace:
             return False
         return steps - self._steps >= self._every or now >= self._longest_until
 
+    @property
+    def quiet_until(self) -> float:
+        """It is not due before this, however many steps come."""
+        return self._not_before
+
     def done(self, steps: int, now: float, cost: float) -> None:
         """It happened, and took `cost` seconds: the next is due when that is a small share of the time."""
         self._plan(steps, now, cost / self._share)

@@ -4,7 +4,7 @@ import os
 import threading
 import time
 from contextlib import suppress
-from typing import Any, Callable, Dict, List, Mapping, Optional
+from typing import AbstractSet, Any, Callable, Dict, List, Mapping, Optional, Tuple
 
 from . import _numbers
 from ._guard import Trouble, guarded, switch
@@ -12,6 +12,9 @@ from ._inside import Inside, Options
 from ._place import Place, choose
 from ._stop import StopWatch
 from ._writer import MarksFile
+
+PLAIN = frozenset((int, float))
+"""Numbers that hold on to nothing else."""
 
 STANDING = ("planned_steps", "epoch_steps")
 """Facts that hold until they are told anew, so a watcher that comes late should hear them, too."""
@@ -34,31 +37,67 @@ class Session:
         self._phase: Optional[str] = None
         self._blocks: List[str] = []
         self._told_phase: Optional[str] = None
+        self._quiet_until = float("-inf")
+        self._waiting: Optional[Tuple[Any, Mapping[str, Any], float]] = None
+        self._waiting_facts: AbstractSet[str] = frozenset()
 
     def step(self, n: Any, phase: Any, facts: Mapping[str, Any]) -> None:
         """A step is done."""
         with self._lock:
-            self._open()
             now = time.monotonic()
-            line: Dict[str, Any] = {}
-            number = _numbers.whole(n, "step")
-            if number is not None:
-                line["step"] = self._step = number
-            if facts:
-                self._add_facts(line, facts)
-            if phase is not self._phase:
-                self._phase = _numbers.name(phase, "phase") or self._phase
-            self._calls += 1
-            switch.steps += 1
-            inside = self._inside.look(self._calls, now)
-            line.update(inside)
-            has_news = self._add_phase(line) or bool(inside)
-            self._put(line, now, may_wait=not has_news)
+            if now < self._quiet_until and type(n) is int and phase is self._phase and self._are_plain(facts):
+                # Most steps come here, with caches that the training has emptied: as little as possible is done.
+                self._calls += 1
+                switch.steps += 1
+                self._waiting = (n, facts, time.time())
+                return
+            with switch.working():
+                self._tell_step(n, phase, facts, now)
+
+    def _tell_step(self, n: Any, phase: Any, facts: Mapping[str, Any], now: float) -> None:
+        self._open()
+        self._take_waiting()
+        line: Dict[str, Any] = {}
+        number = _numbers.whole(n, "step")
+        if number is not None:
+            line["step"] = self._step = number
+        if facts:
+            self._add_facts(line, facts)
+        if phase is not self._phase:
+            self._phase = _numbers.name(phase, "phase") or self._phase
+        self._calls += 1
+        switch.steps += 1
+        inside = self._inside.look(self._calls, now)
+        line.update(inside)
+        has_news = self._add_phase(line) or bool(inside)
+        self._put(line, now, may_wait=not has_news)
+        self._waiting_facts = frozenset(facts)  # Not the view: it would hold on to the values.
+        if self._file is not None:
+            self._quiet_until = min(self._file.quiet_until, self._inside.quiet_until)
+
+    def _are_plain(self, facts: Mapping[str, Any]) -> bool:
+        """The same facts as with the last line, and plain numbers: nothing else may be kept, a tensor would
+        keep its graph."""
+        return not facts or (facts.keys() == self._waiting_facts and PLAIN.issuperset(map(type, facts.values())))
+
+    def _take_waiting(self) -> None:
+        """The last of the steps that were passed over goes its way."""
+        if self._waiting is None:
+            return
+        (n, facts, wall), self._waiting = self._waiting, None
+        line: Dict[str, Any] = {"t": round(wall, 4)}
+        number = _numbers.whole(n, "step")
+        if number is not None:
+            line["step"] = self._step = number
+        self._add_facts(line, facts)
+        if self._file is not None:
+            self._file.hold(line)
 
     def set_phase(self, phase: Any, facts: Mapping[str, Any]) -> None:
         """From now on this phase, until the next step or phase says another."""
         with self._lock:
             self._open()
+            self._take_waiting()
             self._phase = _numbers.name(phase, "phase") or self._phase
             self._tell_phase(facts)
 
@@ -66,6 +105,7 @@ class Session:
         """A block of a phase begins; steps within are of this phase."""
         with self._lock:
             self._open()
+            self._take_waiting()
             self._blocks.append(phase)
             self._tell_phase(facts)
 
@@ -73,6 +113,7 @@ class Session:
         """The block ends. Blocks of several threads may end in any order."""
         with self._lock:
             self._open()
+            self._take_waiting()
             if phase in self._blocks:
                 last = len(self._blocks) - 1 - self._blocks[::-1].index(phase)
                 del self._blocks[last]
@@ -83,6 +124,7 @@ class Session:
         """Something happened."""
         with self._lock:
             self._open()
+            self._take_waiting()
             name = _numbers.name(event, "event")
             line: Dict[str, Any] = {} if name is None else {"event": name}
             if self._step is not None:
@@ -94,6 +136,7 @@ class Session:
         """Facts that are known to be right and hold from now on."""
         with self._lock:
             self._open()
+            self._take_waiting()
             if self._file is not None:
                 line = self._file.state(**facts)
                 self._put(dict(line), time.monotonic(), may_wait=False)
@@ -110,6 +153,9 @@ class Session:
 
     def should_stop(self, agree: Optional[Callable[[bool], bool]] = None) -> bool:
         """Whether to save and stop now."""
+        stop = self._stop
+        if stop is not None and agree is None and stop.is_quiet():
+            return False
         return self.stop_watch().look(agree)
 
     def configure(self, options: Options) -> None:
@@ -117,10 +163,12 @@ class Session:
         with self._lock:
             self.options = options
             self._inside = Inside(options, self._is_fork_child)
+            self._quiet_until = float("-inf")
 
     def finish(self) -> None:
         """The process ends in order: nothing is held back any more."""
         with self._lock:
+            self._take_waiting()
             if self._stop is not None:
                 self._stop.finish()
             if self._file is not None and self.pid == os.getpid():
@@ -142,6 +190,10 @@ class Session:
 
     def _open(self) -> None:
         """Begins the file, with the first thing that is to be told."""
+        if self.pid != os.getpid():
+            # Native code forked, and Python's own hooks did not run.
+            self.abandon()
+            raise Trouble("it was forked by native code, and its marks are its parent's")
         if self._place is not None:
             return
         self._place = choose(self.pid, os.getuid(), os.environ)
@@ -193,15 +245,11 @@ def current() -> Session:
     """This process's session."""
     global _current
     session = _current
-    if session is not None and session.pid == os.getpid():
+    if session is not None:
         return session
-    # Also when native code forked: Python's own hooks do not run then.
     with _making:
-        if _current is None or _current.pid != os.getpid():
-            is_fork_child = _current is not None or _is_fork_child
-            if _current is not None:
-                _current.abandon()
-            _current = Session(_options, is_fork_child)
+        if _current is None:
+            _current = Session(_options, _is_fork_child)
         return _current
 
 

@@ -3,17 +3,22 @@
 import json
 import os
 import stat
+import time
 from typing import Any, Callable, Optional
 
-from ._agreement import Ranks
+from ._agreement import Ranks, has_ranks
 from ._guard import say, switch
 
 LONGEST_REQUEST = 4096
 """Bytes of a request that are read."""
 
 
+LOOK_EVERY = 0.5
+"""Seconds between two looks: many steps are shorter, and a guard leaves more time than that."""
+
+
 class StopWatch:
-    """Looks for the request, once a step."""
+    """Looks for the request."""
 
     def __init__(self, path: str, uid: int, session: Any) -> None:
         self._path = path
@@ -22,6 +27,12 @@ class StopWatch:
         self._ranks = Ranks()
         self.is_stopping = False
         self._is_stopped = False
+        self._next_look = float("-inf")
+        self._was_asked = False
+
+    def is_quiet(self) -> bool:
+        """Whether there is nothing to look for yet. Ranks count their calls, so that with others it never is."""
+        return time.monotonic() < self._next_look and not self.is_stopping and not has_ranks()
 
     def look(self, agree: Optional[Callable[[bool], bool]]) -> bool:
         """Whether to stop now: once true, it stays so until a training begins anew."""
@@ -36,7 +47,15 @@ class StopWatch:
         return stops
 
     def is_asked(self) -> bool:
-        """Whether there is a request of someone who may ask: our own user or root."""
+        """Whether there is a request, as of the last look."""
+        now = time.monotonic()
+        if now >= self._next_look:
+            self._next_look = now + LOOK_EVERY
+            self._was_asked = self._is_there()
+        return self._was_asked
+
+    def _is_there(self) -> bool:
+        """Of someone who may ask: our own user or root."""
         try:
             status = os.lstat(self._path)
         except OSError:
@@ -62,7 +81,7 @@ class StopWatch:
         """Says why, and takes the request away. All ranks have agreed: nothing may keep this one from it."""
         self.is_stopping = True
         try:
-            reason = self._reason() if self.is_asked() else ", as another rank was"
+            reason = self._reason() if self._is_there() else ", as another rank was"
             self._dismiss()
             say(f"leveloff: asked to stop{reason}; saving and stopping")
             self._session.mark("stopping", {})
@@ -70,6 +89,7 @@ class StopWatch:
             switch.turn_off(error)
 
     def _dismiss(self) -> None:
+        self._was_asked = False
         try:
             os.unlink(self._path)
         except OSError:

@@ -112,7 +112,7 @@ callback.on_train_start(trainer, None)
 for batch in range(4):
     trainer.global_step = (batch + 1) // 2
     callback.on_train_batch_end(trainer, None, None, None, batch)
-    time.sleep(0.025)
+    time.sleep(0.12)
 callback.on_validation_start(trainer, None); callback.on_validation_end(trainer, None)
 callback.on_save_checkpoint(trainer, None, {})
 callback.on_train_end(trainer, None)

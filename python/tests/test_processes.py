@@ -95,7 +95,7 @@ def test_an_end_without_goodbye_loses_only_what_was_held_back(tmp_path):
         tmp_path,
         """
         for n in range(1, 4):
-            leveloff.step(n); time.sleep(0.025)
+            leveloff.step(n); time.sleep(0.12)
         os._exit(3)
         """,
     )

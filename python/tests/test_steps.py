@@ -11,7 +11,7 @@ def test_a_loop_tells_its_steps_phases_and_events(tmp_path):
         """
         for n in range(1, 4):
             leveloff.step(n, epoch=n / 2, planned_steps=3)
-            time.sleep(0.025)
+            time.sleep(0.12)
         with leveloff.phase("eval", batches=7):
             pass
         leveloff.mark("checkpoint", saved_bytes=10)
@@ -25,6 +25,39 @@ def test_a_loop_tells_its_steps_phases_and_events(tmp_path):
     assert told.phases() == ["train", "eval", "train"]
     assert told.lines[3]["batches"] == 7
     assert told.lines[-1]["event"] == "checkpoint" and told.lines[-1]["saved_bytes"] == 10 and told.lines[-1]["step"] == 3
+
+
+def test_a_step_that_was_passed_over_is_told_with_its_own_time_before_what_follows(tmp_path):
+    told = train(
+        tmp_path,
+        """
+        leveloff.step(1, lr=0.5)
+        for n in range(2, 6): leveloff.step(n, lr=n / 10)
+        print(time.time()); time.sleep(0.05)
+        leveloff.mark("checkpoint")
+        for n in range(6, 9): leveloff.step(n)
+        """,
+    )
+    assert told.err == ""
+    assert told.steps() == [1, 5, 5, 8], "the newest of those passed over, also at the end"
+    passed_over = told.lines[1]
+    assert passed_over["lr"] == 0.5 and passed_over["t"] <= float(told.out) + 1e-4
+
+
+def test_what_is_passed_over_keeps_nothing_of_the_training_alive(tmp_path):
+    told = train(
+        tmp_path,
+        """
+        import weakref
+        class Graph: pass
+        leveloff.step(1, loss=0.5)
+        graph = Graph(); kept = weakref.ref(graph)
+        leveloff.step(2, loss=graph)
+        del graph
+        assert kept() is None
+        """,
+    )
+    assert told.code == 0, told.err
 
 
 def test_the_file_is_private(tmp_path):
@@ -83,7 +116,7 @@ def test_what_is_no_number_is_left_out_with_one_warning(tmp_path):
             __int__ = __float__ = __index__ = item
         for n in range(3):
             leveloff.step(n, loss=Tensor(), lr=0.1)
-            time.sleep(0.025)
+            time.sleep(0.12)
         leveloff.step("four")
         leveloff.step(-1)
         leveloff.step(Tensor())

@@ -39,6 +39,21 @@ def test_any_text_will_do(tmp_path, text):
     assert told.code == 0 and told.err == "leveloff: asked to stop; saving and stopping\n"
 
 
+def test_it_is_looked_for_now_and_then(tmp_path):
+    told = train(
+        tmp_path,
+        ASK
+        + """
+leveloff._stop.LOOK_EVERY = 0.3
+leveloff.step(1); assert not leveloff.should_stop(); ask()
+assert not leveloff.should_stop(), "not looked for yet"
+time.sleep(0.35)
+assert leveloff.should_stop() and leveloff.should_stop()
+""",
+    )
+    assert told.code == 0, told.err
+
+
 def test_a_request_to_an_earlier_process_is_not_obeyed(tmp_path):
     told = train(tmp_path, ASK + "ask(); leveloff.step(1); assert not leveloff.should_stop()")
     assert told.code == 0, told.err
