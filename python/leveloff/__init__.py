@@ -85,7 +85,7 @@ def configure(**options: Any) -> None:
     """Changes what is looked at inside, and how often.
 
     - `every` (10): steps between two looks, at least
-    - `budget` (0.002): the share of the time that looking may take
+    - `budget` (0.0015): the share of the time that looking may take
     - `tensors` (None): whether tensors are counted; `None`: in one process of each machine
     - `shapes` (False): tell which shapes of tensors grew most
     - `trim_probe` (False): when malloc seems to keep much that was freed, ask it once to give that back,

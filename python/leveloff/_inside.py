@@ -23,7 +23,7 @@ class Options(NamedTuple):
     """Tell which shapes grew."""
     trim_probe: bool = False
     """Ask malloc once to give back what it keeps, when that seems to be much."""
-    budget: float = 0.002
+    budget: float = 0.0015
     """The share of the time that looking may take."""
 
 

@@ -54,6 +54,10 @@ class Session:
             with switch.working():
                 self._tell_step(n, phase, facts, now)
 
+    def is_quiet(self) -> bool:
+        """Whether a step now would only be noted."""
+        return time.monotonic() < self._quiet_until
+
     def _tell_step(self, n: Any, phase: Any, facts: Mapping[str, Any], now: float) -> None:
         self._open()
         self._take_waiting()
@@ -95,6 +99,8 @@ class Session:
 
     def set_phase(self, phase: Any, facts: Mapping[str, Any]) -> None:
         """From now on this phase, until the next step or phase says another."""
+        if phase is self._phase is self._told_phase and not facts and not self._blocks:
+            return  # Each batch of an evaluation says so.
         with self._lock:
             self._open()
             self._take_waiting()

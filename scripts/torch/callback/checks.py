@@ -5,7 +5,8 @@ from collections import Counter
 from steps import misplaced
 
 LOOK_S = 0.25  # A look at the whole tree takes its time on a busy machine; a step may come meanwhile.
-HELD_S = 0.1  # A step may wait for the next line, and a line for the recorder's next look.
+HELD_S = 0.1  # A step that comes so soon after a line waits for a later one.
+SEEN_S = 0.1  # A line waits for the recorder's next look.
 MARKS_FOUND_S = 1.5  # How long a marks file may be there before the recorder looks for it again.
 COUNT_SEEN_S = 2  # When a count has to be in the recording.
 EXACT = {"checkpoint", "restart"}  # Events that must not be told where they did not happen.
@@ -15,15 +16,27 @@ MOST_STEP_S, MOST_SHARE = 0.001, 0.005
 
 def steps(recording, told):
     found_s = told.steps[0][0] + MARKS_FOUND_S
-    done = [(max(moment + HELD_S, found_s), step) for moment, step in told.steps_done]
+    done = [(max(moment + SEEN_S, found_s), step) for moment, step in written(told.steps_done)]
     found = misplaced(told.steps, recording.samples, done, LOOK_S)
     last = recording.progress[-1]
     if last.get("source") != "marks":
         found.append(f"steps come from {last.get('source')}, not from marks")
     planned = told.fact("planned_steps")
-    if planned and last.get("planned_steps", planned) != planned:
-        found.append(f"{last['planned_steps']} steps are planned, in truth {planned}")
+    if planned and last.get("planned_steps") != planned:
+        found.append(f"{last.get('planned_steps')} steps are planned, in truth {planned}")
     return found[:5]
+
+
+def written(steps):
+    """When each step had been written at the latest: with the first one that comes no sooner than the package writes
+    lines, and at the very end, which has its own check."""
+    later, known = 0, []
+    for moment, step in steps:
+        while later < len(steps) and steps[later][0] < moment + HELD_S:
+            later += 1
+        if later < len(steps):
+            known.append((steps[later][0], step))
+    return known
 
 
 def phases(recording, told):

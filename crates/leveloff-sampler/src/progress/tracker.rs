@@ -65,6 +65,8 @@ pub struct ProgressTracker {
     next_voice: u32,
     /// When to look again for a log, while there is none.
     next_look: Seconds,
+    /// When was last polled.
+    now: Seconds,
     said: HashSet<String>,
     gaps: Vec<Gap>,
 }
@@ -76,6 +78,10 @@ struct Trainer {
     rank: Option<Rank>,
     proc_root: ProcRoot,
     marks: Option<MarksSource>,
+    /// When it was found.
+    joined: Seconds,
+    /// What it marked before this is no event of the run: another one was listened to.
+    listened_to_since: Seconds,
     /// It is gone, and its last words are still to be read.
     is_gone: bool,
 }
@@ -92,6 +98,7 @@ impl ProgressTracker {
             logs: Vec::new(),
             next_voice: 0,
             next_look: Seconds(f64::NEG_INFINITY),
+            now: Seconds(f64::NEG_INFINITY),
             said: HashSet::new(),
             gaps: Vec::new(),
             options,
@@ -118,6 +125,8 @@ impl ProgressTracker {
             proc_root: proc_root.clone(),
             // A process that is already gone has nothing to tell.
             marks: MarksSource::of(proc_root, pid).ok(),
+            joined: self.now,
+            listened_to_since: Seconds(f64::NEG_INFINITY),
             is_gone: false,
         });
         self.choose_lead();
@@ -150,6 +159,7 @@ impl ProgressTracker {
     /// Reads what is new everywhere. Costs a few system calls when nothing is.
     pub fn poll(&mut self, now: Seconds, wall_now: SystemTime) -> ProgressNews {
         let mut marks = Vec::new();
+        self.now = now;
         if self.logs.is_empty() && now >= self.next_look {
             self.next_look = Seconds(now.0 + LOOK_EVERY.0);
             self.follow_logs_of_lead();
@@ -204,7 +214,7 @@ impl ProgressTracker {
             let moment = Moment {
                 t: heard.t,
                 process: Some(lead),
-                is_history: heard.is_history,
+                is_history: heard.is_history || heard.t < trainer.listened_to_since,
             };
             self.ledger.apply(update, voice, moment, marks);
         }
@@ -244,6 +254,12 @@ impl ProgressTracker {
             return;
         }
         self.ledger.release(ProgressSource::Marks);
+        if self.lead.is_some() {
+            let newer = self.trainers.iter_mut().find(|it| Some(it.index) == lead);
+            if let Some(newer) = newer.filter(|newer| newer.joined < self.now) {
+                newer.listened_to_since = self.now;
+            }
+        }
         self.lead = lead;
         self.follow_logs_of_lead();
     }

@@ -220,7 +220,7 @@ fn retention(case: &Case, used: &Grown, kept: &Grown) -> Finding {
     let trimmed = trimmed_words(case).unwrap_or_default();
     let text = format!(
         "what malloc has in use {moved}, but it keeps {kept} more that was freed, while {memory}: holes in \
-         the heap, no leak of the program{trimmed}"
+         the heap, nothing that the program holds{trimmed}"
     );
     finding("allocator-retention", text, AGAINST_HOLES)
 }

@@ -37,6 +37,8 @@ pub struct Ledger {
     progress: Progress,
     /// Who tells the steps.
     teller: Option<Voice>,
+    /// Who told how long the run is going to be, which may be before its first step.
+    planner: Option<Voice>,
     /// Marks tell steps as they are; output and logs were put right by their parser.
     marked_steps: StepCounter,
     announced_phase: Option<Phase>,
@@ -72,7 +74,7 @@ impl Ledger {
             (update.plan, update.epoch_steps) = (None, None);
         }
         let went_back = self.take_step(&update, voice);
-        self.take_facts(&update);
+        self.take_facts(&update, voice);
         if moment.is_history {
             return;
         }
@@ -104,6 +106,7 @@ impl Ledger {
     /// A source has nothing more to tell: others may.
     pub fn release(&mut self, source: ProgressSource) {
         self.teller = self.teller.filter(|teller| teller.source != source);
+        self.planner = self.planner.filter(|planner| planner.source != source);
         if source == ProgressSource::Marks {
             self.marked_steps = StepCounter::default();
         }
@@ -136,30 +139,41 @@ impl Ledger {
             return update.restarted;
         }
         let went_back = update.step < self.progress.step;
-        let is_new_teller = self.teller.replace(voice) != Some(voice);
+        let before = self.teller.replace(voice);
+        let is_new_teller = before != Some(voice);
         if went_back && !update.restarted && !is_new_teller {
             return false;
         }
-        if update.restarted || is_new_teller {
+        let keeps_plan = self
+            .planner
+            .is_some_and(|planner| planner == voice || planner.source < voice.source);
+        if update.restarted || is_new_teller && !keeps_plan {
             // What another one planned, or the run before, does not hold for this one.
+            self.planner = None;
             (self.progress.planned_steps, self.progress.epoch_steps) = (None, None);
             self.progress.inside = Inside::default();
             self.progress.grown.clear();
         }
+        // A better source that takes over knows better; it does not begin anew.
+        let takes_over = before.is_some_and(|before| before.source != voice.source)
+            || self
+                .progress
+                .source
+                .is_some_and(|source| source != voice.source);
         self.progress.step = update.step;
         self.progress.source = Some(voice.source);
-        went_back || update.restarted
+        went_back && !takes_over || update.restarted
     }
 
-    fn take_facts(&mut self, update: &ProgressUpdate) {
-        let progress = &mut self.progress;
-        match update.plan {
-            Some(Plan::Steps(steps)) => progress.planned_steps = Some(steps),
-            Some(Plan::Withdrawn) => progress.planned_steps = None,
-            None => {}
+    fn take_facts(&mut self, update: &ProgressUpdate, voice: Voice) {
+        let is_outranked = self
+            .planner
+            .is_some_and(|planner| planner.source < voice.source);
+        if !is_outranked {
+            self.take_plan(update, voice);
         }
+        let progress = &mut self.progress;
         progress.epoch = update.epoch.or(progress.epoch);
-        progress.epoch_steps = update.epoch_steps.or(progress.epoch_steps);
         progress.inside = progress.inside.updated_by(&update.inside);
         if update.inside.get(InsideFact::Tensors).is_some() {
             let counts = progress.inside.get(InsideFact::TensorCounts);
@@ -173,6 +187,19 @@ impl Ledger {
         if update.phase.is_some() {
             progress.phase.clone_from(&update.phase);
         }
+    }
+
+    fn take_plan(&mut self, update: &ProgressUpdate, voice: Voice) {
+        if update.plan.is_some() || update.epoch_steps.is_some() {
+            self.planner = Some(voice);
+        }
+        let progress = &mut self.progress;
+        match update.plan {
+            Some(Plan::Steps(steps)) => progress.planned_steps = Some(steps),
+            Some(Plan::Withdrawn) => progress.planned_steps = None,
+            None => {}
+        }
+        progress.epoch_steps = update.epoch_steps.or(progress.epoch_steps);
     }
 
     fn mark(&self, moment: Moment, kind: MarkKind) -> Mark {

@@ -123,7 +123,7 @@ fn marks_outrank_a_log_once_they_speak() {
         tracker.progress().inside.get(InsideFact::Tensors),
         Some(6529)
     );
-    trainee.mark("{\"step\":8,\"tensors\":6529}\n{\"step\":9}\n");
+    trainee.mark("{\"tensors\":6529}\n");
     poll(&mut tracker, 2.5);
     let inside = &tracker.progress().inside;
     assert_eq!(inside.get(InsideFact::TensorCounts), Some(2));
@@ -256,6 +256,48 @@ fn the_lowest_rank_is_the_run_and_the_others_are_said_to_be_ignored() {
     assert_eq!(tracker.progress().step, Some(Step(3)));
     poll(&mut tracker, 4.0);
     assert_eq!(tracker.progress().step, Some(Step(50)));
+}
+
+#[test]
+fn a_rank_that_outlives_the_lowest_does_not_tell_everything_again() {
+    let (lowest, other) = (Trainee::start(), Trainee::start());
+    let mut tracker = tracker();
+    let live = ProcRoot::live();
+    tracker.watch_process(&live, ProcessIndex(0), lowest.pid(), Some(Rank(0)));
+    tracker.watch_process(&live, ProcessIndex(1), other.pid(), Some(Rank(1)));
+    let checkpoint = format!(
+        "{{\"t\":{},\"step\":9,\"event\":\"checkpoint\"}}\n",
+        unix_now() - 3.0
+    );
+    lowest.mark(&checkpoint);
+    other.mark(&checkpoint);
+    let event = MarkKind::Event("checkpoint".to_owned());
+    assert!(poll(&mut tracker, 5.0).contains(&event));
+    tracker.forget_process(ProcessIndex(0));
+    poll(&mut tracker, 6.0);
+    let told = poll(&mut tracker, 7.0);
+    assert!(!told.contains(&event), "{told:?}");
+    assert_eq!(tracker.progress().step, Some(Step(9)));
+}
+
+#[test]
+fn marks_that_take_over_from_a_bar_keep_their_plan_and_begin_nothing_anew() {
+    let trainee = Trainee::start();
+    let mut tracker = watching(&trainee);
+    let bar = |n: u32| format!("\r {n}%|#   | {n}/40 [00:01<00:04,  7.22it/s]");
+    tracker.feed_output(OutputStream::Stderr, bar(3).as_bytes());
+    trainee.mark("{\"event\":\"train_begin\",\"planned_steps\":500,\"epoch_steps\":50}\n");
+    let mut told = poll(&mut tracker, 1.0);
+    tracker.feed_output(OutputStream::Stderr, bar(5).as_bytes());
+    told.extend(poll(&mut tracker, 2.0));
+    trainee.mark("{\"step\":1}\n{\"step\":2}\n");
+    told.extend(poll(&mut tracker, 3.0));
+    let progress = tracker.progress();
+    assert_eq!(progress.step, Some(Step(2)));
+    assert_eq!(progress.planned_steps, Some(Step(500)));
+    assert_eq!(progress.epoch_steps, Some(Step(50)));
+    let restart = MarkKind::Event("restart".to_owned());
+    assert!(!told.contains(&restart), "{told:?}");
 }
 
 #[test]
