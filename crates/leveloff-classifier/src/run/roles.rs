@@ -52,6 +52,8 @@ pub(super) struct Complete {
 #[derive(Debug, Clone, Copy, Default)]
 struct Sums {
     processes: usize,
+    /// Those that hold anything: one that is leaving does not.
+    holding: usize,
     memory: f64,
     anonymous: f64,
     shared: f64,
@@ -138,9 +140,9 @@ impl RoleTrack {
 
 impl Complete {
     fn observe(&mut self, sums: &Sums) {
-        self.most = self.most.max(sums.processes);
-        if 2 * sums.processes > self.most {
-            self.processes = sums.processes;
+        self.most = self.most.max(sums.holding);
+        if 2 * sums.holding > self.most {
+            self.processes = sums.holding;
             self.rss = sums.rss;
             self.memory = sums.memory;
         }
@@ -150,6 +152,7 @@ impl Complete {
 impl Sums {
     fn add(&mut self, process: &ProcessShare) {
         self.processes += 1;
+        self.holding += usize::from(process.rss.0 > 0);
         self.memory += process.memory.0 as f64;
         self.anonymous += process.anonymous().0 as f64;
         self.shared += process.shared.0 as f64;

@@ -283,3 +283,23 @@ fn a_peak_between_two_values_that_are_judged_is_told() {
     let peak = verdict.memory.extremes.unwrap().peak;
     assert!(peak > 990.0 * MIB, "{}", peak / MIB);
 }
+
+#[test]
+fn workers_that_leave_one_by_one_are_still_said_to_be_overcounted() {
+    let run = (0..300).map(|step| {
+        let workers = (1..21).map(|n| {
+            let mut worker = process(n, Role::CompileWorker, 18.0);
+            worker.rss = Bytes(350 << 20);
+            // The last sample sees most of them without their memory.
+            if step == 299 && n > 2 {
+                (worker.memory, worker.rss) = (Bytes::ZERO, Bytes::ZERO);
+            }
+            worker
+        });
+        let trainer = process(0, Role::Trainer, 600.0 + wobble(step));
+        moment(step, [trainer].into_iter().chain(workers).collect())
+    });
+    let verdict = judged(run);
+    let text = finding(&verdict, "worker-overcount").expect("named");
+    assert!(text.contains("20 compile workers"), "{text}");
+}

@@ -33,7 +33,7 @@ class Loop:
             self.notes.keep_pace()
             yield step
             self.notes.step(step)
-            leveloff.step(step)
+            leveloff.step(step, planned_steps=self.args.steps)
             self.notes.stepped(step)
             stops = leveloff.should_stop()
             if stops or (self.saves and step % SAVE_EVERY == 0):
