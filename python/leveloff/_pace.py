@@ -3,8 +3,8 @@
 LONGEST_GAP = 60.0
 """Seconds after which a slow training is looked at, though it has not done its steps."""
 
-FIRST_SHARE = 2.0
-"""The first look may come when it costs this many budgets, so that short runs have one: 0.24 % by default,
+FIRST_SHARE = 1.5
+"""The first look may come when it costs this many budgets, so that short runs have one: 0.18 % by default,
 with the share that tensors have."""
 
 

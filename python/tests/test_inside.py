@@ -139,7 +139,7 @@ class TestPace:
     def test_the_first_waits_until_it_is_worth_it(self):
         pace = Pace(10, 0.002)
         pace.begin(0, 0.0, 0.1)
-        assert not pace.is_due(100, 24.9) and pace.is_due(100, 25.1)
+        assert not pace.is_due(100, 33.2) and pace.is_due(100, 33.4)
 
     def test_slow_steps_are_looked_at_too(self):
         pace = Pace(10, 0.002)

@@ -38,7 +38,7 @@ MEMORY_OF_THE_TRAINER = ("trainer", "anon", "heap")
 # they are counted once or twice. Ten times as often, as many counts as in the minutes of a real one. Where the
 # cost is checked, nothing is changed.
 OFTEN = "--budget=0.02"
-LONG = "--steps=1000"  # Until tensors are counted at the usual pace, with as many objects as transformers has.
+LONG = "--steps=2000"  # Until tensors are counted at the usual pace, with as many objects as transformers has.
 STOPPED = ["--steps=200", OFTEN]
 
 CASES = [
