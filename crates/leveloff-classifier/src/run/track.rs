@@ -95,6 +95,11 @@ impl Track {
         self.curve.value_at(x)
     }
 
+    /// Its first value.
+    pub(super) fn first(&self) -> f64 {
+        self.span.map_or(0.0, |span| span.first)
+    }
+
     /// Its last x.
     pub(super) fn newest_x(&self) -> Option<f64> {
         self.span.map(|span| span.newest_x)

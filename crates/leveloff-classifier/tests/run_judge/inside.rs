@@ -165,6 +165,24 @@ fn the_sorts_of_tensors_that_became_more_are_named() {
     assert!(text.contains("float32[512, 1024] cpu (+"), "{text}");
 }
 
+#[test]
+fn tensors_that_nobody_counted_are_not_ruled_out() {
+    let verdict = growing(|step, observation| {
+        set(
+            observation,
+            &[
+                (InsideFact::MallocUsed, LEVEL + growth(step)),
+                (InsideFact::MallocFree, 20e6),
+            ],
+        );
+    });
+    let text = finding(&verdict, "native-growth").expect("named");
+    assert!(
+        text.contains("or tensors do, which were not counted"),
+        "{text}"
+    );
+}
+
 /// 47 seconds of a leak in which tensors were counted once.
 #[test]
 fn one_count_repeated_is_no_trend() {

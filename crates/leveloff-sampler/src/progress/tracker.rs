@@ -21,6 +21,9 @@ use crate::proc_root::ProcRoot;
 mod ledger;
 mod marks_source;
 
+/// Events and phases that are taken at a time.
+const MOST_MARKS: usize = 1000;
+
 /// What the user said about progress.
 #[derive(Debug, Clone, Default)]
 pub struct ProgressOptions {
@@ -175,6 +178,7 @@ impl ProgressTracker {
         }
         self.read_logs(moment, &mut marks);
         self.ledger.announce(moment, &mut marks);
+        self.leave_out_a_flood(&mut marks);
         self.say_what_is_not_heard();
         self.trainers.retain(|trainer| !trainer.is_gone);
         self.choose_lead();
@@ -300,6 +304,18 @@ impl ProgressTracker {
     fn lead_trainer(&self) -> Option<&Trainer> {
         let lead = self.lead?;
         self.trainers.iter().find(|trainer| trainer.index == lead)
+    }
+
+    /// A writer gone mad must not fill the disk by our hands. The newest say how things stand.
+    fn leave_out_a_flood(&mut self, marks: &mut Vec<Mark>) {
+        let superfluous = marks.len().saturating_sub(MOST_MARKS);
+        if superfluous > 0 {
+            marks.drain(..superfluous);
+            let text = format!(
+                "the training tells more than {MOST_MARKS} events and phases at a time; older ones are left out"
+            );
+            self.say(self.lead, text);
+        }
     }
 
     fn say_what_is_not_heard(&mut self) {

@@ -111,9 +111,24 @@ impl Grown {
         covers.then(|| Grown {
             from,
             to,
-            by: case.book.inside.track(fact).growth_since(from, to),
+            by: Grown::counted(case, fact, from, to),
             memory: case.teller_growth(from, to),
         })
+    }
+
+    /// By the very counts where a stretch begins and ends with them; a curve only knows about.
+    fn counted(case: &Case, fact: InsideFact, from: f64, to: f64) -> f64 {
+        let track = case.book.inside.track(fact);
+        let told = case.book.inside.told(fact);
+        let start = match told.is_some_and(|told| told.from >= from) {
+            true => track.first(),
+            false => track.value_at(from).unwrap_or(track.first()),
+        };
+        let end = match told.is_some_and(|told| told.to <= to) {
+            true => track.newest(),
+            false => track.value_at(to).unwrap_or(track.newest()),
+        };
+        end - start
     }
 
     fn share(&self) -> f64 {
@@ -202,13 +217,20 @@ fn native(case: &Case, books: &Books, used: &Grown) -> Finding {
             blocks.by
         )
     });
-    let text = format!(
-        "malloc has {more} more in use while {memory}{tensors}: native code keeps it{python}"
-    );
+    let text =
+        format!("malloc has {more} more in use while {memory}{tensors}: native code keeps it");
+    if books.tensors.is_none() {
+        // What was not counted is not level.
+        let text = format!("{text}, or tensors do, which were not counted{python}");
+        return finding("native-growth", text, COUNT_TENSORS);
+    }
     let next = "`memray run --native` names the allocating code, but sees no malloc that is reached through \
                 dlsym; jemalloc with MALLOC_CONF=prof:true does";
-    finding("native-growth", text, next)
+    finding("native-growth", format!("{text}{python}"), next)
 }
+
+const COUNT_TENSORS: &str = "leveloff.configure(tensors=True, budget=0.02) counts tensors within seconds: if they rise along, \
+    references are kept; if not, `memray run --native` names the allocating code";
 
 fn retention(case: &Case, used: &Grown, kept: &Grown) -> Finding {
     let in_use = case.book.inside.track(InsideFact::MallocUsed).newest();

@@ -178,8 +178,10 @@ fn word(value: &Value, name: &'static str) -> Result<String, BadMark> {
     let text = value.as_str().filter(|text| {
         !text.is_empty() && text.len() <= LONGEST_NAME && !text.chars().any(char::is_control)
     });
-    text.map(str::to_owned)
-        .ok_or(BadMark::WrongField(name, "a text of at most 64 bytes"))
+    text.map(str::to_owned).ok_or(BadMark::WrongField(
+        name,
+        "a text of at most 64 bytes without control characters",
+    ))
 }
 
 #[cfg(test)]

@@ -161,12 +161,18 @@ impl From<Refused> for Distrust {
 impl fmt::Display for Distrust {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Distrust::Owner(uid) => write!(f, "the file belongs to user {uid}; remove it"),
+            Distrust::Owner(uid) => write!(
+                f,
+                "the file belongs to user {uid}; have that removed, or set LEVELOFF_MARKS to a \
+                 directory of your own"
+            ),
             Distrust::Writable(mode) => write!(
                 f,
                 "others may write to the file (mode {mode:o}); chmod go-w it"
             ),
-            Distrust::NotAFile(what) => write!(f, "it is {what}; remove it"),
+            Distrust::NotAFile(what) => {
+                write!(f, "it is {what}; name a directory with LEVELOFF_MARKS")
+            }
             Distrust::DirectoryOwner(uid) => write!(
                 f,
                 "its directory belongs to user {uid}; set LEVELOFF_MARKS to one of your own"

@@ -130,7 +130,7 @@ impl MarksSource {
                         .map(|update| (clock.heard_at(update.at, is_fresh, was_running), update)),
                 );
                 news.troubles.extend(marks.first_bad.map(|bad| {
-                    format!("a line of the marks {path} is {bad}; what is wrong in it and in further lines is passed over")
+                    format!("a line of the marks {path} is wrong: {bad}; what is wrong in it and in further lines is passed over")
                 }));
             }
         }
@@ -163,35 +163,43 @@ impl MarksSource {
                 "{MARKS_VARIABLE} of process {pid} is no absolute path; its marks are not found"
             ));
         }
+        let mut troubled = None;
         for place in &self.places {
-            let followed = self.followed.as_ref();
-            let is_same = followed.is_some_and(|followed| followed.is_still_at(place));
-            if is_same {
-                return None;
-            }
-            match open(place, self.owners, &self.target) {
-                Ok(None) => {}
-                Ok(Some(follower)) => {
+            let followed = self.followed.as_ref().filter(|it| it.place == *place);
+            let name = place.file.display();
+            match open(place, self.owners, &self.target, followed) {
+                Ok(Found::Same) => return None,
+                Ok(Found::Nothing) if followed.is_some() => troubles.push(format!(
+                    "the marks {name} of process {pid} are gone; what it tells from now on may not be heard"
+                )),
+                Ok(Found::Nothing) => {}
+                Ok(Found::Another(follower)) => {
                     return Some(Followed {
                         place: place.clone(),
                         follower,
                         is_fresh: true,
                     });
                 }
-                Err(why) => troubles.push(format!(
-                    "marks {} of process {pid} are not read: {why}",
-                    place.file.display()
-                )),
+                Err(why) => {
+                    // Also one that was followed so far: it may be someone else's by now.
+                    troubled = troubled.or(followed.map(|it| it.follower.id()));
+                    troubles.push(format!("marks {name} of process {pid} are not read: {why}"));
+                }
             }
+        }
+        if troubled.is_some() {
+            self.followed = None;
         }
         None
     }
 }
 
-impl Followed {
-    fn is_still_at(&self, place: &MarksPlace) -> bool {
-        self.place == *place && FileId::at(&place.path()).is_ok_and(|id| id == self.follower.id())
-    }
+/// What is at a place.
+enum Found {
+    Nothing,
+    /// What is followed already.
+    Same,
+    Another(Box<MarksFollower>),
 }
 
 /// The file of a place, if it is there, trusted, and the target's.
@@ -199,14 +207,18 @@ fn open(
     place: &MarksPlace,
     owners: Owners,
     target: &MarksTarget,
-) -> Result<Option<Box<MarksFollower>>, String> {
+    followed: Option<&Followed>,
+) -> Result<Found, String> {
     let opened = trust::open(place, owners).map_err(|distrust| distrust.to_string())?;
     let Some((file, stat)) = opened else {
-        return Ok(None);
+        return Ok(Found::Nothing);
     };
+    if followed.is_some_and(|followed| followed.follower.id() == FileId::of(&stat)) {
+        return Ok(Found::Same);
+    }
     match MarksFollower::begin(file, &stat, target) {
-        Ok(Belonging::Theirs(follower)) => Ok(Some(follower)),
-        Ok(Belonging::Unknown) => Ok(None),
+        Ok(Belonging::Theirs(follower)) => Ok(Found::Another(follower)),
+        Ok(Belonging::Unknown) => Ok(Found::Nothing),
         Ok(Belonging::Someones(why)) => Err(why),
         Err(error) => Err(error.to_string()),
     }
