@@ -64,7 +64,7 @@ pub fn rlimit(proc: &ProcRoot, pid: Pid) -> io::Result<Option<Ceiling>> {
 /// without swapping, and the free swap, are the headroom. Counting MemTotal − MemFree as used
 /// would call the page cache used; counting only RAM would call a machine with 64 GiB of empty
 /// swap full.
-fn host(machine: &MachineReading) -> Option<Ceiling> {
+pub fn host(machine: &MachineReading) -> Option<Ceiling> {
     let (total, available) = (machine.total?, machine.available?);
     // Where swap is unknown it cannot be relied upon.
     let (swap, swap_free) = match (machine.swap_total, machine.swap_used) {

@@ -14,6 +14,7 @@
 //! - Around the processes: [`machine`] is the host's memory, [`cgroup`] the target's control group,
 //!   [`ceiling`] which limit is nearest, [`gpu`] the memory on the cards, [`surroundings`] all of
 //!   them at their pace.
+//! - [`signalling`] is the only place that touches a process; [`container`] says whether it is in one.
 //! - [`progress`] learns the training's steps, [`software`] with which software it runs.
 
 pub mod births;
@@ -22,6 +23,7 @@ pub mod cast;
 pub mod ceiling;
 pub mod cgroup;
 pub mod clock;
+pub mod container;
 pub mod detail;
 pub mod doubt;
 pub mod facts;
@@ -37,6 +39,7 @@ pub mod roles;
 pub mod roster;
 pub mod sampler;
 pub mod shared_memory;
+pub mod signalling;
 pub mod software;
 pub mod surroundings;
 pub mod tree;

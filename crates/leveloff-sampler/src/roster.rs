@@ -5,7 +5,7 @@ use std::io;
 
 use leveloff_model::process::{Pid, ProcessIndex, ProcessInfo, ProcessKey, Role};
 use leveloff_model::sample::{Gap, ProcessReading, Subject};
-use leveloff_model::units::Seconds;
+use leveloff_model::units::{Bytes, Seconds};
 
 use crate::cast::{Cast, Part, anyone_training};
 use crate::handle::Scratch;
@@ -81,6 +81,11 @@ impl Roster {
         self.cast.infos()
     }
 
+    /// From now on processes of this group are no part of the run.
+    pub fn leave_out_group(&mut self, group: Pid) {
+        self.tree.leave_out_group(group);
+    }
+
     /// Everyone under watch.
     pub fn watched(&self) -> &[Watched] {
         &self.watched
@@ -152,6 +157,22 @@ impl Roster {
             }
         }
         looked
+    }
+
+    /// The fast look at everyone who is known, between two ticks; what all of them hold. Who came or went
+    /// meanwhile is the next tick's to tell.
+    pub fn glance(&mut self, context: &FastContext, scratch: &mut Scratch) -> Bytes {
+        for process in &mut self.watched {
+            // A name is compared with the last one, so this look must not keep the news to itself.
+            if process.look(context, scratch) == Look::Renamed {
+                self.cast.renamed(process.index());
+            }
+        }
+        let known = self.watched.iter();
+        known
+            .filter(|process| self.cast.info(process.index()).is_some())
+            .map(|process| process.reading().memory())
+            .sum()
     }
 
     /// Someone is gone: what it shared with others is theirs now.

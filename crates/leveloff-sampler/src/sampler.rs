@@ -12,13 +12,14 @@ use leveloff_model::units::{Bytes, CpuMillis, Limit, Seconds};
 use crate::cast::Part;
 use crate::clock::{Clock, Moment, SystemClock, process_cpu, thread_cpu};
 use crate::detail::DetailReader;
+use crate::gpu::GpuDevice;
 use crate::handle::{self, SCRATCH_SIZE, Scratch};
 use crate::proc_root::ProcRoot;
 use crate::progress::{OutputStream, ProgressError, ProgressOptions, ProgressTracker};
 use crate::roster::Roster;
 use crate::shared_memory::SharedMemory;
 use crate::software::SoftwareReader;
-use crate::surroundings::Surroundings;
+use crate::surroundings::{Ceilings, Surroundings};
 use crate::tree::Scope;
 use crate::watched::FastContext;
 
@@ -41,6 +42,19 @@ pub struct SamplerOptions {
     pub adopter: Option<Pid>,
     /// Processes of our own that are not part of the run.
     pub ours: Vec<Pid>,
+}
+
+/// How a run stands against what limits it, to the byte.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Standing {
+    /// What the tree holds, shared pages counted once.
+    pub tree: Bytes,
+    /// What limits it.
+    pub ceilings: Ceilings,
+    /// What the tree holds on GPUs; `None` when nothing can tell.
+    pub gpu: Option<Bytes>,
+    /// The cards.
+    pub cards: Vec<GpuDevice>,
 }
 
 /// Why sampling cannot start.
@@ -175,6 +189,32 @@ impl Sampler {
         self.context.tick += 1;
         self.last_tick_cost = thread_cpu().saturating_sub(cpu_before);
         Ok(Tick { events, sample })
+    }
+
+    /// A look between two ticks at nothing but how much there is, for whoever has to act in time: some
+    /// microseconds for each process. It is no sample, and nothing is told of it.
+    pub fn glance(&mut self) -> Standing {
+        self.total = self.roster.glance(&self.context, &mut self.scratch);
+        self.surroundings.glance();
+        self.standing()
+    }
+
+    /// How the run stands as of the last look.
+    pub fn standing(&self) -> Standing {
+        let gpu = self.roster.watched().iter();
+        Standing {
+            tree: self.total,
+            ceilings: self.surroundings.ceilings(),
+            gpu: gpu
+                .filter_map(|process| process.reading().gpu)
+                .reduce(|a, b| a + b),
+            cards: self.surroundings.cards().to_vec(),
+        }
+    }
+
+    /// From now on these process groups are no part of the run: what we start beside it.
+    pub fn leave_out_group(&mut self, group: Pid) {
+        self.roster.leave_out_group(group);
     }
 
     /// Waits for the slow readings that are under way; the next tick has them.

@@ -8,9 +8,9 @@ use leveloff_model::units::{Bytes, Limit, Seconds};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::pread;
 
-use crate::ceiling::{Limits, nearest, rlimit};
+use crate::ceiling::{Limits, host, nearest, rlimit};
 use crate::cgroup::CgroupReader;
-use crate::gpu::GpuReader;
+use crate::gpu::{GpuDevice, GpuReader};
 use crate::handle::{Scratch, page_size};
 use crate::kernel::statm;
 use crate::machine::MachineReader;
@@ -31,6 +31,9 @@ pub struct Surroundings {
     quick_at: Option<Seconds>,
     thorough_at: Option<Seconds>,
     gpu_at: Option<Seconds>,
+    cards: Vec<GpuDevice>,
+    /// The machine exactly as last read; what is told of it is steadied.
+    machine_now: MachineReading,
     last: Around,
 }
 
@@ -43,6 +46,18 @@ pub struct Around {
     pub cgroup: Option<CgroupReading>,
     /// The nearest limit.
     pub ceiling: Option<Ceiling>,
+}
+
+/// The limits there are, as of the last reading and to the byte. What a sample tells is steadied for the
+/// recording's sake; whoever acts on a limit must not be a grain late.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Ceilings {
+    /// The nearest limit of the control group and its ancestors.
+    pub cgroup: Option<Ceiling>,
+    /// The trainer's own.
+    pub rlimit: Option<Ceiling>,
+    /// The host's memory and swap.
+    pub host: Option<Ceiling>,
 }
 
 /// Which part of a whole is worth telling.
@@ -82,6 +97,22 @@ const SHARED_GRAIN: Bytes = Bytes(256 << 10);
 /// batches for each core.
 const CGROUP_GRAIN: Bytes = Bytes(1 << 20);
 
+impl Ceilings {
+    /// What limits a process of this machine right now.
+    pub fn of(proc_root: &ProcRoot, pid: Pid) -> Ceilings {
+        let mut around = Surroundings::new(proc_root, Some(pid), None);
+        around.follow_trainer(pid);
+        around.read(Seconds(0.0), Bytes::ZERO);
+        around.ceilings()
+    }
+
+    /// The one with the least headroom.
+    pub fn nearest(&self) -> Option<Ceiling> {
+        let all = [self.cgroup, self.rlimit, self.host];
+        all.into_iter().flatten().min_by_key(Ceiling::headroom)
+    }
+}
+
 impl Surroundings {
     /// Readers for the machine around `root`, which may not be known.
     pub fn new(proc_root: &ProcRoot, root: Option<Pid>, stated: Option<Limit>) -> Surroundings {
@@ -98,6 +129,8 @@ impl Surroundings {
             quick_at: None,
             thorough_at: None,
             gpu_at: None,
+            cards: Vec::new(),
+            machine_now: MachineReading::default(),
             last: Around::default(),
         }
     }
@@ -129,6 +162,7 @@ impl Surroundings {
             let thorough = is_due(self.thorough_at, THOROUGH_EVERY);
             parts = if thorough { FINE } else { COARSE };
             let machine = self.machine.read(thorough);
+            self.machine_now = machine;
             self.last.machine = steady_machine(&self.last.machine, machine, parts);
             let cgroup = self
                 .cgroup
@@ -163,6 +197,28 @@ impl Surroundings {
         self.last.clone()
     }
 
+    /// What is cheap to read of what limits, between two ticks.
+    pub fn glance(&mut self) {
+        self.machine_now = self.machine.read(false);
+        if let Some(cgroup) = &mut self.cgroup {
+            cgroup.read(false);
+        }
+    }
+
+    /// The limits as of the last reading.
+    pub fn ceilings(&self) -> Ceilings {
+        Ceilings {
+            cgroup: self.cgroup.as_ref().and_then(CgroupReader::ceiling),
+            rlimit: self.rlimit,
+            host: host(&self.machine_now),
+        }
+    }
+
+    /// The cards as of the last reading.
+    pub fn cards(&self) -> &[GpuDevice] {
+        &self.cards
+    }
+
     /// GPU memory of the watched processes, when due.
     pub fn read_gpu(&mut self, now: Seconds, watched: &mut [Watched]) {
         if self.gpu_at.is_some_and(|at| (now - at).0 < GPU_EVERY.0) {
@@ -178,6 +234,7 @@ impl Surroundings {
             .map(|process| process.handle().key().pid)
             .collect();
         let reading = self.gpu.read(&pids);
+        self.cards = reading.devices;
         for process in watched {
             let pid = process.handle().key().pid;
             let held = reading

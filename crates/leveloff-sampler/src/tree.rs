@@ -52,6 +52,8 @@ pub struct Tree {
     sure_adopter: Option<Pid>,
     /// Never looked at: ourselves and our relay.
     excluded: HashSet<Pid>,
+    /// Groups of what we start beside the run. Its orphans come to us as well, and are none of the run's.
+    excluded_groups: HashSet<Pid>,
     earliest: StartTicks,
     births: BirthCounter,
     /// Numbers just born that nobody answered to. One may be a process that was still being made,
@@ -128,6 +130,7 @@ impl Tree {
             adopters: HashMap::from([(Pid(1), None)]),
             sure_adopter: None,
             excluded: HashSet::new(),
+            excluded_groups: HashSet::new(),
             earliest: StartTicks(u64::MAX),
             births,
             unanswered: Vec::new(),
@@ -147,6 +150,11 @@ impl Tree {
     pub fn excluding(mut self, pids: impl IntoIterator<Item = Pid>) -> Tree {
         self.excluded.extend(pids);
         self
+    }
+
+    /// Never counts processes of this group as part of the run, from now on.
+    pub fn leave_out_group(&mut self, group: Pid) {
+        self.excluded_groups.insert(group);
     }
 
     /// Whether nobody is left.
@@ -262,6 +270,9 @@ impl Tree {
 
     /// Whether it belongs, and if so whether as an orphan.
     fn belongs(&self, candidate: &Candidate) -> Option<bool> {
+        if self.excluded_groups.contains(&candidate.group) {
+            return None;
+        }
         let Scope::Descendants(roots) = &self.scope else {
             return (!is_kernel_thread(candidate)).then_some(false);
         };

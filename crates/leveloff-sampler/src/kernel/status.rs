@@ -47,6 +47,22 @@ pub fn own_pid(text: &[u8]) -> Option<Pid> {
     i32::try_from(innermost).ok().map(Pid)
 }
 
+/// The signals that it has a handler for, as a mask: bit 0 is signal 1.
+pub fn caught_signals(text: &[u8]) -> Option<u64> {
+    mask_of(text, b"SigCgt:")
+}
+
+/// The signals that it ignores.
+pub fn ignored_signals(text: &[u8]) -> Option<u64> {
+    mask_of(text, b"SigIgn:")
+}
+
+fn mask_of(text: &[u8], key: &[u8]) -> Option<u64> {
+    let mut lines = text.split(|&b| b == b'\n');
+    let line = lines.find_map(|line| line.strip_prefix(key))?;
+    u64::from_str_radix(std::str::from_utf8(line).ok()?.trim(), 16).ok()
+}
+
 fn line_of<'a>(text: &'a [u8], key: &'a [u8]) -> Option<impl Iterator<Item = u32> + 'a> {
     let line = text
         .split(|&b| b == b'\n')
@@ -71,6 +87,14 @@ mod tests {
         assert_eq!(memory.anon, Bytes(100 << 10));
         assert_eq!(memory.shmem, Bytes(200 << 10));
         assert_eq!(memory.swap, Bytes(50 << 10));
+    }
+
+    #[test]
+    fn masks_of_signals_are_hexadecimal() {
+        let text = b"SigIgn:\t0000000000001000\nSigCgt:\t0000000180014202\n";
+        assert_eq!(ignored_signals(text), Some(0x1000));
+        assert_eq!(caught_signals(text), Some(0x1_8001_4202));
+        assert_eq!(caught_signals(b"SigCgt:\tnone\n"), None);
     }
 
     #[test]
