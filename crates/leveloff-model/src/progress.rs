@@ -66,6 +66,9 @@ pub struct Mark {
     pub step: Option<Step>,
     /// What happened.
     pub kind: MarkKind,
+    /// Where, if it is an event that has a place: the checkpoint that was saved. The training's own
+    /// word, which may name people and machines: whoever shows it must mask it where that is asked for.
+    pub path: Option<String>,
     /// Other numbers that came with it, by name.
     pub facts: BTreeMap<String, f64>,
 }

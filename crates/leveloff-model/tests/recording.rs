@@ -155,6 +155,7 @@ fn eventful_run() -> Vec<Tick> {
         process: Some(ProcessIndex(0)),
         step: Some(Step(15)),
         kind: MarkKind::Phase(Phase::Eval),
+        path: None,
         facts: BTreeMap::from([("loss".to_owned(), 2.5)]),
     };
     let gap = Gap {
@@ -227,6 +228,21 @@ fn what_was_written_is_read_back() {
             reason: EndReason::Exited(3)
         })
     );
+}
+
+#[test]
+fn where_a_checkpoint_was_saved_is_read_back() {
+    let mut ticks = eventful_run();
+    let checkpoint = Mark {
+        t: Seconds(1.5),
+        process: Some(ProcessIndex(0)),
+        step: Some(Step(15)),
+        kind: MarkKind::Event("checkpoint".to_owned()),
+        path: Some("/runs/ü/step 15.safetensors".to_owned()),
+        facts: BTreeMap::new(),
+    };
+    ticks[1].events.push(Event::Mark(checkpoint));
+    assert_eq!(read(&written(&ticks)), ticks);
 }
 
 #[test]

@@ -35,6 +35,7 @@ mod words;
 
 pub use error::ProgressError;
 pub use log_follower::LogFollower;
+pub use marks::{SentRequest, StopRequest, StopRequestError};
 pub use output::OutputParser;
 pub use stdout_log::stdout_logs_of;
 pub use tracker::{OutputStream, ProgressNews, ProgressOptions, ProgressTracker};

@@ -15,7 +15,7 @@ use crate::detail::DetailReader;
 use crate::gpu::GpuDevice;
 use crate::handle::{self, SCRATCH_SIZE, Scratch};
 use crate::proc_root::ProcRoot;
-use crate::progress::{OutputStream, ProgressError, ProgressOptions, ProgressTracker};
+use crate::progress::{OutputStream, ProgressError, ProgressOptions, ProgressTracker, StopRequest};
 use crate::roster::Roster;
 use crate::shared_memory::SharedMemory;
 use crate::software::SoftwareReader;
@@ -154,6 +154,12 @@ impl Sampler {
     /// own.
     pub fn feed_output(&mut self, stream: OutputStream, bytes: &[u8]) {
         self.progress.feed_output(stream, bytes);
+    }
+
+    /// How to ask the training to save and stop, if its marks are read: it looks for requests beside
+    /// them. Holds for the trainer of the last tick.
+    pub fn stop_request(&self) -> Option<StopRequest> {
+        self.progress.stop_request()
     }
 
     /// Whether there is nobody left to watch: the roots are gone and no other process trains.

@@ -260,6 +260,7 @@ mod tests {
             process: None,
             step: None,
             kind: MarkKind::Phase(Phase::Eval),
+            path: None,
             facts: Default::default(),
         })
     }

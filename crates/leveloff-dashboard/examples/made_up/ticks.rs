@@ -49,6 +49,7 @@ impl MadeUpRun {
             process: None,
             step: Some(Step(step)),
             kind,
+            path: None,
             facts: Default::default(),
         }));
     }

@@ -232,6 +232,7 @@ mod tests {
             process: None,
             step: Some(Step(step)),
             kind,
+            path: None,
             facts: Default::default(),
         }));
         tick

@@ -213,6 +213,7 @@ impl Scene {
                 process: None,
                 step: Some(Step(step)),
                 kind: MarkKind::Phase(Phase::Eval),
+                path: None,
                 facts: Default::default(),
             }));
         }

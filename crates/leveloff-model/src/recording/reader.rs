@@ -405,6 +405,7 @@ fn mark(row: MarkRow) -> Option<Mark> {
         process: row.n.map(ProcessIndex),
         step: row.step.map(Step),
         kind,
+        path: row.path,
         facts: row.facts,
     })
 }

@@ -300,6 +300,7 @@ fn mark_row(mark: &Mark) -> MarkRow {
         phase: None,
         epoch: None,
         event: None,
+        path: mark.path.clone(),
         facts: mark.facts.clone(),
     };
     match &mark.kind {

@@ -2,13 +2,16 @@
 //!
 //! `docs/MARKS.md` has the protocol. [`target`] tells who writes, [`place`] where to, [`trust`]
 //! opens the file if it can be trusted, [`mod@line`] reads a line of it and [`follower`] all of it.
+//! The other way round, [`stop_request`] asks the training to stop.
 
 pub mod follower;
 pub mod line;
 pub mod place;
+pub mod stop_request;
 pub mod target;
 pub mod trust;
 
 pub use follower::MarksFollower;
-pub use place::{MarksPlace, stop_request_path};
+pub use place::MarksPlace;
+pub use stop_request::{SentRequest, StopRequest, StopRequestError};
 pub use target::MarksTarget;

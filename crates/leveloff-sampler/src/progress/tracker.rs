@@ -13,6 +13,7 @@ use self::ledger::{Ledger, Moment, Voice};
 use self::marks_source::{LOOK_EVERY, MarksSource};
 use super::error::ProgressError;
 use super::log_follower::LogFollower;
+use super::marks::StopRequest;
 use super::output::OutputParser;
 use super::stdout_log::stdout_logs_of;
 use super::update::{ProgressUpdate, UnixSeconds};
@@ -193,9 +194,10 @@ impl ProgressTracker {
         self.ledger.progress()
     }
 
-    /// Where to ask the training to save and stop: beside its marks, once it has written some.
-    pub fn stop_request_path(&self) -> Option<PathBuf> {
-        self.lead_trainer()?.marks.as_ref()?.stop_request_path()
+    /// How to ask the training to save and stop: beside the marks that are read, once there are some.
+    pub fn stop_request(&self) -> Option<StopRequest> {
+        let lead = self.lead_trainer()?;
+        lead.marks.as_ref()?.stop_request(lead.index)
     }
 
     fn read_marks(&mut self, now: Seconds, wall_now: UnixSeconds, marks: &mut Vec<Mark>) {

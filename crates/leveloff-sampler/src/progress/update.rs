@@ -34,6 +34,10 @@ pub struct ProgressUpdate {
     pub grown: Option<Vec<GrownTensors>>,
     /// Something with a name that happened, such as `checkpoint`.
     pub event: Option<String>,
+    /// Where that happened, such as the checkpoint that was saved.
+    pub path: Option<String>,
+    /// Whether the training looks for a stop request and obeys it.
+    pub obeys_stop: Option<bool>,
     /// Other numbers that came along.
     pub facts: BTreeMap<String, f64>,
 }
@@ -72,6 +76,7 @@ impl ProgressUpdate {
         self.epoch_steps = self.epoch_steps.or(before.epoch_steps);
         self.inside = before.inside.updated_by(&self.inside);
         self.grown = self.grown.take().or(before.grown);
+        self.obeys_stop = self.obeys_stop.or(before.obeys_stop);
     }
 }
 

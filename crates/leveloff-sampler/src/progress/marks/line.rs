@@ -60,6 +60,9 @@ const MOST_GROWN: usize = 8;
 /// The longest name of a fact, an event or a phase that is kept.
 const LONGEST_NAME: usize = 64;
 
+/// The longest path that is kept.
+const LONGEST_PATH: usize = 1024;
+
 /// Python writes a diverged loss as `NaN` or `Infinity`, which JSON does not know. The step beside it
 /// is worth having: what stands behind a colon becomes `null`.
 fn without_python_numbers(line: &[u8]) -> Vec<u8> {
@@ -107,6 +110,8 @@ fn take(mark: &mut ProgressUpdate, name: &str, value: &Value) -> Result<(), BadM
         "event" => mark.event = Some(word(value, "event")?),
         "planned_steps" => mark.plan = Some(Plan::Steps(Step(count("planned_steps")?))),
         "epoch_steps" => mark.epoch_steps = Some(Step(count("epoch_steps")?)),
+        "path" => mark.path = Some(path(value)?),
+        "obeys_stop" => mark.obeys_stop = Some(yes_or_no(value, "obeys_stop")?),
         "tensors_grown" => mark.grown = Some(grown_tensors(value)?),
         _ => {
             if let Some(fact) = InsideFact::from_name(name) {
@@ -173,15 +178,28 @@ fn not_negative(number: f64, name: &'static str) -> Result<f64, BadMark> {
     }
 }
 
+fn yes_or_no(value: &Value, name: &'static str) -> Result<bool, BadMark> {
+    let answer = value.as_bool();
+    answer.ok_or(BadMark::WrongField(name, "true or false"))
+}
+
 /// A short text that is safe to print.
 fn word(value: &Value, name: &'static str) -> Result<String, BadMark> {
+    const WANTED: &str = "a text of at most 64 bytes without control characters";
+    text(value, LONGEST_NAME).ok_or(BadMark::WrongField(name, WANTED))
+}
+
+/// Only ever shown: nothing that a mark names is opened.
+fn path(value: &Value) -> Result<String, BadMark> {
+    const WANTED: &str = "a text of at most 1024 bytes without control characters";
+    text(value, LONGEST_PATH).ok_or(BadMark::WrongField("path", WANTED))
+}
+
+fn text(value: &Value, longest: usize) -> Option<String> {
     let text = value.as_str().filter(|text| {
-        !text.is_empty() && text.len() <= LONGEST_NAME && !text.chars().any(char::is_control)
+        !text.is_empty() && text.len() <= longest && !text.chars().any(char::is_control)
     });
-    text.map(str::to_owned).ok_or(BadMark::WrongField(
-        name,
-        "a text of at most 64 bytes without control characters",
-    ))
+    text.map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -265,6 +283,30 @@ mod tests {
         let many = vec![r#"["a",1,2]"#; 100].join(",");
         let (update, _) = mark(&format!("{{\"tensors_grown\":[{many}]}}"));
         assert_eq!(update.grown.map(|grown| grown.len()), Some(MOST_GROWN));
+    }
+
+    #[test]
+    fn a_path_and_a_promise_are_read_and_wrong_ones_are_told() {
+        let (update, bad) =
+            mark(r#"{"event":"checkpoint","path":"/ckpt/step 5","obeys_stop":true}"#);
+        assert_eq!(update.path.as_deref(), Some("/ckpt/step 5"));
+        assert_eq!((update.obeys_stop, bad), (Some(true), None));
+        let long = format!("{{\"step\":3,\"path\":\"{}\"}}", "x".repeat(1025));
+        for line in [
+            &long,
+            r#"{"step":3,"path":7}"#,
+            r#"{"step":3,"path":""}"#,
+            r#"{"step":3,"path":"a\u001b[2J"}"#,
+            r#"{"step":3,"obeys_stop":"yes"}"#,
+            r#"{"step":3,"obeys_stop":1}"#,
+        ] {
+            let (update, bad) = mark(line);
+            assert_eq!(update.step, Some(Step(3)), "{line}");
+            assert_eq!((update.path, update.obeys_stop), (None, None), "{line}");
+            assert!(matches!(bad, Some(BadMark::WrongField(..))), "{line}");
+        }
+        let (update, _) = mark(r#"{"obeys_stop":null,"path":null}"#);
+        assert!(update.is_empty());
     }
 
     #[test]

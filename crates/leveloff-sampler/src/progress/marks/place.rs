@@ -59,7 +59,12 @@ impl MarksPlace {
 
 /// The file whose presence asks a training to save and stop, beside its marks.
 pub fn stop_request_path(marks: &MarksPlace, own_pid: Pid) -> PathBuf {
-    marks.path().with_file_name(format!("{own_pid}.stop"))
+    marks.path().with_file_name(stop_request_name(own_pid))
+}
+
+/// Its name, whatever that of the marks is.
+pub fn stop_request_name(own_pid: Pid) -> String {
+    format!("{own_pid}.stop")
 }
 
 /// An absolute path as one relative to its root.

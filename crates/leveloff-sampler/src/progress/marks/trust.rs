@@ -71,17 +71,26 @@ pub fn open(place: &MarksPlace, owners: Owners) -> Result<Option<(File, Stat)>, 
 }
 
 fn open_checked(place: &MarksPlace, owners: Owners) -> Result<(File, Stat), Distrust> {
-    let (Some(parent), Some(name)) = (place.file.parent(), place.file.file_name()) else {
+    let Some(name) = place.file.file_name() else {
+        return Err(Distrust::NotAFile("a directory"));
+    };
+    let directory = open_parent(place, owners)?;
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let name = rustix::fs::openat(&directory, name, flags, Mode::empty())?;
+    check_file(&rustix::fs::fstat(&name)?, owners)?;
+    regular_file::open_named(&name).map_err(Distrust::from)
+}
+
+/// The directory of a place, if it can be trusted.
+pub(super) fn open_parent(place: &MarksPlace, owners: Owners) -> Result<OwnedFd, Distrust> {
+    let Some(parent) = place.file.parent() else {
         return Err(Distrust::NotAFile("a directory"));
     };
     let directory = open_directory(&place.root, within(parent), place.is_stated)?;
     if !place.is_stated {
         check_directory(&rustix::fs::fstat(&directory)?, owners)?;
     }
-    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let name = rustix::fs::openat(&directory, name, flags, Mode::empty())?;
-    check_file(&rustix::fs::fstat(&name)?, owners)?;
-    regular_file::open_named(&name).map_err(Distrust::from)
+    Ok(directory)
 }
 
 /// A directory below a root; links in its path stay below that root. Its last name is no link

@@ -84,7 +84,10 @@ impl Ledger {
         let first = marks.len();
         self.announce(moment, marks);
         if let Some(event) = update.event {
-            marks.push(self.mark(moment, MarkKind::Event(event)));
+            marks.push(Mark {
+                path: update.path,
+                ..self.mark(moment, MarkKind::Event(event))
+            });
         }
         attach(&mut marks[first..], update.facts);
     }
@@ -208,6 +211,7 @@ impl Ledger {
             process: moment.process,
             step: self.progress.step,
             kind,
+            path: None,
             facts: BTreeMap::new(),
         }
     }

@@ -1,14 +1,14 @@
 //! One trainer's marks: found, checked, followed, and put on the recording's clock.
 
 use std::io;
-use std::path::PathBuf;
 
-use leveloff_model::process::Pid;
+use leveloff_model::process::{Pid, ProcessIndex};
 use leveloff_model::units::Seconds;
 
 use crate::proc_root::ProcRoot;
 use crate::progress::marks::follower::{Belonging, MarksFollower};
-use crate::progress::marks::place::{MarksPlace, stop_request_path};
+use crate::progress::marks::place::MarksPlace;
+use crate::progress::marks::stop_request::StopRequest;
 use crate::progress::marks::target::{MARKS_VARIABLE, MarksTarget};
 use crate::progress::marks::trust::{self, Owners};
 use crate::progress::regular_file::FileId;
@@ -34,6 +34,8 @@ pub struct MarksSource {
     first_look: Option<Seconds>,
     next_look: Seconds,
     followed: Option<Followed>,
+    /// It said that it looks for stop requests.
+    obeys_stop: bool,
 }
 
 #[derive(Debug)]
@@ -77,6 +79,7 @@ impl MarksSource {
             first_look: None,
             next_look: Seconds(f64::NEG_INFINITY),
             followed: None,
+            obeys_stop: false,
         })
     }
 
@@ -85,10 +88,17 @@ impl MarksSource {
         self.followed.is_some()
     }
 
-    /// Where to put a stop request, once there are marks.
-    pub fn stop_request_path(&self) -> Option<PathBuf> {
+    /// A stop request to this trainer, once there are marks beside which it would look for one.
+    pub fn stop_request(&self, process: ProcessIndex) -> Option<StopRequest> {
         let followed = self.followed.as_ref()?;
-        Some(stop_request_path(&followed.place, self.target.own_pid))
+        Some(StopRequest::new(
+            process,
+            self.obeys_stop,
+            self.proc_root.clone(),
+            self.target.clone(),
+            self.owners,
+            followed.place.clone(),
+        ))
     }
 
     /// Reads what is new; looks for the file, if it is time to.
@@ -120,6 +130,10 @@ impl MarksSource {
                 .troubles
                 .push(format!("cannot read the marks {path}: {error}")),
             Ok(marks) => {
+                // Also if it was said before we came: what it promised still holds.
+                let promises = marks.updates.iter().rev();
+                let promise = promises.filter_map(|update| update.obeys_stop).next();
+                self.obeys_stop = promise.unwrap_or(self.obeys_stop);
                 let was_running = clock
                     .of(self.target.started)
                     .is_none_or(|start| start.0 < 0.0);

@@ -150,7 +150,8 @@ fn events_phases_and_epochs_become_marks_with_their_time_and_facts() {
     let t = unix_now() - 2.0;
     trainee.mark(&format!(
         "{{\"leveloff_marks\":1,\"pid\":{}}}\n{{\"t\":{t},\"step\":1,\"epoch\":0.1,\"phase\":\"train\"}}\n\
-         {{\"t\":{t},\"step\":2,\"epoch\":1.1,\"event\":\"checkpoint\",\"saved_mb\":12}}\n",
+         {{\"t\":{t},\"step\":2,\"epoch\":1.1,\"event\":\"checkpoint\",\
+         \"path\":\"/ckpt/2\",\"saved_mb\":12}}\n",
         trainee.pid()
     ));
     let marks = tracker.poll(Seconds(100.0), SystemTime::now()).marks;
@@ -175,11 +176,69 @@ fn events_phases_and_epochs_become_marks_with_their_time_and_facts() {
         "{:?}",
         checkpoint.t
     );
-    let stop = tracker.stop_request_path().unwrap();
+    assert_eq!(checkpoint.path.as_deref(), Some("/ckpt/2"));
+}
+
+#[test]
+fn a_training_that_listens_can_be_asked_to_stop() {
+    let trainee = Trainee::start();
+    let mut tracker = watching(&trainee);
+    poll(&mut tracker, 0.0);
+    assert!(tracker.stop_request().is_none(), "no marks yet");
+    trainee.mark("{\"step\":1}\n");
+    poll(&mut tracker, 1.0);
+    assert!(!tracker.stop_request().unwrap().is_obeyed());
+    trainee.mark("{\"step\":2,\"obeys_stop\":true}\n{\"step\":3}\n");
+    poll(&mut tracker, 2.0);
+    let request = tracker.stop_request().unwrap();
+    assert!(request.is_obeyed());
     assert_eq!(
-        stop,
-        trainee.dir.path().join(format!("{}.stop", trainee.pid()))
+        (request.process(), request.pid()),
+        (ProcessIndex(0), trainee.pid())
     );
+    let path = trainee.dir.path().join(format!("{}.stop", trainee.pid()));
+    assert_eq!(request.path(), path);
+    request.can_be_sent().unwrap();
+    let sent = request.send("28 of 32 GB used").unwrap();
+    assert!(fs::read_to_string(&path).unwrap().contains("28 of 32 GB"));
+    assert!(sent.withdraw().unwrap());
+    trainee.mark("{\"obeys_stop\":false}\n");
+    poll(&mut tracker, 3.0);
+    assert!(!tracker.stop_request().unwrap().is_obeyed());
+}
+
+#[test]
+fn a_watcher_that_comes_late_knows_that_the_training_listens() {
+    let trainee = Trainee::start();
+    let t = unix_now() - 1.0;
+    trainee.mark(&format!("{{\"t\":{t},\"step\":1,\"obeys_stop\":true}}\n"));
+    let mut tracker = watching(&trainee);
+    assert_eq!(poll(&mut tracker, 0.0), []);
+    assert!(tracker.stop_request().unwrap().is_obeyed());
+}
+
+#[test]
+fn of_several_ranks_the_one_that_is_listened_to_is_asked() {
+    let (zero, one) = (Trainee::start(), Trainee::start());
+    let mut tracker = tracker();
+    for (n, trainee) in [(1, &one), (0, &zero)] {
+        trainee.mark(&format!("{{\"step\":1,\"obeys_stop\":{}}}\n", n == 1));
+        let (index, rank) = (ProcessIndex(7 - n), Some(Rank(n)));
+        tracker.watch_process(&ProcRoot::live(), index, trainee.pid(), rank);
+    }
+    poll(&mut tracker, 0.0);
+    let request = tracker.stop_request().unwrap();
+    assert_eq!(
+        (request.process(), request.pid()),
+        (ProcessIndex(7), zero.pid())
+    );
+    assert!(!request.is_obeyed(), "the other one said so");
+    tracker.forget_process(ProcessIndex(7));
+    poll(&mut tracker, 1.0);
+    poll(&mut tracker, 2.0);
+    let request = tracker.stop_request().unwrap();
+    assert_eq!(request.pid(), one.pid());
+    assert!(request.is_obeyed());
 }
 
 #[test]
@@ -465,11 +524,13 @@ fn a_containers_marks_are_found_under_its_own_pid_and_tmp() {
     let mut tracker = tracker();
     tracker.watch_process(&ProcRoot::live(), ProcessIndex(0), Pid(inner), None);
     let marks = poll(&mut tracker, 0.0);
-    let stop = tracker.stop_request_path();
+    let request = tracker.stop_request().unwrap();
+    let sent = request.send("why").map(|sent| sent.is_waiting());
     drop(child.stdin.take());
     child.wait().unwrap();
     assert_eq!(tracker.progress().step, Some(Step(77)), "{marks:?}");
     let uid = rustix::process::geteuid().as_raw();
     let expected = format!("/proc/{inner}/root/tmp/leveloff-{uid}/1.stop");
-    assert_eq!(stop, Some(PathBuf::from(expected)));
+    assert_eq!(request.path(), PathBuf::from(expected));
+    assert!(matches!(sent, Ok(true)), "{sent:?}");
 }
