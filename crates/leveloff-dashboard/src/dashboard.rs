@@ -52,7 +52,7 @@ impl Dashboard {
             Event::Key(key) => return self.on_key(key),
             Event::Mouse(mouse) => self.on_mouse(mouse),
             Event::Resized(columns, rows) => self.size = (columns, rows),
-            Event::Answer(text) => self.message = Some(text),
+            Event::Answer(text) | Event::Alarm(text) => self.message = Some(text),
             Event::Leave => return Some(Request::Leave),
             // The terminal has to be taken over again; nothing has changed.
             Event::Continued => {}

@@ -21,6 +21,8 @@ pub enum Event {
     Resized(u16, u16),
     /// What was asked of the outside is done, or could not be done.
     Answer(String),
+    /// Something has to be heard now: it is shown like an answer, and the bell rings.
+    Alarm(String),
     /// A signal asks to leave.
     Leave,
     /// This program was stopped for a while, and goes on.

@@ -72,6 +72,9 @@ fn take(
     if matches!(event, Event::Continued) {
         screen.come_back()?;
     }
+    if matches!(event, Event::Alarm(_)) {
+        screen.ring()?;
+    }
     let Some(request) = dashboard.on(event) else {
         return Ok(true);
     };

@@ -65,6 +65,13 @@ impl Screen {
         io::Write::flush(backend)
     }
 
+    /// Rings the bell.
+    pub fn ring(&mut self) -> io::Result<()> {
+        let backend = self.terminal.backend_mut();
+        backend.write_all(b"\x07")?;
+        io::Write::flush(backend)
+    }
+
     /// Takes the terminal over again, after whoever had it meanwhile.
     pub fn come_back(&mut self) -> io::Result<()> {
         give_back_modes();

@@ -4,6 +4,7 @@ mod checking;
 mod comparing;
 mod configuring;
 mod demo;
+mod guarding;
 mod judging;
 mod reporting;
 mod watching;
@@ -12,6 +13,7 @@ pub use checking::CheckArgs;
 pub use comparing::{CompareArgs, CompareFormat};
 pub use configuring::ConfigArgs;
 pub use demo::DemoArgs;
+pub use guarding::{GuardArgs, GuardCommandArgs};
 pub use judging::{ColumnArgs, FactArgs, JudgeArgs, UndecidedAs};
 pub use reporting::{ReportArgs, ReportFormat};
 pub use watching::{LookArgs, ReplayArgs, ThemeName, Watched, WatchingArgs};
@@ -41,6 +43,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
         leveloff find                               what is training here, and why\n  \
         leveloff run -- python train.py             start a run and record it\n  \
         leveloff record --pid 22180 -o run.jsonl    record a run that is there already\n  \
+        leveloff guard --limit 90%                  stop it gracefully before it is killed\n  \
         leveloff judge run.jsonl                    level off, or leak?\n  \
         leveloff report run.jsonl -o run.html       what a colleague needs to see\n  \
         leveloff compare before.jsonl after.jsonl   what changed, and is it more than noise?\n  \
@@ -48,8 +51,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
         leveloff replay run.jsonl                   the dashboard, as it would have been\n  \
         leveloff export run.jsonl -o run.csv        a table for pandas\n  \
         leveloff doctor                             what can be measured here\n\n\
-        Exit codes: 0 fine, 1 leak or regression, 2 usage or tool error, 3 undecided; `run` returns \
-        the command's own code."
+        Exit codes: 0 fine, 1 leak or regression, 2 usage or tool error, 3 undecided, 75 the guard \
+        stopped the run; otherwise `run` returns the command's own code."
 )]
 pub struct Cli {
     /// What to do [default: watch]
@@ -83,6 +86,7 @@ pub enum Command {
             leveloff run -- python train.py --epochs 3\n  \
             leveloff run -o before.jsonl -- torchrun --nproc-per-node 2 train.py\n  \
             leveloff run --interval 200ms -- ./train.sh | tee train.log\n  \
+            leveloff run --limit 28GiB -- python train.py      stops with a checkpoint before that\n  \
             leveloff run --watch -- python train.py            with the dashboard"
     )]
     Run(RunArgs),
@@ -99,6 +103,9 @@ pub enum Command {
         leveloff record --match train.py --duration 10m    for ten minutes\n  \
         leveloff record --system --duration 1h             the whole machine and its top growers")]
     Record(RecordArgs),
+    /// Stop a run gracefully before it is killed for its memory
+    #[command(long_about = guarding::LONG_ABOUT, after_help = guarding::EXAMPLES)]
+    Guard(Box<GuardCommandArgs>),
     /// Play a recording on the dashboard: what would have been said, and when
     #[command(after_help = watching::REPLAY_EXAMPLES)]
     Replay(ReplayArgs),
@@ -202,6 +209,9 @@ pub struct RunArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub look: LookArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub guard: GuardArgs,
     /// The command to run, after `--`
     #[arg(last = true, required = true, value_name = "CMD")]
     pub command: Vec<OsString>,
@@ -227,6 +237,9 @@ pub struct RecordArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub watch: WatchArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub guard: GuardArgs,
 }
 
 /// Which run is meant; without any of it, the one that is there.

@@ -168,7 +168,7 @@ fn attend(
         let handles: Vec<BorrowedFd> = std::iter::once(patient.handle())
             .chain(audience.left())
             .collect();
-        let woken = stop.wait_for(&handles, session.next_tick_at())?;
+        let woken = stop.wait_for(&handles, session.next_turn_at())?;
         match woken {
             Woken::Stop => {
                 patient.stop();

@@ -4,7 +4,7 @@
 //! [`demo`], [`find`], [`run`], [`watch`], [`record`], [`replay`], [`judge`], [`export`] and [`doctor`]
 //! are the subcommands. [`run`] starts its command through [`launch`], [`watch`] and [`record`] find
 //! theirs as a [`run_target`]; they and [`demo`] drive a [`session`]: sampler in, [`recorder`] and
-//! [`summary`] out, and ticks to a [`show`] where there is a screen. [`judge`] reads through [`intake`],
+//! [`summary`] out, ticks to a [`show`] where there is a screen, and to a [`guard`] where there is a limit. [`judge`] reads through [`intake`],
 //! [`report`] as well, as a [`chronicle`]; what they write goes through [`outputs`].
 
 pub mod check;
@@ -16,6 +16,7 @@ pub mod demo;
 pub mod doctor;
 pub mod export;
 pub mod find;
+pub mod guard;
 pub mod intake;
 pub mod judge;
 pub mod launch;

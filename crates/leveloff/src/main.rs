@@ -9,7 +9,8 @@ use leveloff::cli::{Cli, Command};
 use leveloff::config::{Asked, asked};
 use leveloff::notice::notice;
 use leveloff::{
-    check, compare, demo, doctor, export, find, judge, launch, record, replay, report, run, watch,
+    check, compare, demo, doctor, export, find, guard, judge, launch, record, replay, report, run,
+    watch,
 };
 
 /// A usage or tool error.
@@ -33,9 +34,10 @@ fn obey(asked: &Asked) -> Result<ExitCode> {
     match &asked.command {
         Command::Demo(args) => demo::run(args),
         Command::Find(args) => find::run(args),
-        Command::Run(args) => launch::pass_on(run::run(args)?),
+        Command::Run(args) => run::pass_on(run::run(args)?),
         Command::Watch(args) => watch::run(args),
         Command::Record(args) => record::run(args),
+        Command::Guard(args) => guard::run(args),
         Command::Replay(args) => replay::run(args),
         Command::Judge(args) => judge::run(args),
         Command::Report(args) => report::run(args),

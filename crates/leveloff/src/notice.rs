@@ -14,8 +14,26 @@ pub fn is_dumb_terminal() -> bool {
 /// While a screen is shown it would spoil that: whoever holds notices back hears of it, and the rest of
 /// the world when the screen is left.
 pub fn notice(text: &str) {
+    say(text, Urgency::Usual);
+}
+
+/// Says `text`, which somebody has to hear now: on a screen of ours it rings the bell.
+pub fn alarm(text: &str) {
+    say(text, Urgency::Alarm);
+}
+
+/// How urgent a notice is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Urgency {
+    /// To be read some time.
+    Usual,
+    /// To be heard now.
+    Alarm,
+}
+
+fn say(text: &str, urgency: Urgency) {
     if let Some(held) = held().as_mut() {
-        (held.hear)(text);
+        (held.hear)(text, urgency);
         held.said.push(text.to_owned());
         return;
     }
@@ -27,7 +45,7 @@ pub fn notice(text: &str) {
 pub struct HeldNotices(());
 
 /// Holds notices back from now on; `hear` is told each at once.
-pub fn hold(hear: impl FnMut(&str) + Send + 'static) -> HeldNotices {
+pub fn hold(hear: impl FnMut(&str, Urgency) + Send + 'static) -> HeldNotices {
     *held() = Some(Held {
         hear: Box::new(hear),
         said: Vec::new(),
@@ -45,7 +63,7 @@ impl Drop for HeldNotices {
 }
 
 struct Held {
-    hear: Box<dyn FnMut(&str) + Send>,
+    hear: Box<dyn FnMut(&str, Urgency) + Send>,
     said: Vec<String>,
 }
 

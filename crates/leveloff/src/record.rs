@@ -10,6 +10,7 @@ use leveloff_sampler::progress::LogFollower;
 use leveloff_sampler::sampler::SamplerOptions;
 
 use crate::cli::RecordArgs;
+use crate::guard::{Guard, STOPPED, Terms};
 use crate::notice::notice;
 use crate::recorder::Recorder;
 use crate::run_target::{Asked, RunTarget, several};
@@ -36,6 +37,10 @@ pub fn run(args: &RecordArgs) -> Result<ExitCode> {
     if let Some(log) = &args.watch.log {
         LogFollower::open(log)?;
     }
+    let terms = Terms::of(args.watch.facts.limit, &args.guard)?.filter(|_| !args.target.system);
+    let guard = terms
+        .map(|terms| Guard::new(terms, args.watch.interval))
+        .transpose()?;
     let recorder = plan.create_recording()?;
     notice(&format!(
         "{} · recording {}",
@@ -45,30 +50,41 @@ pub fn run(args: &RecordArgs) -> Result<ExitCode> {
     let options = subject.options(&args.watch);
     let stop = StopRequests::listen()?;
     let stated = (!args.target.system).then(|| args.watch.facts.stated());
-    let (mut session, _) = begin(Some(recorder), options, stated.as_ref(), |plain| plain)?;
+    let (mut session, _) = begin(Some(recorder), options, stated.as_ref(), guard, |plain| {
+        plain
+    })?;
     // A time beyond all clocks is no limit.
     let until = args
         .duration
         .and_then(|duration| Instant::now().checked_add(duration));
     let (reason, ended) = watch(&mut session, &stop, until)?;
+    let was_stopped = session.was_stopped_by_guard();
     session.finish(
         reason,
         ended,
         if args.target.system { TOP_GROWERS } else { 0 },
     );
-    Ok(ExitCode::SUCCESS)
+    Ok(match was_stopped {
+        true => ExitCode::from(STOPPED),
+        false => ExitCode::SUCCESS,
+    })
 }
 
-/// Takes the first sample. If that is not possible, there is no recording. `prepare` comes before it.
+/// Takes the first sample, and has the guard take its post. If that is not possible, there is no recording.
+/// `prepare` comes before it.
 pub fn begin(
     recorder: Option<Recorder>,
     options: SamplerOptions,
     stated: Option<&StatedFacts>,
+    guard: Option<Guard>,
     prepare: impl FnOnce(Session) -> Session,
 ) -> Result<(Session, Tick)> {
     let path = recorder.as_ref().map(|recorder| recorder.path().to_owned());
     let first_tick = |mut session: Session| {
         let first = session.tick()?;
+        if let Some(guard) = guard {
+            session.guard_by(guard)?;
+        }
         Ok((session, first))
     };
     let judged = |session: Session| match stated {
@@ -82,7 +98,8 @@ pub fn begin(
         .inspect_err(|_| path.iter().for_each(|path| Recorder::discard(path)))
 }
 
-fn watch(
+/// Until the run ended, the time is over or a signal asks to stop.
+pub fn watch(
     session: &mut Session,
     stop: &StopRequests,
     until: Option<Instant>,
@@ -91,7 +108,7 @@ fn watch(
         if session.is_over() {
             return Ok((EndReason::TargetGone, "the run ended"));
         }
-        let next = session.next_tick_at();
+        let next = session.next_turn_at();
         if let Some(until) = until.filter(|&until| until <= next) {
             return Ok(if stop.wait_until(until)? {
                 (EndReason::Stopped, "stopped; the run goes on")
@@ -102,6 +119,6 @@ fn watch(
         if stop.wait_until(next)? {
             return Ok((EndReason::Stopped, "stopped; the run goes on"));
         }
-        session.tick()?;
+        session.turn()?;
     }
 }

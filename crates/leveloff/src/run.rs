@@ -10,12 +10,16 @@ use anyhow::{Result, bail};
 use leveloff_dashboard::event::SourceNews;
 use leveloff_model::process::{Pid, printable};
 use leveloff_model::recording::{EndReason, StatedFacts, Target};
+use leveloff_model::sample::Tick;
+use leveloff_sampler::container::is_contained;
 use leveloff_sampler::proc_root::ProcRoot;
 use leveloff_sampler::progress::{LogFollower, ProgressError};
-use leveloff_sampler::sampler::{SamplerError, SamplerOptions};
+use leveloff_sampler::sampler::{SamplerError, SamplerOptions, Standing};
+use leveloff_sampler::surroundings::Ceilings;
 use leveloff_sampler::tree::{Scope, key_of};
 
 use crate::cli::RunArgs;
+use crate::guard::{Guard, STOPPED, Terms};
 use crate::launch::{self, Launch, Outcome, OutputStream, Served};
 use crate::notice::notice;
 use crate::recorder::Recorder;
@@ -26,9 +30,18 @@ use stage::Stage;
 /// Without anything to sample, the command is still served: keys, sizes, signals.
 const SERVE_WITHOUT_SAMPLING: Duration = Duration::from_secs(60);
 
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunEnd {
+    /// As the command ended.
+    Command(Outcome),
+    /// The guard stopped it.
+    Guarded,
+}
+
 /// Runs the command to its end. Whatever goes wrong with watching it is said, and the command goes
 /// on.
-pub fn run(args: &RunArgs) -> Result<Outcome> {
+pub fn run(args: &RunArgs) -> Result<RunEnd> {
     let command: Vec<String> = args
         .command
         .iter()
@@ -47,6 +60,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
         true => Some(show::look(&args.look, "leveloff run -- CMD")?),
         false => None,
     };
+    let guard = guard(args)?;
     let recorder = plan.create_recording()?;
     let recording = recorder.path().to_owned();
     let stage = look
@@ -61,10 +75,39 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     let mut launch = launched.inspect_err(|_| Recorder::discard(&recording))?;
     let stated = args.watch.facts.stated();
     let mut watching = Watching::start(recorder, options(args, &launch), &stated);
+    watching.guard = guard;
     watching.show = stage.and_then(|stage| stage.open(&command, &recording, &stated, &mut launch));
     let outcome = serve(&mut launch, &mut watching)?;
+    watching.see_stop_through();
+    let was_stopped = watching.was_stopped_by_guard();
     watching.finish(&command, outcome, args.checked);
-    Ok(outcome)
+    Ok(match was_stopped {
+        true => RunEnd::Guarded,
+        false => RunEnd::Command(outcome),
+    })
+}
+
+/// Ends this process as the run ended.
+pub fn pass_on(end: RunEnd) -> ! {
+    match end {
+        RunEnd::Command(outcome) => launch::pass_on(outcome),
+        RunEnd::Guarded => std::process::exit(STOPPED.into()),
+    }
+}
+
+/// The guard that was asked for. A limit that cannot be kept here is said before anything is started.
+/// Whoever checks a run wants to see it whole, and has limits of its own.
+fn guard(args: &RunArgs) -> Result<Option<Guard>> {
+    let terms = Terms::of(args.watch.facts.limit, &args.guard)?.filter(|_| !args.checked);
+    let Some(terms) = terms else { return Ok(None) };
+    let own = Pid(rustix::process::getpid().as_raw_pid());
+    let proc_root = ProcRoot::live();
+    let standing = Standing {
+        ceilings: Ceilings::of(&proc_root, own),
+        ..Standing::default()
+    };
+    terms.check(&standing, is_contained(&proc_root, own))?;
+    Guard::new(terms, args.watch.interval).map(Some)
 }
 
 /// A log that cannot be followed is said before anything is started.
@@ -102,20 +145,20 @@ fn options(args: &RunArgs, launch: &Launch) -> SamplerOptions {
 
 fn serve(launch: &mut Launch, watching: &mut Watching) -> Result<Outcome> {
     loop {
-        let served = launch.serve_until(watching.next_tick_at())?;
+        let served = launch.serve_until(watching.next_turn_at())?;
         let mut more = pass_output(launch, watching);
         if watching.is_screen_left()? {
             launch.join_jobs();
         }
         match served {
-            Served::Deadline => watching.tick(),
+            Served::Deadline => watching.turn(),
             Served::Output | Served::Resumed => {}
             Served::Exited(outcome) => {
                 while more {
                     more = pass_output(launch, watching);
                 }
                 // Steps since the last sample, and who went, are part of the run.
-                watching.tick();
+                watching.step(Session::tick);
                 return Ok(outcome);
             }
         }
@@ -139,6 +182,8 @@ struct Watching {
     /// `None` when it could not be kept up.
     session: Option<Box<Session>>,
     show: Option<Show>,
+    /// Until there is a first sample.
+    guard: Option<Guard>,
 }
 
 impl Watching {
@@ -155,12 +200,13 @@ impl Watching {
         Watching {
             session,
             show: None,
+            guard: None,
         }
     }
 
-    fn next_tick_at(&self) -> Instant {
+    fn next_turn_at(&self) -> Instant {
         match &self.session {
-            Some(session) => session.next_tick_at(),
+            Some(session) => session.next_turn_at(),
             None => Instant::now() + SERVE_WITHOUT_SAMPLING,
         }
     }
@@ -173,13 +219,23 @@ impl Watching {
         }
     }
 
-    /// A tick that fails, or even panics, ends the watch and not the command.
-    fn tick(&mut self) {
+    /// Does what is due.
+    fn turn(&mut self) {
+        self.step(|session| session.turn());
+    }
+
+    /// A step that fails, or even panics, ends the watch and not the command.
+    fn step<T: Into<Option<Tick>>>(
+        &mut self,
+        step: impl FnOnce(&mut Session) -> Result<T, SamplerError>,
+    ) {
         let Some(session) = &mut self.session else {
             return;
         };
-        match catch_unwind(AssertUnwindSafe(|| session.tick())) {
-            Ok(Ok(tick)) => {
+        match catch_unwind(AssertUnwindSafe(|| step(session).map(Into::into))) {
+            Ok(Ok(None)) => {}
+            Ok(Ok(Some(tick))) => {
+                self.post_guard();
                 if let Some(show) = &mut self.show {
                     show.offer(&tick);
                 }
@@ -189,6 +245,36 @@ impl Watching {
             Ok(Err(error)) => self.give_up(&error.to_string()),
             Err(_) => self.give_up("leveloff has a bug, please report the lines above"),
         }
+    }
+
+    /// After the first sample. The command runs by now, and goes on also if it cannot be guarded.
+    fn post_guard(&mut self) {
+        if let (Some(session), Some(guard)) = (&mut self.session, self.guard.take())
+            && let Err(error) = session.guard_by(guard)
+        {
+            notice(&format!("NOT GUARDED, the command goes on: {error:#}"));
+        }
+    }
+
+    /// The command has ended, and some of its tree may not have: what a guard has begun, it finishes.
+    fn see_stop_through(&mut self) {
+        while self
+            .session
+            .as_ref()
+            .is_some_and(|session| session.is_stopping())
+        {
+            let wait = self
+                .next_turn_at()
+                .saturating_duration_since(Instant::now());
+            std::thread::sleep(wait);
+            self.turn();
+        }
+    }
+
+    fn was_stopped_by_guard(&self) -> bool {
+        self.session
+            .as_ref()
+            .is_some_and(|session| session.was_stopped_by_guard())
     }
 
     fn give_up(&mut self, why: &str) {

@@ -15,6 +15,7 @@ use leveloff_sampler::clock::{Clock, SystemClock};
 use leveloff_sampler::sampler::{Sampler, SamplerError, SamplerOptions};
 
 use crate::cli::WatchArgs;
+use crate::guard::{self, Guard, Seen};
 use crate::judge::live::LiveJudge;
 use crate::notice::{is_dumb_terminal, notice};
 use crate::recorder::Recorder;
@@ -36,11 +37,17 @@ pub struct Plan<'a> {
 pub struct Session {
     sampler: Sampler,
     recorder: Option<Recorder>,
+    /// What the user knows it by.
     recording: Option<PathBuf>,
+    /// Where it can be read, named or not.
+    source: Option<PathBuf>,
     summary: Summary,
     judge: Option<LiveJudge>,
+    guard: Option<Box<Guard>>,
     status: StatusLine,
     next: Instant,
+    /// When the guard wants to look, if before the next sample.
+    next_glance: Option<Instant>,
     interval: Duration,
     last_t: Seconds,
 }
@@ -91,19 +98,23 @@ impl Session {
                 .as_ref()
                 .filter(|recorder: &&Recorder| recorder.is_named())
                 .map(|recorder| recorder.path().to_owned()),
+            source: recorder.as_ref().map(|recorder| recorder.path().to_owned()),
             recorder,
             summary: Summary::default(),
             judge: None,
+            guard: None,
             status: StatusLine::new(),
             next: Instant::now(),
+            next_glance: None,
             interval,
             last_t: Seconds(0.0),
         })
     }
 
-    /// When the next tick is due.
-    pub fn next_tick_at(&self) -> Instant {
-        self.next
+    /// When the next turn is due.
+    pub fn next_turn_at(&self) -> Instant {
+        self.next_glance
+            .map_or(self.next, |glance| glance.min(self.next))
     }
 
     /// The sampler.
@@ -111,16 +122,42 @@ impl Session {
         &mut self.sampler
     }
 
+    /// Does what is due: a sample, or a guard's glance, of which there is nothing to hand out.
+    pub fn turn(&mut self) -> Result<Option<Tick>, SamplerError> {
+        let now = Instant::now();
+        if let Some(guard) = self.guard.as_mut().filter(|guard| !guard.is_stopping())
+            && now < self.next
+        {
+            let standing = self.sampler.glance();
+            if !guard.glance(&standing) {
+                self.next_glance = guard.pace().map(|pace| now + pace);
+                return Ok(None);
+            }
+        }
+        self.tick().map(Some)
+    }
+
     /// Takes a tick, sets the time of the next, and hands the tick out for whoever shows more of it.
     /// A tick that is missed is not made up for.
     pub fn tick(&mut self) -> Result<Tick, SamplerError> {
         let tick = self.sampler.tick();
-        self.next += self.interval;
         let now = Instant::now();
+        // A guard may want one before its time, which does not move the others.
+        if now >= self.next {
+            self.next += self.interval;
+        }
         if self.next < now {
             self.next = now + self.interval;
         }
-        let tick = tick?;
+        let mut tick = tick?;
+        if let Some(guard) = &mut self.guard {
+            let seen = Seen {
+                judge: self.judge.as_ref(),
+                recording: self.recording.as_deref(),
+            };
+            guard.take(&mut tick, &mut self.sampler, &seen);
+            self.next_glance = guard.pace().map(|pace| now + pace);
+        }
         if let Some(recorder) = &mut self.recorder {
             recorder.write(&tick);
         }
@@ -145,14 +182,36 @@ impl Session {
         self
     }
 
+    /// Has the run guarded from now on, if it can be: the first sample must have been taken.
+    pub fn guard_by(&mut self, mut guard: Guard) -> Result<()> {
+        guard.take_post(&self.sampler)?;
+        self.next_glance = guard.pace().map(|pace| Instant::now() + pace);
+        self.guard = Some(Box::new(guard));
+        Ok(())
+    }
+
+    /// Whether the guard has ended the run, or is about to.
+    pub fn was_stopped_by_guard(&self) -> bool {
+        self.guard.as_ref().is_some_and(|guard| guard.has_acted())
+    }
+
+    /// Whether the guard is ending the run, and not all of it has ended.
+    pub fn is_stopping(&self) -> bool {
+        self.guard.as_ref().is_some_and(|guard| guard.is_stopping())
+    }
+
     /// The verdict so far; `None` when nothing was seen, or when nobody asked for one.
     pub fn verdict(&self) -> Option<RunVerdict> {
         self.judge.as_ref()?.verdict()
     }
 
-    /// Whether nobody is left to watch.
+    /// Whether nobody is left to watch. What a guard is ending is over when all of it has ended.
     pub fn is_over(&self) -> bool {
-        self.sampler.is_over()
+        match &self.guard {
+            Some(guard) if guard.is_stopping() => false,
+            Some(guard) if guard.stopped().is_some() => true,
+            _ => self.sampler.is_over(),
+        }
     }
 
     /// Ends the recording; whoever follows it sees that at once.
@@ -182,22 +241,32 @@ impl Session {
     }
 
     /// Ends the recording and tells what was seen, on stderr: the verdict first.
-    pub fn finish(self, reason: EndReason, ended: &str, top_growers: usize) {
+    pub fn finish(mut self, reason: EndReason, ended: &str, top_growers: usize) {
         let recording = self.recording.clone();
         let verdict = self.judge.as_ref().and_then(LiveJudge::line);
+        let guard = self.guard.take();
+        let source = self.source.clone();
         let summary = self.end(reason);
         let is_over = !matches!(reason, EndReason::Duration | EndReason::Stopped);
-        if let Some(verdict) = verdict {
-            notice(&verdict);
-        }
-        for line in summary.lines(ended, is_over) {
-            notice(&line);
+        let guarded = guard
+            .as_deref()
+            .and_then(Guard::stopped)
+            .map_or_else(Vec::new, guard::told);
+        let lines = (guarded.into_iter().chain(verdict)).chain(summary.lines(ended, is_over));
+        let lines: Vec<String> = lines.collect();
+        for line in &lines {
+            notice(line);
         }
         for line in summary.top_growers(top_growers) {
             notice(&line);
         }
         if let Some(recording) = recording {
             notice(&where_recorded(&recording));
+        }
+        for line in guard.map_or_else(Vec::new, |mut guard| {
+            guard.collect(&lines, source.as_deref())
+        }) {
+            notice(&line);
         }
     }
 }

@@ -29,7 +29,7 @@ use leveloff_model::sample::{self, Tick};
 use leveloff_report::judge_text;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::notice::{self, notice};
+use crate::notice::{self, Urgency, notice};
 use inputs::Inputs;
 
 /// Events that wait for the screen: ten minutes of samples, while the screen usually takes none longer
@@ -188,8 +188,12 @@ fn perform(
         }
     };
     let to_screen = events.clone();
-    let held = notice::hold(move |text| {
-        let _ = to_screen.try_send(Event::Answer(text.to_owned()));
+    let held = notice::hold(move |text, urgency| {
+        let text = text.to_owned();
+        let _ = to_screen.try_send(match urgency {
+            Urgency::Usual => Event::Answer(text),
+            Urgency::Alarm => Event::Alarm(text),
+        });
     });
     let _ = entered.send(Ok(()));
     let answers = &mut programme.answers;

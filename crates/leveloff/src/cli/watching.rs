@@ -6,7 +6,7 @@ use std::str::FromStr;
 use clap::{Args, ValueEnum};
 
 use super::judging::parse_steps;
-use super::{FactArgs, TargetArgs, WatchArgs, parse_pid};
+use super::{FactArgs, GuardArgs, TargetArgs, WatchArgs, parse_pid};
 
 /// What `watch --help` begins with.
 pub(super) const WATCH_ABOUT: &str = "Show a run while it goes on: fine, too early to tell, or leaking; who; \
@@ -49,6 +49,9 @@ pub struct WatchingArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub look: LookArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub guard: GuardArgs,
 }
 
 /// What is watched: digits are a process, anything else is a file.

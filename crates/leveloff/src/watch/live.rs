@@ -11,6 +11,7 @@ use leveloff_sampler::progress::LogFollower;
 
 use super::{choice, short_command};
 use crate::cli::WatchingArgs;
+use crate::guard::{Guard, STOPPED, Terms};
 use crate::record::{TOP_GROWERS, begin};
 use crate::recorder::Recorder;
 use crate::run_target::{Asked, RunTarget};
@@ -34,6 +35,10 @@ pub fn run(args: &WatchingArgs, pid: Option<i32>, look: Look) -> Result<ExitCode
         output: args.output.clone(),
         watch: &args.watch,
     };
+    let terms = Terms::of(args.watch.facts.limit, &args.guard)?.filter(|_| !args.target.system);
+    let guard = terms
+        .map(|terms| Guard::new(terms, args.watch.interval))
+        .transpose()?;
     let (recorder, _held) = match &args.output {
         Some(_) => (Some(plan.create_recording()?), None),
         // Nobody asked for a recording, and somebody may still want a table of what was seen.
@@ -48,7 +53,7 @@ pub fn run(args: &WatchingArgs, pid: Option<i32>, look: Look) -> Result<ExitCode
     let judged_by = (!args.target.system).then_some(&stated);
     let options = target.options(&args.watch);
     let without_line = Session::without_status_line;
-    let (mut session, first) = begin(recorder, options, judged_by, without_line)?;
+    let (mut session, first) = begin(recorder, options, judged_by, guard, without_line)?;
     let mut show = Show::open(Programme {
         subject: Subject {
             title: short_command(&target.command),
@@ -66,12 +71,16 @@ pub fn run(args: &WatchingArgs, pid: Option<i32>, look: Look) -> Result<ExitCode
     show.offer(&first);
     let (reason, ended) = attend(&mut session, &mut show)?;
     show.wait();
+    let was_stopped = session.was_stopped_by_guard();
     session.finish(
         reason,
         ended,
         if args.target.system { TOP_GROWERS } else { 0 },
     );
-    Ok(ExitCode::SUCCESS)
+    Ok(match was_stopped {
+        true => ExitCode::from(STOPPED),
+        false => ExitCode::SUCCESS,
+    })
 }
 
 /// Until the screen was left, or the run ended.
@@ -82,9 +91,11 @@ fn attend(session: &mut Session, show: &mut Show) -> Result<(EndReason, &'static
             show.tell(SourceNews::Ended("the run ended".to_owned()));
             return Ok((EndReason::TargetGone, "the run ended"));
         }
-        if show.is_left_by(session.next_tick_at())? {
+        if show.is_left_by(session.next_turn_at())? {
             return Ok((EndReason::Stopped, "left; the run goes on"));
         }
-        show.offer(&session.tick()?);
+        if let Some(tick) = session.turn()? {
+            show.offer(&tick);
+        }
     }
 }

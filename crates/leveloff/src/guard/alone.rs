@@ -1,0 +1,59 @@
+//! `leveloff guard`: watch over a run that is there already, and nothing else.
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use leveloff_sampler::progress::LogFollower;
+
+use super::{Guard, STOPPED, Terms};
+use crate::cli::GuardCommandArgs;
+use crate::notice::notice;
+use crate::record::{begin, watch};
+use crate::run_target::{Asked, RunTarget, several};
+use crate::session::Plan;
+use crate::stop_requests::StopRequests;
+
+/// Guards until the run ends or was stopped, or a signal asks us to leave it alone.
+pub fn run(args: &GuardCommandArgs) -> Result<ExitCode> {
+    if args.target.system {
+        bail!(
+            "a guard is for one run, not for every process of the machine; name it with --pid or --match"
+        );
+    }
+    let Some(terms) = Terms::of(args.watch.facts.limit, &args.guard)? else {
+        bail!("nothing to guard against; pass --limit 28GiB, --limit 90% or --stop-before 5m");
+    };
+    let asked = Asked {
+        pid: args.target.pid,
+        pattern: args.target.pattern.as_deref(),
+        system: false,
+    };
+    let subject = RunTarget::choose(&asked, |runs| bail!("{}", several(runs)))?;
+    if let Some(log) = &args.watch.log {
+        LogFollower::open(log)?;
+    }
+    let guard = Guard::new(terms, args.watch.interval)?;
+    let plan = Plan {
+        target: subject.target.clone(),
+        command: &subject.command,
+        output: args.output.clone(),
+        watch: &args.watch,
+    };
+    let (recorder, _held) = match &args.output {
+        Some(_) => (Some(plan.create_recording()?), None),
+        // A bundle holds the recording, also if nobody asked for one.
+        None => plan.create_scratch().unzip(),
+    };
+    notice(&subject.picked);
+    let stop = StopRequests::listen()?;
+    let stated = args.watch.facts.stated();
+    let options = subject.options(&args.watch);
+    let (mut session, _) = begin(recorder, options, Some(&stated), Some(guard), |plain| plain)?;
+    let (reason, ended) = watch(&mut session, &stop, None)?;
+    let was_stopped = session.was_stopped_by_guard();
+    session.finish(reason, ended, 0);
+    Ok(match was_stopped {
+        true => ExitCode::from(STOPPED),
+        false => ExitCode::SUCCESS,
+    })
+}
