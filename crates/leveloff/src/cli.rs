@@ -23,6 +23,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use leveloff_model::units::Limit;
 
 /// Does the memory of this training run level off, or does it leak?
 #[derive(Debug, Parser)]
@@ -83,7 +84,8 @@ pub enum Command {
             leveloff run -- python train.py --epochs 3\n  \
             leveloff run -o before.jsonl -- torchrun --nproc-per-node 2 train.py\n  \
             leveloff run --interval 200ms -- ./train.sh | tee train.log\n  \
-            leveloff run --watch -- python train.py            with the dashboard"
+            leveloff run --watch -- python train.py            with the dashboard\n  \
+            leveloff run --isolate 28GiB -- python train.py    a leak ends the job, not the machine"
     )]
     Run(RunArgs),
     /// Show a run while it goes on: fine, too early to tell, or leaking
@@ -193,6 +195,10 @@ pub struct RunArgs {
     /// Say nothing of memory in the end: whoever started us does
     #[arg(long, hide = true, conflicts_with = "shows")]
     pub checked: bool,
+    /// Put the command in a control group of its own, so that a leak ends it and not the machine; at
+    /// this much memory, or share of what there is [default: what is free, less 5 %]
+    #[arg(long, value_name = "SIZE|%", num_args = 0..=1)]
+    pub isolate: Option<Option<Limit>>,
     /// Show the dashboard; the command's output goes to a .log file beside the recording
     #[arg(long = "watch")]
     pub shows: bool,

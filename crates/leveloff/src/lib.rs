@@ -2,7 +2,7 @@
 //! one module for each thing it does.
 //!
 //! [`demo`], [`find`], [`run`], [`watch`], [`record`], [`replay`], [`judge`], [`export`] and [`doctor`]
-//! are the subcommands. [`run`] starts its command through [`launch`], [`watch`] and [`record`] find
+//! are the subcommands. [`run`] starts its command through [`launch`], with [`isolate`] around it if asked to, [`watch`] and [`record`] find
 //! theirs as a [`run_target`]; they and [`demo`] drive a [`session`]: sampler in, [`recorder`] and
 //! [`summary`] out, and ticks to a [`show`] where there is a screen. [`judge`] reads through [`intake`],
 //! [`report`] as well, as a [`chronicle`]; what they write goes through [`outputs`].
@@ -17,6 +17,7 @@ pub mod doctor;
 pub mod export;
 pub mod find;
 pub mod intake;
+pub mod isolate;
 pub mod judge;
 pub mod launch;
 pub mod notice;

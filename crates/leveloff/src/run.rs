@@ -16,6 +16,7 @@ use leveloff_sampler::sampler::{SamplerError, SamplerOptions};
 use leveloff_sampler::tree::{Scope, key_of};
 
 use crate::cli::RunArgs;
+use crate::isolate::Isolation;
 use crate::launch::{self, Launch, Outcome, OutputStream, Served};
 use crate::notice::notice;
 use crate::recorder::Recorder;
@@ -47,6 +48,12 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
         true => Some(show::look(&args.look, "leveloff run -- CMD")?),
         false => None,
     };
+    let isolation = args.isolate.map(Isolation::prepare).transpose()?;
+    let isolation = isolation.as_ref();
+    let started = match isolation {
+        Some(isolation) => isolation.wrap(&args.command)?,
+        None => args.command.clone(),
+    };
     let recorder = plan.create_recording()?;
     let recording = recorder.path().to_owned();
     let stage = look
@@ -54,11 +61,15 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
         .transpose();
     // If nothing ran, there is nothing in the file that was made for it.
     let stage = stage.inspect_err(|_| Recorder::discard(&recording))?;
+    let entrance = isolation.and_then(Isolation::entrance);
     let launched = match &stage {
-        Some(stage) => stage.launch(&args.command),
-        None => launch::launch(&args.command),
+        Some(stage) => stage.launch(&started, entrance),
+        None => launch::launch(&started, entrance),
     };
     let mut launch = launched.inspect_err(|_| Recorder::discard(&recording))?;
+    if let Some(isolation) = isolation {
+        notice(&isolation.words());
+    }
     let stated = args.watch.facts.stated();
     let mut watching = Watching::start(recorder, options(args, &launch), &stated);
     watching.show = stage.and_then(|stage| stage.open(&command, &recording, &stated, &mut launch));
