@@ -24,6 +24,7 @@ mod roles;
 mod track;
 
 use leveloff_model::process::Role;
+use leveloff_model::progress::{MarkKind, RESTART};
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::units::{Bytes, Seconds, Step};
 
@@ -78,7 +79,13 @@ impl RunJudge {
     }
 
     /// Takes the next observation. It counts when the run has gone on from there.
+    ///
+    /// A run that was started again is another one: memory fell because its processes ended.
     pub fn observe(&mut self, observation: &Observation) {
+        let is_restart = |mark: &MarkKind| matches!(mark, MarkKind::Event(name) if name == RESTART);
+        if observation.marks.iter().any(is_restart) {
+            *self = RunJudge::new(self.unit, &self.stated);
+        }
         self.peak = self.peak.max(observation.memory);
         let mut newest = std::mem::take(&mut self.newest);
         newest.push(observation, |finished| self.take(finished));

@@ -73,6 +73,9 @@ pub struct Mark {
     pub facts: BTreeMap<String, f64>,
 }
 
+/// The event that a run was started again within one recording: what is judged begins anew.
+pub const RESTART: &str = "guard_restart";
+
 /// What a mark tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MarkKind {

@@ -11,7 +11,9 @@ use crate::machine::kept_file::KeptFile;
 use crate::proc_root::ProcRoot;
 use level::{Level, event, limit_value};
 use membership::memory_mounts;
-use place::{Place, locate};
+use place::{locate, mounted};
+
+pub use place::Place;
 
 mod level;
 mod membership;
@@ -105,9 +107,7 @@ impl CgroupReader {
     }
 
     fn place(&self, membership: &[u8]) -> Result<Place, String> {
-        let path = self.proc.path().join("self/mountinfo");
-        let mountinfo =
-            std::fs::read(&path).map_err(|e| format!("cannot read {}: {e}", path.display()))?;
+        let mountinfo = read(&self.proc.path().join("self/mountinfo"))?;
         locate(
             membership,
             &memory_mounts(&mountinfo),
@@ -115,6 +115,19 @@ impl CgroupReader {
             self.pid,
         )
     }
+}
+
+/// Where the group of `pid` lies in the file system, with every ancestor that is mounted: for whoever
+/// wants to make a group there, which takes no memory controller yet. `fs_root` is `/`, or where a
+/// saved tree lies.
+pub fn place_of(proc: &ProcRoot, fs_root: &Path, pid: Pid) -> Result<Place, String> {
+    let membership = read(&proc.process(pid).join("cgroup"))?;
+    let mountinfo = read(&proc.path().join("self/mountinfo"))?;
+    mounted(&membership, &memory_mounts(&mountinfo), fs_root, pid)
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, String> {
+    std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
 }
 
 /// A group with its ancestors, and what was last read of them.

@@ -13,7 +13,7 @@ pub use checking::CheckArgs;
 pub use comparing::{CompareArgs, CompareFormat};
 pub use configuring::ConfigArgs;
 pub use demo::DemoArgs;
-pub use guarding::{GuardArgs, GuardCommandArgs};
+pub use guarding::{GuardArgs, GuardCommandArgs, RestartArgs};
 pub use judging::{ColumnArgs, FactArgs, JudgeArgs, UndecidedAs};
 pub use reporting::{ReportArgs, ReportFormat};
 pub use watching::{LookArgs, ReplayArgs, ThemeName, Watched, WatchingArgs};
@@ -25,6 +25,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use leveloff_model::units::Limit;
 
 /// Does the memory of this training run level off, or does it leak?
 #[derive(Debug, Parser)]
@@ -87,6 +88,8 @@ pub enum Command {
             leveloff run -o before.jsonl -- torchrun --nproc-per-node 2 train.py\n  \
             leveloff run --interval 200ms -- ./train.sh | tee train.log\n  \
             leveloff run --limit 28GiB -- python train.py      stops with a checkpoint before that\n  \
+            leveloff run --isolate 28GiB -- python train.py    a leak ends the job, not the machine\n  \
+            leveloff run --limit 28GiB --resume-cmd 'python train.py --resume' -- python train.py\n  \
             leveloff run --watch -- python train.py            with the dashboard"
     )]
     Run(RunArgs),
@@ -200,6 +203,10 @@ pub struct RunArgs {
     /// Say nothing of memory in the end: whoever started us does
     #[arg(long, hide = true, conflicts_with = "shows")]
     pub checked: bool,
+    /// Put the command in a control group of its own, so that a leak ends it and not the machine; at
+    /// this much memory, or share of what there is [default: what is free, less 5 %]
+    #[arg(long, value_name = "SIZE|%", num_args = 0..=1)]
+    pub isolate: Option<Option<Limit>>,
     /// Show the dashboard; the command's output goes to a .log file beside the recording
     #[arg(long = "watch")]
     pub shows: bool,
@@ -212,6 +219,9 @@ pub struct RunArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub guard: GuardArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub restart: RestartArgs,
     /// The command to run, after `--`
     #[arg(last = true, required = true, value_name = "CMD")]
     pub command: Vec<OsString>,

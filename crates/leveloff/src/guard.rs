@@ -151,9 +151,23 @@ impl Guard {
     }
 
     /// Never ends this process: it has to start the run again.
-    pub fn sparing(mut self, pid: Pid) -> Guard {
-        self.spared = Some(pid);
+    pub fn sparing(mut self, pid: Option<Pid>) -> Guard {
+        self.spared = pid;
         self
+    }
+
+    /// The run is started again: what was before is over.
+    pub fn begin_anew(&mut self) {
+        self.watchman = Watchman::new(self.patience());
+        (self.decided, self.stopping) = (None, None);
+    }
+
+    fn patience(&self) -> Patience {
+        Patience {
+            interval: self.interval,
+            dwell: self.terms.dwell,
+            stop_before: self.terms.stop_before,
+        }
     }
 
     /// Looks at the run that is to be guarded, as of its first sample: can the limit be kept, may it be
@@ -548,7 +562,8 @@ fn forecast(tick: &Tick, verdict: Option<&RunVerdict>) -> Forecast {
     }
 }
 
-fn event(t: Seconds, step: Option<Step>, name: &str) -> Event {
+/// Something that we did, as an event of the run.
+pub fn event(t: Seconds, step: Option<Step>, name: &str) -> Event {
     Event::Mark(Mark {
         t,
         process: None,

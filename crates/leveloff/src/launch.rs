@@ -17,10 +17,12 @@
 
 mod channel;
 mod edge;
+mod entrance;
 mod message;
 mod outcome;
 mod outer;
 mod plan;
+mod program;
 mod relay;
 mod serve;
 mod session;
@@ -43,6 +45,7 @@ use message::Link;
 use outer::Terminals;
 use signals::Signals;
 
+pub use entrance::Entrance;
 pub use leveloff_sampler::progress::OutputStream;
 pub use outcome::{Outcome, pass_on};
 pub use wiring::Mode;
@@ -96,15 +99,31 @@ pub fn relay_entry() -> Option<ExitCode> {
     Some(ExitCode::from(u8::from(result.is_err())))
 }
 
-/// Starts the command. On a terminal that is ours, takes that over until the command ends.
-pub fn launch(command: &[OsString]) -> anyhow::Result<Launch> {
-    start::launch(command)
+/// Starts the command, inside of what it is to enter. On a terminal that is ours, takes that over
+/// until the command ends.
+pub fn launch(command: &[OsString], entrance: Option<&Entrance>) -> anyhow::Result<Launch> {
+    start::launch(command, entrance)
 }
 
 /// Starts the command away from the terminal: it reads nothing, and what it prints goes to `log`. The
 /// terminal stays ours.
-pub fn launch_into(command: &[OsString], log: &File) -> anyhow::Result<Launch> {
-    start::launch_into(command, log)
+pub fn launch_into(
+    command: &[OsString],
+    entrance: Option<&Entrance>,
+    log: &File,
+) -> anyhow::Result<Launch> {
+    start::launch_into(command, entrance, log)
+}
+
+/// Lets a process that does nothing pass the entrance, so that a refusal is known before the command
+/// is started.
+pub fn try_entrance(entrance: &Entrance) -> io::Result<()> {
+    start::try_entrance(entrance)
+}
+
+/// Refuses, in the words of [`launch`], a command that another program is to start and could not.
+pub fn check_command(command: &[OsString]) -> anyhow::Result<()> {
+    start::check_command(command)
 }
 
 /// Stops this process as Ctrl-Z would, until it is continued. Nothing happens where no shell is there

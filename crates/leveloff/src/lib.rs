@@ -2,7 +2,7 @@
 //! one module for each thing it does.
 //!
 //! [`demo`], [`find`], [`run`], [`watch`], [`record`], [`replay`], [`judge`], [`export`] and [`doctor`]
-//! are the subcommands. [`run`] starts its command through [`launch`], [`watch`] and [`record`] find
+//! are the subcommands. [`run`] starts its command through [`launch`], with [`isolate`] around it if asked to, [`watch`] and [`record`] find
 //! theirs as a [`run_target`]; they and [`demo`] drive a [`session`]: sampler in, [`recorder`] and
 //! [`summary`] out, ticks to a [`show`] where there is a screen, and to a [`guard`] where there is a limit. [`judge`] reads through [`intake`],
 //! [`report`] as well, as a [`chronicle`]; what they write goes through [`outputs`].
@@ -18,6 +18,7 @@ pub mod export;
 pub mod find;
 pub mod guard;
 pub mod intake;
+pub mod isolate;
 pub mod judge;
 pub mod launch;
 pub mod notice;
@@ -26,6 +27,7 @@ pub mod record;
 pub mod recorder;
 pub mod replay;
 pub mod report;
+pub mod restart;
 pub mod run;
 pub mod run_target;
 pub mod screen;

@@ -9,8 +9,8 @@ use leveloff::cli::{Cli, Command};
 use leveloff::config::{Asked, asked};
 use leveloff::notice::notice;
 use leveloff::{
-    check, compare, demo, doctor, export, find, guard, judge, launch, record, replay, report, run,
-    watch,
+    check, compare, demo, doctor, export, find, guard, judge, launch, record, replay, report,
+    restart, run, watch,
 };
 
 /// A usage or tool error.
@@ -19,6 +19,10 @@ const TROUBLE: u8 = 2;
 fn main() -> ExitCode {
     // The relay is this same program, started by `run`.
     if let Some(code) = launch::relay_entry() {
+        return code;
+    }
+    // So is what starts a command again after a stop.
+    if let Some(code) = restart::starter_entry() {
         return code;
     }
     match asked().map_err(Into::into).and_then(|asked| obey(&asked)) {

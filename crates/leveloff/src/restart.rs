@@ -65,8 +65,10 @@ pub enum Ending {
 pub enum Turn {
     /// Nothing.
     Wait,
-    /// Say this; nothing else yet.
+    /// Say this: it is not started again.
     Say(String),
+    /// Say this: it is started again after a while.
+    Pause(String),
     /// It is started again in this moment: whoever watches begins anew.
     Again(String),
 }
@@ -132,9 +134,10 @@ impl Restarts {
         let refusal = match ending {
             Ending::BeingStopped => return Turn::Wait,
             Ending::Itself => None,
-            Ending::Stopped(_) if self.done == self.most => {
-                Some(format!("started again {} times by now (--max-restarts), and not once more", self.done))
-            }
+            Ending::Stopped(_) if self.done == self.most => Some(format!(
+                "started again {} times by now (--max-restarts), and not once more",
+                self.done
+            )),
             Ending::Stopped(step) if !self.life.made_progress(step) => {
                 Some("not started again: it made no step since it was started".to_owned())
             }
@@ -154,18 +157,26 @@ impl Restarts {
         self.state = State::Due(Instant::now() + pause);
         let (next, most) = (self.done + 1, self.most);
         let pause = Seconds(pause.as_secs_f64());
-        Turn::Say(format!("starting again in {pause} ({next} of {most}): {}", self.command))
+        Turn::Pause(format!(
+            "starting again in {pause} ({next} of {most}): {}",
+            self.command
+        ))
     }
 
     fn start(&mut self) -> Turn {
         if !self.desk.answer(true) {
             self.state = State::Over;
-            return Turn::Say("cannot start again: the process that would do it is gone".to_owned());
+            return Turn::Say(
+                "cannot start again: the process that would do it is gone".to_owned(),
+            );
         }
         self.done += 1;
         self.state = State::Running;
         self.life = Life::begin();
-        Turn::Again(format!("started again ({} of {}): {}", self.done, self.most, self.command))
+        Turn::Again(format!(
+            "started again ({} of {}): {}",
+            self.done, self.most, self.command
+        ))
     }
 }
 
@@ -217,13 +228,20 @@ mod tests {
         restarts.turn(Some(Step(10)), || Ending::Itself);
         let starter = ask(&restarts);
         assert_eq!(restarts.turn(None, || Ending::BeingStopped), Turn::Wait);
-        let Turn::Say(text) = restarts.turn(None, || Ending::Stopped(Some(Step(90)))) else {
+        let Turn::Pause(text) = restarts.turn(None, || Ending::Stopped(Some(Step(90)))) else {
             panic!("it is going to be started");
         };
         assert_eq!(text, "starting again in 5 s (1 of 1): train --resume");
-        assert_eq!(restarts.turn(None, || Ending::Itself), Turn::Wait, "not before its time");
+        assert_eq!(
+            restarts.turn(None, || Ending::Itself),
+            Turn::Wait,
+            "not before its time"
+        );
         restarts.state = State::Due(Instant::now());
-        assert!(matches!(restarts.turn(None, || Ending::Itself), Turn::Again(_)));
+        assert!(matches!(
+            restarts.turn(None, || Ending::Itself),
+            Turn::Again(_)
+        ));
         assert_eq!(answer(starter), "again\n");
         restarts.turn(Some(Step(91)), || Ending::Itself);
         let starter = ask(&restarts);

@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use leveloff_classifier::verdict::RunVerdict;
+use leveloff_model::progress::RESTART;
 use leveloff_model::recording::{End, EndReason, Header, StatedFacts, Target};
-use leveloff_model::sample::Tick;
-use leveloff_model::units::Seconds;
+use leveloff_model::sample::{Event, Tick};
+use leveloff_model::units::{Seconds, Step};
 use leveloff_sampler::clock::{Clock, SystemClock};
 use leveloff_sampler::sampler::{Sampler, SamplerError, SamplerOptions};
 
@@ -19,6 +20,7 @@ use crate::guard::{self, Guard, Seen};
 use crate::judge::live::LiveJudge;
 use crate::notice::{is_dumb_terminal, notice};
 use crate::recorder::Recorder;
+use crate::restart::Ending;
 use crate::summary::Summary;
 
 /// What a session is about.
@@ -50,6 +52,10 @@ pub struct Session {
     next_glance: Option<Instant>,
     interval: Duration,
     last_t: Seconds,
+    last_step: Option<Step>,
+    /// What happened by our own doing since the last tick.
+    news: Vec<Event>,
+    has_told_stop: bool,
 }
 
 impl Plan<'_> {
@@ -108,6 +114,9 @@ impl Session {
             next_glance: None,
             interval,
             last_t: Seconds(0.0),
+            last_step: None,
+            news: Vec::new(),
+            has_told_stop: false,
         })
     }
 
@@ -150,6 +159,7 @@ impl Session {
             self.next = now + self.interval;
         }
         let mut tick = tick?;
+        tick.events.append(&mut self.news);
         if let Some(guard) = &mut self.guard {
             let seen = Seen {
                 judge: self.judge.as_ref(),
@@ -166,6 +176,7 @@ impl Session {
             judge.take(&tick);
         }
         self.last_t = tick.sample.t;
+        self.last_step = tick.sample.progress.step;
         self.status.show(&tick);
         Ok(tick)
     }
@@ -193,6 +204,48 @@ impl Session {
     /// Whether the guard has ended the run, or is about to.
     pub fn was_stopped_by_guard(&self) -> bool {
         self.guard.as_ref().is_some_and(|guard| guard.has_acted())
+    }
+
+    /// The newest step.
+    pub fn step(&self) -> Option<Step> {
+        self.last_step
+    }
+
+    /// What the guard has to say of a command that ended.
+    pub fn ending(&self) -> Ending {
+        match &self.guard {
+            Some(guard) if guard.is_stopping() => Ending::BeingStopped,
+            Some(guard) if guard.stopped().is_some() => Ending::Stopped(self.last_step),
+            _ => Ending::Itself,
+        }
+    }
+
+    /// Says what the guard did, before the run goes on.
+    pub fn tell_stop(&mut self) {
+        for line in self.stop_lines() {
+            notice(&line);
+        }
+        if let Some(verdict) = self.judge.as_ref().and_then(LiveJudge::line) {
+            notice(&verdict);
+        }
+        self.has_told_stop = true;
+    }
+
+    /// The run is started again: guard and judge begin anew, the recording goes on.
+    pub fn begin_anew(&mut self) {
+        if let Some(guard) = &mut self.guard {
+            guard.begin_anew();
+        }
+        self.has_told_stop = false;
+        self.news
+            .push(guard::event(self.last_t, self.last_step, RESTART));
+    }
+
+    fn stop_lines(&self) -> Vec<String> {
+        let stopped = self.guard.as_deref().and_then(Guard::stopped);
+        stopped
+            .filter(|_| !self.has_told_stop)
+            .map_or_else(Vec::new, guard::told)
     }
 
     /// Whether the guard is ending the run, and not all of it has ended.
@@ -244,14 +297,11 @@ impl Session {
     pub fn finish(mut self, reason: EndReason, ended: &str, top_growers: usize) {
         let recording = self.recording.clone();
         let verdict = self.judge.as_ref().and_then(LiveJudge::line);
+        let guarded = self.stop_lines();
         let guard = self.guard.take();
         let source = self.source.clone();
         let summary = self.end(reason);
         let is_over = !matches!(reason, EndReason::Duration | EndReason::Stopped);
-        let guarded = guard
-            .as_deref()
-            .and_then(Guard::stopped)
-            .map_or_else(Vec::new, guard::told);
         let lines = (guarded.into_iter().chain(verdict)).chain(summary.lines(ended, is_over));
         let lines: Vec<String> = lines.collect();
         for line in &lines {

@@ -10,9 +10,9 @@ use leveloff_model::process::{Pid, printable};
 use super::membership::{CgroupMount, membership};
 use crate::kernel::keyed::leading_number;
 
-/// The directories that account a process's memory.
+/// Where a process's memory control group is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub struct Place {
     /// 1 or 2.
     pub version: u8,
     /// The group's path as `/proc/PID/cgroup` has it, safe to print.
@@ -23,11 +23,31 @@ pub(super) struct Place {
     pub caveat: Option<String>,
 }
 
-/// Finds the group of `pid`, or says why there is none to read.
+/// Finds the group of `pid` with those of its directories that account memory, or says why there is
+/// none to read.
 ///
 /// `mounts` are our own, because it is we who open the files; `fs_root` is `/`, or where a saved
 /// tree lies.
 pub(super) fn locate(
+    cgroup_file: &[u8],
+    mounts: &[CgroupMount],
+    fs_root: &Path,
+    pid: Pid,
+) -> Result<Place, String> {
+    let mut place = mounted(cgroup_file, mounts, fs_root, pid)?;
+    place.directories = accounted(place.directories, place.version);
+    if place.directories.is_empty() {
+        return Err(format!(
+            "the memory controller is not enabled for control group {}; \
+             with systemd, set MemoryAccounting=yes on its unit",
+            place.path
+        ));
+    }
+    Ok(place)
+}
+
+/// The same with all its directories, whether or not they account memory.
+pub(super) fn mounted(
     cgroup_file: &[u8],
     mounts: &[CgroupMount],
     fs_root: &Path,
@@ -58,13 +78,6 @@ pub(super) fn locate(
             "control group {path} (version {version}) is not mounted here; run where its hierarchy is"
         ));
     };
-    let directories = accounted(directories, version);
-    if directories.is_empty() {
-        return Err(format!(
-            "the memory controller is not enabled for control group {path}; \
-             with systemd, set MemoryAccounting=yes on its unit"
-        ));
-    }
     Ok(Place {
         version,
         path,

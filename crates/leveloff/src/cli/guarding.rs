@@ -94,3 +94,15 @@ pub struct GuardArgs {
     #[arg(long, value_name = "DIR")]
     pub bundle: Option<PathBuf>,
 }
+
+/// What follows a stop, of a run that we started.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Guard (with --limit or --stop-before)")]
+pub struct RestartArgs {
+    /// After a stop, start this by the shell, which should go on from the checkpoint
+    #[arg(long, value_name = "CMD")]
+    pub resume_cmd: Option<String>,
+    /// How often to start it at most
+    #[arg(long, value_name = "N", default_value = "3", requires = "resume_cmd")]
+    pub max_restarts: u32,
+}

@@ -19,6 +19,8 @@ use rustix::io::FdFlags;
 use rustix::process::Pid;
 use serde::{Deserialize, Serialize};
 
+use super::entrance::Entrance;
+
 /// The highest signal number of Linux.
 const LAST_SIGNAL: i32 = 64;
 
@@ -74,11 +76,13 @@ pub enum Place<'a> {
     InFrontOf(BorrowedFd<'a>),
 }
 
-/// Starts the user's command with the signals it would have had without us.
+/// Starts the user's command with the signals it would have had without us, inside of what it is to
+/// enter.
 pub fn spawn_child(
     command: &mut Command,
     signals: InheritedSignals,
     place: Place<'_>,
+    entrance: Option<Entrance<BorrowedFd<'_>>>,
 ) -> io::Result<Child> {
     let blocked = signal_set(signals.blocked);
     // A background process that changes the foreground group is stopped by SIGTTOU, unless that
@@ -89,8 +93,16 @@ pub fn spawn_child(
         Place::OwnGroup => (true, None),
         Place::InFrontOf(terminal) => (true, Some(terminal.as_raw_fd())),
     };
+    let entrance = entrance
+        .map(|lent| lent.held_by(|procs| Ok(procs.as_raw_fd())))
+        .transpose()?;
     let prepare = move || {
         set_mask(&meanwhile)?;
+        if let Some(entrance) = entrance {
+            // SAFETY: the caller lends it for the whole of this function.
+            let lent = |&number: &RawFd| Ok(unsafe { BorrowedFd::borrow_raw(number) });
+            entrance.held_by(lent)?.pass()?;
+        }
         if own_group {
             rustix::process::setpgid(None, None)?;
         }

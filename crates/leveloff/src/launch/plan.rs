@@ -12,6 +12,7 @@ use rustix::fs::MemfdFlags;
 use serde::{Deserialize, Serialize};
 
 use super::edge::InheritedSignals;
+use super::entrance::Entrance;
 use super::wiring::Wiring;
 
 /// The first argument of a process that is to be the relay. Nobody types this.
@@ -34,6 +35,8 @@ pub struct Plan {
     pub foreground: bool,
     /// The signals it has to start with.
     pub signals: InheritedSignals,
+    /// What it has to pass before it runs.
+    pub entrance: Option<Entrance<RawFd>>,
     /// The socket to the front.
     pub link: RawFd,
     /// The master of the inner terminal.
@@ -46,7 +49,9 @@ impl Plan {
     /// Every descriptor that the relay has to inherit.
     pub fn descriptors(&self) -> impl Iterator<Item = RawFd> {
         let taps = self.taps.into_iter().flatten();
-        [self.link].into_iter().chain(self.master).chain(taps)
+        let entrance = self.entrance.as_ref().and_then(Entrance::descriptor);
+        let others = self.master.into_iter().chain(entrance.copied());
+        [self.link].into_iter().chain(others).chain(taps)
     }
 
     /// Writes it into an anonymous file, ready to be read from its start.
@@ -80,14 +85,16 @@ mod tests {
             apart: false,
             foreground: true,
             signals: InheritedSignals::of_this_process(),
+            entrance: Some(Entrance::Group(8)),
             link: 5,
             master: Some(6),
             taps: [Some(7), None],
         };
-        assert_eq!(plan.descriptors().collect::<Vec<_>>(), [5, 6, 7]);
+        assert_eq!(plan.descriptors().collect::<Vec<_>>(), [5, 6, 8, 7]);
         let read = Plan::read(plan.write().unwrap()).unwrap();
         assert_eq!(read.command[1], odd);
         assert_eq!(read.signals, plan.signals);
+        assert_eq!(read.entrance, plan.entrance);
         assert_eq!((read.master, read.taps), (plan.master, plan.taps));
     }
 }

@@ -13,6 +13,7 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 use rustix::termios::{tcgetpgrp, tcsetpgrp};
 
 use super::edge::{self, Place};
+use super::entrance::Entrance;
 use super::plan::Plan;
 use super::terminal;
 use super::wiring::{Mode, Wire};
@@ -56,7 +57,12 @@ impl Session {
             Some(slave) if controls && plan.foreground => Place::InFrontOf(slave.as_fd()),
             _ => Place::OwnGroup,
         };
-        let child = edge::spawn_child(&mut command, plan.signals, place)?;
+        let entrance = plan
+            .entrance
+            .map(|entrance| entrance.held_by(|&number| edge::adopt(number)))
+            .transpose()?;
+        let lent = entrance.as_ref().map(Entrance::lent);
+        let child = edge::spawn_child(&mut command, plan.signals, place, lent)?;
         if !plan.apart {
             rustix::process::setpgid(None, None)?;
         }

@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context, bail};
@@ -18,10 +18,12 @@ use rustix::event::{PollFd, PollFlags};
 use rustix::process::PidfdFlags;
 
 use super::Launch;
-use super::edge::{self, InheritedSignals};
+use super::edge::{self, InheritedSignals, Place};
+use super::entrance::Entrance;
 use super::message::{Incoming, Link, ToFront};
 use super::outer::Terminals;
 use super::plan::{Plan, RELAY_ARGUMENT, RELAY_NAME};
+use super::program;
 use super::serve;
 use super::signals::{self, Signals};
 use super::wiring::{Mode, Stream, Wire, Wiring};
@@ -30,10 +32,8 @@ use super::wiring::{Mode, Stream, Wire, Wiring};
 const TAP_CAPACITY: usize = 256 << 10;
 
 /// See [`super::launch`].
-pub fn launch(command: &[OsString]) -> anyhow::Result<Launch> {
-    let name = command
-        .first()
-        .context("no command to run; write it after --")?;
+pub fn launch(command: &[OsString], entrance: Option<&Entrance>) -> anyhow::Result<Launch> {
+    let name = name_of(command)?;
     let inherited = InheritedSignals::of_this_process();
     let wiring = wiring_of_this_process();
     let signals = Signals::catch(inherited).context("cannot catch signals")?;
@@ -55,6 +55,7 @@ pub fn launch(command: &[OsString]) -> anyhow::Result<Launch> {
         apart: wiring.mode == Mode::Terminal || leads_terminal_session(),
         foreground: terminals.as_ref().is_some_and(Terminals::is_taken_over),
         signals: inherited,
+        entrance: entrance.map(Entrance::numbered),
         link: relays_end.as_fd().as_raw_fd(),
         master: terminals.as_ref().map(|both| both.master().as_raw_fd()),
         taps: relays_taps
@@ -96,12 +97,43 @@ pub fn launch(command: &[OsString]) -> anyhow::Result<Launch> {
 }
 
 /// See [`super::launch_into`].
-pub fn launch_into(command: &[OsString], log: &File) -> anyhow::Result<Launch> {
+pub fn launch_into(
+    command: &[OsString],
+    entrance: Option<&Entrance>,
+    log: &File,
+) -> anyhow::Result<Launch> {
     let lent = LentStreams::new(log).context("cannot redirect the command's output")?;
-    let mut launch = launch(command)?;
+    let mut launch = launch(command, entrance)?;
     drop(lent);
     launch.stops_with_command = false;
     Ok(launch)
+}
+
+/// See [`super::try_entrance`].
+pub fn try_entrance(entrance: &Entrance) -> io::Result<()> {
+    let mut nothing = Command::new("/proc/self/exe");
+    nothing.arg("--version").stdin(Stdio::null());
+    nothing.stdout(Stdio::null()).stderr(Stdio::null());
+    let signals = InheritedSignals::of_this_process();
+    let place = Place::OurGroup;
+    edge::spawn_child(&mut nothing, signals, place, Some(entrance.lent()))?.wait()?;
+    Ok(())
+}
+
+/// See [`super::check_command`].
+pub fn check_command(command: &[OsString]) -> anyhow::Result<()> {
+    let name = name_of(command)?;
+    match program::check(name, std::env::var_os("PATH").as_deref()) {
+        Ok(()) => Ok(()),
+        Err(error) => bail!(cannot_start(name, error.raw_os_error().unwrap_or(0))),
+    }
+}
+
+fn name_of(command: &[OsString]) -> anyhow::Result<&OsStr> {
+    let name = command
+        .first()
+        .context("no command to run; write it after --")?;
+    Ok(name)
 }
 
 /// The command gets what our own streams are when it is started. Dropping this puts ours back.

@@ -81,7 +81,9 @@ fn new_directory() -> std::io::Result<PathBuf> {
         let path = Path::new(PLACE).join(format!("leveloff-restart-{own}-{number}"));
         match DirBuilder::new().mode(0o700).create(&path) {
             Ok(()) => return Ok(path),
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && number < 1000 => number += 1,
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && number < 1000 => {
+                number += 1
+            }
             Err(error) => return Err(error),
         }
     }

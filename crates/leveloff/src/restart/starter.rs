@@ -128,10 +128,9 @@ impl Forward {
 
     /// The terminal's own have reached the command as well.
     fn one(&self, origin: &Origin) -> io::Result<()> {
-        if !matches!(origin.cause, Cause::Sent(_)) {
-            return Ok(());
-        }
+        let is_from_terminal = !matches!(origin.cause, Cause::Sent(_));
         match (&*self.lock(), Signal::from_named_raw(origin.signal)) {
+            (Some(_), _) if is_from_terminal => Ok(()),
             (Some(child), Some(signal)) => Ok(pidfd_send_signal(child, signal)?),
             // Between two commands: whoever says so now wants no other.
             _ => launch::pass_on(Outcome::Signal(origin.signal)),
@@ -139,6 +138,8 @@ impl Forward {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Option<std::os::fd::OwnedFd>> {
-        self.child.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.child
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }

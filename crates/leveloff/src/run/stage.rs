@@ -9,7 +9,7 @@ use leveloff_dashboard::event::{Event, Mode, Subject};
 use leveloff_dashboard::theme::Look;
 use leveloff_model::recording::StatedFacts;
 
-use crate::launch::{self, Launch};
+use crate::launch::{self, Entrance, Launch};
 use crate::notice::notice;
 use crate::show::{Answers, Programme, Show, StartedCommand};
 use crate::watch::short_command;
@@ -37,8 +37,8 @@ impl Stage {
     }
 
     /// Starts the command with its output there. If nothing ran, no log stays.
-    pub fn launch(&self, command: &[OsString]) -> Result<Launch> {
-        launch::launch_into(command, &self.file)
+    pub fn launch(&self, command: &[OsString], entrance: Option<&Entrance>) -> Result<Launch> {
+        launch::launch_into(command, entrance, &self.file)
             .inspect_err(|_| drop(std::fs::remove_file(&self.log)))
     }
 

@@ -1,0 +1,109 @@
+//! Whether a command could be started, asked before another program is told to start it: that one
+//! would say it in its own words, and too late.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Access, access};
+use rustix::io::Errno;
+
+/// What the kernel reads of a script to find its interpreter.
+const FIRST_LINE: u64 = 256;
+
+/// The error that executing `name` would give: not there, not executable, or a script whose
+/// interpreter is not there. `path` is the variable PATH.
+pub fn check(name: &OsStr, path: Option<&OsStr>) -> io::Result<()> {
+    let mut error = Errno::NOENT;
+    for candidate in candidates(name, path) {
+        match executable(&candidate) {
+            Ok(()) => return has_interpreter(&candidate),
+            // A file of that name that may not be executed is told only if no other may be.
+            Err(Errno::ACCESS) => error = Errno::ACCESS,
+            Err(_) => {}
+        }
+    }
+    Err(error.into())
+}
+
+/// Where the C library looks when there is no PATH.
+const DEFAULT_PATH: &str = "/bin:/usr/bin";
+
+fn candidates(name: &OsStr, path: Option<&OsStr>) -> Vec<PathBuf> {
+    if name.as_bytes().contains(&b'/') {
+        return vec![PathBuf::from(name)];
+    }
+    std::env::split_paths(path.unwrap_or(OsStr::new(DEFAULT_PATH)))
+        .map(|directory| directory.join(name))
+        .collect()
+}
+
+fn executable(file: &Path) -> Result<(), Errno> {
+    access(file, Access::EXEC_OK)?;
+    // A directory may be "executed", which means entered.
+    if file.is_file() {
+        Ok(())
+    } else {
+        Err(Errno::ACCESS)
+    }
+}
+
+fn has_interpreter(file: &Path) -> io::Result<()> {
+    let mut start = Vec::new();
+    // A program that may be executed and not read is for the kernel to judge.
+    let readable = File::open(file).and_then(|f| f.take(FIRST_LINE).read_to_end(&mut start));
+    match readable.ok().and_then(|_| interpreter(&start)) {
+        Some(interpreter) if !interpreter.exists() => Err(Errno::NOENT.into()),
+        _ => Ok(()),
+    }
+}
+
+fn interpreter(start: &[u8]) -> Option<PathBuf> {
+    let line = start.strip_prefix(b"#!")?.split(|&b| b == b'\n').next()?;
+    let word = line
+        .trim_ascii()
+        .split(|b| b.is_ascii_whitespace())
+        .next()?;
+    (!word.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(word)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    fn put(directory: &Path, name: &str, text: &str, mode: u32) -> PathBuf {
+        let file = directory.join(name);
+        std::fs::write(&file, text).unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+        file
+    }
+
+    /// What executing it really says, against what we say.
+    fn agree(name: &OsStr) -> Option<io::ErrorKind> {
+        let ours = check(name, std::env::var_os("PATH").as_deref());
+        let theirs = std::process::Command::new(name).arg("--help").output();
+        let ours = ours.err().map(|e| e.kind());
+        assert_eq!(ours, theirs.err().map(|e| e.kind()), "{name:?}");
+        ours
+    }
+
+    #[test]
+    fn it_says_what_executing_says() {
+        let place = tempfile::tempdir().unwrap();
+        let here = |name, text, mode| put(place.path(), name, text, mode).into_os_string();
+        assert_eq!(agree(OsStr::new("sh")), None);
+        let not_found = Some(io::ErrorKind::NotFound);
+        assert_eq!(agree(OsStr::new("no-such-command-anywhere")), not_found);
+        assert_eq!(agree(OsStr::new("./no/such/command")), not_found);
+        assert_eq!(agree(&here("good", "#!/bin/sh\nexit 0\n", 0o755)), None);
+        let denied = Some(io::ErrorKind::PermissionDenied);
+        assert_eq!(agree(&here("plain", "#!/bin/sh\n", 0o644)), denied);
+        assert_eq!(agree(place.path().as_os_str()), denied);
+        let lost = here("lost", "#! /no/such/interpreter -x\n", 0o755);
+        assert_eq!(agree(&lost), not_found);
+    }
+}
