@@ -73,7 +73,12 @@ impl Roster {
         let root_lives = self.watched.iter().any(|process| {
             self.roots.contains(&process.handle().key()) && process.reading().state != 'Z'
         });
-        !self.roots.is_empty() && !root_lives && !anyone_training(self.cast.infos())
+        // Who has ended trains no more, also if its parent never takes note of it.
+        let lives = |info: &&ProcessInfo| {
+            let mut watched = self.watched.iter();
+            watched.any(|it| it.index() == info.index && it.reading().state != 'Z')
+        };
+        !self.roots.is_empty() && !root_lives && !anyone_training(self.cast.infos().filter(lives))
     }
 
     /// Everyone whose part is known.

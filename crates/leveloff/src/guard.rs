@@ -123,6 +123,9 @@ pub struct Seen<'a> {
 /// The longest time between two looks while a run is being stopped.
 const STOPPING_PACE: Duration = Duration::from_millis(100);
 
+/// How long a signal waits for the mappings to be written down: a second for 30 GB of small pages.
+const CAPTURE_PATIENCE: Duration = Duration::from_secs(2);
+
 /// Before the first step, or this long where no steps are known, memory is loaded and not leaked: no
 /// forecast is made from it.
 const LOADING: Seconds = Seconds(60.0);
@@ -235,6 +238,12 @@ impl Guard {
         if let Some(stopping) = &mut self.stopping {
             stopping.report.peak = self.peak;
         }
+    }
+
+    /// What is to be said when the run is left before its end.
+    pub fn parting_words(&self) -> String {
+        "the run is no longer guarded; `leveloff guard --pid PID --limit SIZE` takes over"
+            .to_owned()
     }
 
     /// Collects what is known, if that was asked for; what was written, in words.
@@ -383,9 +392,14 @@ impl Guard {
         let crew = Crew::of(tick, sampler, self.spared);
         let signal = self.terms.signal;
         let request = sampler.stop_request().filter(|request| request.is_obeyed());
+        let is_capturing = self.bundle.as_ref().is_some_and(Bundle::is_capturing);
         let Some(stopping) = &mut self.stopping else {
             return;
         };
+        // Who dies of a signal has no mappings any more. Who is asked has time enough.
+        if is_capturing && request.is_none() && stopping.begun.elapsed() < CAPTURE_PATIENCE {
+            return;
+        }
         // A request that cannot be put leads to the next stage, which is done at once.
         for _ in 0..2 {
             let orders = stopping.stop.next(&Scene {

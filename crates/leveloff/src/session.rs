@@ -303,7 +303,10 @@ impl Session {
         let summary = self.end(reason);
         let is_over = !matches!(reason, EndReason::Duration | EndReason::Stopped);
         let lines = (guarded.into_iter().chain(verdict)).chain(summary.lines(ended, is_over));
-        let lines: Vec<String> = lines.collect();
+        let unguarded = guard
+            .as_deref()
+            .filter(|guard| !is_over && !guard.has_acted());
+        let lines: Vec<String> = lines.chain(unguarded.map(Guard::parting_words)).collect();
         for line in &lines {
             notice(line);
         }

@@ -10,16 +10,28 @@ pub(crate) use follow::open;
 
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 
 use crate::cli::{Watched, WatchingArgs};
 use crate::show;
+
+/// Whoever follows a recording sees a run late, and may be on another machine.
+fn refuse_to_guard(args: &WatchingArgs) -> Result<()> {
+    let asked = &args.guard;
+    if asked.stop_before.is_some() || asked.gpu_limit.is_some() || asked.bundle.is_some() {
+        bail!("a recording cannot be guarded, only a run: leveloff guard --pid PID --limit SIZE");
+    }
+    Ok(())
+}
 
 /// Watches until the user leaves.
 pub fn run(args: &WatchingArgs) -> Result<ExitCode> {
     let look = show::look(&args.look, "leveloff record")?;
     match &args.watched {
-        Some(Watched::File(path)) => follow::run(args, path, look),
+        Some(Watched::File(path)) => {
+            refuse_to_guard(args)?;
+            follow::run(args, path, look)
+        }
         Some(Watched::Pid(pid)) => live::run(args, Some(*pid), look),
         None => live::run(args, args.target.pid, look),
     }

@@ -101,6 +101,13 @@ impl Bundle {
         self.capture = capture.ok();
     }
 
+    /// Whether that is still under way.
+    pub fn is_capturing(&self) -> bool {
+        self.capture
+            .as_ref()
+            .is_some_and(|capture| !capture.is_finished())
+    }
+
     /// Writes everything else. What cannot be written is said; the rest is.
     pub fn complete(mut self, contents: &Contents<'_>) -> Vec<String> {
         if let Some(capture) = self.capture.take() {

@@ -131,8 +131,8 @@ impl Watchman {
     pub fn new(patience: Patience) -> Watchman {
         Watchman {
             patience,
-            trend: Trend::default(),
-            ceiling_trend: Trend::default(),
+            trend: Trend::over(patience.interval),
+            ceiling_trend: Trend::over(patience.interval),
             over: Dwell::default(),
             gpu_over: Dwell::default(),
             forecast: Dwell::default(),

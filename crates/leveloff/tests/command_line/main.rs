@@ -11,6 +11,7 @@ mod demo;
 mod discretion;
 mod export;
 mod golden;
+mod guard;
 mod hardship;
 mod judge;
 mod marks;
