@@ -127,6 +127,7 @@ fn assign_by(
     let owners = Owners::of(&tree, &roles);
     trainers::promote(&tree, &mut roles, &owners);
     trainers::demote_starters(&tree, &mut roles, &owners);
+    trainers::name_givers_of_ranks(&tree, &mut roles);
     let named = root.and_then(|pid| tree.index(pid));
     let chosen_in = named.filter(|&named| workhorse::ensure_one(&tree, &mut roles, named, earlier));
     trainers::name_launchers(&tree, &mut roles, root);

@@ -9,6 +9,7 @@ use crate::device::Place;
 use crate::pattern::{Knob, Knobs, Schedule};
 use crate::patterns::{self, Entry, HEALTHY};
 use crate::sizes::Size;
+use crate::stop::Deafness;
 
 /// More steps than any training has, and few enough that marks can carry them.
 const MOST_STEPS: u64 = 1_000_000_000_000_000;
@@ -32,7 +33,8 @@ const MOST_STEPS: u64 = 1_000_000_000_000_000;
         leveloff-trainer --checkpoint-dir ckpt --steps 1000    saved every hundred steps\n  \
         leveloff-trainer --checkpoint-dir ckpt --steps 1000 --resume\n\n\
         Stopping: SIGINT, SIGTERM or a stop request beside the marks finishes the step, saves a \
-        checkpoint if there is a directory for it, and ends with 0. A second SIGINT ends at once.\n\n\
+        checkpoint if there is a directory for it, and ends with 0. A second SIGINT ends at once. \
+        Ranks stop together, whichever of them was asked, or their launcher.\n\n\
         Exit codes: 0 trained or stopped when asked, 1 the training failed, 2 usage or tool error."
 )]
 pub struct Cli {
@@ -92,6 +94,16 @@ pub struct Cli {
     #[arg(long, value_name = "N", help_heading = "Of the pattern",
           value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub workers: Option<u32>,
+    /// Look for stop requests in word only: say so in the marks, and never obey one
+    #[arg(long, conflicts_with = "no_marks", help_heading = "As a hard patient")]
+    pub ignore_requests: bool,
+    /// Ignore SIGTERM and SIGINT, in the workers too: only SIGKILL ends it
+    #[arg(long, help_heading = "As a hard patient")]
+    pub ignore_signals: bool,
+    /// Start this many copies that train in step, each with its memory, marks and rank-K directory
+    #[arg(long, value_name = "N", help_heading = "As a hard patient",
+          value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub ranks: Option<u32>,
     /// Write no marks, and obey no stop request beside them
     #[arg(long)]
     pub no_marks: bool,
@@ -151,6 +163,14 @@ impl Cli {
         }
     }
 
+    /// What it will not hear.
+    pub fn deafness(&self) -> Deafness {
+        Deafness {
+            to_requests: self.ignore_requests,
+            to_signals: self.ignore_signals,
+        }
+    }
+
     /// What was set of the pattern.
     pub fn knobs(&self) -> Knobs {
         Knobs {
@@ -204,9 +224,9 @@ mod tests {
     #[test]
     fn what_a_pattern_has_no_use_for_is_refused() {
         let error = |arguments: &[&str]| parse(arguments).expect("fine").entry().unwrap_err();
-        let native = error(&["--pattern", "native-leak", "--workers", "3"]);
-        assert!(native.contains("no use for --workers"), "{native}");
-        assert!(native.contains("takes --rate, --onset"), "{native}");
+        let late = error(&["--pattern", "late-leak", "--workers", "3"]);
+        assert!(late.contains("no use for --workers"), "{late}");
+        assert!(late.contains("takes --rate, --onset"), "{late}");
         let unsaved = error(&["--pattern", "checkpoint-leak"]);
         assert!(unsaved.contains("--checkpoint-dir"), "{unsaved}");
         let healthy = error(&["--rate", "1MiB"]);

@@ -10,7 +10,7 @@
 //! name, made of [`memory`] that is really there and of [`workers`] that end with the training, and
 //! the [`listing`] prints them. [`data`] is what a [`model`] learns with an [`optimiser`]; the
 //! [`training`] goes step by step, saves a [`checkpoint`], writes [`marks`], shows its [`progress`],
-//! and ends early if someone asks it to [`stop`].
+//! and ends early if someone asks it to [`stop`]; several [`ranks`] do so in step.
 
 pub mod cli;
 pub mod environment;
@@ -32,5 +32,6 @@ pub mod random;
 pub mod checkpoint;
 pub mod marks;
 pub mod progress;
+pub mod ranks;
 pub mod stop;
 pub mod training;

@@ -1,7 +1,7 @@
 //! The patient: a small training whose memory behaves as it is told to.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
@@ -11,6 +11,7 @@ use leveloff_trainer::cli::Cli;
 use leveloff_trainer::marks::{Marks, Place};
 use leveloff_trainer::notice::notice;
 use leveloff_trainer::progress::Progress;
+use leveloff_trainer::ranks::{Arrival, Mates, launcher};
 use leveloff_trainer::stop::StopRequests;
 use leveloff_trainer::training::{Failure, Pace, Session, Training};
 use leveloff_trainer::{device, environment, listing, workers};
@@ -31,7 +32,7 @@ fn main() -> ExitCode {
     };
     environment::settle(cli.threads);
     match obey(&cli) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             notice(&format!("{error:#}"));
             ExitCode::from(if error.is::<Failure>() {
@@ -43,18 +44,30 @@ fn main() -> ExitCode {
     }
 }
 
-fn obey(cli: &Cli) -> Result<()> {
+fn obey(cli: &Cli) -> Result<ExitCode> {
     if cli.list_patterns {
-        return print(&listing::listing(cli)?);
+        print(&listing::listing(cli)?)?;
+        return Ok(ExitCode::SUCCESS);
     }
-    train(cli)
+    if cli.ignore_signals {
+        // Before there are workers or ranks, which inherit it.
+        workers::fork::ignore_signals();
+    }
+    match (cli.ranks, Mates::of_this_process()?) {
+        (Some(count), Mates::None) => {
+            cli.entry().map_err(anyhow::Error::msg)?;
+            let stop = StopRequests::listen(None, cli.deafness());
+            launcher::launch(count, &stop.context("cannot listen to signals")?)
+        }
+        (_, mates) => train(cli, mates).map(|()| ExitCode::SUCCESS),
+    }
 }
 
-fn train(cli: &Cli) -> Result<()> {
+fn train(cli: &Cli, mut mates: Mates) -> Result<()> {
     let entry = cli.entry().map_err(anyhow::Error::msg)?;
     let schedule = cli.schedule(entry);
     let checkpoints = match &cli.checkpoint_dir {
-        Some(path) => Some(Directory::open(path, cli.keep_checkpoints.into())?),
+        Some(path) => Some(own_directory(cli, path, &mates)?),
         None => None,
     };
     // Before there is any thread or tensor: a pattern may fork here.
@@ -66,12 +79,16 @@ fn train(cli: &Cli) -> Result<()> {
     } else {
         Marks::begin(&Place::of_this_process())
     };
-    let stop = StopRequests::listen(marks.stop_request()).context("cannot listen to signals")?;
+    let stop = StopRequests::listen(marks.stop_request(), cli.deafness())
+        .context("cannot listen to signals")?;
     let device = device::open(cli.device)?;
     let mut training = Training::new(cli.seed, cli.batch_size, &device)?;
     let resumed = resume(cli, checkpoints.as_ref(), &mut training)?;
+    let resumed = meet(&mut mates, checkpoints.as_ref(), &mut training, resumed)?;
     let at = training.steps();
-    let progress = Progress::new(cli.format, cli.quiet, at, schedule.steps);
+    // Of several ranks, the first one talks.
+    let quiet = cli.quiet || mates.rank().is_some_and(|rank| rank > 0);
+    let progress = Progress::new(cli.format, quiet, at, schedule.steps);
     if let Some(path) = &resumed {
         progress.resumed(at, path);
     }
@@ -83,6 +100,7 @@ fn train(cli: &Cli) -> Result<()> {
         checkpoints,
         progress,
         stop,
+        mates,
         pace: Pace::new(cli.pace),
         last_saved: resumed.map(|path| (at, path)),
     };
@@ -113,6 +131,44 @@ fn resume(
             Ok(Some(path))
         }
     }
+}
+
+/// Each rank saves for itself.
+fn own_directory(cli: &Cli, path: &Path, mates: &Mates) -> Result<Directory> {
+    let keep = cli.keep_checkpoints.into();
+    match mates.rank() {
+        None => Directory::open(path, keep),
+        Some(rank) => Directory::open(&path.join(format!("rank-{rank}")), keep),
+    }
+}
+
+/// Ranks begin at the same step: one that was killed while it saved is a checkpoint behind, and the
+/// others go back to where it is.
+fn meet(
+    mates: &mut Mates,
+    checkpoints: Option<&Directory>,
+    training: &mut Training,
+    resumed: Option<PathBuf>,
+) -> Result<Option<PathBuf>> {
+    let here = |training: &Training| Arrival {
+        step: training.steps(),
+        asked: None,
+    };
+    let last = mates.agree(here(training))?.step;
+    let resumed = match checkpoints {
+        Some(directory) if last < training.steps() => {
+            let expected = training.origin();
+            let optimiser = training.optimiser_mut();
+            Some(
+                directory
+                    .resume_no_later_than(last, optimiser, &expected)?
+                    .0,
+            )
+        }
+        _ => resumed,
+    };
+    mates.agree_at(here(training))?;
+    Ok(resumed)
 }
 
 /// What clap has to say, under our own name if it is an error.

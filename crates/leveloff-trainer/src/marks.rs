@@ -25,6 +25,12 @@ pub struct Mark {
     /// What happened.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event: Option<&'static str>,
+    /// Where: the checkpoint that was saved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// This training looks for a stop request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub obeys_stop: Option<bool>,
     /// Epochs done, with a fraction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub epoch: Option<f64>,
@@ -52,6 +58,16 @@ pub struct Mark {
     /// The accuracy of an evaluation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accuracy: Option<f32>,
+}
+
+/// The longest path that watchers read.
+const LONGEST_PATH: usize = 1024;
+
+/// A path as marks can tell it: absolute, since a watcher does not know to what it is relative.
+pub fn told_path(path: &Path) -> Option<String> {
+    let path = std::path::absolute(path).ok()?;
+    let text = path.to_str().filter(|text| text.len() <= LONGEST_PATH)?;
+    (!text.chars().any(char::is_control)).then(|| text.to_owned())
 }
 
 /// The file that marks are written to, or none.
@@ -148,6 +164,15 @@ mod tests {
         };
         let text = serde_json::to_string(&mark).expect("text");
         assert_eq!(text, r#"{"step":10,"phase":"train","loss":null}"#);
+    }
+
+    #[test]
+    fn a_path_is_told_whole_or_not_at_all() {
+        let here = std::env::current_dir().expect("a directory");
+        let expected = here.join("ckpt/1").to_str().map(str::to_owned);
+        assert_eq!(told_path(Path::new("ckpt/1")), expected);
+        assert_eq!(told_path(Path::new("/a\u{1b}[2J")), None);
+        assert_eq!(told_path(Path::new(&"/x".repeat(600))), None);
     }
 
     #[test]

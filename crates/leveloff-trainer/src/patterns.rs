@@ -161,8 +161,8 @@ mod tests {
             rate: Some(Size(4096)),
             ..Knobs::default()
         };
-        let native = find("native-leak").unwrap();
-        assert_eq!(native.has_no_use_for(&knobs), [Knob::Workers]);
+        let late = find("late-leak").unwrap();
+        assert_eq!(late.has_no_use_for(&knobs), [Knob::Workers]);
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Requests to stop: a signal, or a file beside the marks.
 //!
 //! The step at hand is finished, and a checkpoint saved. Who presses Ctrl-C a second time wants out.
+//!
+//! A hard patient hears neither, so that a guard's further stages can be tested.
 
 use std::fs;
 use std::io;
@@ -31,6 +33,15 @@ impl Asked {
     }
 }
 
+/// What is not heard.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Deafness {
+    /// The file.
+    pub to_requests: bool,
+    /// SIGTERM and SIGINT.
+    pub to_signals: bool,
+}
+
 /// Listens.
 #[derive(Debug)]
 pub struct StopRequests {
@@ -39,20 +50,28 @@ pub struct StopRequests {
 }
 
 impl StopRequests {
-    /// For signals, and for a request at this path.
-    pub fn listen(request: Option<&Path>) -> io::Result<StopRequests> {
+    /// For signals, and for a request at this path, as far as they are heard.
+    pub fn listen(request: Option<&Path>, deafness: Deafness) -> io::Result<StopRequests> {
         let signalled = Arc::new(AtomicBool::new(false));
+        if !deafness.to_signals {
+            StopRequests::listen_to_signals(&signalled)?;
+        }
+        let request = request.filter(|_| !deafness.to_requests);
+        Ok(StopRequests {
+            signalled,
+            request: request.map(Path::to_owned),
+        })
+    }
+
+    fn listen_to_signals(signalled: &Arc<AtomicBool>) -> io::Result<()> {
         let interrupted = Arc::new(AtomicBool::new(false));
         // Registered first: it acts when the flag is set already, and the next lines set it.
         flag::register_conditional_default(SIGINT, Arc::clone(&interrupted))?;
         flag::register(SIGINT, interrupted)?;
         for signal in [SIGINT, SIGTERM] {
-            flag::register(signal, Arc::clone(&signalled))?;
+            flag::register(signal, Arc::clone(signalled))?;
         }
-        Ok(StopRequests {
-            signalled,
-            request: request.map(Path::to_owned),
-        })
+        Ok(())
     }
 
     /// Whether someone asked until now.

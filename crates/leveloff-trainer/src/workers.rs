@@ -79,7 +79,7 @@ fn serve(calling: Calling) -> ExitCode {
 
 /// Ends this process with its parent, even when that is killed; false if it is gone already.
 /// Makes system calls only, so that a forked worker may call it.
-fn stay_with(parent: i32) -> bool {
+pub(crate) fn stay_with(parent: i32) -> bool {
     let asked = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
     let living = rustix::process::getppid().map(Pid::as_raw_pid);
     asked.is_ok() && living == Some(parent)

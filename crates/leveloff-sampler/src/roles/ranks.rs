@@ -49,6 +49,15 @@ pub(super) fn trainer_of(tree: &Tree<'_>, roles: &Roles, index: usize) -> Option
         })
 }
 
+/// The trainers that a process started and gave ranks which it has not itself. Those that it merely
+/// adopted, as the user's service manager does, are of another session.
+pub(super) fn given_by(tree: &Tree<'_>, roles: &Roles, parent: usize) -> Vec<usize> {
+    trainer_children(tree, roles, parent)
+        .filter(|&child| is_ranked_by(tree, child, parent))
+        .filter(|&child| tree[child].session == tree[parent].session)
+        .collect()
+}
+
 fn rank_in_environment(facts: &ProcessFacts) -> Option<Rank> {
     facts.environment.as_ref()?.any_rank()
 }
@@ -58,11 +67,13 @@ pub(super) fn is_ranked_by(tree: &Tree<'_>, child: usize, parent: usize) -> bool
 }
 
 /// It runs the same command as its children, which were told ranks from 1 on: it is rank 0, and
-/// started the others as Lightning does.
+/// started the others as Lightning does. One that started rank 0, too, only launches them.
 pub(super) fn is_first_of_copies(tree: &Tree<'_>, roles: &Roles, index: usize) -> bool {
-    trainer_children(tree, roles, index).any(|child| {
-        tree[child].command == tree[index].command
-            && is_ranked_by(tree, child, index)
-            && rank_in_environment(&tree[child]) != Some(Rank(0))
-    })
+    let is_ranked_copy = |&child: &usize| {
+        tree[child].command == tree[index].command && is_ranked_by(tree, child, index)
+    };
+    let is_first = |child: usize| rank_in_environment(&tree[child]) == Some(Rank(0));
+    let copies = tree.children(index).iter().copied().filter(is_ranked_copy);
+    trainer_children(tree, roles, index).any(|child| is_ranked_copy(&child))
+        && !copies.into_iter().any(is_first)
 }

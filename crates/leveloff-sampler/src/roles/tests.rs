@@ -4,6 +4,7 @@ use super::*;
 use crate::facts::{self, Depth};
 use crate::proc_root::ProcRoot;
 
+mod rank_givers;
 mod workhorse;
 
 /// What a saved tree's roles.csv says.

@@ -4,8 +4,8 @@ use leveloff_model::process::{Pid, Role};
 
 use super::owners::Owners;
 use super::phrases::is_spawned;
-use super::programs::is_wrapper;
-use super::ranks::{is_first_of_copies, is_ranked_by};
+use super::programs::{is_shell, is_wrapper};
+use super::ranks::{given_by, is_first_of_copies, is_ranked_by};
 use super::tree::Tree;
 use super::{Judged, has_role};
 use crate::facts::{Framework, ProcessFacts};
@@ -85,6 +85,23 @@ pub(super) fn demote_starters(tree: &Tree<'_>, roles: &mut Roles, owners: &Owner
             let why = format!(
                 "started {count} of the trainers ({first} first), shows no training of its own"
             );
+            roles[index] = Some(Judged::new(Role::Launcher, why));
+        }
+    }
+}
+
+/// Whoever gave several trainers their ranks launched them, whatever program it is. A shell that
+/// somebody types into is none, and process 1 collects everybody's orphans.
+pub(super) fn name_givers_of_ranks(tree: &Tree<'_>, roles: &mut Roles) {
+    for index in tree.indices() {
+        let facts = &tree[index];
+        let is_typed_into = is_shell(facts) && !is_wrapper(facts);
+        if roles[index].is_some() || is_typed_into || facts.pid() == Pid(1) {
+            continue;
+        }
+        if let given @ [first, _, ..] = &given_by(tree, roles, index)[..] {
+            let (count, first) = (given.len(), tree[*first].pid());
+            let why = format!("gave {count} trainers their ranks ({first} first)");
             roles[index] = Some(Judged::new(Role::Launcher, why));
         }
     }

@@ -87,8 +87,18 @@ impl Directory {
         optimiser: &mut AdamW,
         expected: &Origin,
     ) -> anyhow::Result<(PathBuf, Vec<Skipped>)> {
+        self.resume_no_later_than(u64::MAX, optimiser, expected)
+    }
+
+    /// The same with those only that are of this step or before it.
+    pub fn resume_no_later_than(
+        &self,
+        last: u64,
+        optimiser: &mut AdamW,
+        expected: &Origin,
+    ) -> anyhow::Result<(PathBuf, Vec<Skipped>)> {
         let mut skipped = Vec::new();
-        for step in self.steps().into_iter().rev() {
+        for step in self.steps().into_iter().rev().filter(|&step| step <= last) {
             let path = self.path.join(name_of(step));
             match resume_from(&path, optimiser, expected) {
                 Ok(_) => return Ok((path, skipped)),

@@ -91,6 +91,13 @@ fn each_evaluation(knobs: &Knobs) -> u64 {
     workers.saturating_mul(knobs.size_or(OWN))
 }
 
+/// Forked loader workers that hold nothing of their own yet.
+pub(super) fn loader_workers(count: u32) -> Result<Vec<Worker>, PatternError> {
+    (1..=count)
+        .map(|number| or_limit(Worker::fork(LOADER_NAME, Duty::Keep), number, count))
+        .collect()
+}
+
 #[derive(Debug)]
 struct Copying {
     rate: u64,
@@ -129,10 +136,7 @@ struct OneLeaking {
 
 impl Pattern for OneLeaking {
     fn begin(&mut self) -> Result<(), PatternError> {
-        for number in 1..=self.count {
-            let forked = Worker::fork(LOADER_NAME, Duty::Keep);
-            self.workers.push(or_limit(forked, number, self.count)?);
-        }
+        self.workers = loader_workers(self.count)?;
         Ok(())
     }
 

@@ -3,19 +3,27 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 
+use super::loading::loader_workers;
 use super::{Entry, LEAK_STEPS, USUAL_RATE};
 use crate::memory::Ballast;
 use crate::pattern::{Knob, Knobs, Pattern, PatternError, StepDone, Truth};
+use crate::workers::fork::Worker;
 
 pub(super) const NATIVE_LEAK: Entry = Entry {
     name: "native-leak",
-    summary: "1 MiB (--rate) of touched pages stays at each step after --onset; tensors stay constant",
+    summary: "1 MiB (--rate) of touched pages stays at each step after --onset; tensors stay constant; --workers idle beside it",
     says: "leak of 1 MiB a step since the start, in the trainer's anonymous memory; native growth",
     steps: LEAK_STEPS,
-    takes: &[Knob::Rate, Knob::Onset],
+    takes: &[Knob::Rate, Knob::Onset, Knob::Workers],
     needs_checkpoints: false,
     truth: |knobs, _| leak(knobs, USUAL_RATE, 0),
-    make: |knobs, _| Box::new(Leak::new(knobs.rate_or(USUAL_RATE), knobs.onset_or(0))),
+    make: |knobs, _| {
+        Box::new(AmongWorkers {
+            leak: Leak::new(knobs.rate_or(USUAL_RATE), knobs.onset_or(0)),
+            count: knobs.workers.unwrap_or(0),
+            workers: Vec::new(),
+        })
+    },
 };
 
 pub(super) const LATE_LEAK: Entry = Entry {
@@ -85,6 +93,25 @@ impl Pattern for Leak {
             self.leaked = self.leaked.saturating_add(self.rate);
         }
         self.kept.hold(self.leaked)
+    }
+}
+
+/// The trainer leaks, and loader workers that do nothing stand around it.
+#[derive(Debug)]
+struct AmongWorkers {
+    leak: Leak,
+    count: u32,
+    workers: Vec<Worker>,
+}
+
+impl Pattern for AmongWorkers {
+    fn begin(&mut self) -> Result<(), PatternError> {
+        self.workers = loader_workers(self.count)?;
+        Ok(())
+    }
+
+    fn step(&mut self, done: &StepDone<'_>) -> Result<(), PatternError> {
+        self.leak.step(done)
     }
 }
 

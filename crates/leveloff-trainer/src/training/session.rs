@@ -7,9 +7,10 @@ use candle_core::Tensor;
 use super::{Pace, Training};
 use crate::checkpoint::Directory;
 use crate::device::bytes_in_use;
-use crate::marks::{Mark, Marks};
+use crate::marks::{Mark, Marks, told_path};
 use crate::pattern::{Pattern, PatternError, Schedule, StepDone};
 use crate::progress::Progress;
+use crate::ranks::{Arrival, Mates, RanksError};
 use crate::stop::{Asked, StopRequests};
 
 /// A training with all that goes on around it.
@@ -28,6 +29,8 @@ pub struct Session {
     pub progress: Progress,
     /// Who may end it early.
     pub stop: StopRequests,
+    /// Those who train in step with it.
+    pub mates: Mates,
     /// How fast it may go.
     pub pace: Pace,
     /// The step that was saved last, and where.
@@ -60,10 +63,17 @@ pub enum Failure {
     /// Candle cannot compute.
     #[error("the training cannot go on: {0}")]
     Candle(#[from] candle_core::Error),
+    /// The other ranks cannot be trained with.
+    #[error(transparent)]
+    Ranks(#[from] RanksError),
     /// It ended, and its last state is lost.
     #[error("{0:#}; what was trained since the last checkpoint is lost")]
     NotSaved(anyhow::Error),
 }
+
+/// Steps after which the marks say again that requests are obeyed: a watcher that comes late reads
+/// the last 64 KiB, which are some 300 steps.
+const PROMISE_EVERY: u64 = 100;
 
 /// How far it is saved.
 enum Saving {
@@ -94,6 +104,7 @@ impl Session {
             phase: Some("train"),
             planned_steps: Some(self.schedule.steps),
             epoch_steps: Some(self.schedule.epoch_steps),
+            obeys_stop: Some(true),
             ..self.mark()
         };
         self.marks.write(&mark);
@@ -101,7 +112,8 @@ impl Session {
 
     fn train(&mut self) -> Result<Ending, Failure> {
         while self.training.steps() < self.schedule.steps {
-            if let Some(asked) = self.stop.asked() {
+            if let Some(asked) = self.agree_to_stop()? {
+                self.say_that_it_stops();
                 return Ok(Ending::Stopped(asked));
             }
             let step = self.step()?;
@@ -116,6 +128,25 @@ impl Session {
         Ok(Ending::Finished)
     }
 
+    /// Ranks stop at the same step or not at all: those that went on would wait for ever.
+    fn agree_to_stop(&mut self) -> Result<Option<Asked>, Failure> {
+        let here = Arrival {
+            step: self.training.steps(),
+            asked: self.stop.asked(),
+        };
+        Ok(self.mates.agree_at(here)?.asked)
+    }
+
+    /// Said before anything is saved, which may take long: whoever asked can wait with more patience.
+    fn say_that_it_stops(&mut self) {
+        let mark = Mark {
+            event: Some("stopping"),
+            ..self.mark()
+        };
+        self.marks.write(&mark);
+        self.stop.obeyed();
+    }
+
     /// Does a step, lets the pattern follow, and tells both.
     fn step(&mut self) -> Result<u64, Failure> {
         let graph = self.training.step()?;
@@ -127,6 +158,7 @@ impl Session {
             phase: Some("train"),
             epoch: Some(step as f64 / self.schedule.epoch_steps as f64),
             loss: Some(loss),
+            obeys_stop: step.is_multiple_of(PROMISE_EVERY).then_some(true),
             ..self.mark()
         };
         self.marks.write(&mark);
@@ -190,6 +222,7 @@ impl Session {
             Ok(saved) => {
                 let mark = Mark {
                     event: Some("checkpoint"),
+                    path: told_path(&saved.path),
                     saved_bytes: Some(saved.bytes),
                     ..self.mark()
                 };
@@ -219,6 +252,7 @@ impl Session {
             Ending::Stopped(asked) => {
                 let mark = Mark {
                     event: Some("stopped"),
+                    path: saved.as_deref().and_then(told_path),
                     ..self.mark()
                 };
                 self.marks.write(&mark);

@@ -91,13 +91,25 @@ impl Drop for Worker {
     }
 }
 
+/// Makes this process, and those that it starts from now on, deaf to SIGTERM and SIGINT.
+pub fn ignore_signals() {
+    // SAFETY: sets dispositions of this process; no handler of ours is installed.
+    unsafe {
+        libc::signal(libc::SIGINT, libc::SIG_IGN);
+        libc::signal(libc::SIGTERM, libc::SIG_IGN);
+    }
+}
+
 /// Leaves Ctrl-C, which goes to every process of a terminal's job, to the trainer, as torch's
-/// workers do. What a handler of the trainer's would write to belongs to the trainer.
+/// workers do. What a handler of the trainer's would write to belongs to the trainer. A worker of a
+/// trainer that ignores SIGTERM ignores it, too.
 pub(super) fn leave_interrupts_to_the_parent() {
     // SAFETY: sets dispositions of this process; no handler of ours is installed.
     unsafe {
         libc::signal(libc::SIGINT, libc::SIG_IGN);
-        libc::signal(libc::SIGTERM, libc::SIG_DFL);
+        if libc::signal(libc::SIGTERM, libc::SIG_DFL) == libc::SIG_IGN {
+            libc::signal(libc::SIGTERM, libc::SIG_IGN);
+        }
         libc::signal(libc::SIGHUP, libc::SIG_DFL);
     }
 }

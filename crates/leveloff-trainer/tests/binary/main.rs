@@ -2,8 +2,10 @@
 
 mod bad_input;
 mod full_disk;
+mod hard_patient;
 mod marks;
 mod memory;
 mod numbers;
+mod ranks;
 mod stopping;
 mod trainer;

@@ -25,6 +25,9 @@ fn a_training_tells_its_steps_phases_and_tensors() {
     assert_eq!(with_loss[5]["step"], 6);
     assert_eq!(with_loss[5]["epoch"], 1.5);
     assert_eq!(words(&marks, "event"), ["checkpoint", "checkpoint"]);
+    let saved = home.path("ckpt/step-00000006.safetensors");
+    assert_eq!(words(&marks, "path").last().copied(), saved.to_str());
+    assert_eq!(marks[1]["obeys_stop"], true);
     let phases = words(&marks, "phase");
     assert!(
         ["train", "eval", "checkpoint"]

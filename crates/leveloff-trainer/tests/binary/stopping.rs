@@ -28,7 +28,13 @@ fn check_saving_every(steps: u64, ask: impl Fn(&Home, &Running), by: &str) {
         (Some("stopped"), Some(by))
     );
     let marks = home.marks(pid);
-    assert_eq!(marks.last().expect("a mark")["event"], "stopped");
+    let stopped = marks.last().expect("a mark");
+    assert_eq!(stopped["event"], "stopped");
+    let saved = stopped["path"].as_str().expect("a path");
+    assert!(std::path::Path::new(saved).exists(), "{saved}");
+    let stopping = marks.iter().filter(|mark| mark["event"] == "stopping");
+    let at: Vec<_> = stopping.map(|mark| &mark["step"]).collect();
+    assert_eq!(at, [&stopped["step"]]);
     // What was saved is what it stopped at, whole: a resume goes on from there.
     let step = last["step"].as_u64().expect("a step");
     let more = home.told(&format!(

@@ -63,11 +63,22 @@ impl Home {
         Running { child, lines }
     }
 
-    /// The marks of the process with this pid.
+    /// The marks of the process with this pid, which has ended.
     pub fn marks(&self, pid: u32) -> Vec<Value> {
         let text = std::fs::read_to_string(self.path(&format!("marks/{pid}.jsonl")));
         let text = text.expect("a file of marks");
         text.lines()
+            .map(|line| serde_json::from_str(line).expect("JSON"))
+            .collect()
+    }
+
+    /// The marks of one that goes on: the last line may be half written.
+    pub fn marks_so_far(&self, pid: u32) -> Vec<Value> {
+        let text = std::fs::read_to_string(self.path(&format!("marks/{pid}.jsonl")));
+        let text = text.expect("a file of marks");
+        let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
+        whole
+            .lines()
             .map(|line| serde_json::from_str(line).expect("JSON"))
             .collect()
     }

@@ -43,6 +43,7 @@ fn workers_end_with_a_trainer_that_is_killed() {
         ("compile-workers", &[][..], 21),
         ("dataloader-workers", &[], 4),
         ("one-leaking-worker", &[], 4),
+        ("native-leak", &["workers=20"], 20),
         ("worker-process-leak", &["evaluate_every=10"], 6),
     ] {
         let mut driven = Driven::begun(name, 60, settings);
