@@ -19,6 +19,7 @@ use crate::cli::RunArgs;
 use crate::isolate::Isolation;
 use crate::launch::{self, Launch, Outcome, OutputStream, Served};
 use crate::notice::notice;
+use crate::oom::OomWatch;
 use crate::recorder::Recorder;
 use crate::session::{Plan, Session};
 use crate::show::{self, Show};
@@ -61,6 +62,10 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
         .transpose();
     // If nothing ran, there is nothing in the file that was made for it.
     let stage = stage.inspect_err(|_| Recorder::discard(&recording))?;
+    let mut oom = OomWatch::begin();
+    if let Some((isolation, group)) = isolation.and_then(|it| Some((it, it.group()?))) {
+        oom.isolated_in(group, isolation.limit());
+    }
     let entrance = isolation.and_then(Isolation::entrance);
     let launched = match &stage {
         Some(stage) => stage.launch(&started, entrance),
@@ -70,8 +75,9 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     if let Some(isolation) = isolation {
         notice(&isolation.words());
     }
+    oom.expect(launch.child());
     let stated = args.watch.facts.stated();
-    let mut watching = Watching::start(recorder, options(args, &launch), &stated);
+    let mut watching = Watching::start(recorder, options(args, &launch), &stated, oom);
     watching.show = stage.and_then(|stage| stage.open(&command, &recording, &stated, &mut launch));
     let outcome = serve(&mut launch, &mut watching)?;
     watching.finish(&command, outcome, args.checked);
@@ -153,9 +159,18 @@ struct Watching {
 }
 
 impl Watching {
-    fn start(recorder: Recorder, options: SamplerOptions, stated: &StatedFacts) -> Watching {
+    fn start(
+        recorder: Recorder,
+        options: SamplerOptions,
+        stated: &StatedFacts,
+        oom: OomWatch,
+    ) -> Watching {
+        let prepared = |session: Session| {
+            let session = session.without_status_line().with_oom_watch(oom);
+            session.judged_by(stated)
+        };
         let session = match Session::start(recorder, options) {
-            Ok(session) => Some(Box::new(session.without_status_line().judged_by(stated))),
+            Ok(session) => Some(Box::new(prepared(session))),
             Err(error) => {
                 notice(&format!(
                     "cannot watch the command, which goes on: {error:#}"
@@ -238,7 +253,14 @@ impl Watching {
             session.end_recording(reason);
         }
         if let Some(show) = self.show {
-            show.tell(SourceNews::Ended(ended.clone()));
+            let killed = session
+                .as_mut()
+                .and_then(|session| session.oom_report(reason));
+            let told = match killed {
+                Some(killed) => format!("{ended}, {}", killed.brief()),
+                None => ended.clone(),
+            };
+            show.tell(SourceNews::Ended(told));
             show.wait();
         }
         match session {

@@ -17,6 +17,7 @@ use leveloff_sampler::sampler::{Sampler, SamplerError, SamplerOptions};
 use crate::cli::WatchArgs;
 use crate::judge::live::LiveJudge;
 use crate::notice::{is_dumb_terminal, notice};
+use crate::oom::{OomReport, OomWatch};
 use crate::recorder::Recorder;
 use crate::summary::Summary;
 
@@ -39,6 +40,7 @@ pub struct Session {
     recording: Option<PathBuf>,
     summary: Summary,
     judge: Option<LiveJudge>,
+    oom: OomWatch,
     status: StatusLine,
     next: Instant,
     interval: Duration,
@@ -94,6 +96,7 @@ impl Session {
             recorder,
             summary: Summary::default(),
             judge: None,
+            oom: OomWatch::begin(),
             status: StatusLine::new(),
             next: Instant::now(),
             interval,
@@ -128,6 +131,7 @@ impl Session {
         if let Some(judge) = &mut self.judge {
             judge.take(&tick);
         }
+        self.oom.see(&tick);
         self.last_t = tick.sample.t;
         self.status.show(&tick);
         Ok(tick)
@@ -136,6 +140,12 @@ impl Session {
     /// Turns the line that shows progress off, for a run that prints on the same terminal.
     pub fn without_status_line(mut self) -> Session {
         self.status.shown = false;
+        self
+    }
+
+    /// Has a watch for OOM kills go on that began before the run did.
+    pub fn with_oom_watch(mut self, watch: OomWatch) -> Session {
+        self.oom = watch;
         self
     }
 
@@ -148,6 +158,11 @@ impl Session {
     /// The verdict so far; `None` when nothing was seen, or when nobody asked for one.
     pub fn verdict(&self) -> Option<RunVerdict> {
         self.judge.as_ref()?.verdict()
+    }
+
+    /// What the kernel's OOM killer did to the run, if there is a sign of it.
+    pub fn oom_report(&mut self, reason: EndReason) -> Option<OomReport> {
+        self.oom.report(reason)
     }
 
     /// Whether nobody is left to watch.
@@ -173,20 +188,25 @@ impl Session {
     }
 
     /// Ends the recording, and says where it is and nothing else.
-    pub fn finish_quietly(self, reason: EndReason) {
+    pub fn finish_quietly(mut self, reason: EndReason) {
         let recording = self.recording.clone();
+        let killed = self.oom_report(reason);
         self.end(reason);
+        killed.iter().for_each(|killed| notice(&killed.words()));
         if let Some(recording) = recording {
             notice(&where_recorded(&recording));
         }
     }
 
-    /// Ends the recording and tells what was seen, on stderr: the verdict first.
-    pub fn finish(self, reason: EndReason, ended: &str, top_growers: usize) {
+    /// Ends the recording and tells what was seen, on stderr: the verdict first, unless the kernel
+    /// ended the run.
+    pub fn finish(mut self, reason: EndReason, ended: &str, top_growers: usize) {
         let recording = self.recording.clone();
+        let killed = self.oom_report(reason);
         let verdict = self.judge.as_ref().and_then(LiveJudge::line);
         let summary = self.end(reason);
         let is_over = !matches!(reason, EndReason::Duration | EndReason::Stopped);
+        killed.iter().for_each(|killed| notice(&killed.words()));
         if let Some(verdict) = verdict {
             notice(&verdict);
         }
