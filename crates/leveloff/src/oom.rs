@@ -90,7 +90,9 @@ impl OomWatch {
         if let Some(report) = OomReport::from_log(&self.kills, self.tally.own_limit()) {
             return Some(report);
         }
-        self.tally.report(reason)
+        let has_whole_log = self.log.as_ref().is_some_and(|log| !log.has_lost_some());
+        let is_cleared = has_whole_log && self.members.are_known_to_the_kernel();
+        self.tally.report(reason, is_cleared)
     }
 
     fn read_log(&mut self) {

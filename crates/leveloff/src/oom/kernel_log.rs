@@ -12,6 +12,7 @@ use rustix::io::Errno;
 pub struct KernelLog {
     file: OwnedFd,
     buffer: Vec<u8>,
+    has_lost_some: bool,
 }
 
 /// One message.
@@ -44,7 +45,13 @@ impl KernelLog {
         Ok(KernelLog {
             file: rustix::fs::open("/dev/kmsg", flags, Mode::empty())?,
             buffer: vec![0; LONGEST_RECORD],
+            has_lost_some: false,
         })
+    }
+
+    /// Whether some of it was overwritten before it was read.
+    pub fn has_lost_some(&self) -> bool {
+        self.has_lost_some
     }
 
     /// Hands out what has come since; never waits.
@@ -58,7 +65,8 @@ impl KernelLog {
                     }
                 }
                 // Some were overwritten before we came; the next read is of the oldest there is.
-                Err(Errno::PIPE | Errno::INTR) => {}
+                Err(Errno::PIPE) => self.has_lost_some = true,
+                Err(Errno::INTR) => {}
                 Err(_) => return,
             }
         }

@@ -71,6 +71,11 @@ impl Members {
         by_group || self.numbers_are_the_kernels && self.pids().any(|pid| pid == kill.pid)
     }
 
+    /// Whether the log would have named one of us.
+    pub fn are_known_to_the_kernel(&self) -> bool {
+        self.numbers_are_the_kernels
+    }
+
     /// All numbers.
     pub fn pids(&self) -> impl Iterator<Item = Pid> {
         self.pids.values().copied().chain(self.expected)

@@ -86,13 +86,18 @@ impl Tally {
         }
     }
 
-    /// What the counters tell, beside how the run ended.
-    pub fn report(&mut self, reason: EndReason) -> Option<OomReport> {
+    /// What the counters tell, beside how the run ended. `is_cleared` is a log that would have named
+    /// the process and does not: a command that was ended by signal 9 was then ended by somebody
+    /// else. Only a process that was never seen may have been killed unnamed.
+    pub fn report(&mut self, reason: EndReason, is_cleared: bool) -> Option<OomReport> {
         let end = End::of(reason);
         if let Some(own) = &self.own
             && group_kills(&own.directory).is_some_and(|kills| kills > 0)
         {
             return Some(OomReport::counted(Evidence::OwnGroup { limit: own.limit }));
+        }
+        if is_cleared && end == End::Killed {
+            return None;
         }
         if end >= End::Unknown
             && let Some(limit) = self.around.as_mut().and_then(Around::rose)
@@ -192,7 +197,7 @@ mod tests {
         std::fs::write(place.path().join("memory.events"), "oom_kill 1\n").unwrap();
         let mut tally = Tally::begin();
         tally.count_in(place.path(), Bytes(28 << 30));
-        let words = tally.report(EndReason::Exited(0)).unwrap().words();
+        let words = tally.report(EndReason::Exited(0), true).unwrap().words();
         assert!(words.contains("limit of --isolate (28.0 GiB)"), "{words}");
     }
 

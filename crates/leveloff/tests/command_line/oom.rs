@@ -151,6 +151,12 @@ fn an_ordinary_end_by_signal_9_is_not_blamed_on_the_kernel() {
     let suicide = [python(), "-c", "import os; os.kill(os.getpid(), 9)"];
     let ended = ended(&mut stage.leveloff(RUN.iter().chain(&suicide)));
     assert_eq!(ended.status.signal(), Some(9), "{ended:?}");
-    let names = "killer ended process ";
-    assert!(!ended.stderr.contains(names), "{ended:?}");
+    // Without the log, a kill of another test would make it likely.
+    let is_clear = std::fs::File::open("/dev/kmsg").is_ok();
+    let named = if is_clear {
+        "OOM killer"
+    } else {
+        "killer ended"
+    };
+    assert!(!ended.stderr.contains(named), "{ended:?}");
 }
