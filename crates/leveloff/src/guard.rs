@@ -216,6 +216,15 @@ impl Guard {
         self.stopping.is_some()
     }
 
+    /// Whether it came to SIGKILL.
+    pub fn has_killed(&self) -> bool {
+        let did = self
+            .stopping
+            .iter()
+            .flat_map(|stopping| &stopping.report.did);
+        did.into_iter().any(|(stage, _)| *stage == Stage::Kill)
+    }
+
     /// A look between two samples. Whether something has to be done now.
     pub fn glance(&mut self, standing: &Standing) -> bool {
         let decision = self.decide(standing, None);
@@ -246,26 +255,31 @@ impl Guard {
             .to_owned()
     }
 
-    /// Collects what is known, if that was asked for; what was written, in words.
-    pub fn collect(&mut self, message: &[String], recording: Option<&Path>) -> Vec<String> {
+    /// Collects what is known, if that was asked for, and says where.
+    pub fn collect(&mut self, message: &[String], recording: Option<&Path>) {
         let stopped = self.stopped().cloned();
         let Some(bundle) = self.bundle.take() else {
-            return Vec::new();
+            return;
         };
         let directory = bundle.directory().display().to_string();
         let trouble = bundle.complete(&bundle::Contents {
             message,
             facts: stopped.as_ref().map_or(serde_json::Value::Null, facts),
             recording,
-            kernel: Err("not looked at".to_owned()),
+            kernel: crate::oom::kernel_log_lines().map_err(|error| error.to_string()),
         });
-        let mut lines = vec![format!("what is known is collected in {directory}")];
-        lines.extend(
-            trouble
-                .into_iter()
-                .map(|what| format!("could not be collected: {what}")),
-        );
-        lines
+        notice(&format!("what is known is collected in {directory}"));
+        for what in trouble {
+            notice(&format!("could not be collected: {what}"));
+        }
+    }
+
+    /// The run ended by itself: a directory that was made for nothing goes.
+    pub fn leave_no_bundle(&mut self) {
+        if let Some(bundle) = self.bundle.take() {
+            // If it is not empty, it is not ours to remove.
+            let _ = std::fs::remove_dir(bundle.directory());
+        }
     }
 
     fn watch(

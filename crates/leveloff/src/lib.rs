@@ -4,7 +4,8 @@
 //! [`demo`], [`find`], [`run`], [`watch`], [`record`], [`replay`], [`judge`], [`export`] and [`doctor`]
 //! are the subcommands. [`run`] starts its command through [`launch`], with [`isolate`] around it if asked to, [`watch`] and [`record`] find
 //! theirs as a [`run_target`]; they and [`demo`] drive a [`session`]: sampler in, [`recorder`] and
-//! [`summary`] out, ticks to a [`show`] where there is a screen, and to a [`guard`] where there is a limit. [`judge`] reads through [`intake`],
+//! [`summary`] out, [`oom`] when the kernel ended it, ticks to a [`show`] where there is a screen, and to a [`guard`]
+//! where there is a limit, which may [`restart`] the run. [`judge`] reads through [`intake`],
 //! [`report`] as well, as a [`chronicle`]; what they write goes through [`outputs`].
 
 pub mod check;
@@ -22,6 +23,7 @@ pub mod isolate;
 pub mod judge;
 pub mod launch;
 pub mod notice;
+pub mod oom;
 pub mod outputs;
 pub mod record;
 pub mod recorder;

@@ -23,6 +23,7 @@ use crate::guard::{Guard, STOPPED, Terms};
 use crate::isolate::Isolation;
 use crate::launch::{self, Launch, Outcome, OutputStream, Served};
 use crate::notice::notice;
+use crate::oom::OomWatch;
 use crate::recorder::Recorder;
 use crate::restart::Restarts;
 use crate::session::{Plan, Session};
@@ -72,6 +73,10 @@ pub fn run(args: &RunArgs) -> Result<RunEnd> {
         .transpose();
     // If nothing ran, there is nothing in the file that was made for it.
     let stage = stage.inspect_err(|_| Recorder::discard(&recording))?;
+    let mut oom = OomWatch::begin();
+    if let Some((isolation, group)) = isolation.and_then(|it| Some((it, it.group()?))) {
+        oom.isolated_in(group, isolation.limit());
+    }
     let entrance = isolation.and_then(Isolation::entrance);
     let launched = match &stage {
         Some(stage) => stage.launch(&started, entrance),
@@ -81,8 +86,9 @@ pub fn run(args: &RunArgs) -> Result<RunEnd> {
     if let Some(isolation) = isolation {
         notice(&isolation.words());
     }
+    oom.expect(launch.child());
     let stated = args.watch.facts.stated();
-    let mut watching = Watching::start(recorder, options(args, &launch), &stated);
+    let mut watching = Watching::start(recorder, options(args, &launch), &stated, oom);
     // Who starts the run again must outlive it.
     let spared = restarts.is_some().then(|| launch.child());
     watching.guard = guard.map(|guard| guard.sparing(spared));

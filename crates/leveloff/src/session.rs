@@ -19,6 +19,7 @@ use crate::cli::WatchArgs;
 use crate::guard::{self, Guard, Seen};
 use crate::judge::live::LiveJudge;
 use crate::notice::{is_dumb_terminal, notice};
+use crate::oom::{OomReport, OomWatch};
 use crate::recorder::Recorder;
 use crate::restart::Ending;
 use crate::summary::Summary;
@@ -46,6 +47,7 @@ pub struct Session {
     summary: Summary,
     judge: Option<LiveJudge>,
     guard: Option<Box<Guard>>,
+    oom: OomWatch,
     status: StatusLine,
     next: Instant,
     /// When the guard wants to look, if before the next sample.
@@ -109,6 +111,7 @@ impl Session {
             summary: Summary::default(),
             judge: None,
             guard: None,
+            oom: OomWatch::begin(),
             status: StatusLine::new(),
             next: Instant::now(),
             next_glance: None,
@@ -175,6 +178,7 @@ impl Session {
         if let Some(judge) = &mut self.judge {
             judge.take(&tick);
         }
+        self.oom.see(&tick);
         self.last_t = tick.sample.t;
         self.last_step = tick.sample.progress.step;
         self.status.show(&tick);
@@ -184,6 +188,12 @@ impl Session {
     /// Turns the line that shows progress off, for a run that prints on the same terminal.
     pub fn without_status_line(mut self) -> Session {
         self.status.shown = false;
+        self
+    }
+
+    /// Has a watch for OOM kills go on that began before the run did.
+    pub fn with_oom_watch(mut self, watch: OomWatch) -> Session {
+        self.oom = watch;
         self
     }
 
@@ -258,6 +268,14 @@ impl Session {
         self.judge.as_ref()?.verdict()
     }
 
+    /// What the kernel's OOM killer did to the run, if there is a sign of it. What our guard killed is none.
+    pub fn oom_report(&mut self, reason: EndReason) -> Option<OomReport> {
+        match self.guard.as_ref().is_some_and(|guard| guard.has_killed()) {
+            true => None,
+            false => self.oom.report(reason),
+        }
+    }
+
     /// Whether nobody is left to watch. What a guard is ending is over when all of it has ended.
     pub fn is_over(&self) -> bool {
         match &self.guard {
@@ -285,24 +303,32 @@ impl Session {
     }
 
     /// Ends the recording, and says where it is and nothing else.
-    pub fn finish_quietly(self, reason: EndReason) {
+    pub fn finish_quietly(mut self, reason: EndReason) {
         let recording = self.recording.clone();
+        let killed = self.oom_report(reason);
         self.end(reason);
+        killed.iter().for_each(|killed| notice(&killed.words()));
         if let Some(recording) = recording {
             notice(&where_recorded(&recording));
         }
     }
 
-    /// Ends the recording and tells what was seen, on stderr: the verdict first.
+    /// Ends the recording and tells what was seen, on stderr: the verdict first, unless the kernel
+    /// ended the run.
     pub fn finish(mut self, reason: EndReason, ended: &str, top_growers: usize) {
         let recording = self.recording.clone();
+        let killed = self.oom_report(reason);
         let verdict = self.judge.as_ref().and_then(LiveJudge::line);
         let guarded = self.stop_lines();
         let guard = self.guard.take();
         let source = self.source.clone();
         let summary = self.end(reason);
         let is_over = !matches!(reason, EndReason::Duration | EndReason::Stopped);
-        let lines = (guarded.into_iter().chain(verdict)).chain(summary.lines(ended, is_over));
+        let is_post_mortem = killed.is_some() || guard.as_deref().is_some_and(Guard::has_acted);
+        let first = guarded
+            .into_iter()
+            .chain(killed.map(|killed| killed.words()));
+        let lines = first.chain(verdict).chain(summary.lines(ended, is_over));
         let unguarded = guard
             .as_deref()
             .filter(|guard| !is_over && !guard.has_acted());
@@ -316,10 +342,11 @@ impl Session {
         if let Some(recording) = recording {
             notice(&where_recorded(&recording));
         }
-        for line in guard.map_or_else(Vec::new, |mut guard| {
-            guard.collect(&lines, source.as_deref())
-        }) {
-            notice(&line);
+        if let Some(mut guard) = guard {
+            match is_post_mortem {
+                true => guard.collect(&lines, source.as_deref()),
+                false => guard.leave_no_bundle(),
+            }
         }
     }
 }

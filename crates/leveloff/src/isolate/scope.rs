@@ -141,7 +141,10 @@ impl Scope {
             child: child.map_err(|error| Refusal::Said(format!("no systemd-run: {error}")))?,
             give_up: Instant::now() + self.systemd.patience,
         };
-        trial.wait_until_inside()?;
+        if !trial.has_spoken() {
+            return Err(Refusal::TimedOut(self.systemd.patience));
+        }
+        trial.hear_that_it_is_inside()?;
         match limit_of(trial.pid()) {
             Some(limit) if limit <= self.limit => Ok(()),
             _ => Err(Refusal::Said(
@@ -182,20 +185,21 @@ impl Trial {
         Pid(self.child.id().cast_signed())
     }
 
-    fn wait_until_inside(&mut self) -> Result<(), Refusal> {
-        let started = Instant::now();
-        let patience = self.give_up - started;
-        let Some(stdout) = self.child.stdout.as_mut() else {
-            return Err(Refusal::TimedOut(patience));
+    /// Waits until it says something, or ends.
+    fn has_spoken(&self) -> bool {
+        let left = self.give_up.saturating_duration_since(Instant::now());
+        let (Some(stdout), Ok(timeout)) = (&self.child.stdout, Timespec::try_from(left)) else {
+            return false;
         };
-        let timeout = Timespec::try_from(patience).ok();
         let mut look = [PollFd::new(stdout, PollFlags::IN)];
-        if !rustix::event::poll(&mut look, timeout.as_ref()).is_ok_and(|ready| ready > 0) {
-            return Err(Refusal::TimedOut(patience));
-        }
+        rustix::event::poll(&mut look, Some(&timeout)).is_ok_and(|ready| ready > 0)
+    }
+
+    fn hear_that_it_is_inside(&mut self) -> Result<(), Refusal> {
         let mut said = [0; 16];
-        match stdout.read(&mut said) {
-            Ok(length) if length > 0 => Ok(()),
+        let heard = self.child.stdout.as_mut().map(|it| it.read(&mut said));
+        match heard {
+            Some(Ok(length)) if length > 0 => Ok(()),
             // Its end came before the word.
             _ => Err(Refusal::Said(self.complaint())),
         }
@@ -233,10 +237,8 @@ fn limit_of(pid: Pid) -> Option<Bytes> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-    use std::os::unix::fs::PermissionsExt;
-
     use super::*;
+    use std::fs;
 
     const LIMIT: Bytes = Bytes(28 << 30);
 
@@ -250,8 +252,16 @@ mod tests {
         fn with(script: &str) -> Machine {
             let place = tempfile::tempdir().unwrap();
             let program = place.path().join("systemd-run");
-            fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
-            fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+            // By another process: a file that some fork of ours still has open for writing cannot be
+            // executed.
+            let write = [
+                "-c",
+                "printf '#!/bin/sh\\n%s\\n' \"$1\" > \"$2\"; chmod +x \"$2\"",
+                "sh",
+            ];
+            let mut writer = Command::new("sh");
+            writer.args(write).arg(script).arg(&program);
+            assert!(writer.status().unwrap().success());
             let systemd = Systemd {
                 booted: place.path().to_path_buf(),
                 program: program.into_os_string(),

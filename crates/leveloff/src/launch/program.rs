@@ -62,23 +62,22 @@ fn has_interpreter(file: &Path) -> io::Result<()> {
 
 fn interpreter(start: &[u8]) -> Option<PathBuf> {
     let line = start.strip_prefix(b"#!")?.split(|&b| b == b'\n').next()?;
-    let word = line
-        .trim_ascii()
-        .split(|b| b.is_ascii_whitespace())
-        .next()?;
+    let word = line.trim_ascii().split(u8::is_ascii_whitespace).next()?;
     (!word.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(word)))
 }
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
-
     use super::*;
 
-    fn put(directory: &Path, name: &str, text: &str, mode: u32) -> PathBuf {
+    fn put(directory: &Path, name: &str, text: &str, mode: &str) -> PathBuf {
         let file = directory.join(name);
-        std::fs::write(&file, text).unwrap();
-        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+        // By another process: a file that some fork of ours still has open for writing cannot be
+        // executed.
+        let write = "printf %s \"$1\" > \"$2\" && chmod \"$3\" \"$2\"";
+        let mut written = std::process::Command::new("sh");
+        written.args(["-c", write, "sh", text]).arg(&file);
+        assert!(written.arg(mode).status().unwrap().success());
         file
     }
 
@@ -99,11 +98,11 @@ mod tests {
         let not_found = Some(io::ErrorKind::NotFound);
         assert_eq!(agree(OsStr::new("no-such-command-anywhere")), not_found);
         assert_eq!(agree(OsStr::new("./no/such/command")), not_found);
-        assert_eq!(agree(&here("good", "#!/bin/sh\nexit 0\n", 0o755)), None);
+        assert_eq!(agree(&here("good", "#!/bin/sh\nexit 0\n", "755")), None);
         let denied = Some(io::ErrorKind::PermissionDenied);
-        assert_eq!(agree(&here("plain", "#!/bin/sh\n", 0o644)), denied);
+        assert_eq!(agree(&here("plain", "#!/bin/sh\n", "644")), denied);
         assert_eq!(agree(place.path().as_os_str()), denied);
-        let lost = here("lost", "#! /no/such/interpreter -x\n", 0o755);
+        let lost = here("lost", "#! /no/such/interpreter -x\n", "755");
         assert_eq!(agree(&lost), not_found);
     }
 }

@@ -12,6 +12,7 @@ use leveloff_sampler::sampler::{SamplerError, SamplerOptions};
 use crate::guard::Guard;
 use crate::launch::{Outcome, OutputStream};
 use crate::notice::notice;
+use crate::oom::OomWatch;
 use crate::recorder::Recorder;
 use crate::restart::{Ending, Restarts, Turn};
 use crate::session::Session;
@@ -32,9 +33,18 @@ pub struct Watching {
 }
 
 impl Watching {
-    pub fn start(recorder: Recorder, options: SamplerOptions, stated: &StatedFacts) -> Watching {
+    pub fn start(
+        recorder: Recorder,
+        options: SamplerOptions,
+        stated: &StatedFacts,
+        oom: OomWatch,
+    ) -> Watching {
+        let prepared = |session: Session| {
+            let session = session.without_status_line().with_oom_watch(oom);
+            session.judged_by(stated)
+        };
         let session = match Session::start(recorder, options) {
-            Ok(session) => Some(Box::new(session.without_status_line().judged_by(stated))),
+            Ok(session) => Some(Box::new(prepared(session))),
             Err(error) => {
                 notice(&format!(
                     "cannot watch the command, which goes on: {error:#}"
@@ -191,7 +201,14 @@ impl Watching {
             session.end_recording(reason);
         }
         if let Some(show) = self.show {
-            show.tell(SourceNews::Ended(ended.clone()));
+            let killed = session
+                .as_mut()
+                .and_then(|session| session.oom_report(reason));
+            let told = match killed {
+                Some(killed) => format!("{ended}, {}", killed.brief()),
+                None => ended.clone(),
+            };
+            show.tell(SourceNews::Ended(told));
             show.wait();
         }
         match session {
