@@ -19,6 +19,8 @@ pub struct Summary {
     /// Where memory was before it began to fall, if that is just now.
     before_fall: Option<Point>,
     falls: u32,
+    /// Samples since it began to fall.
+    since_fall: u32,
     /// How far the run came, its last words included.
     reached: Option<(Seconds, Option<Step>)>,
     /// Growth that is told per process under `--system`.
@@ -143,12 +145,18 @@ impl Summary {
     fn notice_fall(&mut self, point: &Point) {
         let falls = self.last.as_ref().filter(|last| last.total > point.total);
         self.falls = falls.map_or(0, |_| self.falls.saturating_add(1));
-        match self.falls {
-            0 => self.before_fall = None,
-            1 => self.before_fall = falls.cloned(),
-            2..=TEARDOWN_SAMPLES => {}
+        self.since_fall = self.since_fall.saturating_add(1);
+        let is_down = |before: &Point| point.total < before.total;
+        if self.falls > TEARDOWN_SAMPLES {
             // Too long for an end: it just shrinks.
-            _ => self.before_fall = None,
+            self.before_fall = None;
+        } else if self.since_fall < TEARDOWN_SAMPLES
+            && self.before_fall.as_ref().is_some_and(is_down)
+        {
+            // An end need not fall at every sample.
+        } else {
+            self.before_fall = falls.cloned();
+            self.since_fall = 0;
         }
     }
 
