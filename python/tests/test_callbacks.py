@@ -36,7 +36,8 @@ from leveloff.lightning import LeveloffCallback
 assert leveloff.LeveloffCallback is LeveloffCallback and issubclass(LeveloffCallback, Callback)
 saved = []
 trainer = N(global_step=0, current_epoch=0, num_training_batches=10, accumulate_grad_batches=2, estimated_stepping_batches=15,
-            sanity_checking=False, should_stop=False, checkpoint_callback=None, default_root_dir="/out", save_checkpoint=saved.append,
+            limit_val_batches=1.0, sanity_checking=False, should_stop=False, checkpoint_callback=None,
+            default_root_dir="/out", save_checkpoint=saved.append,
             fit_loop=N(min_epochs=3, epoch_loop=N(min_steps=100)))
 callback = LeveloffCallback()
 """
