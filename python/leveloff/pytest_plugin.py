@@ -20,7 +20,7 @@ import leveloff as package
 
 from . import _session
 from ._binary import BinaryNotFound, find
-from ._guard import switch
+from ._guard import guarded, switch
 from ._own_recording import Answer, OwnRecording, RecordingFailed, check
 from ._pytest_demands import KNOWN, Demands, file_name
 
@@ -124,7 +124,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, None]:
     try:
         outcome = yield
     finally:
-        _session.finish()  # Steps that were held back are steps of the test.
+        guarded(None)(_session.finish)()  # Steps that were held back are steps of the test.
         recording.wait_for_another_sample()
         trouble = recording.end()
     own_failure: Optional[BaseException] = outcome.excinfo and outcome.excinfo[1]
