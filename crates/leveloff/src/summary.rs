@@ -395,6 +395,18 @@ mod tests {
     }
 
     #[test]
+    fn an_end_need_not_fall_at_every_sample() {
+        let line = told(&[100, 200, 300, 120, 120, 4], true);
+        assert!(line.contains("→ 300 MiB at 2 s, peak 300 MiB"), "{line}");
+    }
+
+    #[test]
+    fn a_fall_that_was_made_up_for_is_no_end() {
+        let line = told(&[100, 300, 200, 300, 290, 295], true);
+        assert!(line.contains("→ 300 MiB at 3 s"), "{line}");
+    }
+
+    #[test]
     fn a_run_that_goes_on_is_told_as_it_is() {
         let line = told(&[100, 200, 300, 120, 4], false);
         assert!(line.contains("→ 4.0 MiB at 4 s, peak 300 MiB"), "{line}");
