@@ -61,9 +61,11 @@ class OwnRecording:
 
     def wait_for_another_sample(self) -> None:
         """Returns once it has looked again, so that the last steps are known; soon, if it does not."""
-        size, until = _size(self.file), time.monotonic() + LAST_LOOK
-        while _size(self.file) <= size and self._recorder.poll() is None and time.monotonic() < until:
-            time.sleep(LOOK_EVERY)
+        until = time.monotonic() + LAST_LOOK
+        for _ in range(2):  # It may have looked before, and write only now.
+            size = _size(self.file)
+            while _size(self.file) <= size and self._recorder.poll() is None and time.monotonic() < until:
+                time.sleep(LOOK_EVERY)
 
     def end(self) -> Optional[str]:
         """Ends the recorder; tells how it ended if it had done so by itself."""

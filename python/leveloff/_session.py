@@ -157,6 +157,11 @@ class Session:
                 line = self._file.state(**facts)
                 self._put(dict(line), time.monotonic(), may_wait=False)
 
+    def begin_file(self) -> None:
+        """Makes the marks file before there is anything to tell."""
+        with self._lock:
+            self._open()
+
     def begin_at(self, step: int) -> None:
         """A training begins, at this step: what an earlier one in this process told is over."""
         with self._lock:
@@ -326,12 +331,14 @@ def finish() -> None:
 
 @guarded(None)
 def _begin_anew() -> None:
-    """Forgets all that was told, for the pytest plugin: a test's steps are no steps of the next."""
+    """Forgets all that was told, for the pytest plugin: a test's steps are no steps of the next. The next marks file is
+    there at once: a recorder looks for one when it begins, and then only now and then."""
     global _current
     with _making:
         session, _current = _current, None
     if session is not None:
         session.discard()
+    current().begin_file()
 
 
 def _after_fork() -> None:
