@@ -42,8 +42,9 @@ class StopWatch:
         stops = self._ranks.should_stop(asked) if agree is None else bool(agree(asked))
         if stops:
             self._stop()
-        elif asked and self._ranks.gave_up:
+        elif self._ranks.gave_up:
             self._dismiss()
+            self._session.mark("not_stopping", {})
         return stops
 
     def is_asked(self) -> bool:
