@@ -136,8 +136,8 @@ class Session:
             self._phase = self._phase or "train"
             self._tell_phase({})
 
-    def mark(self, event: Any, facts: Mapping[str, Any]) -> None:
-        """Something happened."""
+    def mark(self, event: Any, facts: Mapping[str, Any], path: Any = None) -> None:
+        """Something happened, and is to be found at a path, where there is one."""
         with self._lock:
             self._open()
             self._take_waiting()
@@ -145,6 +145,9 @@ class Session:
             line: Dict[str, Any] = {} if name is None else {"event": name}
             if self._step is not None:
                 line["step"] = self._step
+            place = None if path is None or name is None else _numbers.path(path)
+            if place is not None:
+                line["path"] = place
             self._add_facts(line, facts)
             self._put(line, time.monotonic(), may_wait=False)
 

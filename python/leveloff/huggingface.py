@@ -6,6 +6,7 @@
 """
 
 import math
+import os
 from typing import Any, Optional
 
 from transformers.trainer_callback import (  # type: ignore[import-not-found, unused-ignore]
@@ -72,7 +73,9 @@ class LeveloffCallback(TrainerCallback):  # type: ignore[misc, unused-ignore]
 
     @guarded(None)
     def on_save(self, args: Any, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
-        _session.current().mark("checkpoint", {})
+        place = os.path.join(args.output_dir, f"checkpoint-{state.global_step}")
+        # A search over parameters saves elsewhere.
+        _session.current().mark("checkpoint", {}, place if os.path.isdir(place) else None)
 
     @guarded(None)
     def on_train_end(self, args: Any, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:

@@ -112,6 +112,7 @@ class LeveloffCallback(*_bases()):  # type: ignore[misc]
         path = self._stop_checkpoint or os.path.join(_directory(trainer), f"leveloff-stop-step={step}.ckpt")
         try:
             trainer.save_checkpoint(path)
+            _session.current().stop_watch().saved(path)
         except Exception as error:
             raise Trouble(f"the training stops, but its checkpoint {path} could not be saved: {error}") from error
 

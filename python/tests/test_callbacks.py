@@ -16,7 +16,7 @@ HUGGING_FACE = (
 module("transformers"); module("transformers.trainer_callback", TrainerCallback=object, TrainerControl=object, TrainerState=object)
 from leveloff.huggingface import LeveloffCallback
 assert leveloff.LeveloffCallback is LeveloffCallback
-args = N(gradient_accumulation_steps=4)
+args = N(gradient_accumulation_steps=4, output_dir='out')
 state = N(max_steps=40, global_step=0, epoch=0.0)
 control = N(should_save=False, should_training_stop=False, should_evaluate=True)
 callback = LeveloffCallback()
@@ -77,6 +77,7 @@ def test_hugging_face_saves_and_stops_when_asked(tmp_path):
         + """
 step()
 assert control.should_save and control.should_training_stop and not control.should_evaluate
+args.output_dir = os.environ['LEVELOFF_MARKS']; os.mkdir(args.output_dir + '/checkpoint-2')
 callback.on_save(args, state, control)
 control.should_save = control.should_evaluate = True  # As strategies by epoch ask for.
 callback.on_epoch_end(args, state, control)
@@ -92,6 +93,8 @@ assert not control.should_training_stop, "a second training is not stopped for w
     )
     assert told.code == 0, told.err
     assert told.events() == ["train_begin", "stopping", "checkpoint", "stopped", "train_end", "train_begin"]
+    saved = next(line for line in told.lines if line.get("event") == "checkpoint")
+    assert saved["path"] == str(tmp_path / "checkpoint-2")
     second = next(line for line in reversed(told.lines) if line.get("event") == "train_begin")
     assert second["step"] == 0, "what the first one told is over"
 
@@ -153,6 +156,8 @@ assert trainer.limit_val_batches == 1.0, "the next training validates again"
     )
     assert told.code == 0, told.err
     assert told.events() == ["train_begin", "stopping", "stopped", "train_end"]
+    stopped = next(line for line in told.lines if line.get("event") == "stopped")
+    assert stopped["path"] == "/out/leveloff-stop-step=7.ckpt"
 
 
 def test_lightning_under_both_its_names(tmp_path):

@@ -131,6 +131,14 @@ impl Stopping {
                         path: mark.path.clone(),
                     });
                 }
+                // Lightning tells of a save before it knows where to.
+                "stopped" if mark.path.is_some() => {
+                    let checkpoint = self.report.checkpoint.take();
+                    self.report.checkpoint = Some(Checkpoint {
+                        step: checkpoint.and_then(|it| it.step).or(mark.step),
+                        path: mark.path.clone(),
+                    });
+                }
                 _ => {}
             }
         }
