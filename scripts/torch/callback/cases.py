@@ -28,6 +28,7 @@ class Case:
     counts: int = 3  # Tensors have to be counted at least so often.
     cheap: bool = False  # What the callback costs is checked.
     stop_at: int = 0  # It is asked to stop after so many steps, and goes on from its checkpoint afterwards.
+    guarded: bool = False  # Not we ask it to stop, but a guard does, when it has grown by some more.
     compares: bool = False  # Only times steps with and without the callback.
 
 
@@ -64,6 +65,9 @@ CASES = [
     Case("stop-hf-ranks", HF, STOPPED, TORCHRUN, needs=("transformers", "accelerate"), roles=TWO_RANKS,
          stop_at=40),
     Case("stop-ranks", LOOP, ["ranks", *STOPPED], TORCHRUN, roles=TWO_RANKS, stop_at=40),
+    Case("guard-hf", HF, [*STOPPED, "--keep=outputs"], needs=("transformers",), stop_at=40, guarded=True),
+    Case("guard-hf-ranks", HF, [*STOPPED, "--keep=outputs"], TORCHRUN, needs=("transformers", "accelerate"),
+         roles=TWO_RANKS, stop_at=40, guarded=True),
     Case("stop-lightning", LIGHTNING, ["--steps=200"], needs=("lightning",), stop_at=40),
     Case("with-and-without", HF, ["--compare"], needs=("transformers",), compares=True),
 ]

@@ -43,10 +43,11 @@ def timed(case, binaries, keep):
 
 def test(job, outcome):
     job.start()
-    path = None
+    path = guard = None
     if job.case.stop_at:
         job.wait_for_step(job.case.stop_at)
-        path = stopping.request(job)
+        guard = stopping.Guard(job) if job.case.guarded else None
+        path = guard.path if guard else stopping.request(job)
     code = job.wait()
     told = job.told()
     if code or not told or told[0].fact("train_s") is None:
@@ -55,6 +56,8 @@ def test(job, outcome):
         outcome.note = with_and_without(told[0].fact("medians"))
     else:
         look(job, told, outcome)
+    if guard:
+        outcome.misses += guard.misses()
     if path:
         outcome.misses += stopping.misses(job, path, code)
         found, outcome.note = stopping.misses_of_resuming(job)

@@ -1,10 +1,17 @@
-"""A training is asked to stop by hand, stops with a checkpoint, and goes on from it."""
+"""A training is asked to stop, by hand or by the guard, stops with a checkpoint, and goes on from it."""
 
 import glob
 import json
 import os
+import re
+import subprocess
+
+from places import LEVELOFF
 
 from callback.job import Job
+
+GROWTH = 60_000_000  # Bytes that a run may grow by under the guard: fifty steps of one that leaks.
+STOPPED_BY_GUARD = 75
 
 CHECKPOINTS = ("checkpoint-{step}", "step-{step}.pt", "*step={step}*.ckpt")  # By HF, the plain loop, Lightning.
 
@@ -16,6 +23,46 @@ def request(job):
     with open(path, "x") as file:
         json.dump({"reason": "a test asks for it"}, file)
     return path
+
+
+class Guard:
+    """`leveloff guard` on a training that leaks, with a limit a little above what it holds now."""
+
+    def __init__(self, job):
+        told = job.told()
+        self.path = os.path.join(job.marks, f"{told[0].pid}.stop")
+        self.bundle = os.path.join(job.directory, "bundle")
+        # Of ranks, whoever started them: the job is guarded, not a rank.
+        pid = told[0].pid if len(told) == 1 else parent(told[0].pid)
+        holders = {one.pid for one in told} | {pid}
+        limit = sum(map(anonymous, holders)) + GROWTH * len(told)
+        command = [LEVELOFF, "guard", "--pid", str(pid), "--limit", f"{limit}B", "--bundle", self.bundle]
+        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+    def misses(self):
+        said = self.process.communicate(timeout=60)[1]
+        if self.process.returncode != STOPPED_BY_GUARD:
+            return [f"the guard ended with {self.process.returncode}: {said[-1000:]}"]
+        with open(os.path.join(self.bundle, "stop.json")) as file:
+            facts = json.load(file)
+        stages = [stage["stage"] for stage in facts["stages"]]
+        found = [] if stages == ["request"] else [f"the guard went through {stages}"]
+        saved = (facts["checkpoint"] or {}).get("path")
+        if not saved or not os.path.exists(saved) or saved not in said:
+            found.append(f"the guard names the checkpoint {saved}")
+        if facts["used_bytes"] < facts["limit_bytes"]:
+            found.append(f"stopped at {facts['used_bytes']} of {facts['limit_bytes']}")
+        return found
+
+
+def parent(pid):
+    with open(f"/proc/{pid}/stat") as file:
+        return int(file.read().rpartition(")")[2].split()[1])
+
+
+def anonymous(pid):
+    with open(f"/proc/{pid}/smaps_rollup") as file:
+        return 1024 * int(re.search(r"^Pss_Anon:\s+(\d+)", file.read(), re.M)[1])
 
 
 def misses(job, path, code):

@@ -149,9 +149,9 @@ impl Stop {
             .untrained_since
             .is_some_and(|since| scene.now.duration_since(since) >= leftovers);
         match self.stage {
-            Stage::Request if !scene.obeys_requests || is_refused && self.has_entered => {
-                Some(Stage::Signal)
-            }
+            // Once it was asked, whoever obeyed is gone and cannot say so any more.
+            Stage::Request if !self.has_entered && !scene.obeys_requests => Some(Stage::Signal),
+            Stage::Request if self.has_entered && is_refused => Some(Stage::Signal),
             Stage::Request if is_left_over => Some(Stage::Terminate),
             Stage::Request if is_spent => Some(Stage::Signal),
             Stage::Signal if is_left_over || is_spent => Some(Stage::Terminate),

@@ -54,7 +54,10 @@ fn a_child_that_allocates_is_recorded_until_it_ends() {
     let said = ended.said();
     assert_eq!(said.len(), 8, "{ended:?}");
     assert!(said[0].starts_with(&format!("watching {pid}")), "{said:?}");
-    assert!(said[1].starts_with("guard: stops the run at 3.0 GiB"), "{said:?}");
+    assert!(
+        said[1].starts_with("guard: stops the run at 3.0 GiB"),
+        "{said:?}"
+    );
     assert!(is_verdict(said[2]), "{said:?}");
     assert!(said[3].starts_with("the run ended after "), "{said:?}");
     assert!(said[4].contains("peak"), "{said:?}");

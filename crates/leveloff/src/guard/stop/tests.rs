@@ -59,6 +59,8 @@ fn one_who_obeys_is_asked_and_nothing_else() {
         [Order::Enter(Stage::Request), Order::Ask]
     );
     assert_eq!(play.at(5, &ALL, None), []);
+    // Who obeyed is gone, and with it the word that it obeys. Its launcher needs a moment.
+    play.obeys = false;
     assert_eq!(play.at(9, &[1, 3], None), []);
     assert_eq!(play.at(10, &[], None), []);
     assert_eq!(play.stop.stage(), Stage::Over);
