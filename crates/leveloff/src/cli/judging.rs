@@ -34,7 +34,8 @@ pub(super) const EXAMPLES: &str = "Examples:\n  \
 /// What the user knows about the run; each helps the verdict.
 #[derive(Debug, Clone, Default, Args)]
 pub struct FactArgs {
-    /// A memory limit nearer than the machine's own: 28GiB, 28GB, or 90% of it
+    /// A memory limit nearer than the machine's own: 28GiB, 28GB, or 90% of it; `run`, `watch`, `record` and
+    /// `guard` stop the run there
     #[arg(
         long,
         value_name = "SIZE|%",

@@ -204,8 +204,12 @@ impl Watching {
             let killed = session
                 .as_mut()
                 .and_then(|session| session.oom_report(reason));
+            let was_stopped = session
+                .as_ref()
+                .is_some_and(|session| session.was_stopped_by_guard());
             let told = match killed {
                 Some(killed) => format!("{ended}, {}", killed.brief()),
+                None if was_stopped => format!("{ended}, stopped by the guard"),
                 None => ended.clone(),
             };
             show.tell(SourceNews::Ended(told));

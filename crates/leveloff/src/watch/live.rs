@@ -88,7 +88,11 @@ fn attend(session: &mut Session, show: &mut Show) -> Result<(EndReason, &'static
     loop {
         if session.is_over() {
             session.end_recording(EndReason::TargetGone);
-            show.tell(SourceNews::Ended("the run ended".to_owned()));
+            let ended = match session.was_stopped_by_guard() {
+                true => "the guard stopped the run",
+                false => "the run ended",
+            };
+            show.tell(SourceNews::Ended(ended.to_owned()));
             return Ok((EndReason::TargetGone, "the run ended"));
         }
         if show.is_left_by(session.next_turn_at())? {
