@@ -108,9 +108,13 @@ impl Terms {
         }
         if let Some(before) = self.stop_before {
             let ceiling = gauge::nearest(standing, is_contained).map(|gauge| gauge.limit);
-            let ceiling = ceiling.map_or_else(String::new, |limit| format!(" of {limit}"));
+            let met = match (gauges.limit, ceiling) {
+                (Some(_), _) => "that is met".to_owned(),
+                (None, Some(ceiling)) => format!("it meets its ceiling of {ceiling}"),
+                (None, None) => "it meets a ceiling".to_owned(),
+            };
             let before = leveloff_model::units::Seconds(before.as_secs_f64());
-            parts.push(format!("{before} before it meets its ceiling{ceiling}"));
+            parts.push(format!("{before} before {met} at the judged rate"));
         }
         if let Some(limit) = self.stated.gpu {
             let limit = match limit {

@@ -197,18 +197,22 @@ impl Watchman {
     fn is_met_too_soon(&mut self, look: &Look) -> Option<Why> {
         let asked = self.patience.stop_before?;
         let forecast = look.forecast?;
-        let soon = match forecast {
-            Forecast::Met { left, .. } => left.0 < asked.as_secs_f64(),
+        let dwell = asked.mul_f64(FORECAST_DWELL).max(SHORTEST_FORECAST);
+        let is_within = |time: Duration| match forecast {
+            Forecast::Met { left, .. } => left.0 < time.as_secs_f64(),
             Forecast::Open => false,
         };
-        let lasted = self.forecast.lasted(soon, soon, look.now);
-        let dwell = asked.mul_f64(FORECAST_DWELL).max(SHORTEST_FORECAST);
+        // It has to hold while it comes near, so that in the end there is as much time as was asked for.
+        let near = is_within(asked + dwell);
+        let lasted = self.forecast.lasted(near, near, look.now);
         match forecast {
-            Forecast::Met { left, ceiling } if soon && lasted >= dwell => Some(Why::Forecast {
-                left,
-                asked,
-                ceiling,
-            }),
+            Forecast::Met { left, ceiling } if is_within(asked) && lasted >= dwell => {
+                Some(Why::Forecast {
+                    left,
+                    asked,
+                    ceiling,
+                })
+            }
             _ => None,
         }
     }

@@ -466,6 +466,6 @@ fn one_that_ends_by_itself_while_it_is_watched_needs_no_guard() {
     ]);
     child.wait().unwrap();
     let ended = ended.well();
-    says(&ended, "or 5 min before it meets its ceiling");
+    says(&ended, "or 5 min before that is met at the judged rate");
     says(&ended, "the run ended");
 }
