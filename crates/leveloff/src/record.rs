@@ -10,7 +10,7 @@ use leveloff_sampler::progress::LogFollower;
 use leveloff_sampler::sampler::SamplerOptions;
 
 use crate::cli::RecordArgs;
-use crate::guard::{Guard, STOPPED, Terms};
+use crate::guard::{Guard, Terms};
 use crate::notice::notice;
 use crate::recorder::Recorder;
 use crate::run_target::{Asked, RunTarget, several};
@@ -58,16 +58,13 @@ pub fn run(args: &RecordArgs) -> Result<ExitCode> {
         .duration
         .and_then(|duration| Instant::now().checked_add(duration));
     let (reason, ended) = watch(&mut session, &stop, until)?;
-    let was_stopped = session.was_stopped_by_guard();
+    let code = session.exit_code();
     session.finish(
         reason,
         ended,
         if args.target.system { TOP_GROWERS } else { 0 },
     );
-    Ok(match was_stopped {
-        true => ExitCode::from(STOPPED),
-        false => ExitCode::SUCCESS,
-    })
+    Ok(code)
 }
 
 /// Takes the first sample, and has the guard take its post. If that is not possible, there is no recording.

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -214,6 +215,14 @@ impl Session {
     /// Whether the guard has ended the run, or is about to.
     pub fn was_stopped_by_guard(&self) -> bool {
         self.guard.as_ref().is_some_and(|guard| guard.has_acted())
+    }
+
+    /// What to exit with when the run ended, or is left.
+    pub fn exit_code(&self) -> ExitCode {
+        match self.was_stopped_by_guard() {
+            true => ExitCode::from(guard::STOPPED),
+            false => ExitCode::SUCCESS,
+        }
     }
 
     /// The newest step.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use leveloff_sampler::progress::LogFollower;
 
-use super::{Guard, STOPPED, Terms};
+use super::{Guard, Terms};
 use crate::cli::GuardCommandArgs;
 use crate::notice::notice;
 use crate::record::{begin, watch};
@@ -50,10 +50,7 @@ pub fn run(args: &GuardCommandArgs) -> Result<ExitCode> {
     let options = subject.options(&args.watch);
     let (mut session, _) = begin(recorder, options, Some(&stated), Some(guard), |plain| plain)?;
     let (reason, ended) = watch(&mut session, &stop, None)?;
-    let was_stopped = session.was_stopped_by_guard();
+    let code = session.exit_code();
     session.finish(reason, ended, 0);
-    Ok(match was_stopped {
-        true => ExitCode::from(STOPPED),
-        false => ExitCode::SUCCESS,
-    })
+    Ok(code)
 }

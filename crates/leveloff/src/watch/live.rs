@@ -11,7 +11,7 @@ use leveloff_sampler::progress::LogFollower;
 
 use super::{choice, short_command};
 use crate::cli::WatchingArgs;
-use crate::guard::{Guard, STOPPED, Terms};
+use crate::guard::{Guard, Terms};
 use crate::record::{TOP_GROWERS, begin};
 use crate::recorder::Recorder;
 use crate::run_target::{Asked, RunTarget};
@@ -71,16 +71,13 @@ pub fn run(args: &WatchingArgs, pid: Option<i32>, look: Look) -> Result<ExitCode
     show.offer(&first);
     let (reason, ended) = attend(&mut session, &mut show)?;
     show.wait();
-    let was_stopped = session.was_stopped_by_guard();
+    let code = session.exit_code();
     session.finish(
         reason,
         ended,
         if args.target.system { TOP_GROWERS } else { 0 },
     );
-    Ok(match was_stopped {
-        true => ExitCode::from(STOPPED),
-        false => ExitCode::SUCCESS,
-    })
+    Ok(code)
 }
 
 /// Until the screen was left, or the run ended.
