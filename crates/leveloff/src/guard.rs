@@ -1,9 +1,9 @@
 //! The guard: stops a run gracefully before the machine kills it.
 //!
-//! [`terms`] is what was asked for. At every look, [`gauge`] says how full everything is, [`watchman`] decides
-//! by that and by the [`trend`] of the last second, and says when to look again. A [`stop`] goes from a kind
-//! request to SIGKILL, stage by stage, to the [`crew`] that is there, and [`stopping`] does it; [`hooks`] tell others, [`bundle`] keeps
-//! what is known afterwards, [`words`] says it. `docs/GUARD.md` has the reasons.
+//! [`terms`] is what was asked for. At every look, [`gauge`] says how full everything is; `watchman` decides by that
+//! and by the `trend` of the last second, and says when to look again. A `stop` goes from a kind request to
+//! SIGKILL, stage by stage, to the `crew` that is there, and `stopping` does it; `hooks` tell others,
+//! [`bundle`] keeps what is known afterwards, `words` says it. `docs/GUARD.md` has the reasons.
 
 mod alone;
 pub mod bundle;

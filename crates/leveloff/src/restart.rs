@@ -1,8 +1,8 @@
 //! Starting a run again after a guard stopped it: the way to keep a run going that leaks and is needed.
 //!
-//! The command is started by a [`starter`], a small process of its own inside the run's tree, so that whatever
+//! The command is started by a `starter`, a small process of its own inside the run's tree, so that whatever
 //! it starts has the terminal, the pipes and the recording of the first. When its command has ended it asks
-//! at our [`desk`] whether to start again; if nobody answers, it ends as its command ended. [`Restarts`] is
+//! at our `desk` whether to start again; if nobody answers, it ends as its command ended. [`Restarts`] is
 //! what we answer.
 
 mod desk;

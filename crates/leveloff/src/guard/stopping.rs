@@ -1,4 +1,4 @@
-//! A stop that is under way: does what the [`super::stop`] says, and keeps what was done.
+//! A stop that is under way: does what the `stop` says, and keeps what was done.
 
 use std::time::{Duration, Instant};
 
