@@ -14,8 +14,9 @@ switches itself off. `LEVELOFF_DISABLE=1` switches it off from outside.
 """
 
 import atexit
+import os
 from contextlib import ContextDecorator
-from typing import TYPE_CHECKING, Any, Callable, Optional
+from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
 from . import _numbers, _session
 from ._guard import Cost, guarded, switch
@@ -61,12 +62,13 @@ class phase(ContextDecorator):  # noqa: N801: used like a function
 
 
 @guarded(None)
-def mark(event: str, **facts: float) -> None:
-    """Tells that something happened just now: `leveloff.mark("checkpoint", saved_bytes=7_000_000)`.
+def mark(event: str, path: Union[None, str, "os.PathLike[str]"] = None, **facts: float) -> None:
+    """Tells that something happened just now: `leveloff.mark("checkpoint", path="out/step-100.pt")`.
 
-    `checkpoint` has a meaning; other names are yours. Facts are numbers, kept with the event.
+    `checkpoint` has a meaning; other names are yours. `path` is where it was saved, which is told when a run was
+    stopped. Facts are numbers, kept with the event.
     """
-    _session.current().mark(event, facts)
+    _session.current().mark(event, facts, path)
 
 
 @guarded(False)

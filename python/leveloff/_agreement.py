@@ -21,11 +21,11 @@ from ._guard import switch
 LOOK_EVERY = 8
 """Positions between two looks: a look costs a round trip to the store's host, about 0.1 ms."""
 
-SHORTEST_PATIENCE = 30.0
+SHORTEST_PATIENCE = 10.0
 """Seconds that a rank waits for the others at least."""
 
-LONGEST_PATIENCE = 300.0
-"""Seconds that it waits at most, when steps are slow."""
+LONGEST_PATIENCE = 60.0
+"""Seconds that it waits at most, when steps are slow: a process group gives up on its ranks, too, after minutes."""
 
 PATIENCE_IN_STEPS = 4
 """How many of its longest steps a rank waits for the others."""
@@ -40,6 +40,8 @@ class Agreement:
     def __init__(self, store: Any, world: int) -> None:
         self._store = store
         self._world = world
+        # A launcher's store outlives a process group, and what an earlier group agreed on is in it.
+        self._group = (store.add("leveloff/joined", 1) - 1) // world
         self._generation = 0
         self._target: Optional[int] = None
         self._last_call: Optional[float] = None
@@ -91,13 +93,15 @@ class Agreement:
         if settled == "later":
             self._read()
             return False
+        came = self._store.add(self._key(arrived), 0)
         self._generation += 1
         self._target = None
         if settled == "never":
             self.gave_up = True
             switch.warn_once(
                 "agreement",
-                "leveloff: asked to stop, but not all ranks came to the same step in time; the training goes on",
+                f"leveloff: asked to stop, but only {came} of {self._world} ranks came to the same step in time; the "
+                "request is dropped and the training goes on. should_stop(), or the callback, belongs on every rank",
             )
         return settled == "stop"
 
@@ -124,7 +128,7 @@ class Agreement:
         return _text(self._store.get(key)) if self._store.check([key]) else None
 
     def _key(self, name: str) -> str:
-        return f"leveloff/{self._generation}/{name}"
+        return f"leveloff/{self._group}/{self._generation}/{name}"
 
 
 class Ranks:

@@ -1,5 +1,6 @@
 """Errors of ours never reach the training: one guard around every public entry."""
 
+import errno
 import functools
 import os
 import sys
@@ -131,10 +132,9 @@ def _words(error: BaseException) -> str:
         return str(error)
     if isinstance(error, OSError):
         name = f"{error.filename}: " if error.filename else ""
-        return (
-            f"{name}{error.strerror or error}. "
-            "Free space there, or set LEVELOFF_MARKS to a directory that can be written"
-        )
+        is_full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        cure = "Free space there, or set" if is_full else "Set"
+        return f"{name}{error.strerror or error}. {cure} LEVELOFF_MARKS to a directory that can be written"
     return f"{type(error).__name__}: {error}. This is an error in leveloff; please report it"
 
 

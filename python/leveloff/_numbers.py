@@ -2,6 +2,7 @@
 
 import math
 import numbers
+import os
 from typing import Any, Dict, Mapping, Optional, Union
 
 from ._guard import switch
@@ -14,10 +15,13 @@ LARGEST = 9e15
 MOST_FACTS = 64
 """More facts in a line are not read."""
 
+LONGEST_PATH = 1024
+"""Bytes in a path."""
+
 LONGEST_NAME = 64
 """Bytes in the name of a fact, an event or a phase."""
 
-RESERVED = frozenset(("t", "step", "phase", "event", "leveloff_marks"))
+RESERVED = frozenset(("t", "step", "phase", "event", "path", "leveloff_marks"))
 """Fields that have an argument of their own."""
 
 
@@ -53,6 +57,18 @@ def name(value: Any, what: str) -> Optional[str]:
     if type(value) is str and value and len(value.encode("utf-8", "replace")) <= LONGEST_NAME and value.isprintable():
         return value
     switch.warn_once(what, f"leveloff: {what} {str(value)[:80]!r} is no text of 1 to {LONGEST_NAME} bytes; left out")
+    return None
+
+
+def path(value: Any) -> Optional[str]:
+    """Where something was saved, seen from anywhere, or `None` with a warning."""
+    try:
+        found = os.path.abspath(os.fsdecode(value))
+    except TypeError:
+        found = ""
+    if found and len(found.encode("utf-8", "replace")) <= LONGEST_PATH and found.isprintable():
+        return found
+    switch.warn_once("path", f"leveloff: {str(value)[:80]!r} is no path of at most {LONGEST_PATH} bytes; left out")
     return None
 
 

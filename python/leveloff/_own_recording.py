@@ -13,6 +13,9 @@ PATIENCE = 30.0
 LOOK_EVERY = 0.005
 """Seconds between looks whether the first sample is there, which takes some ten milliseconds."""
 
+LAST_LOOK = 2.0
+"""Seconds that the last steps may take to be seen."""
+
 CHECK_PATIENCE = 120.0
 """Seconds. A recording is judged in milliseconds; a check that takes this long hangs."""
 
@@ -55,6 +58,14 @@ class OwnRecording:
                     "`leveloff doctor` tells what can be measured here"
                 )
             time.sleep(LOOK_EVERY)
+
+    def wait_for_another_sample(self) -> None:
+        """Returns once it has looked again, so that the last steps are known; soon, if it does not."""
+        until = time.monotonic() + LAST_LOOK
+        for _ in range(2):  # It may have looked before, and write only now.
+            size = _size(self.file)
+            while _size(self.file) <= size and self._recorder.poll() is None and time.monotonic() < until:
+                time.sleep(LOOK_EVERY)
 
     def end(self) -> Optional[str]:
         """Ends the recorder; tells how it ended if it had done so by itself."""
@@ -125,6 +136,13 @@ def _ask(program: str, file: str, flags: Sequence[str]) -> str:
         said = done.stderr.decode(errors="replace").strip() or f"it ended {_way_out(done.returncode)}"
         raise RecordingFailed(f"the check could not be made: {said}")
     return done.stdout.decode(errors="replace")
+
+
+def _size(file: str) -> int:
+    try:
+        return os.path.getsize(file)
+    except OSError:
+        return 0
 
 
 def _has_sample(file: str) -> bool:

@@ -30,6 +30,8 @@ class Demands(NamedTuple):
     check_flags: List[str]
     undecided: str
     keep: Optional[str]
+    states_steps: bool
+    """Whether something is stated that only steps can tell."""
 
     @staticmethod
     def of(markers: Sequence[Mark]) -> "Demands":
@@ -42,6 +44,7 @@ class Demands(NamedTuple):
             check_flags=[*facts, *_flags(stated, BOUNDS)],
             undecided=stated.get("undecided", "warn"),
             keep=None if keep is None else str(keep),
+            states_steps=stated.get("level_by") is not None,
         )
 
     def is_failed_by(self, outcome: str) -> bool:

@@ -1,6 +1,7 @@
 """What one process tells: its steps, phases and events."""
 
 import os
+import sys
 import threading
 import time
 from contextlib import suppress
@@ -15,6 +16,15 @@ from ._writer import MarksFile
 
 PLAIN = frozenset((int, float))
 """Numbers that hold on to nothing else."""
+
+VALID: Dict[str, Tuple[Callable[[Any], bool], str]] = {
+    "every": (lambda every: type(every) is int and every > 0, "a number of steps from 1 on"),
+    "tensors": (lambda tensors: tensors is None or type(tensors) is bool, "True, False or None"),
+    "shapes": (lambda shapes: type(shapes) is bool, "True or False"),
+    "trim_probe": (lambda trim: type(trim) is bool, "True or False"),
+    "budget": (lambda budget: type(budget) in (int, float) and budget > 0, "a share above 0"),
+}
+"""Options, what they may be, and that in words."""
 
 STANDING = ("planned_steps", "epoch_steps")
 """Facts that hold until they are told anew, so a watcher that comes late should hear them, too."""
@@ -126,8 +136,8 @@ class Session:
             self._phase = self._phase or "train"
             self._tell_phase({})
 
-    def mark(self, event: Any, facts: Mapping[str, Any]) -> None:
-        """Something happened."""
+    def mark(self, event: Any, facts: Mapping[str, Any], path: Any = None) -> None:
+        """Something happened, and is to be found at a path, where there is one."""
         with self._lock:
             self._open()
             self._take_waiting()
@@ -135,6 +145,9 @@ class Session:
             line: Dict[str, Any] = {} if name is None else {"event": name}
             if self._step is not None:
                 line["step"] = self._step
+            place = None if path is None or name is None else _numbers.path(path)
+            if place is not None:
+                line["path"] = place
             self._add_facts(line, facts)
             self._put(line, time.monotonic(), may_wait=False)
 
@@ -146,6 +159,22 @@ class Session:
             if self._file is not None:
                 line = self._file.state(**facts)
                 self._put(dict(line), time.monotonic(), may_wait=False)
+
+    def begin_file(self) -> None:
+        """Makes the marks file before there is anything to tell."""
+        with self._lock:
+            self._open()
+
+    def begin_at(self, step: int) -> None:
+        """A training begins, at this step: what an earlier one in this process told is over."""
+        with self._lock:
+            self._open()
+            self._take_waiting()
+            self._step = step
+
+    def is_stopping(self) -> bool:
+        """Whether the training has been told to stop."""
+        return self._stop is not None and self._stop.is_stopping
 
     def stop_watch(self) -> StopWatch:
         """The stop request's watch; the first to ask for it says that this training obeys."""
@@ -202,15 +231,18 @@ class Session:
             raise Trouble("it was forked by native code, and its marks are its parent's")
         if self._place is not None:
             return
-        self._place = choose(self.pid, os.getuid(), os.environ)
-        if os.path.basename(self._place.marks) != f"{self.pid}.jsonl" and _is_later_rank():
+        place = choose(self.pid, os.getuid(), os.environ)
+        if os.path.basename(place.marks) != f"{self.pid}.jsonl" and _is_later_rank():
+            self._place = place
             switch.warn_once(
                 "rank",
                 "leveloff: LEVELOFF_MARKS names a file, and several ranks would write to it: only rank 0 does. "
                 "Set it to a directory",
             )
             return
-        self._file = MarksFile(self._place, self.pid, os.getuid())
+        self._file = MarksFile(place, self.pid, os.getuid())
+        # Last: a Ctrl-C before this would leave us with a place and no file.
+        self._place = place
 
     def _put(self, line: Dict[str, Any], now: float, may_wait: bool) -> None:
         if self._file is not None and line:
@@ -256,18 +288,42 @@ def current() -> Session:
     with _making:
         if _current is None:
             _current = Session(_options, _is_fork_child)
+            _finish_with_multiprocessing()
         return _current
+
+
+def _finish_with_multiprocessing() -> None:
+    """Its children end without what is registered for the end of Python."""
+    util = sys.modules.get("multiprocessing.util")
+    if _is_fork_child and util is not None:
+        util.Finalize(None, guarded(None)(finish), exitpriority=100)
+
+
+def options() -> Options:
+    """The options as they are."""
+    return _options
 
 
 def configure(**changes: Any) -> None:
     """Changes options, for the session there is and for those of forked children."""
     global _options
-    unknown = [name for name in changes if name not in Options._fields]
-    if unknown:
-        raise Trouble(f"configure() knows no {', '.join(unknown)}; it knows {', '.join(Options._fields)}")
-    _options = _options._replace(**changes)
+    valid = {name: value for name, value in changes.items() if _is_valid(name, value)}
+    _options = _options._replace(**valid)
     if _current is not None:
         _current.configure(_options)
+
+
+def _is_valid(name: str, value: Any) -> bool:
+    """A mistake in an option costs that option, and not the steps."""
+    asked = VALID.get(name)
+    if asked is None:
+        text = f"there is no option {name}; there are {', '.join(VALID)}"
+    elif asked[0](value):
+        return True
+    else:
+        text = f"{name}={value!r} is not {asked[1]}"
+    switch.warn_once(f"option {name}", f"leveloff: {text}; left out")
+    return False
 
 
 def finish() -> None:
@@ -278,12 +334,14 @@ def finish() -> None:
 
 @guarded(None)
 def _begin_anew() -> None:
-    """Forgets all that was told, for the pytest plugin: a test's steps are no steps of the next."""
+    """Forgets all that was told, for the pytest plugin: a test's steps are no steps of the next. The next marks file is
+    there at once: a recorder looks for one when it begins, and then only now and then."""
     global _current
     with _making:
         session, _current = _current, None
     if session is not None:
         session.discard()
+    current().begin_file()
 
 
 def _after_fork() -> None:

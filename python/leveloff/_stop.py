@@ -29,6 +29,7 @@ class StopWatch:
         self._is_stopped = False
         self._next_look = float("-inf")
         self._was_asked = False
+        self._path_saved: Optional[str] = None
 
     def is_quiet(self) -> bool:
         """Whether there is nothing to look for yet. Ranks count their calls, so that with others it never is."""
@@ -42,8 +43,9 @@ class StopWatch:
         stops = self._ranks.should_stop(asked) if agree is None else bool(agree(asked))
         if stops:
             self._stop()
-        elif asked and self._ranks.gave_up:
+        elif self._ranks.gave_up:
             self._dismiss()
+            self._session.mark("not_stopping", {})
         return stops
 
     def is_asked(self) -> bool:
@@ -66,10 +68,15 @@ class StopWatch:
         """The training has saved and stopped."""
         if self.is_stopping and not self._is_stopped:
             self._is_stopped = True
-            self._session.mark("stopped", {})
+            self._session.mark("stopped", {}, self._path_saved)
+
+    def saved(self, path: str) -> None:
+        """Where the checkpoint of the stop is."""
+        self._path_saved = path
 
     def begin(self) -> None:
         """A training begins: what was asked of an earlier one in this process is over."""
+        self._path_saved = None
         self.is_stopping = self._is_stopped = False
         self._ranks.begin()
 

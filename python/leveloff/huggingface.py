@@ -6,6 +6,7 @@
 """
 
 import math
+import os
 from typing import Any, Optional
 
 from transformers.trainer_callback import (  # type: ignore[import-not-found, unused-ignore]
@@ -37,6 +38,7 @@ class LeveloffCallback(TrainerCallback):  # type: ignore[misc, unused-ignore]
         if self._obeys_stop:
             session.stop_watch().begin()
         facts = {"planned_steps": state.max_steps, "epoch_steps": _epoch_steps(args, state, kwargs)}
+        session.begin_at(state.global_step)
         session.set_phase("train", {})
         session.mark("train_begin", {name: value for name, value in facts.items() if value})
 
@@ -49,6 +51,13 @@ class LeveloffCallback(TrainerCallback):  # type: ignore[misc, unused-ignore]
             control.should_training_stop = True
             # There may be little memory left, and under save_strategy="best" it would undo the save.
             control.should_evaluate = False
+
+    @guarded(None)
+    def on_epoch_end(self, args: Any, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
+        if self._obeys_stop and _session.current().is_stopping():
+            # What the epoch's end asks for would come after the save of the stop.
+            control.should_evaluate = False
+            control.should_save = False
 
     @guarded(None)
     def on_prediction_step(self, args: Any, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
@@ -64,7 +73,9 @@ class LeveloffCallback(TrainerCallback):  # type: ignore[misc, unused-ignore]
 
     @guarded(None)
     def on_save(self, args: Any, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
-        _session.current().mark("checkpoint", {})
+        place = os.path.join(args.output_dir, f"checkpoint-{state.global_step}")
+        # A search over parameters saves elsewhere.
+        _session.current().mark("checkpoint", {}, place if os.path.isdir(place) else None)
 
     @guarded(None)
     def on_train_end(self, args: Any, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:

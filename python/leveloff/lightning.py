@@ -44,6 +44,7 @@ class LeveloffCallback(*_bases()):  # type: ignore[misc]
         self._obeys_stop = obey_stop
         self._stop_checkpoint = stop_checkpoint
         self._last_step: Optional[int] = None
+        self._val_batches: Any = None
         _configure(options)
 
     @guarded(None)
@@ -52,6 +53,7 @@ class LeveloffCallback(*_bases()):  # type: ignore[misc]
         if self._obeys_stop:
             session.stop_watch().begin()
         self._last_step = trainer.global_step
+        session.begin_at(trainer.global_step)
         session.set_phase("train", {})
         session.mark("train_begin", _plan(trainer))
 
@@ -92,6 +94,8 @@ class LeveloffCallback(*_bases()):  # type: ignore[misc]
     @guarded(None)
     def on_train_end(self, trainer: Any, pl_module: Any) -> None:
         session = _session.current()
+        if self._val_batches is not None:
+            trainer.limit_val_batches, self._val_batches = self._val_batches, None
         if self._obeys_stop:
             session.stop_watch().stopped()
         session.mark("train_end", {})
@@ -102,9 +106,13 @@ class LeveloffCallback(*_bases()):  # type: ignore[misc]
         # A stop that waits for a minimum of epochs comes too late for the memory.
         trainer.fit_loop.min_epochs = 0
         trainer.fit_loop.epoch_loop.min_steps = None
+        # A stop would have it validate first, with the little memory that is left.
+        if self._val_batches is None:
+            self._val_batches, trainer.limit_val_batches = trainer.limit_val_batches, 0
         path = self._stop_checkpoint or os.path.join(_directory(trainer), f"leveloff-stop-step={step}.ckpt")
         try:
             trainer.save_checkpoint(path)
+            _session.current().stop_watch().saved(path)
         except Exception as error:
             raise Trouble(f"the training stops, but its checkpoint {path} could not be saved: {error}") from error
 

@@ -20,6 +20,7 @@ import leveloff as package
 
 from . import _session
 from ._binary import BinaryNotFound, find
+from ._guard import guarded, switch
 from ._own_recording import Answer, OwnRecording, RecordingFailed, check
 from ._pytest_demands import KNOWN, Demands, file_name
 
@@ -27,6 +28,14 @@ MARKER = (
     "leveloff(level_by=90, max_growth='1MiB/step', ...): fail when the memory of the test's own process leaks "
     f"or passes a bound; takes {', '.join(KNOWN)}"
 )
+
+TEST_BUDGET = 0.02
+"""The share of a test's time that looking inside may take: a test is short, and its tensors should be counted."""
+
+STEPS_NOT_HEARD = """\
+  steps      the test told {told}, and none was heard: too short, LEVELOFF_MARKS was
+             changed within pytest, or leveloff had switched itself off (a warning
+             says so); what is stated in steps cannot be decided"""
 
 NO_STEPS = """\
   steps      the test told none: seconds are counted, and what is stated in
@@ -47,6 +56,9 @@ class Leveloff:
     step = staticmethod(package.step)
     phase = staticmethod(package.phase)
     mark = staticmethod(package.mark)
+    should_stop = staticmethod(package.should_stop)
+    configure = staticmethod(package.configure)
+    cost = staticmethod(package.cost)
 
 
 @pytest.fixture
@@ -112,6 +124,8 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, None]:
     try:
         outcome = yield
     finally:
+        guarded(None)(_session.finish)()  # Steps that were held back are steps of the test.
+        recording.wait_for_another_sample()
         trouble = recording.end()
     own_failure: Optional[BaseException] = outcome.excinfo and outcome.excinfo[1]
     if own_failure is not None and not _is_failure(own_failure):
@@ -141,6 +155,8 @@ def _begin(item: pytest.Item, watch: Watch) -> OwnRecording:
         os.remove(file)  # The same test again: some plugins repeat those that failed.
     # Steps of the test before would be taken for this one's.
     _session._begin_anew()
+    switch.forget_costs()
+    _session.configure(budget=max(TEST_BUDGET, _session.options().budget))
     try:
         recording = OwnRecording(watch.program, file, watch.demands.recorder_flags)
     except RecordingFailed as error:
@@ -166,6 +182,8 @@ def _conclude(
         answer = check(watch.program, file, demands.check_flags)
     except RecordingFailed as error:
         return pytest.fail.Exception(f"leveloff: {error}\n\n  recording  {file}", pytrace=False)
+    if demands.states_steps and not answer.has_steps and answer.outcome == "passed":
+        answer = answer._replace(outcome="undecided", headline="undecided: what is stated in steps cannot be told")
     item.user_properties.append(("leveloff", answer.outcome))
     kept = _kept(item, demands, file, has_failed or answer.outcome != "passed")
     text = "\n\n".join([answer.headline, answer.evidence, *_hints(answer, kept)])
@@ -178,7 +196,8 @@ def _conclude(
 
 
 def _hints(answer: Answer, kept: Optional[str]) -> List[str]:
-    hints = [] if answer.has_steps else [NO_STEPS]
+    told = switch.steps
+    hints = [] if answer.has_steps else [STEPS_NOT_HEARD.format(told=told) if told else NO_STEPS]
     if kept is not None:
         hints.append(f"  recording  {kept}\n             → leveloff report {kept} -o memory.html")
     return hints
@@ -203,8 +222,12 @@ def _kept(item: pytest.Item, demands: Demands, file: str, is_wanted: bool) -> Op
     if stated is None:
         return file
     directory = os.path.join(root if demands.keep else str(item.config.invocation_params.dir), stated)
-    os.makedirs(directory, exist_ok=True)
-    return str(shutil.move(file, os.path.join(directory, os.path.basename(file))))
+    try:
+        os.makedirs(directory, exist_ok=True)
+        return str(shutil.move(file, os.path.join(directory, os.path.basename(file))))
+    except OSError as error:
+        _warned(item, f"the recording cannot be kept in {directory}: {error.strerror}; it stays at {file}")
+        return file
 
 
 def _scratch(config: pytest.Config) -> str:

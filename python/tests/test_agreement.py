@@ -40,10 +40,12 @@ class Store:
             return self._values.setdefault(key, desired.encode())
 
 
-def stops_of(world: int, requests: Dict[int, int], skew: int, seed: int, rounds: int = 1) -> List[List[Optional[int]]]:
+def stops_of(
+    world: int, requests: Dict[int, int], skew: int, seed: int, rounds: int = 1, store: Optional[Store] = None
+) -> List[List[Optional[int]]]:
     """For each round, the step at which each rank stopped. Ranks may be `skew` steps apart, as in a training
     that exchanges gradients."""
-    store = Store()
+    store = store or Store()
     done = [0] * world
     moved = threading.Condition()
     results: List[List[Optional[int]]] = [[None] * world for _ in range(rounds)]
@@ -103,11 +105,19 @@ def test_a_second_training_in_the_same_store_stops_again():
     assert first == second == [24, 24]
 
 
+def test_what_an_earlier_group_agreed_on_is_not_agreed_on_again():
+    store = Store()
+    for _ in range(2):
+        (stops,) = stops_of(2, {1: 10}, 1, 5, store=store)
+        assert stops == [24, 24]
+    assert stops_of(2, {}, 1, 5, store=store) == [[None, None]]
+
+
 def test_a_rank_that_is_alone_gives_up_and_the_late_one_hears_of_it(monkeypatch):
     monkeypatch.setattr(_agreement, "SHORTEST_PATIENCE", 0.05)
     store = Store()
     alone, late = Agreement(store, 2), Agreement(store, 2)
-    with pytest.warns(RuntimeWarning, match="the training goes on"):
+    with pytest.warns(RuntimeWarning, match="only 1 of 2 ranks came .* the training goes on"):
         answers = [alone.should_stop(step, step == 3) for step in range(1, 17)]
     assert not any(answers) and alone.gave_up
     assert not any(late.should_stop(step, False) for step in range(1, 17)) and late.gave_up

@@ -16,7 +16,7 @@ HUGGING_FACE = (
 module("transformers"); module("transformers.trainer_callback", TrainerCallback=object, TrainerControl=object, TrainerState=object)
 from leveloff.huggingface import LeveloffCallback
 assert leveloff.LeveloffCallback is LeveloffCallback
-args = N(gradient_accumulation_steps=4)
+args = N(gradient_accumulation_steps=4, output_dir='out')
 state = N(max_steps=40, global_step=0, epoch=0.0)
 control = N(should_save=False, should_training_stop=False, should_evaluate=True)
 callback = LeveloffCallback()
@@ -36,7 +36,8 @@ from leveloff.lightning import LeveloffCallback
 assert leveloff.LeveloffCallback is LeveloffCallback and issubclass(LeveloffCallback, Callback)
 saved = []
 trainer = N(global_step=0, current_epoch=0, num_training_batches=10, accumulate_grad_batches=2, estimated_stepping_batches=15,
-            sanity_checking=False, should_stop=False, checkpoint_callback=None, default_root_dir="/out", save_checkpoint=saved.append,
+            limit_val_batches=1.0, sanity_checking=False, should_stop=False, checkpoint_callback=None,
+            default_root_dir="/out", save_checkpoint=saved.append,
             fit_loop=N(min_epochs=3, epoch_loop=N(min_steps=100)))
 callback = LeveloffCallback()
 """
@@ -76,15 +77,26 @@ def test_hugging_face_saves_and_stops_when_asked(tmp_path):
         + """
 step()
 assert control.should_save and control.should_training_stop and not control.should_evaluate
-callback.on_save(args, state, control); callback.on_train_end(args, state, control)
+args.output_dir = os.environ['LEVELOFF_MARKS']; os.mkdir(args.output_dir + '/checkpoint-2')
+callback.on_save(args, state, control)
+control.should_save = control.should_evaluate = True  # As strategies by epoch ask for.
+callback.on_epoch_end(args, state, control)
+assert not control.should_save and not control.should_evaluate, "it is saved already"
+callback.on_train_end(args, state, control)
 control.should_training_stop = False
+state.global_step = 0
 callback.on_train_begin(args, state, control)
+callback.on_epoch_end(args, N(), N())
 step()
 assert not control.should_training_stop, "a second training is not stopped for what the first was asked"
 """,
     )
     assert told.code == 0, told.err
     assert told.events() == ["train_begin", "stopping", "checkpoint", "stopped", "train_end", "train_begin"]
+    saved = next(line for line in told.lines if line.get("event") == "checkpoint")
+    assert saved["path"] == str(tmp_path / "checkpoint-2")
+    second = next(line for line in reversed(told.lines) if line.get("event") == "train_begin")
+    assert second["step"] == 0, "what the first one told is over"
 
 
 def test_hugging_face_can_be_told_not_to_obey(tmp_path):
@@ -137,11 +149,15 @@ trainer.global_step = 7
 callback.on_train_batch_end(trainer, None, None, None, 0)
 assert trainer.should_stop and saved == ["/out/leveloff-stop-step=7.ckpt"]
 assert not trainer.fit_loop.min_epochs and not trainer.fit_loop.epoch_loop.min_steps, "or it would train on"
+assert trainer.limit_val_batches == 0, "or it would validate first"
 callback.on_train_end(trainer, None)
+assert trainer.limit_val_batches == 1.0, "the next training validates again"
 """,
     )
     assert told.code == 0, told.err
     assert told.events() == ["train_begin", "stopping", "stopped", "train_end"]
+    stopped = next(line for line in told.lines if line.get("event") == "stopped")
+    assert stopped["path"] == "/out/leveloff-stop-step=7.ckpt"
 
 
 def test_lightning_under_both_its_names(tmp_path):

@@ -137,3 +137,19 @@ def test_a_file_that_a_living_process_writes_is_left_to_it(tmp_path):
     )
     assert told.events() == ["mine"] and told.steps() == [1, 1]
     assert "several processes need a directory" in told.err
+
+
+def test_a_child_of_multiprocessing_tells_its_last_step(tmp_path):
+    told = train(
+        tmp_path,
+        """
+        import multiprocessing
+        def run():
+            for n in range(1, 26): leveloff.step(n)
+        leveloff.step(1)
+        child = multiprocessing.get_context("fork").Process(target=run)
+        child.start(); child.join()
+        """,
+    )
+    assert told.err == ""
+    assert 25 in told.steps()

@@ -130,6 +130,27 @@ def test_bounds_are_asked_for(inner: pytest.Pytester) -> None:
     assert '"limit"' in recording.splitlines()[0], "a later report should know what was stated"
 
 
+def test_what_is_stated_in_steps_is_undecided_without_any(inner: pytest.Pytester) -> None:
+    tests = "@pytest.mark.leveloff(level_by=10, interval='10ms')\ndef test_it(): time.sleep(1)"
+    result = outcome(inner, tests)
+    result.assert_outcomes(passed=1, warnings=1)
+    result.stdout.fnmatch_lines(["*LeveloffWarning: *undecided*", "*the test told none: *"])
+
+
+def test_the_last_steps_of_a_short_test_are_heard(inner: pytest.Pytester) -> None:
+    outcome(inner, f"@pytest.mark.leveloff({MOMENT}, keep='kept')\ndef test_it(leveloff): train(leveloff, 1, steps=7)")
+    recording = (inner.path / "kept" / file_name("test_it.py::test_it")).read_text()
+    assert '"step":6' in recording
+
+
+def test_a_recording_that_cannot_be_kept_there_stays(inner: pytest.Pytester) -> None:
+    (inner.path / "taken").write_text("")
+    result = outcome(inner, f"@pytest.mark.leveloff({MOMENT}, keep='taken')\ndef test_it(): pass")
+    result.assert_outcomes(passed=1, warnings=1)
+    result.stdout.fnmatch_lines(["*the recording cannot be kept in *taken: *; it stays at *"])
+    assert left_over(inner) == [file_name("test_it.py::test_it")]
+
+
 UNDECIDED = "def test_short(leveloff): train(leveloff, 100_000, steps=20)"
 
 

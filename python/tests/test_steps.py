@@ -191,3 +191,19 @@ def test_the_callback_of_no_framework_is_an_import_error_that_helps(tmp_path):
         """,
     )
     assert "leveloff.huggingface" in told.out and "leveloff.lightning" in told.out
+
+
+def test_a_mark_may_say_where(tmp_path):
+    told = train(
+        tmp_path,
+        """
+        from pathlib import Path
+        os.chdir("/tmp")
+        leveloff.mark("checkpoint", path=Path("out") / "a.pt", saved_bytes=3)
+        leveloff.mark("checkpoint", path="x" * 2000)
+        leveloff.mark("checkpoint", path=7)
+        """,
+    )
+    where = [line.get("path") for line in told.lines if line.get("event") == "checkpoint"]
+    assert where == ["/tmp/out/a.pt", None, None]
+    assert told.warnings() == 1 and "is no path" in told.err

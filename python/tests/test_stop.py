@@ -109,6 +109,23 @@ print(asked, answers)
     assert told.out == "[False, True, True] [False, False, True]\n", told.err
 
 
+def test_a_request_that_not_all_ranks_can_obey_is_dropped(tmp_path):
+    told = train(
+        tmp_path,
+        ASK
+        + """
+from types import SimpleNamespace as Ranks
+leveloff.step(1); assert not leveloff.should_stop(); ask()
+watch = leveloff._session.current().stop_watch()
+watch._ranks = Ranks(should_stop=lambda asked: False, gave_up=True)
+watch._next_look = 0.0
+assert not watch.look(None) and not os.path.exists(watch._path)
+""",
+    )
+    assert told.code == 0, told.err
+    assert told.events() == ["not_stopping"]
+
+
 def test_a_full_disk_does_not_keep_a_rank_from_stopping(tmp_path):
     told = train(
         tmp_path,

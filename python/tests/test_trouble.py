@@ -118,8 +118,29 @@ def test_it_can_be_switched_off(tmp_path):
     assert train(tmp_path, "leveloff.step(1)", LEVELOFF_DISABLE="0").steps() == [1]
 
 
-def test_an_option_that_is_not_known(tmp_path):
-    check(train(tmp_path, "leveloff.configure(shape=True)\n" + LOOP), "it knows every, tensors")
+def test_a_mistake_in_an_option_costs_that_option(tmp_path):
+    told = train(tmp_path, "leveloff.configure(shape=True, every='x', budget=-1, shapes=True)\n" + LOOP)
+    assert told.out == "trained to the end\n" and told.steps()[-1] == 199
+    assert "there is no option shape; there are every, tensors" in told.err
+    assert "every='x' is not a number of steps" in told.err and "budget=-1 is not" in told.err
+    assert told.warnings() == 3 and "shapes=" not in told.err
+
+
+def test_an_interrupt_in_the_first_call_is_not_the_end(tmp_path):
+    told = train(
+        tmp_path,
+        """
+        import leveloff._session as s
+        real = s.MarksFile
+        def interrupted(*_): raise KeyboardInterrupt
+        s.MarksFile = interrupted
+        try: leveloff.step(1)
+        except KeyboardInterrupt: pass
+        s.MarksFile = real
+        leveloff.step(2)
+        """,
+    )
+    assert told.steps() == [2], told.err
 
 
 class TestTheDefaultPlace:

@@ -145,6 +145,7 @@ fn tree(processes: u32) -> Observation {
         swapped: Bytes(0),
         rss: Bytes(350 * MEBIBYTE),
         fds: Some(40),
+        is_read: true,
     };
     Observation {
         processes: (0..processes).map(process).collect(),

@@ -69,6 +69,8 @@ pub struct ProcessShare {
     pub rss: Bytes,
     /// Its open descriptors.
     pub fds: Option<u32>,
+    /// Whether its share was ever read. Before, it is an estimate: what it holds beyond what it inherited.
+    pub is_read: bool,
 }
 
 /// What a run's curve is drawn over.

@@ -411,6 +411,7 @@ mod tests {
             swapped: Bytes::ZERO,
             rss: Bytes(memory),
             fds: None,
+            is_read: true,
         }
     }
 

@@ -339,6 +339,7 @@ impl Run {
             swapped: part(6),
             rss: Bytes(3 * memory.0),
             fds: self.has_everything.then_some(memory.0 as u32 % 5000 + 1),
+            is_read: true,
         }
     }
 }

@@ -200,6 +200,7 @@ fn share(index: u64, role: Role, memory: Bytes) -> ProcessShare {
         swapped: Bytes::ZERO,
         rss: memory,
         fds: None,
+        is_read: true,
     }
 }
 

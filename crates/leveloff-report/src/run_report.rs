@@ -250,6 +250,7 @@ mod tests {
             swapped: Bytes::ZERO,
             rss: Bytes(1),
             fds: None,
+            is_read: true,
         }
     }
 

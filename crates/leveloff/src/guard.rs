@@ -1,8 +1,8 @@
 //! The guard: stops a run gracefully before the machine kills it.
 //!
 //! [`terms`] is what was asked for. At every look, [`gauge`] says how full everything is, [`watchman`] decides
-//! by that and by the [`trend`] of the last seconds, and says when to look again. A [`stop`] goes from a kind
-//! request to SIGKILL, stage by stage, to the [`crew`] that is there; [`hook`] tells others, [`bundle`] keeps
+//! by that and by the [`trend`] of the last second, and says when to look again. A [`stop`] goes from a kind
+//! request to SIGKILL, stage by stage, to the [`crew`] that is there, and [`stopping`] does it; [`hooks`] tell others, [`bundle`] keeps
 //! what is known afterwards, [`words`] says it. `docs/GUARD.md` has the reasons.
 
 mod alone;
@@ -10,13 +10,16 @@ pub mod bundle;
 mod crew;
 pub mod gauge;
 mod hook;
+mod hooks;
 mod stop;
+mod stopping;
 pub mod terms;
 mod trend;
 mod watchman;
 mod words;
 
 pub use alone::run;
+pub use stopping::{Checkpoint, Stopped, event};
 pub use terms::Terms;
 pub use words::stopped as told;
 
@@ -28,23 +31,22 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use leveloff_classifier::verdict::RunVerdict;
 use leveloff_model::process::{Pid, ProcessInfo, ProcessKey, Role};
-use leveloff_model::progress::{Mark, MarkKind};
-use leveloff_model::sample::{Event, Tick};
-use leveloff_model::units::{Bytes, Seconds, Step};
+use leveloff_model::sample::Tick;
+use leveloff_model::units::{Bytes, Seconds};
 use leveloff_report::judge_text;
 use leveloff_sampler::container::is_contained;
 use leveloff_sampler::proc_root::ProcRoot;
-use leveloff_sampler::progress::SentRequest;
 use leveloff_sampler::sampler::{Sampler, Standing};
-use leveloff_sampler::signalling::{self, Sent, StopSignal};
+use leveloff_sampler::signalling;
 
 use crate::judge::live::LiveJudge;
 use crate::notice::{alarm, notice};
 use bundle::{Bundle, MOST_PROCESSES};
-use crew::{Crew, on_this_machine};
 use gauge::Gauges;
-use hook::{Facts, Hook, HookEnd};
-use stop::{Answer, Order, Scene, Stage, Stop};
+use hook::Facts;
+use hooks::Hooks;
+use stop::Stage;
+use stopping::{Decided, Stopping};
 use watchman::{Decision, Forecast, Look, Patience, Watchman, Why};
 
 /// The exit code after a stop: what `sysexits.h` calls a temporary failure, which schedulers retry.
@@ -58,7 +60,7 @@ pub struct Guard {
     watchman: Watchman,
     is_contained: bool,
     bundle: Option<Bundle>,
-    hooks: Vec<Hook>,
+    hooks: Hooks,
     /// Not told to end: what has to start the run again.
     spared: Option<Pid>,
     peak: Bytes,
@@ -67,48 +69,6 @@ pub struct Guard {
     stopping: Option<Stopping>,
     /// Whether it was said what cannot be done.
     has_warned_of_rights: bool,
-}
-
-/// What a guard did.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Stopped {
-    /// Why.
-    pub why: Why,
-    /// At which step it was decided.
-    pub step: Option<Step>,
-    /// What the run held then.
-    pub memory: Bytes,
-    /// The most that it held.
-    pub peak: Bytes,
-    /// The signal that trainings know.
-    pub signal: StopSignal,
-    /// The stages, and when each began after the decision.
-    pub did: Vec<(Stage, Duration)>,
-    /// The last checkpoint that was saved since.
-    pub checkpoint: Option<Checkpoint>,
-    /// How long it took until all of it had ended.
-    pub took: Duration,
-    /// Who did not end.
-    pub left: Vec<Pid>,
-}
-
-/// A checkpoint that a training told of.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Checkpoint {
-    /// Of which step.
-    pub step: Option<Step>,
-    /// Where, if it said.
-    pub path: Option<String>,
-}
-
-/// A stop that is under way.
-#[derive(Debug)]
-struct Stopping {
-    stop: Stop,
-    begun: Instant,
-    request: Option<SentRequest>,
-    answer: Option<Answer>,
-    report: Stopped,
 }
 
 /// What a guard sees of the session that it is part of.
@@ -120,11 +80,15 @@ pub struct Seen<'a> {
     pub recording: Option<&'a Path>,
 }
 
-/// The longest time between two looks while a run is being stopped.
-const STOPPING_PACE: Duration = Duration::from_millis(100);
+/// The flags of the user's commands, by which they are called.
+const ON_WARN: &str = "--on-warn";
+const ON_STOP: &str = "--on-stop";
 
 /// How long a signal waits for the mappings to be written down: a second for 30 GB of small pages.
 const CAPTURE_PATIENCE: Duration = Duration::from_secs(2);
+
+/// The longest time between two looks while a run is being stopped.
+const STOPPING_PACE: Duration = Duration::from_millis(100);
 
 /// Before the first step, or this long where no steps are known, memory is loaded and not leaked: no
 /// forecast is made from it.
@@ -144,7 +108,7 @@ impl Guard {
             interval,
             is_contained: false,
             bundle,
-            hooks: Vec::new(),
+            hooks: Hooks::default(),
             spared: None,
             peak: Bytes::ZERO,
             decided: None,
@@ -191,7 +155,7 @@ impl Guard {
     /// How long until the next look; `None` when the usual interval will do.
     pub fn pace(&self) -> Option<Duration> {
         let pace = match &self.stopping {
-            Some(stopping) if stopping.stop.stage() != Stage::Over => STOPPING_PACE,
+            Some(stopping) if !stopping.is_over() => STOPPING_PACE,
             Some(_) => return None,
             None => self.watchman.pace(),
         };
@@ -200,15 +164,13 @@ impl Guard {
 
     /// Whether a stop is under way and needs the whole tree at each look.
     pub fn is_stopping(&self) -> bool {
-        self.stopping
-            .as_ref()
-            .is_some_and(|it| it.stop.stage() != Stage::Over)
+        self.stopping.as_ref().is_some_and(|it| !it.is_over())
     }
 
     /// What was done, once it is over.
     pub fn stopped(&self) -> Option<&Stopped> {
         let stopping = self.stopping.as_ref()?;
-        (stopping.stop.stage() == Stage::Over).then_some(&stopping.report)
+        stopping.is_over().then(|| stopping.report())
     }
 
     /// Whether it has begun to end the run.
@@ -218,34 +180,38 @@ impl Guard {
 
     /// Whether it came to SIGKILL.
     pub fn has_killed(&self) -> bool {
-        let did = self
-            .stopping
-            .iter()
-            .flat_map(|stopping| &stopping.report.did);
-        did.into_iter().any(|(stage, _)| *stage == Stage::Kill)
+        let mut did = self.stopping.iter().flat_map(|it| &it.report().did);
+        did.any(|(stage, _)| *stage == Stage::Kill)
     }
 
     /// A look between two samples. Whether something has to be done now.
     pub fn glance(&mut self, standing: &Standing) -> bool {
         let decision = self.decide(standing, None);
         self.decided = Some(decision).filter(|decision| *decision != Decision::Calm);
-        self.poll_hooks();
+        self.hooks.poll();
         self.decided.is_some()
     }
 
     /// A sample: decides, and does what is due. What it does is told as events of the run.
     pub fn take(&mut self, tick: &mut Tick, sampler: &mut Sampler, seen: &Seen<'_>) {
-        self.poll_hooks();
+        self.hooks.poll();
         let standing = sampler.standing();
         if self.stopping.is_none() {
             self.watch(tick, sampler, &standing, seen);
         }
-        self.hear(tick);
-        if self.is_stopping() {
-            self.go_on(tick, sampler);
-        }
-        if let Some(stopping) = &mut self.stopping {
-            stopping.report.peak = self.peak;
+        let is_capturing = self.bundle.as_ref().is_some_and(Bundle::is_capturing);
+        let Some(stopping) = &mut self.stopping else {
+            return;
+        };
+        stopping.has_held(self.peak);
+        stopping.hear(tick);
+        // Who dies of a signal has no mappings any more. Who is asked to stop has time enough.
+        let is_asked = sampler
+            .stop_request()
+            .is_some_and(|request| request.is_obeyed());
+        let waits = is_capturing && !is_asked && stopping.age() < CAPTURE_PATIENCE;
+        if !stopping.is_over() && !waits {
+            stopping.go_on(tick, sampler, self.spared);
         }
     }
 
@@ -308,14 +274,7 @@ impl Guard {
                     tick.sample.progress.step,
                     "guard_warning",
                 ));
-                self.run_hook(
-                    "--on-warn",
-                    self.terms.on_warn.clone(),
-                    sampler,
-                    tick,
-                    seen,
-                    &text,
-                );
+                self.run_hook(ON_WARN, sampler, tick, seen, &text);
             }
             Decision::Stop(why) => self.begin(why, tick, sampler, seen),
         }
@@ -334,138 +293,27 @@ impl Guard {
     }
 
     fn begin(&mut self, why: Why, tick: &mut Tick, sampler: &mut Sampler, seen: &Seen<'_>) {
-        let now = Instant::now();
         let text = words::why(&why);
         alarm(&format!("stopping the run: {text}"));
         if let Some(bundle) = &mut self.bundle {
             bundle.capture(described(sampler));
         }
-        self.stopping = Some(Stopping {
-            stop: Stop::begin(now, self.terms.grace, self.terms.signal),
-            begun: now,
-            request: None,
-            answer: None,
-            report: Stopped {
-                why,
-                step: tick.sample.progress.step,
-                memory: sampler.standing().tree,
-                peak: self.peak,
-                signal: self.terms.signal,
-                did: Vec::new(),
-                checkpoint: None,
-                took: Duration::ZERO,
-                left: Vec::new(),
-            },
-        });
+        let decided = Decided {
+            why,
+            step: tick.sample.progress.step,
+            memory: sampler.standing().tree,
+        };
+        self.stopping = Some(Stopping::begin(
+            decided,
+            self.terms.grace,
+            self.terms.signal,
+        ));
         tick.events.push(event(
             tick.sample.t,
             tick.sample.progress.step,
             "guard_stop",
         ));
-        self.run_hook(
-            "--on-stop",
-            self.terms.on_stop.clone(),
-            sampler,
-            tick,
-            seen,
-            &text,
-        );
-    }
-
-    /// What the training says about it.
-    fn hear(&mut self, tick: &Tick) {
-        let Some(stopping) = &mut self.stopping else {
-            return;
-        };
-        for event in &tick.events {
-            let Event::Mark(Mark {
-                kind: MarkKind::Event(name),
-                step,
-                path,
-                ..
-            }) = event
-            else {
-                continue;
-            };
-            match name.as_str() {
-                "stopping" => stopping.answer = Some(Answer::Stopping),
-                "not_stopping" => stopping.answer = Some(Answer::NotStopping),
-                "checkpoint" => {
-                    stopping.report.checkpoint = Some(Checkpoint {
-                        step: *step,
-                        path: path.clone(),
-                    });
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// Does what is due of the stop.
-    fn go_on(&mut self, tick: &mut Tick, sampler: &mut Sampler) {
-        let crew = Crew::of(tick, sampler, self.spared);
-        let signal = self.terms.signal;
-        let request = sampler.stop_request().filter(|request| request.is_obeyed());
-        let is_capturing = self.bundle.as_ref().is_some_and(Bundle::is_capturing);
-        let Some(stopping) = &mut self.stopping else {
-            return;
-        };
-        // Who dies of a signal has no mappings any more. Who is asked has time enough.
-        if is_capturing && request.is_none() && stopping.begun.elapsed() < CAPTURE_PATIENCE {
-            return;
-        }
-        // A request that cannot be put leads to the next stage, which is done at once.
-        for _ in 0..2 {
-            let orders = stopping.stop.next(&Scene {
-                now: Instant::now(),
-                crew: &crew,
-                obeys_requests: request.is_some(),
-                addressees: crew.addressees(signal, on_this_machine(signal)),
-                answer: stopping.answer.take(),
-            });
-            for order in orders {
-                match order {
-                    Order::Enter(stage) => {
-                        stopping.report.did.push((stage, stopping.begun.elapsed()));
-                        say_stage(stage, signal, self.terms.grace);
-                        let name = format!("guard_{}", words::name(stage));
-                        tick.events
-                            .push(event(tick.sample.t, tick.sample.progress.step, &name));
-                    }
-                    Order::Ask => {
-                        let sent = request
-                            .as_ref()
-                            .map(|it| it.send(&words::why(&stopping.report.why)));
-                        match sent {
-                            Some(Ok(sent)) => {
-                                let grace = words::seconds(self.terms.grace);
-                                notice(&format!(
-                                    "asked the training to save and stop; it has {grace}"
-                                ));
-                                stopping.request = Some(sent);
-                            }
-                            Some(Err(error)) => {
-                                notice(&format!("cannot ask the training to stop: {error}"));
-                                stopping.stop.cannot_ask(Instant::now());
-                            }
-                            None => stopping.stop.cannot_ask(Instant::now()),
-                        }
-                    }
-                    Order::Send(key, signal) => send(key, signal),
-                }
-            }
-            if stopping.stop.stage() != Stage::Signal || request.is_none() {
-                break;
-            }
-        }
-        if stopping.stop.stage() == Stage::Over {
-            stopping.report.took = stopping.begun.elapsed();
-            stopping.report.left = crew.members().iter().map(|member| member.key.pid).collect();
-            // Nobody is left to obey it, and a later process might have the same number.
-            if let Some(request) = stopping.request.take() {
-                let _ = request.withdraw();
-            }
-        }
+        self.run_hook(ON_STOP, sampler, tick, seen, &text);
     }
 
     /// A run whose processes came later, or changed their user: said when it is seen, not at the limit.
@@ -494,21 +342,17 @@ impl Guard {
     fn run_hook(
         &mut self,
         name: &'static str,
-        command: Option<String>,
         sampler: &mut Sampler,
         tick: &Tick,
         seen: &Seen<'_>,
         text: &str,
     ) {
-        let Some(command) = command else { return };
         let facts = self.hook_facts(name, sampler, tick, seen, text);
-        match Hook::start(name, &command, &facts) {
-            Ok(hook) => {
-                sampler.leave_out_group(hook.group());
-                self.hooks.push(hook);
-            }
-            Err(error) => notice(&format!("cannot run the {name} command: {error}")),
-        }
+        let command = match name {
+            ON_STOP => self.terms.on_stop.as_deref(),
+            _ => self.terms.on_warn.as_deref(),
+        };
+        self.hooks.run(name, command, &facts, sampler);
     }
 
     fn hook_facts(
@@ -522,7 +366,7 @@ impl Guard {
         let standing = sampler.standing();
         let gauges = Gauges::of(&self.terms.stated, &standing, self.is_contained);
         let trainer = sampler.infos().find(|info| info.role == Role::Trainer);
-        let event = if name == "--on-stop" { "stop" } else { "warn" };
+        let event = if name == ON_STOP { "stop" } else { "warn" };
         let mut facts = vec![
             ("LEVELOFF_HOOK_EVENT", event.to_owned()),
             ("LEVELOFF_HOOK_TEXT", text.to_owned()),
@@ -555,21 +399,6 @@ impl Guard {
         );
         facts
     }
-
-    fn poll_hooks(&mut self) {
-        let now = Instant::now();
-        self.hooks.retain_mut(|hook| match hook.end(now) {
-            None => true,
-            Some(HookEnd::Well) => false,
-            Some(HookEnd::Badly(how)) => {
-                notice(&format!(
-                    "the {} command {how}; the guard goes on",
-                    hook.name()
-                ));
-                false
-            }
-        });
-    }
 }
 
 impl Seen<'_> {
@@ -590,18 +419,6 @@ fn forecast(tick: &Tick, verdict: Option<&RunVerdict>) -> Forecast {
     }
 }
 
-/// Something that we did, as an event of the run.
-pub fn event(t: Seconds, step: Option<Step>, name: &str) -> Event {
-    Event::Mark(Mark {
-        t,
-        process: None,
-        step,
-        kind: MarkKind::Event(name.to_owned()),
-        path: None,
-        facts: Default::default(),
-    })
-}
-
 /// Those whose mappings explain the run.
 fn described(sampler: &Sampler) -> Vec<ProcessKey> {
     let mut chosen: Vec<&ProcessInfo> = sampler
@@ -614,28 +431,4 @@ fn described(sampler: &Sampler) -> Vec<ProcessKey> {
         .take(MOST_PROCESSES)
         .map(|info| info.key)
         .collect()
-}
-
-fn say_stage(stage: Stage, signal: StopSignal, grace: Duration) {
-    let grace = words::seconds(grace);
-    let text = match stage {
-        Stage::Signal => format!("sending {signal}, on which trainings stop; it has {grace}"),
-        Stage::Terminate => {
-            format!("sending SIGTERM to every process of the run; they have {grace}")
-        }
-        Stage::Kill => "sending SIGKILL to every process of the run that is left".to_owned(),
-        // Said when it was put.
-        Stage::Request | Stage::Over => return,
-    };
-    notice(&text);
-}
-
-fn send(key: ProcessKey, signal: StopSignal) {
-    match signalling::send(&ProcRoot::live(), key, signal) {
-        Ok(Sent::Delivered | Sent::Gone) => {}
-        Err(error) => notice(&format!(
-            "cannot send {signal} to process {}: {error}",
-            key.pid
-        )),
-    }
 }

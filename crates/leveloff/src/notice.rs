@@ -62,8 +62,10 @@ impl Drop for HeldNotices {
     }
 }
 
+type Hearing = Box<dyn FnMut(&str, Urgency) + Send>;
+
 struct Held {
-    hear: Box<dyn FnMut(&str, Urgency) + Send>,
+    hear: Hearing,
     said: Vec<String>,
 }
 

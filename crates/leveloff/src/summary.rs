@@ -19,6 +19,8 @@ pub struct Summary {
     /// Where memory was before it began to fall, if that is just now.
     before_fall: Option<Point>,
     falls: u32,
+    /// Samples since it began to fall.
+    since_fall: u32,
     /// How far the run came, its last words included.
     reached: Option<(Seconds, Option<Step>)>,
     /// Growth that is told per process under `--system`.
@@ -143,12 +145,18 @@ impl Summary {
     fn notice_fall(&mut self, point: &Point) {
         let falls = self.last.as_ref().filter(|last| last.total > point.total);
         self.falls = falls.map_or(0, |_| self.falls.saturating_add(1));
-        match self.falls {
-            0 => self.before_fall = None,
-            1 => self.before_fall = falls.cloned(),
-            2..=TEARDOWN_SAMPLES => {}
+        self.since_fall = self.since_fall.saturating_add(1);
+        let is_down = |before: &Point| point.total < before.total;
+        if self.falls > TEARDOWN_SAMPLES {
             // Too long for an end: it just shrinks.
-            _ => self.before_fall = None,
+            self.before_fall = None;
+        } else if self.since_fall < TEARDOWN_SAMPLES
+            && self.before_fall.as_ref().is_some_and(is_down)
+        {
+            // An end need not fall at every sample.
+        } else {
+            self.before_fall = falls.cloned();
+            self.since_fall = 0;
         }
     }
 
@@ -384,6 +392,18 @@ mod tests {
     fn a_run_that_is_over_is_told_as_it_was_before_it_shut_down() {
         let line = told(&[100, 200, 300, 120, 4], true);
         assert!(line.contains("→ 300 MiB at 2 s, peak 300 MiB"), "{line}");
+    }
+
+    #[test]
+    fn an_end_need_not_fall_at_every_sample() {
+        let line = told(&[100, 200, 300, 120, 120, 4], true);
+        assert!(line.contains("→ 300 MiB at 2 s, peak 300 MiB"), "{line}");
+    }
+
+    #[test]
+    fn a_fall_that_was_made_up_for_is_no_end() {
+        let line = told(&[100, 300, 200, 300, 290, 295], true);
+        assert!(line.contains("→ 300 MiB at 3 s"), "{line}");
     }
 
     #[test]

@@ -55,7 +55,7 @@ CASES = [
     Case("compiled-20", LOOP, [LONG, "compiled"], environment={"TORCHINDUCTOR_COMPILE_THREADS": "20"}, leaks=False,
          workers_told=True, counts=1, cheap=True),
     Case("loader-cow", LOOP, [OFTEN, "copy_on_write"], roles={"trainer": 1, "dataloader-worker": 4},
-         blame=("dataloader-worker", "anon", "heap")),
+         blame=("dataloader-worker", "anon", "heap"), findings=("copy-on-write",)),
     Case("ranks", LOOP, [OFTEN, "ranks", "--steps=250"], TORCHRUN, roles=TWO_RANKS, counts=1),
     Case("lightning", LIGHTNING, [LONG], needs=("lightning",), leaks=False, counts=1, cheap=True),
     Case("loop-shapes", LOOP, [OFTEN, "one_shape", "--shapes"], leaks=True, blame=MEMORY_OF_THE_TRAINER,

@@ -179,6 +179,7 @@ impl ProcessShare {
             swapped: swapped_part(reading).min(memory.saturating_sub(shared)),
             rss: reading.rss(),
             fds: reading.fds,
+            is_read: reading.pss.is_some(),
         }
     }
 }

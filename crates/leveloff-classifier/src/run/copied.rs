@@ -24,7 +24,7 @@ const EVERY_QUARTER: f64 = 0.1;
 /// Pages that the living workers made their own.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Copied {
-    /// Since the youngest of them began.
+    /// Since the share of each of them is known.
     pub(super) since: f64,
     /// How much.
     pub(super) amount: f64,
@@ -33,8 +33,8 @@ pub(super) struct Copied {
 /// What living loader workers copied up to `now`, if it is more than `material`.
 pub(super) fn copied(book: &Book, now: f64, material: f64) -> Option<Copied> {
     let workers = book.roles.get(Role::DataloaderWorker)?;
-    let since = youngest(book)?;
-    let amount = workers.anonymous.growth_since(since, now);
+    let since = all_read_since(book)?;
+    let amount = workers.anonymous_read.growth_since(since, now);
     let rss = workers.rss.growth_since(since, now);
     let is_copying =
         amount >= material && rss.abs() <= RSS_STOOD_STILL * amount && goes_on(workers, since, now);
@@ -65,19 +65,20 @@ pub(super) fn copied_pages(book: &Book, jury: &Jury, unit: XUnit) -> Option<(Sub
     })
 }
 
-fn youngest(book: &Book) -> Option<f64> {
+/// Until its share is read, a forked worker seems to have nothing: what it shares since the fork is
+/// no copy. `None` when there is no worker, or one that was not read yet.
+fn all_read_since(book: &Book) -> Option<f64> {
     let living = book.processes.living();
-    living
-        .filter(|track| track.role == Role::DataloaderWorker)
-        .filter_map(|track| track.memory.began_at())
-        .max_by(f64::total_cmp)
+    let workers = living.filter(|track| track.role == Role::DataloaderWorker);
+    let read: Option<Vec<f64>> = workers.map(|track| track.read_since).collect();
+    read?.into_iter().max_by(f64::total_cmp)
 }
 
 fn goes_on(workers: &RoleTrack, since: f64, now: f64) -> bool {
     let quarter = 0.25 * (now - since);
-    let least = EVERY_QUARTER * workers.anonymous.growth_since(since, now);
+    let least = EVERY_QUARTER * workers.anonymous_read.growth_since(since, now);
     (0..4).all(|part| {
         let from = since + f64::from(part) * quarter;
-        workers.anonymous.growth_since(from, from + quarter) >= least
+        workers.anonymous_read.growth_since(from, from + quarter) >= least
     })
 }

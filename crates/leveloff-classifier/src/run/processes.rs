@@ -26,6 +26,8 @@ pub(super) struct ProcessTrack {
     pub(super) memory: Track,
     /// Its RSS, which moves only with what it allocates itself.
     pub(super) rss: Track,
+    /// Since when its share is known, and not only estimated.
+    pub(super) read_since: Option<f64>,
 }
 
 impl ProcessTracks {
@@ -46,6 +48,9 @@ impl ProcessTracks {
                 (track.role, track.rank) = (process.role, process.rank);
                 track.memory.push(x, process.memory.0 as f64);
                 track.rss.push(x, process.rss.0 as f64);
+                if process.is_read {
+                    track.read_since.get_or_insert(x);
+                }
             }
         }
     }
@@ -75,6 +80,7 @@ impl ProcessTracks {
             rank: process.rank,
             memory: Track::default(),
             rss: Track::default(),
+            read_since: None,
         };
         if self.kept.len() < ProcessTracks::KEPT {
             self.kept.push(newcomer);
@@ -120,6 +126,7 @@ mod tests {
             swapped: Bytes::ZERO,
             rss: Bytes(memory),
             fds: None,
+            is_read: true,
         }
     }
 

@@ -21,6 +21,8 @@ pub(super) struct RoleTrack {
     pub(super) memory: Track,
     /// Anonymous memory.
     pub(super) anonymous: Track,
+    /// The same where the share of each of its processes was read, and none is estimated.
+    pub(super) anonymous_read: Track,
     /// Shared memory.
     pub(super) shared: Track,
     /// Swapped out.
@@ -61,6 +63,7 @@ struct Sums {
     rss: f64,
     descriptors: f64,
     uncounted: usize,
+    unread: usize,
 }
 
 impl RoleTracks {
@@ -108,6 +111,7 @@ impl RoleTrack {
             role,
             memory: Track::default(),
             anonymous: Track::default(),
+            anonymous_read: Track::default(),
             shared: Track::default(),
             swapped: Track::default(),
             rss: Track::default(),
@@ -131,6 +135,9 @@ impl RoleTrack {
             if amount > 0.0 || track.points() > 0 {
                 track.push(x, amount);
             }
+        }
+        if sums.unread == 0 {
+            self.anonymous_read.push(x, sums.anonymous);
         }
         if sums.uncounted == 0 {
             self.descriptors.push(x, sums.descriptors);
@@ -158,6 +165,7 @@ impl Sums {
         self.shared += process.shared.0 as f64;
         self.swapped += process.swapped.0 as f64;
         self.rss += process.rss.0 as f64;
+        self.unread += usize::from(!process.is_read);
         match process.fds {
             Some(fds) => self.descriptors += f64::from(fds),
             // A zombie has no descriptors left to count.

@@ -71,5 +71,6 @@ fn process(number: u32, role: Role, megabytes: f64, rss: Option<f64>) -> Process
         swapped: Bytes::ZERO,
         rss: bytes(rss.unwrap_or(megabytes)),
         fds: None,
+        is_read: true,
     }
 }

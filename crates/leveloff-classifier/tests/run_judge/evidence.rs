@@ -208,6 +208,32 @@ fn pages_copied_by_forked_workers_are_seen_though_their_rss_stands_still() {
 }
 
 #[test]
+fn what_workers_share_since_the_fork_is_no_copy_of_theirs() {
+    // Until the shares are read, the workers seem to have nothing and the trainer everything.
+    let copies = |by_step: f64| {
+        let run = (0..400).map(move |step| {
+            let is_read = step >= 20;
+            let own = if is_read { 100.0 } else { 0.0 } + by_step * f64::from(step);
+            let workers = (1..5).map(|n| {
+                let mut worker = process(n, Role::DataloaderWorker, own);
+                worker.rss = Bytes((700.0 * MIB) as u64);
+                worker.is_read = is_read;
+                worker
+            });
+            let rest = if is_read { 140.0 } else { 500.0 };
+            let trainer = process(0, Role::Trainer, rest + wobble(step));
+            moment(step, [trainer].into_iter().chain(workers).collect())
+        });
+        let verdict = judged(run);
+        finding(&verdict, "copy-on-write").map(str::to_owned)
+    };
+    let text = copies(0.05).expect("named");
+    assert!(text.contains("made 73 MiB"), "{text}");
+    assert!(text.contains("since step 20"), "{text}");
+    assert_eq!(copies(0.0), None);
+}
+
+#[test]
 fn workers_that_only_warm_up_copy_nothing() {
     let run = (0..400).map(|step| {
         let warm = 40.0 * (1.0 - (-f64::from(step) / 30.0).exp());

@@ -57,6 +57,30 @@ fn what_malloc_has_in_use_is_native() {
 }
 
 #[test]
+fn arrays_that_python_keeps_are_mallocs_too() {
+    let verdict = growing(|step, observation| {
+        set(
+            observation,
+            &[
+                (InsideFact::Tensors, 6529.0),
+                (InsideFact::MallocUsed, LEVEL + growth(step)),
+                (InsideFact::MallocFree, 20e6),
+                (
+                    InsideFact::PythonBlocks,
+                    900_000.0 + 200.0 * f64::from(step),
+                ),
+            ],
+        );
+    });
+    let text = finding(&verdict, "native-growth").expect("named");
+    assert!(
+        text.contains("native code keeps it, or Python objects do"),
+        "{text}"
+    );
+    assert!(text.contains("blocks"), "{text}");
+}
+
+#[test]
 fn what_malloc_keeps_is_retention_and_a_trim_proves_it() {
     let verdict = growing(|step, observation| {
         set(

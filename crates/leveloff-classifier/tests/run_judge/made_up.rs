@@ -22,6 +22,7 @@ pub fn process(number: u32, role: Role, mib: f64) -> ProcessShare {
         swapped: Bytes::ZERO,
         rss: Bytes((mib * MIB) as u64),
         fds: Some(10),
+        is_read: true,
     }
 }
 

@@ -90,6 +90,7 @@ impl Row<'_> {
             swapped,
             rss,
             fds: self.number("fds").map(|fds| fds as u32),
+            is_read: true,
         });
     }
 

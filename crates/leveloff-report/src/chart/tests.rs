@@ -27,6 +27,7 @@ fn share(index: u32, role: Role, memory: u64) -> ProcessShare {
         swapped: Bytes::ZERO,
         rss: Bytes(memory << 20),
         fds: None,
+        is_read: true,
     }
 }
 

@@ -219,6 +219,7 @@ mod tests {
             swapped: Bytes::ZERO,
             rss: Bytes(2 * memory),
             fds: None,
+            is_read: true,
         }
     }
 

@@ -13,9 +13,6 @@ use crate::subject::{things, words};
 /// The judge does not look at what rises by less than this share of what is material for the whole.
 const NO_RISE: f64 = 0.5;
 
-/// Python's allocator hands out no larger blocks; what is larger, it asks malloc for.
-const LARGEST_BLOCK: f64 = 512.0;
-
 /// What was ruled out, in a line each. What was not looked at is not named.
 pub fn ruled_out(report: &RunReport) -> Vec<String> {
     let run = &report.verdict;
@@ -43,15 +40,14 @@ fn item(part: &Part, report: &RunReport) -> Option<String> {
     Some(format!("{}{whose}: {text}", words(subject)))
 }
 
-/// Whether growth could have been there. Of what is counted inside, some is part of another, and some is
-/// in nobody's host memory.
+/// Whether growth could have been there, and would have shown. Of what is counted inside, some is part of
+/// another, some is in nobody's host memory, and a few Python objects can hold much: their number rules
+/// nothing out.
 fn explains_growth(subject: Subject) -> bool {
     match subject {
         Subject::Inside(fact) => matches!(
             fact,
             InsideFact::Tensors
-                | InsideFact::GcObjects
-                | InsideFact::PythonBlocks
                 | InsideFact::MallocUsed
                 | InsideFact::MallocFree
                 | InsideFact::CudaReserved
@@ -90,11 +86,9 @@ fn level(subject: Subject, judgement: &Judgement, run: &RunVerdict) -> Option<St
 
 /// Of what the judge saw no rise in.
 fn unchanged(subject: Subject, part: &Part, run: &RunVerdict) -> Option<String> {
-    let no_rise = NO_RISE * run.memory.material;
-    let most = match (subject, things(subject)) {
-        (Subject::Inside(InsideFact::PythonBlocks), _) => no_rise / LARGEST_BLOCK,
-        (_, Some(_)) => 0.0,
-        (_, None) => no_rise,
+    let most = match things(subject) {
+        Some(_) => 0.0,
+        None => NO_RISE * run.memory.material,
     };
     let [begun, ended] = [part.baseline, part.settled].map(|amount| written(subject, amount));
     (part.growth() <= most).then(|| format!("{begun} in the beginning, {ended} in the end"))

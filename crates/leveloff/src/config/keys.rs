@@ -48,11 +48,11 @@ pub const KEYS: [Key; 14] = [
 
 /// Whoever judges. Not `demo`: what is known of the project's run is not true of the patient.
 const JUDGING: &[&str] = &[
-    "run", "watch", "record", "replay", "judge", "report", "compare", CHECK,
+    "run", "watch", "record", "guard", "replay", "judge", "report", "compare", CHECK,
 ];
 
 /// Whoever samples.
-const SAMPLING: &[&str] = &["run", "watch", "record", CHECK];
+const SAMPLING: &[&str] = &["run", "watch", "record", "guard", CHECK];
 
 /// Whether a key is for this subcommand; the others read no file, and no mistake in one stops them.
 pub fn concern(subcommand: &str) -> bool {

@@ -4,12 +4,14 @@ use std::time::Duration;
 
 use leveloff_model::process::printable;
 use leveloff_model::units::{Bytes, Seconds, Step};
+use leveloff_sampler::signalling::StopSignal;
 use serde_json::{Value, json};
 
 use super::gauge::Gauge;
 use super::stop::Stage;
 use super::watchman::Why;
 use super::{Checkpoint, Stopped};
+use crate::notice::notice;
 
 /// Why a run is stopped.
 pub fn why(why: &Why) -> String {
@@ -107,6 +109,20 @@ pub fn facts(stopped: &Stopped) -> Value {
         })),
         "left": stopped.left.iter().map(|pid| pid.0).collect::<Vec<_>>(),
     })
+}
+
+/// Says that a stage begins. That the training was asked is said when it could be.
+pub fn say_stage(stage: Stage, signal: StopSignal, grace: Duration) {
+    let grace = seconds(grace);
+    let text = match stage {
+        Stage::Signal => format!("sending {signal}, on which trainings stop; it has {grace}"),
+        Stage::Terminate => {
+            format!("sending SIGTERM to every process of the run; they have {grace}")
+        }
+        Stage::Kill => "sending SIGKILL to every process of the run that is left".to_owned(),
+        Stage::Request | Stage::Over => return,
+    };
+    notice(&text);
 }
 
 /// A stage's name in marks and files.

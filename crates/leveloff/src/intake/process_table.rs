@@ -149,6 +149,7 @@ impl ProcessTable {
                 swapped: amounts.swapped().min(memory.saturating_sub(shared)),
                 rss: amounts.rss.unwrap_or(memory),
                 fds: small(fields, columns.fds),
+                is_read: true,
             });
         }
         true

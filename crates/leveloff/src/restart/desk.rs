@@ -82,7 +82,7 @@ fn new_directory() -> std::io::Result<PathBuf> {
         match DirBuilder::new().mode(0o700).create(&path) {
             Ok(()) => return Ok(path),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && number < 1000 => {
-                number += 1
+                number += 1;
             }
             Err(error) => return Err(error),
         }

@@ -81,7 +81,7 @@ impl Watching {
 
     /// Does what is due.
     pub fn turn(&mut self) {
-        self.step(|session| session.turn());
+        self.step(Session::turn);
     }
 
     /// A step that fails, or even panics, ends the watch and not the command.

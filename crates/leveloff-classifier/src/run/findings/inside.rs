@@ -210,24 +210,29 @@ fn native(case: &Case, books: &Books, used: &Grown) -> Finding {
     let rising = books
         .python_blocks
         .filter(|blocks| blocks.rises_with_memory(case, InsideFact::PythonBlocks));
-    let python = rising.map_or_else(String::new, |blocks| {
-        format!(
-            "; Python objects became more, too ({:+.0} blocks): arrays, images or bytes that Python keeps \
-             are malloc's as well",
-            blocks.by
-        )
-    });
     let text =
         format!("malloc has {more} more in use while {memory}{tensors}: native code keeps it");
     if books.tensors.is_none() {
         // What was not counted is not level.
-        let text = format!("{text}, or tensors do, which were not counted{python}");
+        let text = format!("{text}, or tensors do, which were not counted");
         return finding("native-growth", text, COUNT_TENSORS);
+    }
+    if let Some(blocks) = rising {
+        let more = blocks.by;
+        let text = format!(
+            "{text}, or Python objects do: arrays, images and bytes are malloc's, and objects became more, \
+             too ({more:+.0} blocks)"
+        );
+        return finding("native-growth", text, LOOK_FOR_ARRAYS);
     }
     let next = "`memray run --native` names the allocating code, but sees no malloc that is reached through \
                 dlsym; jemalloc with MALLOC_CONF=prof:true does";
-    finding("native-growth", format!("{text}{python}"), next)
+    finding("native-growth", text, next)
 }
+
+const LOOK_FOR_ARRAYS: &str = "look for arrays, images or bytes that are kept in lists or dicts: \
+    tracemalloc.start() and a snapshot's compare_to() name the lines; if there are none, \
+    `memray run --native` names the native code";
 
 const COUNT_TENSORS: &str = "leveloff.configure(tensors=True, budget=0.02) counts tensors within seconds: if they rise along, \
     references are kept; if not, `memray run --native` names the allocating code";
