@@ -189,3 +189,24 @@ async fn converse(stream: TcpStream, board: Arc<Board>) {
         let _ = timeout(GRACE, connection).await;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_names_the_address_and_the_next_step() {
+        let low = SocketAddr::from(([127, 0, 0, 1], 80));
+        let told = |kind: io::ErrorKind| refusal(low, &kind.into()).to_string();
+        let privileged = told(io::ErrorKind::PermissionDenied);
+        assert!(privileged.contains("127.0.0.1:80"), "{privileged}");
+        assert!(
+            privileged.contains("--metrics 127.0.0.1:9184"),
+            "{privileged}"
+        );
+        let taken = told(io::ErrorKind::AddrInUse);
+        assert!(taken.contains("--metrics 127.0.0.1:0"), "{taken}");
+        let other = told(io::ErrorKind::OutOfMemory);
+        assert!(other.contains("--metrics-file"), "{other}");
+    }
+}

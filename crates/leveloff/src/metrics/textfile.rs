@@ -150,3 +150,40 @@ fn is_ours(path: &Path) -> bool {
     let read = opened.and_then(|mut file| file.read_to_end(&mut beginning));
     read.is_ok() && beginning == FIRST_WORDS
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_reads_sees_a_whole_file() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("run.prom");
+        let texts = ["short\n".to_owned(), "long\n".repeat(100_000)];
+        replace(&path, &texts[0]).unwrap();
+        let (written, reads) = (path.clone(), texts.clone());
+        let writer = thread::spawn(move || {
+            for text in texts.iter().cycle().take(200) {
+                replace(&written, text).unwrap();
+            }
+        });
+        while !writer.is_finished() {
+            let read = std::fs::read_to_string(&path).unwrap();
+            assert!(reads.contains(&read), "{} bytes", read.len());
+        }
+        writer.join().unwrap();
+        assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_link_that_somebody_left_is_not_written_through() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("run.prom");
+        let theirs = place.path().join("theirs");
+        std::fs::write(&theirs, "theirs").unwrap();
+        std::os::unix::fs::symlink(&theirs, unfinished_name(&path)).unwrap();
+        replace(&path, "ours").unwrap();
+        assert_eq!(std::fs::read_to_string(theirs).unwrap(), "theirs");
+        assert_eq!(std::fs::read_to_string(path).unwrap(), "ours");
+    }
+}
