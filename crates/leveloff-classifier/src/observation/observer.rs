@@ -161,12 +161,7 @@ impl Person {
 
 impl ProcessShare {
     /// What a process holds by its newest reading, split by kind.
-    pub fn of(
-        reading: &ProcessReading,
-        pid: Pid,
-        role: Role,
-        rank: Option<Rank>,
-    ) -> ProcessShare {
+    pub fn of(reading: &ProcessReading, pid: Pid, role: Role, rank: Option<Rank>) -> ProcessShare {
         let memory = reading.memory();
         let shared = shared_part(reading).min(memory);
         ProcessShare {

@@ -7,11 +7,11 @@ use clap::Args;
 
 /// Where a run's numbers are published, and under which name.
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Metrics (for Prometheus)")]
 pub struct MetricsArgs {
     /// Serve metrics at http://ADDR/metrics while the run is watched [bare: 127.0.0.1:9184]
     #[arg(
         long,
+        help_heading = HEADING,
         value_name = "ADDR",
         num_args = 0..=1,
         default_missing_value = USUAL_ADDRESS,
@@ -19,15 +19,18 @@ pub struct MetricsArgs {
     )]
     pub metrics: Option<SocketAddr>,
     /// Keep metrics in this file, which goes with the run, for node_exporter's textfile collector
-    #[arg(long, value_name = "FILE.prom")]
+    #[arg(long, help_heading = HEADING, value_name = "FILE.prom")]
     pub metrics_file: Option<PathBuf>,
     /// What the run is called in metrics [default: JOB_NAME, SLURM_JOB_NAME, POD_NAME, the command]
-    #[arg(long, value_name = "NAME", env = "LEVELOFF_JOB")]
+    #[arg(long, help_heading = HEADING, value_name = "NAME", env = "LEVELOFF_JOB")]
     pub job: Option<String>,
     /// Its rank in metrics [default: its trainer's, RANK, SLURM_PROCID, JOB_COMPLETION_INDEX]
-    #[arg(long, value_name = "N", env = "LEVELOFF_RANK")]
+    #[arg(long, help_heading = HEADING, value_name = "N", env = "LEVELOFF_RANK")]
     pub rank: Option<u32>,
 }
+
+/// Said for each of them: said once for all, it would also stand above what other structs add behind.
+const HEADING: &str = "Metrics (for Prometheus)";
 
 /// Nobody but this machine.
 const USUAL_ADDRESS: &str = "127.0.0.1:9184";
