@@ -6,6 +6,7 @@ mod configuring;
 mod demo;
 mod guarding;
 mod judging;
+mod publishing;
 mod reporting;
 mod watching;
 
@@ -15,6 +16,7 @@ pub use configuring::ConfigArgs;
 pub use demo::DemoArgs;
 pub use guarding::{GuardArgs, GuardCommandArgs, RestartArgs};
 pub use judging::{ColumnArgs, FactArgs, JudgeArgs, UndecidedAs};
+pub use publishing::MetricsArgs;
 pub use reporting::{ReportArgs, ReportFormat};
 pub use watching::{LookArgs, ReplayArgs, ThemeName, Watched, WatchingArgs};
 
@@ -104,6 +106,7 @@ pub enum Command {
         leveloff record -o run.jsonl                       finds the run\n  \
         leveloff record --pid 22180 -o run.jsonl           this one\n  \
         leveloff record --match train.py --duration 10m    for ten minutes\n  \
+        leveloff record --pid 22180 --metrics              and lets Prometheus scrape it\n  \
         leveloff record --system --duration 1h             the whole machine and its top growers")]
     Record(RecordArgs),
     /// Stop a run gracefully before it is killed for its memory
@@ -297,6 +300,9 @@ pub struct WatchArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub facts: FactArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub metrics: MetricsArgs,
 }
 
 /// `export`

@@ -20,7 +20,7 @@ use leveloff_report::judge_text::{self, Page};
 use leveloff_sampler::sampler::{SamplerError, SamplerOptions};
 use leveloff_sampler::tree::Scope;
 
-use crate::cli::{DemoArgs, JudgeArgs, WatchArgs};
+use crate::cli::{DemoArgs, JudgeArgs, MetricsArgs, WatchArgs};
 use crate::judge::case::Case;
 use crate::recorder::Recorder;
 use crate::screen::{paint, put};
@@ -141,6 +141,7 @@ fn watch_args(args: &DemoArgs) -> WatchArgs {
         pss_budget: PSS_BUDGET,
         log: None,
         facts: args.facts.clone(),
+        metrics: MetricsArgs::default(),
     }
 }
 

@@ -5,7 +5,7 @@
 //! are the subcommands. [`run`] starts its command through [`launch`], with [`isolate`] around it if asked to, [`watch`] and [`record`] find
 //! theirs as a [`run_target`]; they and [`demo`] drive a [`session`]: sampler in, [`recorder`] and
 //! [`summary`] out, [`oom`] when the kernel ended it, ticks to a [`show`] where there is a screen, and to a [`guard`]
-//! where there is a limit, which may [`restart`] the run. [`judge`] reads through [`intake`],
+//! where there is a limit, which may [`restart`] the run, and to [`metrics`] where others collect them. [`judge`] reads through [`intake`],
 //! [`report`] as well, as a [`chronicle`]; what they write goes through [`outputs`].
 
 pub mod check;
@@ -22,6 +22,7 @@ pub mod intake;
 pub mod isolate;
 pub mod judge;
 pub mod launch;
+pub mod metrics;
 pub mod notice;
 pub mod oom;
 pub mod outputs;

@@ -11,6 +11,7 @@ use leveloff_sampler::sampler::SamplerOptions;
 
 use crate::cli::RecordArgs;
 use crate::guard::{Guard, Terms};
+use crate::metrics::Metrics;
 use crate::notice::notice;
 use crate::recorder::Recorder;
 use crate::run_target::{Asked, RunTarget, several};
@@ -41,6 +42,7 @@ pub fn run(args: &RecordArgs) -> Result<ExitCode> {
     let guard = terms
         .map(|terms| Guard::new(terms, args.watch.interval))
         .transpose()?;
+    let metrics = Metrics::open(&plan)?;
     let recorder = plan.create_recording()?;
     notice(&format!(
         "{} · recording {}",
@@ -50,9 +52,8 @@ pub fn run(args: &RecordArgs) -> Result<ExitCode> {
     let options = subject.options(&args.watch);
     let stop = StopRequests::listen()?;
     let stated = (!args.target.system).then(|| args.watch.facts.stated());
-    let (mut session, _) = begin(Some(recorder), options, stated.as_ref(), guard, |plain| {
-        plain
-    })?;
+    let published = |plain: Session| plain.publish_to(metrics);
+    let (mut session, _) = begin(Some(recorder), options, stated.as_ref(), guard, published)?;
     // A time beyond all clocks is no limit.
     let until = args
         .duration

@@ -170,8 +170,8 @@ fn names(stem: &str) -> impl Iterator<Item = PathBuf> {
     std::iter::once(first).chain(more.map(PathBuf::from))
 }
 
-/// What a command is called in a file name: its script, else its program.
-fn short_name(command: &[String]) -> String {
+/// What a command is called in a file name and in metrics: its script, else its program.
+pub fn short_name(command: &[String]) -> String {
     let script = command.iter().find(|argument| argument.ends_with(".py"));
     let word = script.or(command.first()).map_or("run", String::as_str);
     let base = word.rsplit('/').next().unwrap_or(word);

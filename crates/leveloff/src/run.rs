@@ -22,6 +22,7 @@ use crate::cli::RunArgs;
 use crate::guard::{Guard, STOPPED, Terms};
 use crate::isolate::Isolation;
 use crate::launch::{self, Launch, Outcome, OutputStream, Served};
+use crate::metrics::Metrics;
 use crate::notice::notice;
 use crate::oom::OomWatch;
 use crate::recorder::Recorder;
@@ -66,6 +67,7 @@ pub fn run(args: &RunArgs) -> Result<RunEnd> {
     let guard = guard(args, isolation)?;
     let restarts = restarts(args, guard.is_some())?;
     let started = started(args, restarts.as_ref(), isolation)?;
+    let metrics = Metrics::open(&plan)?;
     let recorder = plan.create_recording()?;
     let recording = recorder.path().to_owned();
     let stage = look
@@ -88,7 +90,7 @@ pub fn run(args: &RunArgs) -> Result<RunEnd> {
     }
     oom.expect(launch.child());
     let stated = args.watch.facts.stated();
-    let mut watching = Watching::start(recorder, options(args, &launch), &stated, oom);
+    let mut watching = Watching::start(recorder, options(args, &launch), &stated, oom, metrics);
     // Who starts the run again must outlive it.
     let spared = restarts.is_some().then(|| launch.child());
     watching.guard = guard.map(|guard| guard.sparing(spared));

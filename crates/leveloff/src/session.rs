@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{IsTerminal, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -19,6 +20,7 @@ use leveloff_sampler::sampler::{Sampler, SamplerError, SamplerOptions};
 use crate::cli::WatchArgs;
 use crate::guard::{self, Guard, Seen};
 use crate::judge::live::LiveJudge;
+use crate::metrics::Metrics;
 use crate::notice::{is_dumb_terminal, notice};
 use crate::oom::{OomReport, OomWatch};
 use crate::recorder::Recorder;
@@ -48,6 +50,7 @@ pub struct Session {
     summary: Summary,
     judge: Option<LiveJudge>,
     guard: Option<Box<Guard>>,
+    metrics: Option<Box<Metrics>>,
     oom: OomWatch,
     status: StatusLine,
     next: Instant,
@@ -112,6 +115,7 @@ impl Session {
             summary: Summary::default(),
             judge: None,
             guard: None,
+            metrics: None,
             oom: OomWatch::begin(),
             status: StatusLine::new(),
             next: Instant::now(),
@@ -179,6 +183,7 @@ impl Session {
         if let Some(judge) = &mut self.judge {
             judge.take(&tick);
         }
+        self.publish(&tick);
         self.oom.see(&tick);
         self.last_t = tick.sample.t;
         self.last_step = tick.sample.progress.step;
@@ -202,6 +207,24 @@ impl Session {
     pub fn judged_by(mut self, stated: &StatedFacts) -> Session {
         self.judge = Some(LiveJudge::new(stated));
         self
+    }
+
+    /// Has the run's numbers published from now on.
+    pub fn publish_to(mut self, metrics: Option<Metrics>) -> Session {
+        self.metrics = metrics.map(|metrics| Box::new(metrics.begin()));
+        self
+    }
+
+    /// What goes wrong there ends the metrics, and neither the recording nor the run.
+    fn publish(&mut self, tick: &Tick) {
+        let Some(metrics) = &mut self.metrics else {
+            return;
+        };
+        let judge = self.judge.as_ref();
+        if catch_unwind(AssertUnwindSafe(|| metrics.take(tick, judge))).is_err() {
+            notice("no metrics any more; leveloff has a bug, please report the lines above");
+            self.metrics = None;
+        }
     }
 
     /// Has the run guarded from now on, if it can be: the first sample must have been taken.
@@ -294,9 +317,11 @@ impl Session {
         }
     }
 
-    /// Ends the recording; whoever follows it sees that at once.
+    /// Ends the recording and the metrics; whoever follows them sees that at once.
     pub fn end_recording(&mut self, reason: EndReason) {
         self.status.clear();
+        // Series end with the run: what is told of it afterwards would be taken for its state.
+        self.metrics = None;
         if let Some(recorder) = self.recorder.take() {
             recorder.finish(&End {
                 t: self.last_t,

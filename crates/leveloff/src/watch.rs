@@ -16,10 +16,13 @@ use crate::cli::{Watched, WatchingArgs};
 use crate::show;
 
 /// Whoever follows a recording sees a run late, and may be on another machine.
-fn refuse_to_guard(args: &WatchingArgs) -> Result<()> {
+fn refuse_to_answer_for(args: &WatchingArgs) -> Result<()> {
     let asked = &args.guard;
     if asked.stop_before.is_some() || asked.gpu_limit.is_some() || asked.bundle.is_some() {
         bail!("a recording cannot be guarded, only a run: leveloff guard --pid PID --limit SIZE");
+    }
+    if args.watch.metrics.is_asked_for() {
+        bail!("whoever records a run publishes its metrics: leveloff record --metrics");
     }
     Ok(())
 }
@@ -29,7 +32,7 @@ pub fn run(args: &WatchingArgs) -> Result<ExitCode> {
     let look = show::look(&args.look, "leveloff record")?;
     match &args.watched {
         Some(Watched::File(path)) => {
-            refuse_to_guard(args)?;
+            refuse_to_answer_for(args)?;
             follow::run(args, path, look)
         }
         Some(Watched::Pid(pid)) => live::run(args, Some(*pid), look),

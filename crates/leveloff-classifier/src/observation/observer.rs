@@ -155,13 +155,20 @@ impl Person {
     }
 
     fn share(&self, reading: &ProcessReading) -> ProcessShare {
+        ProcessShare::of(reading, self.pid, self.role, self.rank)
+    }
+}
+
+impl ProcessShare {
+    /// What a process holds by its newest reading, split by kind.
+    pub fn of(reading: &ProcessReading, pid: Pid, role: Role, rank: Option<Rank>) -> ProcessShare {
         let memory = reading.memory();
         let shared = shared_part(reading).min(memory);
         ProcessShare {
             index: reading.process,
-            pid: self.pid,
-            role: self.role,
-            rank: self.rank,
+            pid,
+            role,
+            rank,
             memory,
             shared,
             swapped: swapped_part(reading).min(memory.saturating_sub(shared)),

@@ -23,12 +23,21 @@ pub struct Environment {
     pub elastic_run: Option<String>,
     /// SLURM_JOB_ID.
     pub slurm_job: Option<String>,
+    /// SLURM_JOB_NAME.
+    pub slurm_job_name: Option<String>,
     /// SLURM_STEP_ID.
     pub slurm_step: Option<String>,
     /// SLURM_PROCID.
     pub slurm_rank: Option<Rank>,
     /// OMPI_COMM_WORLD_RANK, or PMI_RANK of the other MPIs.
     pub mpi_rank: Option<Rank>,
+    /// JOB_NAME: what Kubernetes' downward values are usually called, and what CI servers set.
+    pub job_name: Option<String>,
+    /// POD_NAME, likewise.
+    pub pod_name: Option<String>,
+    /// JOB_COMPLETION_INDEX: which pod of an indexed Kubernetes job it is. Of the processes in a pod it
+    /// says nothing, so it makes nobody a rank.
+    pub pod_index: Option<Rank>,
     /// TORCH_WARM_POOL=0: torch sets it before it spawns compile workers, for their sake.
     pub compile_pool_forbidden: bool,
 }
@@ -72,6 +81,13 @@ impl Environment {
         Some(format!("SLURM_JOB_ID={job}.{step}"))
     }
 
+    /// What people call its job: by what they set themselves, then by what a scheduler set.
+    pub fn job_title(&self) -> Option<&str> {
+        let titles = [&self.job_name, &self.slurm_job_name, &self.slurm_job];
+        let mut titles = titles.into_iter().chain([&self.pod_name]);
+        titles.find_map(Option::as_deref)
+    }
+
     fn take(&mut self, name: &[u8], value: &[u8]) {
         match name {
             b"RANK" => self.rank = rank(value),
@@ -81,9 +97,13 @@ impl Environment {
             b"MASTER_PORT" => self.master_port = text(value),
             b"TORCHELASTIC_RUN_ID" => self.elastic_run = text(value).filter(|run| run != "none"),
             b"SLURM_JOB_ID" => self.slurm_job = text(value),
+            b"SLURM_JOB_NAME" => self.slurm_job_name = text(value),
             b"SLURM_STEP_ID" => self.slurm_step = text(value),
             b"SLURM_PROCID" => self.slurm_rank = rank(value),
             b"OMPI_COMM_WORLD_RANK" | b"PMI_RANK" => self.mpi_rank = rank(value),
+            b"JOB_NAME" => self.job_name = text(value),
+            b"POD_NAME" => self.pod_name = text(value),
+            b"JOB_COMPLETION_INDEX" => self.pod_index = rank(value),
             b"TORCH_WARM_POOL" => self.compile_pool_forbidden = value == b"0",
             _ => {}
         }
@@ -119,6 +139,19 @@ mod tests {
         assert_eq!(environment.any_rank(), Some(Rank(3)));
         assert_eq!(environment.job().as_deref(), Some("MASTER=node1:29500"));
         assert!(!format!("{environment:?}").contains("hush"));
+    }
+
+    #[test]
+    fn a_job_is_called_what_people_called_it() {
+        let title = |text: &[u8]| parse(text).and_then(|e| e.job_title().map(str::to_owned));
+        let all = b"POD_NAME=p-0\0SLURM_JOB_ID=77\0SLURM_JOB_NAME=tune\0JOB_NAME=nightly\0";
+        assert_eq!(title(all).as_deref(), Some("nightly"));
+        let slurm = b"SLURM_JOB_ID=77\0SLURM_JOB_NAME=tune\0JOB_NAME=\0";
+        assert_eq!(title(slurm).as_deref(), Some("tune"));
+        assert_eq!(title(b"POD_NAME=p-0\0").as_deref(), Some("p-0"));
+        assert_eq!(title(b"PATH=/bin\0"), None);
+        let pod = parse(b"JOB_COMPLETION_INDEX=3\0").unwrap();
+        assert_eq!((pod.pod_index, pod.any_rank()), (Some(Rank(3)), None));
     }
 
     #[test]

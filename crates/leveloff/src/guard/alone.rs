@@ -7,10 +7,11 @@ use leveloff_sampler::progress::LogFollower;
 
 use super::{Guard, Terms};
 use crate::cli::GuardCommandArgs;
+use crate::metrics::Metrics;
 use crate::notice::notice;
 use crate::record::{begin, watch};
 use crate::run_target::{Asked, RunTarget, several};
-use crate::session::Plan;
+use crate::session::{Plan, Session};
 use crate::stop_requests::StopRequests;
 
 /// Guards until the run ends or was stopped, or a signal asks us to leave it alone.
@@ -39,6 +40,7 @@ pub fn run(args: &GuardCommandArgs) -> Result<ExitCode> {
         output: args.output.clone(),
         watch: &args.watch,
     };
+    let metrics = Metrics::open(&plan)?;
     let (recorder, _held) = match &args.output {
         Some(_) => (Some(plan.create_recording()?), None),
         // A bundle holds the recording, also if nobody asked for one.
@@ -48,7 +50,8 @@ pub fn run(args: &GuardCommandArgs) -> Result<ExitCode> {
     let stop = StopRequests::listen()?;
     let stated = args.watch.facts.stated();
     let options = subject.options(&args.watch);
-    let (mut session, _) = begin(recorder, options, Some(&stated), Some(guard), |plain| plain)?;
+    let published = |plain: Session| plain.publish_to(metrics);
+    let (mut session, _) = begin(recorder, options, Some(&stated), Some(guard), published)?;
     let (reason, ended) = watch(&mut session, &stop, None)?;
     let code = session.exit_code();
     session.finish(reason, ended, 0);

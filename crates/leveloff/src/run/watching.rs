@@ -11,6 +11,7 @@ use leveloff_sampler::sampler::{SamplerError, SamplerOptions};
 
 use crate::guard::Guard;
 use crate::launch::{Outcome, OutputStream};
+use crate::metrics::Metrics;
 use crate::notice::notice;
 use crate::oom::OomWatch;
 use crate::recorder::Recorder;
@@ -38,10 +39,11 @@ impl Watching {
         options: SamplerOptions,
         stated: &StatedFacts,
         oom: OomWatch,
+        metrics: Option<Metrics>,
     ) -> Watching {
         let prepared = |session: Session| {
             let session = session.without_status_line().with_oom_watch(oom);
-            session.judged_by(stated)
+            session.judged_by(stated).publish_to(metrics)
         };
         let session = match Session::start(recorder, options) {
             Ok(session) => Some(Box::new(prepared(session))),

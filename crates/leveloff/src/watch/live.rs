@@ -12,6 +12,7 @@ use leveloff_sampler::progress::LogFollower;
 use super::{choice, short_command};
 use crate::cli::WatchingArgs;
 use crate::guard::{Guard, Terms};
+use crate::metrics::Metrics;
 use crate::record::{TOP_GROWERS, begin};
 use crate::recorder::Recorder;
 use crate::run_target::{Asked, RunTarget};
@@ -39,6 +40,7 @@ pub fn run(args: &WatchingArgs, pid: Option<i32>, look: Look) -> Result<ExitCode
     let guard = terms
         .map(|terms| Guard::new(terms, args.watch.interval))
         .transpose()?;
+    let metrics = Metrics::open(&plan)?;
     let (recorder, _held) = match &args.output {
         Some(_) => (Some(plan.create_recording()?), None),
         // Nobody asked for a recording, and somebody may still want a table of what was seen.
@@ -52,8 +54,8 @@ pub fn run(args: &WatchingArgs, pid: Option<i32>, look: Look) -> Result<ExitCode
     let stated = args.watch.facts.stated();
     let judged_by = (!args.target.system).then_some(&stated);
     let options = target.options(&args.watch);
-    let without_line = Session::without_status_line;
-    let (mut session, first) = begin(recorder, options, judged_by, guard, without_line)?;
+    let published = |session: Session| session.without_status_line().publish_to(metrics);
+    let (mut session, first) = begin(recorder, options, judged_by, guard, published)?;
     let mut show = Show::open(Programme {
         subject: Subject {
             title: short_command(&target.command),

@@ -16,6 +16,7 @@ mod hardship;
 mod isolate;
 mod judge;
 mod marks;
+mod metrics;
 mod oom;
 mod patient;
 mod record;

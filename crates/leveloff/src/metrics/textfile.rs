@@ -1,0 +1,189 @@
+//! A file for node_exporter's textfile collector, for machines on which no port may be opened.
+
+use std::fs::{File, OpenOptions, Permissions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use super::board::Board;
+use crate::notice::notice;
+
+/// A file that can be kept here.
+#[derive(Debug)]
+pub struct Place {
+    path: PathBuf,
+}
+
+/// A file that holds the newest numbers, until it is dropped: then it is removed.
+#[derive(Debug)]
+pub struct TextFile {
+    path: PathBuf,
+    board: Arc<Board>,
+    /// Ends when the file is gone.
+    removed: Receiver<()>,
+}
+
+/// Collectors look every 15 seconds or more seldom; a file that is never older than this is fresh.
+const REWRITTEN_EVERY: Duration = Duration::from_secs(2);
+
+/// How long the end of a run may wait for the file to be removed, on a file system that hangs.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What every file of ours begins with.
+const FIRST_WORDS: &[u8] = b"# HELP leveloff_";
+
+/// Everybody may read it: the collector is another user.
+const MODE: u32 = 0o644;
+
+impl Place {
+    /// Refuses what could not be written, or must not be.
+    pub fn check(path: &Path) -> Result<Place> {
+        let shown = path.display();
+        if path.extension().is_none_or(|ending| ending != "prom") {
+            bail!("{shown} does not end in .prom, and node_exporter reads no other files");
+        }
+        if path.is_dir() {
+            bail!("{shown} is a directory; name a file in it, such as leveloff.prom");
+        }
+        if path.symlink_metadata().is_ok() && !is_ours(path) {
+            bail!("{shown} exists and was not written by leveloff; choose another name");
+        }
+        let unfinished = unfinished_name(path);
+        let tried = write_new(&unfinished, "").and_then(|()| std::fs::remove_file(&unfinished));
+        tried.with_context(|| {
+            format!("cannot keep metrics in {shown}; choose a directory that you may write to")
+        })?;
+        Ok(Place {
+            path: path.to_owned(),
+        })
+    }
+
+    /// Keeps the newest of `board` there from now on. If that cannot be done it is said, and everything
+    /// else goes on.
+    pub fn keep(self, board: &Arc<Board>) -> Option<TextFile> {
+        let (removing, removed) = channel();
+        let (path, seen) = (self.path.clone(), Arc::clone(board));
+        let spawned = thread::Builder::new()
+            .name("metrics-file".to_owned())
+            .stack_size(256 << 10)
+            .spawn(move || keep(&self.path, &seen, removing));
+        match spawned {
+            Ok(_) => Some(TextFile {
+                path,
+                board: Arc::clone(board),
+                removed,
+            }),
+            Err(error) => {
+                notice(&trouble(&path, &error));
+                None
+            }
+        }
+    }
+}
+
+impl Drop for TextFile {
+    fn drop(&mut self) {
+        self.board.close();
+        // Nothing is ever sent: it is over when the other end is gone.
+        if self.removed.recv_timeout(PATIENCE) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+            notice(&format!(
+                "{0} is not removed yet; if it stays, it tells of a run that is over: rm {0}",
+                self.path.display()
+            ));
+        }
+    }
+}
+
+fn keep(path: &Path, board: &Board, _removing: Sender<()>) {
+    let mut seen = 0;
+    let mut due = Instant::now();
+    let mut is_told = false;
+    while let Some((number, page)) = board.next(seen, due) {
+        (seen, due) = (number, Instant::now() + REWRITTEN_EVERY);
+        if let Err(error) = replace(path, page.classic())
+            && !std::mem::replace(&mut is_told, true)
+        {
+            notice(&trouble(path, &error));
+        }
+    }
+    let _ = std::fs::remove_file(path);
+}
+
+fn trouble(path: &Path, error: &io::Error) -> String {
+    let path = path.display();
+    format!("cannot write metrics to {path}, the run goes on: {error}; make room, or another place")
+}
+
+/// Whoever reads it sees the old one or the new one, never half of any.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let unfinished = unfinished_name(path);
+    write_new(&unfinished, text)
+        .and_then(|()| std::fs::rename(&unfinished, path))
+        .inspect_err(|_| drop(std::fs::remove_file(&unfinished)))
+}
+
+/// Not synchronised with the disk: after a crash of the machine there is no run that it could tell of.
+fn write_new(path: &Path, text: &str) -> io::Result<()> {
+    // Left by an earlier one of us that was killed and had our number.
+    let _ = std::fs::remove_file(path);
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+    file.set_permissions(Permissions::from_mode(MODE))?;
+    file.write_all(text.as_bytes())
+}
+
+/// In the same directory, so that it can be renamed; not ending in `.prom`, so that nobody reads it.
+fn unfinished_name(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{name}.{}.unfinished", std::process::id()))
+}
+
+/// Left by one of us that was killed.
+fn is_ours(path: &Path) -> bool {
+    let mut beginning = Vec::new();
+    let opened = File::open(path).map(|file| file.take(FIRST_WORDS.len() as u64));
+    let read = opened.and_then(|mut file| file.read_to_end(&mut beginning));
+    read.is_ok() && beginning == FIRST_WORDS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_reads_sees_a_whole_file() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("run.prom");
+        let texts = ["short\n".to_owned(), "long\n".repeat(100_000)];
+        replace(&path, &texts[0]).unwrap();
+        let (written, reads) = (path.clone(), texts.clone());
+        let writer = thread::spawn(move || {
+            for text in texts.iter().cycle().take(200) {
+                replace(&written, text).unwrap();
+            }
+        });
+        while !writer.is_finished() {
+            let read = std::fs::read_to_string(&path).unwrap();
+            assert!(reads.contains(&read), "{} bytes", read.len());
+        }
+        writer.join().unwrap();
+        assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_link_that_somebody_left_is_not_written_through() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("run.prom");
+        let theirs = place.path().join("theirs");
+        std::fs::write(&theirs, "theirs").unwrap();
+        std::os::unix::fs::symlink(&theirs, unfinished_name(&path)).unwrap();
+        replace(&path, "ours").unwrap();
+        assert_eq!(std::fs::read_to_string(theirs).unwrap(), "theirs");
+        assert_eq!(std::fs::read_to_string(path).unwrap(), "ours");
+    }
+}
