@@ -27,6 +27,7 @@ use tree::Tree;
 
 pub(crate) use phrases::{is_ours, named_parent};
 pub(crate) use programs::is_wrapper;
+pub use programs::{STARTER_ARGUMENT, is_shell_name};
 
 /// The part that a process plays, and why it is thought to.
 #[derive(Debug, Clone, PartialEq, Eq)]

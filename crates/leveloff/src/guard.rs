@@ -19,6 +19,7 @@ mod watchman;
 mod words;
 
 pub use alone::run;
+pub use hook::hook_entry;
 pub use stopping::{Checkpoint, Stopped, event};
 pub use terms::Terms;
 pub use words::stopped as told;
@@ -64,6 +65,8 @@ pub struct Guard {
     /// Not told to end: what has to start the run again.
     spared: Option<Pid>,
     peak: Bytes,
+    /// How often the run was started again.
+    restarts: u32,
     /// What was decided at a glance, and is done with the sample that follows at once.
     decided: Option<Decision>,
     stopping: Option<Stopping>,
@@ -111,6 +114,7 @@ impl Guard {
             hooks: Hooks::default(),
             spared: None,
             peak: Bytes::ZERO,
+            restarts: 0,
             decided: None,
             stopping: None,
             has_warned_of_rights: false,
@@ -127,6 +131,7 @@ impl Guard {
     pub fn begin_anew(&mut self) {
         self.watchman = Watchman::new(self.patience());
         (self.decided, self.stopping) = (None, None);
+        self.restarts += 1;
     }
 
     fn patience(&self) -> Patience {
@@ -167,15 +172,27 @@ impl Guard {
         self.stopping.as_ref().is_some_and(|it| !it.is_over())
     }
 
-    /// What was done, once it is over.
+    /// What was done, once it is over. A run that ended before anything was done was not stopped by us.
     pub fn stopped(&self) -> Option<&Stopped> {
-        let stopping = self.stopping.as_ref()?;
-        stopping.is_over().then(|| stopping.report())
+        let stopping = self.stopping.as_ref().filter(|it| it.is_over())?;
+        Some(stopping.report()).filter(|report| !report.did.is_empty())
     }
 
-    /// Whether it has begun to end the run.
-    pub fn has_acted(&self) -> bool {
-        self.stopping.is_some()
+    /// Whether it has stopped the run, or did so before it was started again.
+    pub fn has_stopped_once(&self) -> bool {
+        self.restarts > 0 || self.stopped().is_some()
+    }
+
+    /// The user does not want to wait for the next stage.
+    pub fn hurry(&mut self) {
+        if let Some(stopping) = &mut self.stopping {
+            stopping.hurry();
+        }
+    }
+
+    /// Waits for the user's commands that still run.
+    pub fn wait_for_hooks(&mut self) {
+        self.hooks.wait();
     }
 
     /// Whether it came to SIGKILL.
@@ -215,10 +232,18 @@ impl Guard {
         }
     }
 
-    /// What is to be said when the run is left before its end.
-    pub fn parting_words(&self) -> String {
-        "the run is no longer guarded; `leveloff guard --pid PID --limit SIZE` takes over"
-            .to_owned()
+    /// The run is left before its end: takes back what was asked of it. What is to be said then.
+    pub fn leave(&mut self) -> String {
+        let half_done = match &mut self.stopping {
+            Some(stopping) if !stopping.is_over() => {
+                stopping.abandon();
+                "its stop was begun and is not carried through; "
+            }
+            _ => "",
+        };
+        format!(
+            "{half_done}the run is no longer guarded; `leveloff guard --pid PID --limit SIZE` takes over"
+        )
     }
 
     /// Collects what is known, if that was asked for, and says where.
@@ -237,14 +262,6 @@ impl Guard {
         notice(&format!("what is known is collected in {directory}"));
         for what in trouble {
             notice(&format!("could not be collected: {what}"));
-        }
-    }
-
-    /// The run ended by itself: a directory that was made for nothing goes.
-    pub fn leave_no_bundle(&mut self) {
-        if let Some(bundle) = self.bundle.take() {
-            // If it is not empty, it is not ours to remove.
-            let _ = std::fs::remove_dir(bundle.directory());
         }
     }
 

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use clap::CommandFactory;
 use leveloff::cli::{Cli, Command};
 use leveloff::config::{Asked, asked};
-use leveloff::notice::notice;
+use leveloff::notice::{flush, notice};
 use leveloff::{
     check, compare, demo, doctor, export, find, guard, judge, launch, record, replay, report,
     restart, run, watch,
@@ -21,17 +21,19 @@ fn main() -> ExitCode {
     if let Some(code) = launch::relay_entry() {
         return code;
     }
-    // So is what starts a command again after a stop.
-    if let Some(code) = restart::starter_entry() {
+    // So are what starts a command again after a stop, and what stands between us and a hook.
+    if let Some(code) = restart::starter_entry().or_else(guard::hook_entry) {
         return code;
     }
-    match asked().map_err(Into::into).and_then(|asked| obey(&asked)) {
+    let code = match asked().map_err(Into::into).and_then(|asked| obey(&asked)) {
         Ok(code) => code,
         Err(error) => {
             notice(&format!("{error:#}"));
             ExitCode::from(TROUBLE)
         }
-    }
+    };
+    flush();
+    code
 }
 
 fn obey(asked: &Asked) -> Result<ExitCode> {

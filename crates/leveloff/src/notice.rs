@@ -2,6 +2,9 @@
 
 use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// Whether the terminal cannot move its cursor or show colours, by its own word.
 pub fn is_dumb_terminal() -> bool {
@@ -74,7 +77,43 @@ fn held() -> MutexGuard<'static, Option<Held>> {
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Says what waits for a terminal that takes nothing, however long that takes. For the end, when nobody waits for us.
+pub fn flush() {
+    for text in std::mem::take(&mut *waiting()) {
+        write(&text);
+    }
+}
+
+/// Whether stderr takes text without making us wait.
+pub fn is_writable() -> bool {
+    let stderr = rustix::stdio::stderr();
+    let mut fds = [PollFd::from_borrowed_fd(stderr, PollFlags::OUT)];
+    let now = Timespec::try_from(Duration::ZERO).ok();
+    // Who cannot be asked is written to as ever.
+    !matches!(poll(&mut fds, now.as_ref()), Ok(0))
+}
+
+/// Most notices that wait. A guard says a dozen.
+const MOST_WAITING: usize = 100;
+
+fn waiting() -> MutexGuard<'static, Vec<String>> {
+    static WAITING: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    WAITING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A terminal that takes nothing (Ctrl-S, a dead line) must not hold us up: a guard has to look. What cannot be said now
+/// is said with the next notice, or in the end.
 fn print(text: &str) {
+    let mut queue = waiting();
+    queue.push(text.to_owned());
+    let surplus = queue.len().saturating_sub(MOST_WAITING);
+    queue.drain(..surplus);
+    while !queue.is_empty() && is_writable() {
+        write(&queue.remove(0));
+    }
+}
+
+fn write(text: &str) {
     let mut stderr = std::io::stderr();
     let end = if stderr.is_terminal() { "\r\n" } else { "\n" };
     let _ = write!(stderr, "leveloff: {text}{end}");

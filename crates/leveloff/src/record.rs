@@ -107,7 +107,9 @@ pub fn watch(
             return Ok((EndReason::TargetGone, "the run ended"));
         }
         let next = session.next_turn_at();
-        if let Some(until) = until.filter(|&until| until <= next) {
+        // A stop that was begun is carried through.
+        let is_due = |until: &Instant| *until <= next && !session.is_stopping();
+        if let Some(until) = until.filter(is_due) {
             return Ok(if stop.wait_until(until)? {
                 (EndReason::Stopped, "stopped; the run goes on")
             } else {

@@ -73,6 +73,9 @@ pub enum Turn {
     Again(String),
 }
 
+/// How often is looked whether the starter asks.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
 /// The pause before the first restart.
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
 
@@ -110,8 +113,8 @@ impl Restarts {
     pub fn next_turn_at(&self) -> Option<Instant> {
         match self.state {
             State::Due(at) => Some(at),
-            State::Asked => Some(Instant::now() + Duration::from_millis(100)),
-            State::Running | State::Over => None,
+            State::Asked | State::Running => Some(Instant::now() + LOOK_EVERY),
+            State::Over => None,
         }
     }
 

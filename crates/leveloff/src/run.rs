@@ -97,7 +97,7 @@ pub fn run(args: &RunArgs) -> Result<RunEnd> {
     watching.restarts = restarts;
     watching.show = stage.and_then(|stage| stage.open(&command, &recording, &stated, &mut launch));
     let outcome = serve(&mut launch, &mut watching)?;
-    watching.see_stop_through();
+    watching.see_stop_through()?;
     let was_stopped = watching.was_stopped_by_guard();
     watching.finish(&command, outcome, args.checked);
     Ok(match was_stopped {

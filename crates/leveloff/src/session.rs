@@ -21,7 +21,7 @@ use crate::cli::WatchArgs;
 use crate::guard::{self, Guard, Seen};
 use crate::judge::live::LiveJudge;
 use crate::metrics::Metrics;
-use crate::notice::{is_dumb_terminal, notice};
+use crate::notice::{flush, is_dumb_terminal, is_writable, notice};
 use crate::oom::{OomReport, OomWatch};
 use crate::recorder::Recorder;
 use crate::restart::Ending;
@@ -235,9 +235,18 @@ impl Session {
         Ok(())
     }
 
-    /// Whether the guard has ended the run, or is about to.
+    /// Whether the guard has ended the run.
     pub fn was_stopped_by_guard(&self) -> bool {
-        self.guard.as_ref().is_some_and(|guard| guard.has_acted())
+        self.guard
+            .as_ref()
+            .is_some_and(|guard| guard.stopped().is_some())
+    }
+
+    /// The user does not want to wait for the guard's next stage.
+    pub fn hurry_stop(&mut self) {
+        if let Some(guard) = &mut self.guard {
+            guard.hurry();
+        }
     }
 
     /// What to exit with when the run ended, or is left.
@@ -279,8 +288,9 @@ impl Session {
             guard.begin_anew();
         }
         self.has_told_stop = false;
-        self.news
-            .push(guard::event(self.last_t, self.last_step, RESTART));
+        // The steps of the one before are not this one's.
+        let step = self.last_step.take();
+        self.news.push(guard::event(self.last_t, step, RESTART));
     }
 
     fn stop_lines(&self) -> Vec<String> {
@@ -354,19 +364,18 @@ impl Session {
         let killed = self.oom_report(reason);
         let verdict = self.judge.as_ref().and_then(LiveJudge::line);
         let guarded = self.stop_lines();
-        let guard = self.guard.take();
+        let mut guard = self.guard.take();
         let source = self.source.clone();
         let summary = self.end(reason);
         let is_over = !matches!(reason, EndReason::Duration | EndReason::Stopped);
-        let is_post_mortem = killed.is_some() || guard.as_deref().is_some_and(Guard::has_acted);
+        let was_stopped = guard.as_deref().is_some_and(Guard::has_stopped_once);
+        let is_post_mortem = killed.is_some() || was_stopped;
         let first = guarded
             .into_iter()
             .chain(killed.map(|killed| killed.words()));
         let lines = first.chain(verdict).chain(summary.lines(ended, is_over));
-        let unguarded = guard
-            .as_deref()
-            .filter(|guard| !is_over && !guard.has_acted());
-        let lines: Vec<String> = lines.chain(unguarded.map(Guard::parting_words)).collect();
+        let left = guard.as_mut().filter(|_| !is_over && !was_stopped);
+        let lines: Vec<String> = lines.chain(left.map(|guard| guard.leave())).collect();
         for line in &lines {
             notice(line);
         }
@@ -377,11 +386,12 @@ impl Session {
             notice(&where_recorded(&recording));
         }
         if let Some(mut guard) = guard {
-            match is_post_mortem {
-                true => guard.collect(&lines, source.as_deref()),
-                false => guard.leave_no_bundle(),
+            if is_post_mortem {
+                guard.collect(&lines, source.as_deref());
             }
+            guard.wait_for_hooks();
         }
+        flush();
     }
 }
 
@@ -436,7 +446,13 @@ impl StatusLine {
 
 /// `eprint!` panics when the terminal is gone, and a closed window must not cost the recording its
 /// end.
+///
+/// A terminal that takes nothing (Ctrl-S, a dead line) must not hold the next sample up; a line that is drawn again
+/// in a second can be left out.
 fn say(text: &str) {
+    if !is_writable() {
+        return;
+    }
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 

@@ -108,6 +108,9 @@ const PYTHON_WRAPPERS: [&str; 8] = [
 
 const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "busybox"];
 
+/// The first argument of leveloff's process that starts a command, and again after a guard's stop. Nobody types it.
+pub const STARTER_ARGUMENT: &str = "--start-and-ask-at";
+
 /// A compiler by its program's name: `x86_64-linux-gnu-g++-12` is `g++`.
 pub(super) fn compiler(facts: &ProcessFacts) -> Option<Judged> {
     let name = std::str::from_utf8(facts.program()).ok()?;
@@ -139,8 +142,17 @@ pub(super) fn job_launcher(facts: &ProcessFacts) -> Option<Judged> {
 pub(crate) fn is_wrapper(facts: &ProcessFacts) -> bool {
     let program = without_version(std::str::from_utf8(facts.program()).unwrap_or_default());
     WRAPPERS.contains(&program)
+        || is_starter(facts)
         || (SHELLS.contains(&program) && has_command(&facts.command))
         || is_python_wrapper(facts)
+}
+
+/// leveloff's own process that starts a command, and again after a guard's stop.
+fn is_starter(facts: &ProcessFacts) -> bool {
+    facts
+        .command
+        .get(1)
+        .is_some_and(|word| word == STARTER_ARGUMENT.as_bytes())
 }
 
 fn is_python_wrapper(facts: &ProcessFacts) -> bool {
@@ -150,6 +162,11 @@ fn is_python_wrapper(facts: &ProcessFacts) -> bool {
         Some(Told::Code(_)) | None => return false,
     };
     PYTHON_WRAPPERS.iter().any(|known| known.as_bytes() == name)
+}
+
+/// Whether a process of this name is a shell.
+pub fn is_shell_name(comm: &str) -> bool {
+    SHELLS.contains(&comm.trim_start_matches('-'))
 }
 
 /// A shell, typed into or not.

@@ -158,6 +158,13 @@ impl Bundle {
     }
 }
 
+impl Drop for Bundle {
+    /// What was made for nothing goes; if there is anything in it, it stays.
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir(&self.directory);
+    }
+}
+
 /// A file that is ours: what lies there already, perhaps as a link, is not written through.
 fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new()

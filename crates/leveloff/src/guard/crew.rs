@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use leveloff_model::process::{Pid, ProcessInfo, ProcessKey, Role};
 use leveloff_model::sample::Tick;
 use leveloff_sampler::proc_root::ProcRoot;
+use leveloff_sampler::roles::is_shell_name;
 use leveloff_sampler::sampler::Sampler;
 use leveloff_sampler::signalling::{Disposition, StopSignal, disposition};
 
@@ -17,6 +18,8 @@ pub struct Member {
     pub parent: Pid,
     /// Its part.
     pub role: Role,
+    /// Whether it is a shell, which hands nothing on.
+    pub is_shell: bool,
 }
 
 /// All living processes of the run.
@@ -42,6 +45,7 @@ impl Crew {
                 key: info.key,
                 parent: info.parent,
                 role: info.role,
+                is_shell: is_shell_name(&info.comm),
             })
         });
         Crew {
@@ -71,8 +75,9 @@ impl Crew {
     /// Whom to send the signal that trainings know.
     ///
     /// A lone rank must not be ended, the others would wait for it for ever. So it goes to the launcher that
-    /// hands it on, nearest to the trainers; a wrapper that would just die of it, such as a shell, is passed
-    /// over. Where there is none, all trainers get it; where nobody is known to train, who stands above all.
+    /// hands it on, nearest to the trainers. A wrapper that would just die of it is passed over, and so is a shell:
+    /// its trap waits until the command in front has ended. Where there is none, all trainers get it; where nobody
+    /// is known to train, who stands above all others but shells.
     pub fn addressees(
         &self,
         signal: StopSignal,
@@ -94,7 +99,7 @@ impl Crew {
             }
         }
         if told.is_empty() {
-            told = self.heads().map(|member| member.key).collect();
+            told = self.heads();
         }
         told
     }
@@ -108,7 +113,10 @@ impl Crew {
         // Bounded by how many there are: parents that were read at different moments could form a circle.
         for _ in 0..self.members.len() {
             let parent = self.members.iter().find(|member| member.key.pid == above)?;
-            if parent.role == Role::Launcher && does(parent.key) == Some(Disposition::Caught) {
+            if parent.role == Role::Launcher
+                && !parent.is_shell
+                && does(parent.key) == Some(Disposition::Caught)
+            {
                 return Some(parent.key);
             }
             above = parent.parent;
@@ -116,12 +124,32 @@ impl Crew {
         None
     }
 
-    /// Those whose parent is none of them.
-    fn heads(&self) -> impl Iterator<Item = &Member> {
+    /// Those whose parent is none of them. In place of a shell, or of a launcher that hands nothing on, those
+    /// whom it started.
+    fn heads(&self) -> Vec<ProcessKey> {
         let is_member = |pid: Pid| self.members.iter().any(|member| member.key.pid == pid);
-        self.members
+        let mut heads: Vec<&Member> = self
+            .members
             .iter()
-            .filter(move |member| !is_member(member.parent))
+            .filter(|member| !is_member(member.parent))
+            .collect();
+        // Bounded: parents that were read at different moments could form a circle.
+        for _ in 0..self.members.len() {
+            let children = |of: &Member| {
+                let pid = of.key.pid;
+                self.members
+                    .iter()
+                    .filter(move |member| member.parent == pid)
+            };
+            let is_passed_over =
+                |member: &&Member| member.is_shell && children(member).next().is_some();
+            let Some(place) = heads.iter().position(|head| is_passed_over(&head)) else {
+                break;
+            };
+            let shell = heads.swap_remove(place);
+            heads.extend(children(shell));
+        }
+        heads.iter().map(|member| member.key).collect()
     }
 }
 
@@ -149,6 +177,7 @@ pub(super) mod tests {
             key: key(pid),
             parent: Pid(parent),
             role,
+            is_shell: false,
         });
         Crew {
             members: members.collect(),
@@ -204,6 +233,21 @@ pub(super) mod tests {
     fn where_nobody_is_known_to_train_the_first_is_told() {
         let job = [(1, 0, Role::Other), (2, 1, Role::Other)];
         assert_eq!(told(&job, &[], "TERM"), [1]);
+    }
+
+    #[test]
+    fn a_shell_is_passed_over_whatever_it_catches() {
+        let mut under_a_shell = crew(&[(1, 0, Role::Launcher), (2, 1, Role::Trainer)]);
+        under_a_shell.members[0].is_shell = true;
+        let caught = |_| Some(Disposition::Caught);
+        assert_eq!(under_a_shell.addressees(StopSignal::TERM, caught), [key(2)]);
+        let mut unknown = crew(&[
+            (1, 0, Role::Other),
+            (2, 1, Role::Other),
+            (3, 2, Role::Other),
+        ]);
+        unknown.members[0].is_shell = true;
+        assert_eq!(unknown.addressees(StopSignal::TERM, caught), [key(2)]);
     }
 
     #[test]

@@ -41,6 +41,8 @@ pub enum Measure {
 pub struct Gauges {
     /// What the stated limit is about.
     pub limit: Option<Gauge>,
+    /// Whether this run is what fills that. A machine that others fill is no fault of it, and is only warned of.
+    pub limit_is_ours: bool,
     /// The same against the amount at which to warn.
     pub warn: Option<Gauge>,
     /// What the kernel itself enforces, where the run has to fear it.
@@ -76,6 +78,9 @@ impl Gauges {
             .and_then(|limit| against(limit, nearest, standing.tree));
         Gauges {
             limit,
+            limit_is_ours: limit.is_some_and(|limit| {
+                threatens(&limit, standing) || limit.measure == Measure::Rlimit
+            }),
             warn: limit.map(|limit| warning(stated, limit, nearest)),
             ceiling: nearest.filter(|nearest| threatens(nearest, standing)),
             gpu: stated.gpu.and_then(|limit| gpu(limit, standing)),

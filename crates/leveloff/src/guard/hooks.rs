@@ -1,11 +1,17 @@
 //! The user's commands that run beside a guard.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use leveloff_sampler::sampler::Sampler;
 
 use super::hook::{Facts, Hook, HookEnd};
 use crate::notice::notice;
+
+/// Between looks at a hook that is waited for.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+
+/// How long is waited without a word.
+const PATIENT_IN_SILENCE: Duration = Duration::from_secs(1);
 
 /// Those that run now.
 #[derive(Debug, Default)]
@@ -46,5 +52,20 @@ impl Hooks {
                 false
             }
         });
+    }
+
+    /// Waits for those that still run, which is not for long, and says how they ended.
+    pub fn wait(&mut self) {
+        let begin = Instant::now();
+        let mut is_said = false;
+        self.poll();
+        while !self.running.is_empty() {
+            if begin.elapsed() > PATIENT_IN_SILENCE && !std::mem::replace(&mut is_said, true) {
+                let names: Vec<&str> = self.running.iter().map(Hook::name).collect();
+                notice(&format!("waiting for the {} command", names.join(" and ")));
+            }
+            std::thread::sleep(LOOK_EVERY);
+            self.poll();
+        }
     }
 }

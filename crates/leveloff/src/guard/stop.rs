@@ -20,10 +20,14 @@ pub struct Stop {
     since: Instant,
     /// Whether anybody was known to train when this began.
     has_trained: bool,
-    /// Since when nobody trains any more.
+    /// Since when nobody trains any more, or nobody is left of those who were told.
     untrained_since: Option<Instant>,
     told: HashSet<ProcessKey>,
+    /// Who was there when the stage began.
+    present: HashSet<ProcessKey>,
     has_entered: bool,
+    /// Whether the training has had its time anew, which it has once.
+    has_answered: bool,
 }
 
 /// The stages, in order.
@@ -91,7 +95,9 @@ impl Stop {
             has_trained: false,
             untrained_since: None,
             told: HashSet::new(),
+            present: HashSet::new(),
             has_entered: false,
+            has_answered: false,
         }
     }
 
@@ -107,12 +113,15 @@ impl Stop {
             self.stage = Stage::Over;
             return orders;
         }
-        if scene.answer == Some(Answer::Stopping) && self.stage <= Stage::Signal {
+        let answers = scene.answer == Some(Answer::Stopping) && self.stage <= Stage::Signal;
+        if answers && !std::mem::replace(&mut self.has_answered, true) {
             // A large checkpoint takes its time, and whoever writes it has understood.
             self.since = scene.now;
         }
         self.has_trained |= scene.crew.trains();
-        self.untrained_since = match scene.crew.trains() || !self.has_trained {
+        let all = || scene.crew.members().iter().map(|member| member.key);
+        let listens = self.told.is_empty() || all().any(|key| self.told.contains(&key));
+        self.untrained_since = match (scene.crew.trains() || !self.has_trained) && listens {
             true => None,
             false => self.untrained_since.or(Some(scene.now)),
         };
@@ -122,9 +131,20 @@ impl Stop {
             if self.stage == Stage::Request {
                 orders.push(Order::Ask);
             }
+            self.present = all().collect();
         }
         self.send_to_all(scene, &mut orders);
         orders
+    }
+
+    /// The user does not want to wait: the next stage begins.
+    pub fn hurry(&mut self, now: Instant) {
+        match self.stage {
+            Stage::Request => self.enter(Stage::Signal, now),
+            Stage::Signal => self.enter(Stage::Terminate, now),
+            Stage::Terminate => self.enter(Stage::Kill, now),
+            Stage::Kill | Stage::Over => {}
+        }
     }
 
     /// The request could not be put: the next stage begins.
@@ -166,6 +186,7 @@ impl Stop {
         self.stage = stage;
         self.since = now;
         self.told.clear();
+        self.untrained_since = None;
         self.has_entered = false;
     }
 
@@ -173,11 +194,16 @@ impl Stop {
     fn send_to_all(&mut self, scene: &Scene<'_>, orders: &mut Vec<Order>) {
         let all = || scene.crew.members().iter().map(|member| member.key);
         let (keys, signal): (Vec<ProcessKey>, StopSignal) = match self.stage {
-            Stage::Signal => match self.told.is_empty() {
-                true => (scene.addressees.clone(), self.signal),
-                // A second one would be taken for impatience: trainings end at once on it.
-                false => return,
-            },
+            // A second one would be taken for impatience: trainings end at once on it. But who was started since,
+            // by a shell that goes on with its next line, has not heard any.
+            Stage::Signal => {
+                let is_first = self.told.is_empty();
+                let new = |key: &ProcessKey| is_first || !self.present.contains(key);
+                (
+                    scene.addressees.iter().copied().filter(new).collect(),
+                    self.signal,
+                )
+            }
             Stage::Terminate => (all().collect(), StopSignal::TERM),
             Stage::Kill => (all().collect(), StopSignal::KILL),
             Stage::Request | Stage::Over => return,

@@ -105,6 +105,18 @@ impl Stopping {
         self.begun.elapsed()
     }
 
+    /// Goes to the next stage now.
+    pub fn hurry(&mut self) {
+        self.stop.hurry(Instant::now());
+    }
+
+    /// Takes back what was asked, since nobody is going to see to it.
+    pub fn abandon(&mut self) {
+        if let Some(request) = self.request.take() {
+            let _ = request.withdraw();
+        }
+    }
+
     /// What was done so far.
     pub fn report(&self) -> &Stopped {
         &self.report

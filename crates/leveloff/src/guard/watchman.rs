@@ -17,6 +17,7 @@ pub struct Watchman {
     gpu_over: Dwell,
     forecast: Dwell,
     is_warned: bool,
+    warned_at: Option<Instant>,
     pace: Duration,
 }
 
@@ -87,10 +88,13 @@ pub enum Why {
     Gpu(Gauge),
 }
 
-/// Since when something is the case.
+/// For how long something has been the case, less for how long it then was not: what comes and goes adds up if it
+/// is there more often than not.
 #[derive(Debug, Clone, Copy, Default)]
 struct Dwell {
-    since: Option<Instant>,
+    spent: Duration,
+    is_on: bool,
+    last: Option<Instant>,
 }
 
 /// Once passed, the limit counts as passed until memory is below this share of it: what hovers around it
@@ -99,6 +103,12 @@ const RELEASE: f64 = 0.98;
 
 /// A warning is given again only when memory was below this share of where it is given.
 const REARM: f64 = 0.95;
+
+/// At least so long between two warnings, however often memory comes and goes.
+const WARN_EVERY: Duration = Duration::from_secs(60);
+
+/// How long after the first sample the first look comes: nothing is known of the pace yet.
+const FIRST_LOOK: Duration = Duration::from_millis(100);
 
 /// From this share on, a ceiling is about to be hit. The kernel kills at the whole; this leaves 3 % for
 /// what a checkpoint takes.
@@ -137,7 +147,8 @@ impl Watchman {
             gpu_over: Dwell::default(),
             forecast: Dwell::default(),
             is_warned: false,
-            pace: FASTEST_PACE.max(patience.interval / 10),
+            warned_at: None,
+            pace: FIRST_LOOK.min(patience.interval),
         }
     }
 
@@ -156,13 +167,14 @@ impl Watchman {
             .filter(|ceiling| self.is_on_the_brink(ceiling));
         let stop = (gauges.limit)
             .filter(|limit| self.is_passed(limit, look.now, brink.is_some()))
+            .filter(|_| gauges.limit_is_ours)
             .map(Why::Limit)
             .or(brink.map(Why::Ceiling))
             .or_else(|| self.gpu_is_passed(gauges, look.now))
             .or_else(|| self.is_met_too_soon(look));
         match stop {
             Some(why) => Decision::Stop(why),
-            None => self.warning(gauges),
+            None => self.warning(gauges, look.now),
         }
     }
 
@@ -217,14 +229,16 @@ impl Watchman {
         }
     }
 
-    fn warning(&mut self, gauges: &Gauges) -> Decision {
+    fn warning(&mut self, gauges: &Gauges, now: Instant) -> Decision {
         let Some(warn) = gauges.warn else {
             return Decision::Calm;
         };
         if warn.used < share_of(warn.limit, REARM) {
             self.is_warned = false;
         }
-        if warn.is_over() && !std::mem::replace(&mut self.is_warned, true) {
+        let is_quiet = |at: Instant| now.duration_since(at) < WARN_EVERY;
+        if warn.is_over() && !self.is_warned && !self.warned_at.is_some_and(is_quiet) {
+            (self.is_warned, self.warned_at) = (true, Some(now));
             return Decision::Warn(warn);
         }
         Decision::Calm
@@ -250,15 +264,18 @@ impl Watchman {
 }
 
 impl Dwell {
-    /// How long it has lasted: since it began, for as long as it holds.
+    /// How long it has lasted: it begins, and then is so for as long as it holds.
     fn lasted(&mut self, begins: bool, holds: bool, now: Instant) -> Duration {
-        if !holds {
-            self.since = None;
-        } else if begins && self.since.is_none() {
-            self.since = Some(now);
-        }
-        self.since
-            .map_or(Duration::ZERO, |since| now.duration_since(since))
+        let passed = self
+            .last
+            .map_or(Duration::ZERO, |last| now.duration_since(last));
+        self.spent = match self.is_on {
+            true => self.spent + passed,
+            false => self.spent.saturating_sub(passed),
+        };
+        self.is_on = holds && (self.is_on || begins);
+        self.last = Some(now);
+        self.spent
     }
 }
 

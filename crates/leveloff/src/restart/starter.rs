@@ -19,9 +19,8 @@ use signal_hook::low_level::siginfo::{Cause, Origin};
 
 use super::desk::AGAIN;
 use crate::launch::{self, Outcome};
-
-/// The first argument of a process that is to be the starter. Nobody types this.
-const STARTER_ARGUMENT: &str = "--start-and-ask-at";
+use leveloff_sampler::kernel::status;
+use leveloff_sampler::roles::STARTER_ARGUMENT;
 
 /// Signals that a command may be sent through us.
 const PASSED_ON: [i32; 6] = [SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2];
@@ -65,16 +64,14 @@ fn start(address: &OsStr, again: &OsStr, first: &[OsString]) -> Result<ExitStatu
     let (program, arguments) = first.split_first().context("no command to start")?;
     let mut command = Command::new(program);
     command.args(arguments);
-    let signals = SignalsInfo::<WithOrigin>::new(PASSED_ON).context("cannot listen to signals")?;
+    let signals =
+        SignalsInfo::<WithOrigin>::new(listened_to()).context("cannot listen to signals")?;
     let handle = signals.handle();
     let forward = Forward::default();
     let forwarding = forward.clone();
     let listening = std::thread::spawn(move || forwarding.all(signals));
     let ended = loop {
-        let mut child = command
-            .spawn()
-            .with_context(|| format!("cannot start {}", command.get_program().display()))?;
-        forward.to(&child);
+        let mut child = forward.start(&mut command)?;
         let status = child.wait().context("cannot wait for the command")?;
         forward.to_nobody();
         if !is_told_to_start_again(Path::new(address)) {
@@ -86,6 +83,14 @@ fn start(address: &OsStr, again: &OsStr, first: &[OsString]) -> Result<ExitStatu
     handle.close();
     let _ = listening.join();
     Ok(ended)
+}
+
+/// What is ignored (`nohup`) stays so, for the command as well.
+fn listened_to() -> Vec<i32> {
+    let text = std::fs::read("/proc/self/status").unwrap_or_default();
+    let ignored = status::ignored_signals(&text).unwrap_or(0);
+    let is_heard = |signal: &i32| ignored & (1 << (signal - 1)) == 0;
+    PASSED_ON.into_iter().filter(is_heard).collect()
 }
 
 /// Asks, and waits for the answer. Nobody there, or nobody any more, is a no.
@@ -109,9 +114,15 @@ struct Forward {
 }
 
 impl Forward {
-    fn to(&self, child: &Child) {
-        let pid = rustix::process::Pid::from_child(child);
-        *self.lock() = pidfd_open(pid, PidfdFlags::empty()).ok();
+    /// Starts a command and passes signals on to it from its first moment: one that comes meanwhile waits.
+    fn start(&self, command: &mut Command) -> Result<Child> {
+        let mut slot = self.lock();
+        let child = command
+            .spawn()
+            .with_context(|| format!("cannot start {}", command.get_program().display()))?;
+        let pid = rustix::process::Pid::from_child(&child);
+        *slot = pidfd_open(pid, PidfdFlags::empty()).ok();
+        Ok(child)
     }
 
     fn to_nobody(&self) {

@@ -18,6 +18,7 @@ use crate::recorder::Recorder;
 use crate::restart::{Ending, Restarts, Turn};
 use crate::session::Session;
 use crate::show::Show;
+use crate::stop_requests::StopRequests;
 
 /// Without anything to sample, the command is still served: keys, sizes, signals.
 const SERVE_WITHOUT_SAMPLING: Duration = Duration::from_secs(60);
@@ -146,19 +147,24 @@ impl Watching {
         }
     }
 
-    /// The command has ended, and some of its tree may not have: what a guard has begun, it finishes.
-    pub fn see_stop_through(&mut self) {
-        while self
-            .session
-            .as_ref()
-            .is_some_and(|session| session.is_stopping())
-        {
-            let wait = self
-                .next_turn_at()
-                .saturating_duration_since(Instant::now());
-            std::thread::sleep(wait);
+    /// The command has ended, and some of its tree may not have: what a guard has begun, it finishes. Whoever asks to
+    /// end meanwhile wants the next stage now.
+    pub fn see_stop_through(&mut self) -> Result<()> {
+        let is_stopping =
+            |session: &Option<Box<Session>>| session.as_ref().is_some_and(|it| it.is_stopping());
+        if !is_stopping(&self.session) {
+            return Ok(());
+        }
+        let asked = StopRequests::listen()?;
+        while is_stopping(&self.session) {
+            if asked.wait_until(self.next_turn_at())?
+                && let Some(session) = &mut self.session
+            {
+                session.hurry_stop();
+            }
             self.turn();
         }
+        Ok(())
     }
 
     pub fn was_stopped_by_guard(&self) -> bool {

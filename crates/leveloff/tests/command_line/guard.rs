@@ -468,3 +468,126 @@ fn one_that_ends_by_itself_while_it_is_watched_needs_no_guard() {
     says(&ended, "or 5 min before that is met at the judged rate");
     says(&ended, "the run ended");
 }
+
+#[test]
+fn a_shell_that_goes_on_with_its_next_training_is_stopped_as_a_whole() {
+    let stage = Stage::new();
+    let leak = stage.file("leak.py", growing("for _ in range(10**6): grow()"));
+    let leak = leak.to_str().unwrap();
+    let script = format!(
+        "{0} {leak}; echo after; {0} {leak}; echo after; {0} {leak}",
+        python()
+    );
+    let arguments = [
+        "run", "-o", "r.jsonl", "--limit", "150MiB", "--grace", "20s", "--", "sh", "-c", &script,
+    ];
+    let ended = stage.ask(&arguments).never_panicked();
+    assert_eq!(ended.status.code(), Some(75), "{ended:?}");
+    assert!(!ended.stderr.contains("SIGKILL"), "{ended:?}");
+    // Each was sent the signal as soon as it was seen, long before it had grown to the limit again.
+    let facts = ended
+        .said()
+        .into_iter()
+        .find(|line| line.contains("all of it ended after"));
+    assert!(facts.is_some(), "{ended:?}");
+}
+
+#[test]
+fn a_shell_with_a_trap_is_no_launcher() {
+    let stage = Stage::new();
+    let leak = stage.file("leak.py", growing("while True: grow()"));
+    let script = format!(
+        "trap 'echo cleanup' TERM; {} {}; echo went on",
+        python(),
+        leak.display()
+    );
+    let wrapper = stage.file("wrap.sh", script);
+    let wrapper = wrapper.to_str().unwrap();
+    let arguments = [
+        "run", "-o", "r.jsonl", "--limit", "150MiB", "--", "bash", wrapper,
+    ];
+    let ended = stage.ask(&arguments).never_panicked();
+    assert_eq!(ended.status.code(), Some(75), "{ended:?}");
+    assert!(ended.stdout.contains("went on"), "{ended:?}");
+    assert!(!ended.stderr.contains("to every process"), "{ended:?}");
+}
+
+#[test]
+fn what_is_started_again_is_the_training_and_not_who_starts_it() {
+    let stage = Stage::new();
+    let slow = growing("for _ in range(10**6): grow()").replace("0.02", "0.18");
+    let leak = stage.file("leak.py", growing("for _ in range(10**6): grow()"));
+    let again = format!("{} {}; true", python(), leak.display());
+    let flags = [
+        "--resume-cmd",
+        again.as_str(),
+        "--max-restarts",
+        "1",
+        "--grace",
+        "20s",
+    ];
+    let ended = run(&stage, &flags, &slow);
+    assert_eq!(ended.status.code(), Some(75), "{ended:?}");
+    assert!(!ended.stderr.contains("to every process"), "{ended:?}");
+    let recording = std::fs::read_to_string(stage.path("r.jsonl")).unwrap();
+    let starter = recording
+        .lines()
+        .find(|line| line.contains("--start-and-ask-at"))
+        .unwrap();
+    assert!(!starter.contains("\"role\":\"trainer\""), "{starter}");
+}
+
+#[test]
+fn a_hook_is_waited_for_and_what_it_leaves_is_not_the_runs() {
+    let stage = Stage::new();
+    let daemon = "setsid -f sh -c 'trap \"echo hit > hit\" TERM; sleep 3; echo done > left'; sleep 0.5; exit 4";
+    let program = growing("signal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: grow()");
+    let ended = run(&stage, &["--on-stop", daemon, "--grace", "300ms"], &program);
+    assert_eq!(ended.status.code(), Some(75), "{ended:?}");
+    says(&ended, "the --on-stop command ended with code 4");
+    wait_until("the end of what the hook left", || {
+        stage.path("left").exists()
+    });
+    assert!(!stage.path("hit").exists());
+}
+
+#[test]
+fn whoever_leaves_in_the_middle_of_a_stop_takes_the_request_back() {
+    let stage = Stage::new();
+    let marks = stage.path("marks");
+    std::fs::create_dir(&marks).unwrap();
+    let program = growing(
+        "import json
+place = os.environ['LEVELOFF_MARKS'] + '/%d' % os.getpid()
+file = open(place + '.jsonl', 'a', buffering=1)
+print(json.dumps({'step': 1, 'obeys_stop': True}), file=file)
+print('here', flush=True)
+for _ in range(60): grow()
+time.sleep(60)",
+    );
+    let mut child = Command::new(python())
+        .args(["-c", &program])
+        .env("LEVELOFF_MARKS", &marks)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    read_until(child.stdout.as_mut().unwrap(), "here");
+    let pid = child.id().to_string();
+    let arguments = [
+        "guard", "--pid", &pid, "--limit", "150MiB", "--dwell", "200ms",
+    ];
+    let mut guard = stage.leveloff(arguments).spawn().unwrap();
+    read_until(
+        guard.stderr.as_mut().unwrap(),
+        "asked the training to save and stop",
+    );
+    let request = marks.join(format!("{pid}.stop"));
+    assert!(request.exists());
+    send(&guard, Signal::INT);
+    let ended = Ended::of(guard).well();
+    says(&ended, "its stop was begun and is not carried through");
+    assert!(!request.exists());
+    child.kill().unwrap();
+    child.wait().unwrap();
+}

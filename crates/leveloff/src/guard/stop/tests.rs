@@ -16,6 +16,7 @@ struct Play {
     stop: Stop,
     begin: Instant,
     obeys: bool,
+    addressees: Vec<ProcessKey>,
 }
 
 impl Play {
@@ -25,6 +26,7 @@ impl Play {
             stop: Stop::begin(begin, Duration::from_secs(GRACE), StopSignal::TERM),
             begin,
             obeys,
+            addressees: vec![key(1)],
         }
     }
 
@@ -39,7 +41,7 @@ impl Play {
             now: self.begin + Duration::from_secs(second),
             crew: &crew,
             obeys_requests: self.obeys,
-            addressees: vec![key(1)],
+            addressees: self.addressees.clone(),
             answer,
         })
     }
@@ -152,4 +154,49 @@ fn where_nobody_was_known_to_train_the_whole_time_is_given() {
         play.at(20, &[1, 3], None)[0],
         Order::Enter(Stage::Terminate)
     );
+}
+
+#[test]
+fn who_is_started_after_the_signal_is_sent_it_as_well_and_nobody_twice() {
+    let mut play = Play::new(false);
+    play.addressees = vec![key(2)];
+    let first = [Order::Enter(Stage::Signal), send(2, StopSignal::TERM)];
+    assert_eq!(play.at(0, &[1, 2], None), first);
+    assert_eq!(play.at(1, &[1, 2], None), []);
+    // A shell goes on with its next line.
+    play.addressees = vec![key(3)];
+    assert_eq!(play.at(2, &[1, 3], None), [send(3, StopSignal::TERM)]);
+    assert_eq!(play.at(3, &[1, 3], None), []);
+}
+
+#[test]
+fn when_all_who_were_told_are_gone_the_others_have_not_the_whole_time() {
+    let mut play = Play::new(false);
+    play.addressees = vec![key(2)];
+    play.at(0, &ALL, None);
+    play.addressees = vec![key(1)];
+    assert_eq!(play.at(1, &[1, 3], None), []);
+    assert_eq!(
+        play.at(11, &[1, 3], None)[0],
+        Order::Enter(Stage::Terminate)
+    );
+}
+
+#[test]
+fn who_is_in_a_hurry_goes_to_the_next_stage() {
+    let mut play = Play::new(true);
+    play.at(0, &ALL, None);
+    play.stop.hurry(play.begin);
+    assert_eq!(play.at(0, &ALL, None)[0], Order::Enter(Stage::Signal));
+    play.stop.hurry(play.begin);
+    assert_eq!(play.at(0, &ALL, None)[0], Order::Enter(Stage::Terminate));
+}
+
+#[test]
+fn the_time_is_given_anew_once() {
+    let mut play = Play::new(true);
+    play.at(0, &ALL, None);
+    play.at(15, &ALL, Some(Answer::Stopping));
+    play.at(30, &ALL, Some(Answer::Stopping));
+    assert_eq!(play.at(35, &ALL, None)[0], Order::Enter(Stage::Signal));
 }

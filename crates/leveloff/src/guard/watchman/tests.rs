@@ -38,6 +38,7 @@ impl Watch {
             now: self.begin + Duration::from_secs_f64(self.at),
             gauges: Gauges {
                 limit: gauge(1000, Measure::Tree),
+                limit_is_ours: true,
                 warn: gauge(900, Measure::Tree),
                 ceiling: gauge(2000, Measure::Cgroup),
                 gpu: None,
@@ -118,9 +119,14 @@ fn it_warns_once_and_again_only_after_it_was_well_below() {
     let mut warnings = 0;
     for mib in [800.0, 905.0, 890.0, 910.0, 870.0, 902.0, 800.0, 901.0] {
         warnings += u32::from(matches!(watch.look(mib, None), Decision::Warn(_)));
-        watch.at += 1.0;
+        watch.at += 30.0;
     }
     assert_eq!(warnings, 2);
+    for mib in [800.0, 905.0, 800.0, 905.0] {
+        warnings += u32::from(matches!(watch.look(mib, None), Decision::Warn(_)));
+        watch.at += 1.0;
+    }
+    assert_eq!(warnings, 2, "not every second");
 }
 
 #[test]
@@ -186,5 +192,37 @@ proptest! {
             prop_assert!(!matches!(decision, Decision::Stop(_)), "{decision:?} at {mib}");
             watch.at += step;
         }
+    }
+}
+
+#[test]
+fn what_is_above_more_often_than_not_adds_up() {
+    let mut watch = Watch::new(None);
+    let comes_and_goes = |t: f64| if t % 2.3 < 2.2 { 1400.0 } else { 100.0 };
+    let (at, mib) = watch.follow(30.0, comes_and_goes).expect("stopped");
+    assert!(at < 5.0 && mib >= 1000.0, "{at} {mib}");
+}
+
+#[test]
+fn a_machine_that_others_fill_is_warned_of_and_not_answered_for() {
+    let mut watchman = Watch::new(None).watchman;
+    let full = Gauge {
+        measure: Measure::Host,
+        used: Bytes(1100 * MIB),
+        limit: Bytes(1000 * MIB),
+    };
+    let begin = Instant::now();
+    for second in 0..20 {
+        let decision = watchman.decide(&Look {
+            now: begin + Duration::from_secs(second),
+            gauges: Gauges {
+                limit: Some(full),
+                limit_is_ours: false,
+                warn: Some(full),
+                ..Gauges::default()
+            },
+            forecast: None,
+        });
+        assert!(!matches!(decision, Decision::Stop(_)));
     }
 }
