@@ -143,7 +143,7 @@ impl Crew {
             };
             let is_passed_over =
                 |member: &&Member| member.is_shell && children(member).next().is_some();
-            let Some(place) = heads.iter().position(|head| is_passed_over(head)) else {
+            let Some(place) = heads.iter().position(is_passed_over) else {
                 break;
             };
             let shell = heads.swap_remove(place);
