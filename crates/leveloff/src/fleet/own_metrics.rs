@@ -173,70 +173,115 @@ impl Parcel {
         window: &Window,
         heard: &(dyn Fn() + Sync),
     ) -> Result<(Vec<History>, Option<Trouble>), Trouble> {
-        let by = format!("{JOB}, {RENAMED_JOB}, {RANK}, {INSTANCE}");
-        let selector = self.selector();
+        let (job, ranks) = (self.job_matcher(), self.ranks.iter().map(|rank| &**rank));
+        // What is said of a run of several ranks has none.
+        let or_none = is_any(RANK, [""].into_iter().chain(ranks.clone()));
+        let ranks = is_any(RANK, ranks);
         // What is scraped twice, by two servers that stand in for each other, is still there once.
-        let memory = format!("max by ({by}, {ROLE}) ({MEMORY}{{{selector}}})");
-        let fetched = ranges::fetch(client, &memory, window, heard)?;
-        let beside = |metric: &str| {
-            let query = format!("max by ({by}) ({metric}{{{selector}}})");
-            ranges::fetch(client, &query, window, &|| ())
+        let by = format!("{JOB}, {RENAMED_JOB}, {INSTANCE}");
+        let fetch = |query: String| ranges::fetch(client, &query, window, &|| ());
+        let memory = format!("max by ({by}, {RANK}, {ROLE}) ({MEMORY}{{{job},{ranks}}})");
+        let mut seen = Seen {
+            memory: ranges::fetch(client, &memory, window, heard)?,
+            steps: fetch(format!("max by ({by}, {RANK}) ({STEP}{{{job},{or_none}}})"))?,
+            ceilings: fetch(format!(
+                "max by ({by}, {RANK}) ({CEILING}{{{job},{or_none}}})"
+            ))?,
+            totals: Ranges::default(),
         };
-        let (steps, ceilings) = (beside(STEP)?, beside(CEILING)?);
-        let torn = [&fetched, &steps, &ceilings]
-            .into_iter()
-            .find_map(|ranges| ranges.torn.clone());
-        Ok((histories(fetched, steps, ceilings, window), torn))
+        if seen.has_shared_ceilings() {
+            let each = format!("max by ({by}, {RANK}, {ROLE}) ({MEMORY}{{{job}}})");
+            seen.totals = fetch(format!("sum by ({by}) ({each})"))?;
+        }
+        let torn = seen.torn();
+        Ok((newest_places(seen.histories(), window), torn))
     }
 
-    fn selector(&self) -> String {
-        let job = match self.is_renamed {
+    fn job_matcher(&self) -> String {
+        match self.is_renamed {
             true => is(RENAMED_JOB, &self.job),
             false => format!("{},{}", is(JOB, &self.job), is(RENAMED_JOB, "")),
-        };
-        format!(
-            "{job},{}",
-            is_any(RANK, self.ranks.iter().map(|rank| &**rank))
-        )
+        }
     }
 }
 
-fn histories(
+/// What was fetched of a parcel.
+struct Seen {
     memory: Ranges,
-    mut steps: Ranges,
-    mut ceilings: Ranges,
-    window: &Window,
-) -> Vec<History> {
-    let mut by_run: BTreeMap<Labels, Vec<(Role, Track)>> = BTreeMap::new();
-    for (mut labels, track) in memory.series {
-        let role = labels.remove(ROLE).unwrap_or_default();
-        let role = Role::ALL
-            .into_iter()
-            .find(|known| known.name() == role)
-            .unwrap_or(Role::Other);
-        by_run.entry(labels).or_default().push((role, track));
+    steps: Ranges,
+    ceilings: Ranges,
+    /// The memory of all ranks on an instance, where they have one ceiling together.
+    totals: Ranges,
+}
+
+impl Seen {
+    fn torn(&self) -> Option<Trouble> {
+        let all = [&self.memory, &self.steps, &self.ceilings, &self.totals];
+        all.into_iter().find_map(|ranges| ranges.torn.clone())
     }
-    let all = by_run.into_iter().map(|(labels, roles)| {
-        let memory = roles
-            .iter()
-            .fold(Track::default(), |sum, (_, track)| sum.plus(track));
-        let label = |name: &str| labels.get(name).map_or("", |value| &**value).to_owned();
+
+    fn has_shared_ceilings(&self) -> bool {
+        let has_rank = |labels: &Labels| labels.contains_key(RANK);
+        self.memory.series.keys().any(has_rank) && !self.ceilings.series.keys().all(has_rank)
+    }
+
+    fn histories(&self) -> Vec<History> {
+        let mut by_run: BTreeMap<Labels, Vec<(Role, Track)>> = BTreeMap::new();
+        for (labels, track) in &self.memory.series {
+            let mut labels = labels.clone();
+            let role = labels.remove(ROLE).unwrap_or_default();
+            let role = Role::ALL.into_iter().find(|known| known.name() == role);
+            let role = role.unwrap_or(Role::Other);
+            by_run
+                .entry(labels)
+                .or_default()
+                .push((role, track.clone()));
+        }
+        let all = by_run
+            .into_iter()
+            .map(|(labels, roles)| self.history(labels, roles));
+        all.filter(|run| !run.memory.is_empty()).collect()
+    }
+
+    fn history(&self, labels: Labels, roles: Vec<(Role, Track)>) -> History {
+        let parts = roles.iter().map(|(_, track)| track);
+        let memory = parts.fold(Track::default(), |sum, track| sum.plus(track));
+        let mut of_run = labels.clone();
+        of_run.remove(RANK);
+        let of = |ranges: &Ranges| {
+            let own = ranges.series.get(&labels);
+            own.or_else(|| ranges.series.get(&of_run)).cloned()
+        };
+        let label = |name: &str| labels.get(name).cloned().unwrap_or_default();
         let job = match label(RENAMED_JOB) {
             renamed if renamed.is_empty() => label(JOB),
             renamed => renamed,
+        };
+        let ceiling = match self.totals.series.get(&of_run) {
+            Some(totals) if !self.ceilings.series.contains_key(&labels) => {
+                of(&self.ceilings).map(|ceiling| own_ceiling(&memory, &ceiling, totals))
+            }
+            _ => of(&self.ceilings),
         };
         History {
             name: name(&job, &label(RANK)),
             job: Some(job),
             memory,
             roles,
-            steps: steps.series.remove(&labels),
-            ceiling: ceilings.series.remove(&labels),
+            steps: of(&self.steps),
+            ceiling,
             notes: Vec::new(),
             labels,
         }
-    });
-    newest_places(all.filter(|run| !run.memory.is_empty()).collect(), window)
+    }
+}
+
+/// Ranks that share a ceiling share the room below it: each meets it when the rest of it is used up.
+fn own_ceiling(memory: &Track, ceiling: &Track, totals: &Track) -> Track {
+    memory.mapped(|place, own| {
+        let left = ceiling.at(place)? - totals.at(place)?;
+        Some(own + left.max(0.0))
+    })
 }
 
 fn name(job: &str, rank: &str) -> String {
@@ -341,10 +386,15 @@ mod tests {
         let all = roll.parcels(&window());
         assert!(all.iter().all(|parcel| parcel.len() <= RANKS_IN_A_PARCEL));
         assert_eq!(all.iter().map(Parcel::len).sum::<usize>(), 600);
-        assert!(
-            all[0]
-                .selector()
-                .starts_with("job=\"lm\",exported_job=\"\",rank=~\"0|1|")
-        );
+        assert_eq!(all[0].job_matcher(), r#"job="lm",exported_job="""#);
+    }
+
+    #[test]
+    fn ranks_that_share_a_ceiling_share_the_room_below_it() {
+        let track = |value: f64| at("a", 0..3).memory.mapped(|_, _| Some(value));
+        let own = own_ceiling(&track(10.0), &track(100.0), &track(70.0));
+        assert_eq!(own, track(40.0));
+        let none = own_ceiling(&track(10.0), &Track::default(), &track(70.0));
+        assert!(none.is_empty());
     }
 }

@@ -55,6 +55,18 @@ impl Track {
         sum
     }
 
+    /// Another value at each place, or none.
+    #[must_use]
+    pub fn mapped(&self, value: impl Fn(u32, f64) -> Option<f64>) -> Track {
+        let mut mapped = Track::default();
+        for (place, own) in self.iter() {
+            if let Some(value) = value(place, own) {
+                mapped.push(Some(place), value);
+            }
+        }
+        mapped
+    }
+
     /// Every value with its place.
     pub fn iter(&self) -> impl Iterator<Item = (u32, f64)> + '_ {
         self.places.iter().copied().zip(self.values.iter().copied())

@@ -169,6 +169,64 @@ fn steps_are_the_axis_where_they_are_told() {
     assert!((0.9..1.1).contains(&rate), "{rate}");
 }
 
+/// One recorder beside several ranks tells the step and the ceiling once, for all of them.
+#[test]
+fn ranks_of_one_recorder_share_its_step_and_its_ceiling() {
+    const RANKS: [&[(&str, &str)]; 2] = [
+        &[
+            ("job", "lm"),
+            ("rank", "0"),
+            ("role", "trainer"),
+            ("instance", "n"),
+        ],
+        &[
+            ("job", "lm"),
+            ("rank", "1"),
+            ("role", "trainer"),
+            ("instance", "n"),
+        ],
+    ];
+    const RUN: &[(&str, &str)] = &[("job", "lm"), ("instance", "n")];
+    let begun = now() - 6.0 * 3600.0;
+    let mut series = vec![memory(RANKS[0], 0.0), memory(RANKS[1], 900.0 * MIB)];
+    let of_run = |metric, value| Series {
+        metric,
+        labels: RUN,
+        value,
+    };
+    series.push(of_run(
+        "leveloff_step",
+        Box::new(move |time| Some(((time - begun) / 5.0).floor().max(0.0))),
+    ));
+    series.push(of_run("leveloff_ceiling_bytes", Box::new(|_| Some(32e9))));
+    let server = Prometheus::answering(move |request, _| {
+        let is_total = request
+            .form
+            .get("query")
+            .is_some_and(|query| query.starts_with("sum by"));
+        let total = move |time: f64| Some(16e9 + 900.0 * MIB * (time - begun) / 3600.0);
+        let total = Series {
+            metric: "leveloff_memory_bytes",
+            labels: RUN,
+            value: Box::new(total),
+        };
+        if is_total {
+            answer(request, &[total])
+        } else {
+            answer(request, &series)
+        }
+    });
+    let json = fleet(&Stage::new(), &server.address, &["--format", "json"]);
+    let worst = &objects(&json)[0];
+    assert_eq!(
+        (&worst["input"], &worst["x_unit"]),
+        (&"lm rank 1".into(), &"step".into())
+    );
+    // Of 32 GB, both had 16 and one has grown by 5.7 since: 10.3 are left, for 10.9 hours.
+    let hours = worst["limit_in_s"].as_f64().unwrap() / 3600.0;
+    assert!((9.0..13.0).contains(&hours), "{hours}");
+}
+
 /// What a query gives is judged as `judge` judges the same values in a file.
 #[test]
 fn the_verdict_is_that_of_judge() {
