@@ -20,6 +20,7 @@ mod ranges;
 mod survey;
 mod track;
 mod trouble;
+mod watching;
 mod window;
 
 use std::process::ExitCode;
@@ -46,6 +47,10 @@ pub fn run(args: &FleetArgs) -> Result<ExitCode> {
         check_output(output, existing)?;
     }
     let survey = Survey::new(args)?;
+    if args.watch {
+        let seen = watching::watch(survey, args)?;
+        return Ok(seen.map_or(ExitCode::SUCCESS, |fleet| ending(&fleet, args).code()));
+    }
     let fleet = survey.look()?;
     print(&fleet, args)?;
     if let Some(output) = &args.output {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::{FactArgs, Format, UndecidedAs, parse_duration};
+use super::{FactArgs, Format, LookArgs, UndecidedAs, parse_duration};
 use crate::fleet::Address;
 use crate::intake::SizeUnit;
 
@@ -33,7 +33,7 @@ pub(super) const EXAMPLES: &str = "Examples:\n  \
     are), 3 one is undecided or warming up and none leaks (--undecided=pass makes it 0, =fail 1).";
 
 /// `fleet`
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct FleetArgs {
     /// Where Prometheus is, or what speaks its language
     #[arg(long, value_name = "URL", value_parser = Address::from_str, env = "LEVELOFF_PROMETHEUS")]
@@ -65,6 +65,15 @@ pub struct FleetArgs {
     /// Replace the file if it exists
     #[arg(long)]
     pub force: bool,
+    /// Show it live, and look again and again
+    #[arg(long, conflicts_with_all = ["output", "format"])]
+    pub watch: bool,
+    /// How often --watch looks
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_step, allow_hyphen_values = true)]
+    pub every: Duration,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub look: LookArgs,
     /// A file with a token for `Authorization: Bearer`
     #[arg(long, value_name = "FILE", conflicts_with = "user_file")]
     pub bearer_file: Option<PathBuf>,

@@ -14,6 +14,11 @@ const EVERY: Duration = Duration::from_millis(120);
 pub struct Progress(Option<ProgressBar>);
 
 impl Progress {
+    /// Nobody is to see it.
+    pub fn none() -> Progress {
+        Progress(None)
+    }
+
     /// A bar of so many pieces of work: each run is fetched, then judged.
     pub fn of(runs: u64) -> Progress {
         if !std::io::stderr().is_terminal() || is_dumb_terminal() {

@@ -28,19 +28,22 @@ const SKEW_WORTH_A_WORD: Seconds = Seconds(10.0);
 const JOBS_NAMED: usize = 12;
 
 /// Looks at a fleet, as often as it is asked to.
-pub struct Survey<'a> {
-    args: &'a FleetArgs,
+pub struct Survey {
+    args: FleetArgs,
     client: Client,
 }
 
 /// What came of a part of the fleet.
 type Part = (Vec<Member>, Vec<String>);
 
-impl<'a> Survey<'a> {
+impl Survey {
     /// As it was asked for; nothing is said to the server yet.
-    pub fn new(args: &'a FleetArgs) -> Result<Survey<'a>> {
+    pub fn new(args: &FleetArgs) -> Result<Survey> {
         let client = Client::new(args)?;
-        Ok(Survey { args, client })
+        Ok(Survey {
+            args: args.clone(),
+            client,
+        })
     }
 
     /// Fetches and judges everything, worst first.
@@ -72,6 +75,14 @@ impl<'a> Survey<'a> {
         Ok(fleet)
     }
 
+    /// A screen says by itself that it looks.
+    fn progress(&self, runs: u64) -> Progress {
+        match self.args.watch {
+            true => Progress::none(),
+            false => Progress::of(runs),
+        }
+    }
+
     fn question(&self) -> Option<Question<'_>> {
         let (query, by) = (self.args.query.as_deref()?, self.args.by.as_deref()?);
         Some(Question { query, by })
@@ -94,7 +105,7 @@ impl<'a> Survey<'a> {
         let parcels = own_metrics::roll_call(&self.client, job, &bench.window)
             .map_err(|trouble| self.whole(&trouble))?;
         let ranks: usize = parcels.iter().map(Parcel::len).sum();
-        let progress = Progress::of(ranks as u64);
+        let progress = self.progress(ranks as u64);
         let mut all = Part::default();
         let work = |parcel: &Parcel| match parcel
             .fetch(&self.client, &bench.window, &|| progress.done())
@@ -125,7 +136,7 @@ impl<'a> Survey<'a> {
     fn ask(&self, question: &Question, bench: &Bench) -> Result<Part> {
         let whole = |trouble: Trouble| self.whole(&trouble);
         let expected = question.count(&self.client, &bench.window).map_err(whole)?;
-        let progress = Progress::of(expected.unwrap_or(1));
+        let progress = self.progress(expected.unwrap_or(1));
         let heard = || progress.done();
         let (histories, torn) = question
             .fetch(&self.client, &bench.window, &heard)

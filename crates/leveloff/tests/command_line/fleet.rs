@@ -6,7 +6,8 @@ use std::io::Write;
 
 use serde_json::Value;
 
-use crate::stage::{Ended, Stage, ended};
+use crate::stage::{Ended, LEVELOFF, Stage, ended, wait_until};
+use crate::terminal::Terminal;
 use prometheus::{Prometheus, Series, answer, error, now, reply, success};
 
 const MIB: f64 = 1048576.0;
@@ -609,6 +610,42 @@ fn a_clock_that_differs_is_said_and_the_servers_is_used() {
         .find(|asked| asked.path.ends_with("query_range"))
         .unwrap();
     assert!(range.form["end"].parse::<f64>().unwrap() > now() + 500.0);
+}
+
+#[test]
+fn it_is_shown_live_and_left_with_a_key() {
+    let server = Prometheus::of(ranks());
+    let mut terminal = Terminal::new(120, 30);
+    let command = [
+        "env",
+        "TERM=xterm-256color",
+        "LC_ALL=C.UTF-8",
+        LEVELOFF,
+        "fleet",
+        "--watch",
+        "--prometheus",
+    ];
+    let mut child = terminal.start(&[&command[..], &[&server.address]].concat());
+    terminal.wait_for("LEAK");
+    let looks = || {
+        server
+            .asked()
+            .iter()
+            .filter(|asked| asked.path.ends_with("series"))
+            .count()
+    };
+    let before = looks();
+    terminal.keys("r");
+    wait_until("another look", || looks() > before);
+    terminal.keys("q");
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    terminal.wait_for("\x1b[?1049l");
+}
+
+#[test]
+fn without_a_terminal_nothing_is_shown_live() {
+    let (stage, server) = (Stage::new(), Prometheus::of(ranks()));
+    fleet(&stage, &server.address, &["--watch"]).refused(&["needs a terminal", "leveloff fleet"]);
 }
 
 #[test]
