@@ -71,24 +71,59 @@ pub fn tally(fleet: &Fleet) -> String {
     }
 }
 
-/// The line of one run, in cells as the headings name them.
-pub fn cells(member: &Member) -> [String; 6] {
-    let dash = || "–".to_owned();
+/// Runs as rows: what nobody has anything to say of has no column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sheet {
+    /// What the columns are called.
+    pub headings: Vec<&'static str>,
+    /// A row for each run; its name is the first cell, its verdict the second.
+    pub rows: Vec<Vec<String>>,
+}
+
+impl Sheet {
+    /// Of these runs.
+    pub fn of<'a>(members: impl Iterator<Item = &'a Member>) -> Sheet {
+        let rows: Vec<[String; 6]> = members.map(cells).collect();
+        let is_told = |place: &usize| *place < 2 || rows.iter().any(|row| row[*place] != NOTHING);
+        let told: Vec<usize> = (0..HEADINGS.len()).filter(is_told).collect();
+        Sheet {
+            headings: told.iter().map(|&place| HEADINGS[place]).collect(),
+            rows: rows
+                .iter()
+                .map(|row| told.iter().map(|&place| row[place].clone()).collect())
+                .collect(),
+        }
+    }
+
+    /// How wide each column is, of which a name takes at most `longest`.
+    pub fn widths(&self, longest: usize) -> Vec<usize> {
+        let width = |place: usize| {
+            let cells = self.rows.iter().map(|row| columns(&row[place]));
+            let heading = columns(self.headings[place]);
+            let widest = cells.fold(heading, usize::max);
+            if place == 0 {
+                widest.min(longest)
+            } else {
+                widest
+            }
+        };
+        (0..self.headings.len()).map(width).collect()
+    }
+}
+
+/// What stands where there is nothing to say.
+const NOTHING: &str = "–";
+
+fn cells(member: &Member) -> [String; 6] {
+    let or_nothing = |text: Option<String>| text.unwrap_or_else(|| NOTHING.to_owned());
     [
         printable(member.name.as_bytes()),
         verdict_words(member.verdict.verdict).to_owned(),
-        member.growth().unwrap_or_else(dash),
-        member
-            .to_ceiling()
-            .map_or_else(dash, |time| time.to_string()),
-        member.blamed().unwrap_or_else(dash),
+        or_nothing(member.growth()),
+        or_nothing(member.to_ceiling().map(|time| time.to_string())),
+        or_nothing(member.blamed()),
         now(member),
     ]
-}
-
-/// What the columns are called.
-pub fn headings() -> [&'static str; 6] {
-    HEADINGS
 }
 
 fn shown(fleet: &Fleet, listed: Listed) -> usize {
@@ -113,24 +148,11 @@ fn rest(members: &[Member]) -> &'static str {
 }
 
 fn table(members: &[Member], paint: Paint) -> String {
-    let rows: Vec<[String; 6]> = members.iter().map(cells).collect();
-    let width = |place: usize| {
-        let cells = rows.iter().map(|row| columns(&row[place]));
-        let widest = cells
-            .chain([columns(HEADINGS[place])])
-            .max()
-            .unwrap_or_default();
-        if place == 0 {
-            widest.min(LONGEST_NAME)
-        } else {
-            widest
-        }
-    };
-    let widths: Vec<usize> = (0..HEADINGS.len()).map(width).collect();
-    let mut text = line(&HEADINGS.map(str::to_owned), &widths, |_, cell| {
-        cell.to_owned()
-    });
-    for (row, member) in rows.iter().zip(members) {
+    let sheet = Sheet::of(members.iter());
+    let widths = sheet.widths(LONGEST_NAME);
+    let headings: Vec<String> = sheet.headings.iter().map(|&name| name.to_owned()).collect();
+    let mut text = line(&headings, &widths, |_, cell| cell.to_owned());
+    for (row, member) in sheet.rows.iter().zip(members) {
         let verdict = member.verdict.verdict;
         text += &line(row, &widths, |place, cell| match place {
             1 => paint.verdict(verdict, cell),
@@ -140,7 +162,7 @@ fn table(members: &[Member], paint: Paint) -> String {
     text
 }
 
-fn line(row: &[String; 6], widths: &[usize], painted: impl Fn(usize, &str) -> String) -> String {
+fn line(row: &[String], widths: &[usize], painted: impl Fn(usize, &str) -> String) -> String {
     let mut text = String::new();
     for (place, (cell, width)) in row.iter().zip(widths).enumerate() {
         let space = width.saturating_sub(columns(cell)) + 2;

@@ -2,8 +2,7 @@
 
 use leveloff_classifier::verdict::Verdict;
 use leveloff_model::process::printable;
-use leveloff_report::fleet::Member;
-use leveloff_report::fleet_text::{cells, headings, tally};
+use leveloff_report::fleet_text::{Sheet, tally};
 use leveloff_report::words::{Headline, risk_words};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -104,23 +103,17 @@ fn draw_table(view: &FleetView, look: &Look, area: Rect, buffer: &mut Buffer) {
     let rows = usize::from(area.height.saturating_sub(1));
     let chosen = view.chosen();
     let first = (chosen + 1).saturating_sub(rows);
-    let shown: Vec<&Member> = view.members().iter().skip(first).take(rows).collect();
-    let cells: Vec<[String; 6]> = shown.iter().map(|member| cells(member)).collect();
-    let widths = widths(&cells);
-    let heading = line(&headings().map(str::to_owned), &widths);
-    put(
-        Line::styled(heading, look.style(Paint::Heading)),
-        0,
-        area,
-        buffer,
-    );
-    for (place, (member, row)) in shown.iter().zip(&cells).enumerate() {
+    let shown = || view.members().iter().skip(first).take(rows);
+    let sheet = Sheet::of(shown());
+    let widths = sheet.widths(LONGEST_NAME);
+    let heading = line(&sheet.headings, &widths);
+    let heading = Line::styled(heading, look.style(Paint::Heading));
+    put(heading, 0, area, buffer);
+    for (place, (member, row)) in shown().zip(&sheet.rows).enumerate() {
         let text = line(row, &widths);
         let line = if first + place == chosen {
-            Line::styled(
-                left_aligned(&text, usize::from(area.width)),
-                look.style(Paint::Chosen),
-            )
+            let text = left_aligned(&text, usize::from(area.width));
+            Line::styled(text, look.style(Paint::Chosen))
         } else {
             painted(&text, &widths, member.verdict.verdict, look)
         };
@@ -128,32 +121,16 @@ fn draw_table(view: &FleetView, look: &Look, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-fn widths(rows: &[[String; 6]]) -> [usize; 6] {
-    let headings = headings();
-    std::array::from_fn(|place| {
-        let cells = rows.iter().map(|row| width(&row[place]));
-        let widest = cells
-            .chain([width(headings[place])])
-            .max()
-            .unwrap_or_default();
-        if place == 0 {
-            widest.min(LONGEST_NAME)
-        } else {
-            widest
-        }
-    })
-}
-
-fn line(row: &[String; 6], widths: &[usize; 6]) -> String {
+fn line(row: &[impl AsRef<str>], widths: &[usize]) -> String {
     let cells = row.iter().zip(widths);
     let cells: Vec<String> = cells
-        .map(|(cell, width)| left_aligned(cell, *width))
+        .map(|(cell, width)| left_aligned(cell.as_ref(), *width))
         .collect();
-    cells.join("  ")
+    cells.join("  ").trim_end().to_owned()
 }
 
 /// The verdict in its colour, the rest plain.
-fn painted(text: &str, widths: &[usize; 6], verdict: Verdict, look: &Look) -> Line<'static> {
+fn painted(text: &str, widths: &[usize], verdict: Verdict, look: &Look) -> Line<'static> {
     let place = |columns: usize| {
         let mut taken = 0;
         let at = text.char_indices().find(|(_, c)| {

@@ -6,7 +6,7 @@ use leveloff_model::units::Bytes;
 use super::document::plain_page;
 use super::markup::Markup;
 use crate::fleet::{Fleet, Member};
-use crate::fleet_text::{cells, headings, tally};
+use crate::fleet_text::{Sheet, tally};
 
 /// Runs whose findings are told.
 const TOLD: usize = 20;
@@ -81,24 +81,27 @@ fn write_table(fleet: &Fleet, page: &mut Markup) {
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"runs-heading\">",
     );
     page.raw("<table><caption>Each curve from nothing to its own peak.</caption>\n<thead><tr>");
-    for heading in headings() {
+    let sheet = Sheet::of(fleet.members.iter());
+    for heading in &sheet.headings {
         page.element("th scope=\"col\"", &sentence_case(heading));
     }
     page.raw("<th scope=\"col\">Curve</th></tr></thead>\n<tbody>\n");
-    for member in &fleet.members {
-        write_member(member, page);
+    for (member, row) in fleet.members.iter().zip(&sheet.rows) {
+        write_member(member, row, page);
     }
     page.raw("</tbody></table></div>\n").end_section();
 }
 
-fn write_member(member: &Member, page: &mut Markup) {
-    let [name, verdict, rest @ ..] = cells(member);
-    page.raw("<tr>").element("th scope=\"row\"", &name);
+fn write_member(member: &Member, row: &[String], page: &mut Markup) {
+    let [name, verdict, rest @ ..] = row else {
+        return;
+    };
+    page.raw("<tr>").element("th scope=\"row\"", name);
     page.raw("<td class=\"")
         .raw(class(member.verdict.verdict))
         .raw("\"><span class=\"verdict\">");
-    page.text(&verdict).raw("</span></td>");
-    for cell in &rest {
+    page.text(verdict).raw("</span></td>");
+    for cell in rest {
         page.element("td", cell);
     }
     page.raw("<td>")

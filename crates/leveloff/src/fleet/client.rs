@@ -53,6 +53,8 @@ struct Heard {
     /// The server's clock less ours.
     skew: Option<f64>,
     warnings: Vec<String>,
+    /// The last request was given up: the next need not be as patient.
+    is_down: bool,
 }
 
 impl Client {
@@ -96,9 +98,9 @@ impl Client {
         self.heard().skew
     }
 
-    /// What the server warned of, each once.
-    pub fn warnings(&self) -> Vec<String> {
-        self.heard().warnings.clone()
+    /// What the server warned of since the last time, each once.
+    pub fn take_warnings(&self) -> Vec<String> {
+        std::mem::take(&mut self.heard().warnings)
     }
 
     /// Asks, and hands out the items of the answer. Whatever comes of an attempt that fails is lost,
@@ -110,12 +112,17 @@ impl Client {
         begin: &mut dyn FnMut(),
         take: &mut dyn FnMut(I) -> ControlFlow<()>,
     ) -> Result<(), Trouble> {
-        let mut waits = WAITS.iter();
+        let waits = if self.is_down() { &[] } else { &WAITS[..] };
+        let mut waits = waits.iter();
         loop {
             begin();
             match (self.attempt(path, form, take), waits.next()) {
                 (Err(trouble), Some(wait)) if trouble.may_pass() => thread::sleep(*wait),
-                (result, _) => return result,
+                (result, _) => {
+                    let is_down = matches!(&result, Err(trouble) if trouble.may_pass());
+                    self.heard().is_down = is_down;
+                    return result;
+                }
             }
         }
     }
@@ -225,6 +232,10 @@ impl Client {
             }
             _ => Trouble::Stranger(few(&error.to_string())),
         }
+    }
+
+    fn is_down(&self) -> bool {
+        self.heard().is_down
     }
 
     fn hear_time(&self, response: &http::Response<ureq::Body>) {

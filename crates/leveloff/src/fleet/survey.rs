@@ -27,6 +27,9 @@ const SKEW_WORTH_A_WORD: Seconds = Seconds(10.0);
 /// Jobs that are named to who asked for one that is not there.
 const JOBS_NAMED: usize = 12;
 
+/// Parts that are named, of those that could not be fetched.
+const FAILURES_NAMED: usize = 6;
+
 /// Looks at a fleet, as often as it is asked to.
 pub struct Survey {
     args: FleetArgs,
@@ -126,7 +129,7 @@ impl Survey {
         });
         match all {
             (members, failures) if members.is_empty() && !failures.is_empty() => {
-                bail!("{}", failures.join("; "))
+                bail!("{}", few(failures).join("; "))
             }
             all => Ok(all),
         }
@@ -189,10 +192,10 @@ impl Survey {
     }
 
     fn all_failures(&self, mut failures: Vec<String>) -> Vec<String> {
-        let warned = self.client.warnings().into_iter();
-        failures
-            .extend(warned.map(|warning| format!("{} warns: {warning}", self.client.address())));
-        failures
+        let (address, warned) = (self.client.address(), self.client.take_warnings());
+        let warned = warned.into_iter();
+        failures.extend(warned.map(|warning| format!("{address} warns: {warning}")));
+        few(failures)
     }
 
     fn skew(&self) -> Option<String> {
@@ -242,6 +245,16 @@ impl Survey {
             ),
         }
     }
+}
+
+/// As many as anybody reads, and how many there are more.
+fn few(mut failures: Vec<String>) -> Vec<String> {
+    let more = failures.len().saturating_sub(FAILURES_NAMED);
+    failures.truncate(FAILURES_NAMED);
+    if more > 0 {
+        failures.push(format!("and {more} more parts"));
+    }
+    failures
 }
 
 fn jobs_words(jobs: &[String], is_named: bool) -> String {
