@@ -5,10 +5,11 @@
 //! Read in this order: [`observation`] (one moment of a run, as evidence), [`curve`] (a series in
 //! bounded memory), [`verdict`] (what can be said of it), [`judge`] (how it is said of one curve),
 //! [`run`] (how the curves of a whole run are put together: blame, clock, findings, risk),
-//! [`run_curves`] (the same run for charts and tables).
+//! [`run_curves`] (the same run for charts and tables), [`fleet`] (many runs beside each other).
 
 pub mod compare;
 pub mod curve;
+pub mod fleet;
 pub mod gate;
 pub mod judge;
 pub mod observation;

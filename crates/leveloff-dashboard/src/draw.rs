@@ -5,6 +5,7 @@
 
 mod bars;
 pub(crate) mod findings;
+pub mod fleet;
 mod footer;
 mod growth;
 mod header;

@@ -7,13 +7,15 @@
 //! (what is known of the run), [`view`] (what the user looks at), [`dashboard`] (both, changed by
 //! events), [`table`] (the processes as rows), [`layout`] (where everything stands), [`theme`] (how it
 //! looks), [`chart`] (the curve), [`draw`] (all of it on a frame), [`keyboard`] (what was typed),
-//! [`terminal`] (taken over and given back), [`event_loop`] (all of it in turn).
+//! [`terminal`] (taken over and given back), [`event_loop`] (all of it in turn). [`fleet_view`] is the state of
+//! another screen: many runs, worst first.
 
 pub mod chart;
 pub mod dashboard;
 pub mod draw;
 pub mod event;
 pub mod event_loop;
+pub mod fleet_view;
 pub mod history;
 pub mod keyboard;
 pub mod layout;

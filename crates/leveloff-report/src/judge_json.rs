@@ -83,7 +83,7 @@ pub(crate) struct Row<'a> {
 struct BlameRow {
     role: Option<&'static str>,
     pid: Option<i32>,
-    kind: &'static str,
+    kind: Option<&'static str>,
     share: Plain,
     growth_bytes: Plain,
 }
@@ -186,12 +186,21 @@ impl<'a> Row<'a> {
     }
 }
 
+impl Row<'_> {
+    /// For sources that know roles, and nothing of processes or kinds.
+    pub(crate) fn forget_processes(&mut self) {
+        for blame in &mut self.blame {
+            (blame.pid, blame.kind) = (None, None);
+        }
+    }
+}
+
 impl BlameRow {
     fn of(blame: &Blame) -> BlameRow {
         BlameRow {
             role: blame.role.map(leveloff_model::process::Role::name),
             pid: blame.pid.map(|pid| pid.0),
-            kind: blame.kind.name(),
+            kind: Some(blame.kind.name()),
             share: Plain(Some(blame.share)),
             growth_bytes: Plain((blame.kind != Kind::Descriptors).then_some(blame.growth)),
         }

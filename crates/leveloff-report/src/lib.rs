@@ -9,7 +9,7 @@
 //! [`run_report`] is a whole run for reports: [`report_html`] for a colleague, [`report_markdown`] for an
 //! issue upstream, [`report_json`] for programs, [`chart`] as a picture, [`text_chart`] for a terminal. Their
 //! axes ([`memory_axis`], [`progress_axis`]) and what is drawn of a verdict ([`outlook`]) are the dashboard's
-//! as well. [`comparison`] is two sides and what changed, [`check_report`] what a check came to; each has
+//! as well. [`fleet`] is many runs, worst first. [`comparison`] is two sides and what changed, [`check_report`] what a check came to; each has
 //! its words, and a module for each format.
 
 pub mod asked;
@@ -24,6 +24,9 @@ pub mod comparison_json;
 pub mod comparison_markdown;
 pub mod comparison_text;
 pub mod comparison_words;
+pub mod fleet;
+pub mod fleet_json;
+pub mod fleet_text;
 pub mod gate_words;
 pub mod github;
 pub mod gitlab;

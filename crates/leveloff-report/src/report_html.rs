@@ -11,6 +11,7 @@ mod data;
 mod document;
 mod environment;
 mod findings;
+mod fleet;
 mod grown_tensors;
 mod growth_table;
 mod headline;
@@ -21,6 +22,7 @@ mod method;
 mod sizing_table;
 
 pub use comparison::comparison_page;
+pub use fleet::fleet_page;
 
 use crate::run_report::RunReport;
 use crate::words::Headline;

@@ -4,6 +4,7 @@ mod checking;
 mod comparing;
 mod configuring;
 mod demo;
+mod fleeting;
 mod guarding;
 mod judging;
 mod publishing;
@@ -14,6 +15,7 @@ pub use checking::CheckArgs;
 pub use comparing::{CompareArgs, CompareFormat};
 pub use configuring::ConfigArgs;
 pub use demo::DemoArgs;
+pub use fleeting::FleetArgs;
 pub use guarding::{GuardArgs, GuardCommandArgs, RestartArgs};
 pub use judging::{ColumnArgs, FactArgs, JudgeArgs, UndecidedAs};
 pub use publishing::MetricsArgs;
@@ -51,6 +53,7 @@ use leveloff_model::units::Limit;
         leveloff report run.jsonl -o run.html       what a colleague needs to see\n  \
         leveloff compare before.jsonl after.jsonl   what changed, and is it more than noise?\n  \
         leveloff check run.jsonl                    the gate for CI\n  \
+        leveloff fleet --prometheus URL             every rank of a job, worst first\n  \
         leveloff replay run.jsonl                   the dashboard, as it would have been\n  \
         leveloff export run.jsonl -o run.csv        a table for pandas\n  \
         leveloff doctor                             what can be measured here\n\n\
@@ -139,6 +142,9 @@ pub enum Command {
         after_help = checking::EXAMPLES
     )]
     Check(Box<CheckArgs>),
+    /// Judge every rank of a job, or of all jobs, from Prometheus; worst first
+    #[command(long_about = fleeting::LONG_ABOUT, after_help = fleeting::EXAMPLES)]
+    Fleet(Box<FleetArgs>),
     /// Turn a recording into CSV
     #[command(after_help = "Examples:\n  \
         leveloff export run.jsonl -o run.csv              a row for each process and sample\n  \

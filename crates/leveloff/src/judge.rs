@@ -1,8 +1,8 @@
 //! `leveloff judge`: the verdict for recordings, tables and logs.
 
 pub mod case;
-mod crew;
-mod ending;
+pub(crate) mod crew;
+pub(crate) mod ending;
 pub mod live;
 mod looks;
 mod printer;

@@ -6,7 +6,8 @@
 //! theirs as a [`run_target`]; they and [`demo`] drive a [`session`]: sampler in, [`recorder`] and
 //! [`summary`] out, [`oom`] when the kernel ended it, ticks to a [`show`] where there is a screen, and to a [`guard`]
 //! where there is a limit, which may [`restart`] the run, and to [`metrics`] where others collect them. [`judge`] reads through [`intake`],
-//! [`report`] as well, as a [`chronicle`]; what they write goes through [`outputs`].
+//! [`report`] as well, as a [`chronicle`]; what they write goes through [`outputs`]. [`fleet`] reads
+//! from a Prometheus instead.
 
 pub mod check;
 pub mod chronicle;
@@ -17,6 +18,7 @@ pub mod demo;
 pub mod doctor;
 pub mod export;
 pub mod find;
+pub mod fleet;
 pub mod guard;
 pub mod intake;
 pub mod isolate;

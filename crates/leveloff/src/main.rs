@@ -9,8 +9,8 @@ use leveloff::cli::{Cli, Command};
 use leveloff::config::{Asked, asked};
 use leveloff::notice::{flush, notice};
 use leveloff::{
-    check, compare, demo, doctor, export, find, guard, judge, launch, record, replay, report,
-    restart, run, watch,
+    check, compare, demo, doctor, export, find, fleet, guard, judge, launch, record, replay,
+    report, restart, run, watch,
 };
 
 /// A usage or tool error.
@@ -49,6 +49,7 @@ fn obey(asked: &Asked) -> Result<ExitCode> {
         Command::Report(args) => report::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Check(args) => check::run(args),
+        Command::Fleet(args) => fleet::run(args),
         Command::Export(args) => export::run(args),
         Command::Doctor(args) => doctor::run(args.format, &asked.config),
         Command::Completions { shell } => {

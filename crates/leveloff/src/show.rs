@@ -5,7 +5,7 @@
 //! left out of the chart, never their events, and the screen says how many: the recording has them all.
 
 mod answers;
-mod inputs;
+pub(crate) mod inputs;
 mod look;
 
 pub use answers::{Answers, StartedCommand};

@@ -12,7 +12,7 @@ use crate::theme::{Look, Paint};
 use crate::view::{Page, Prompt, Purpose, Question};
 
 /// A key, and what it does in a word or two.
-type Key = (&'static str, &'static str);
+pub(super) type Key = (&'static str, &'static str);
 
 /// The most needed first: what does not fit is left out.
 const OVERVIEW: [Key; 14] = [
@@ -89,7 +89,8 @@ fn keys_of(dashboard: &Dashboard) -> &'static [Key] {
     }
 }
 
-fn keys(keys: &[Key], is_still: bool, columns: usize, look: &Look) -> Line<'static> {
+/// As many keys as fit.
+pub(super) fn keys(keys: &[Key], is_still: bool, columns: usize, look: &Look) -> Line<'static> {
     let mut line = Line::default();
     for &(key, does) in keys {
         let does = if key == "p" && is_still {

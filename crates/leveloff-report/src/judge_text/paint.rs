@@ -13,7 +13,7 @@ pub enum Paint {
 
 impl Paint {
     /// `words` in the colour of `verdict`.
-    pub(super) fn verdict(self, verdict: Verdict, words: &str) -> String {
+    pub(crate) fn verdict(self, verdict: Verdict, words: &str) -> String {
         let colour = match verdict {
             Verdict::Leak(_) => RED,
             Verdict::Level => GREEN,

@@ -32,18 +32,7 @@ pub struct Document<'a> {
 impl Document<'_> {
     /// The whole page.
     pub fn into_html(self) -> String {
-        let mut head = Markup::new();
-        head.raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
-        head.raw("<meta http-equiv=\"Content-Security-Policy\" content=\"");
-        head.text(&policy()).raw("\">\n");
-        head.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
-        head.raw("<meta name=\"color-scheme\" content=\"light dark\">\n");
-        head.raw("<meta name=\"referrer\" content=\"no-referrer\">\n");
-        head.element("title", self.title);
-        head.raw("\n<style>\n").raw(STYLE);
-        head.raw("</style>\n</head>\n<body>\n");
-        head.raw("<a class=\"skip\" href=\"#main\">Skip to the report</a>\n");
-        let mut html = head.into_html();
+        let mut html = head(self.title, &policy());
         html += &self.body.into_html();
         html += "<script type=\"application/json\" id=\"data\">";
         html += &within_script(self.data);
@@ -52,6 +41,28 @@ impl Document<'_> {
         html += "</script>\n</body>\n</html>\n";
         html
     }
+}
+
+/// A page without data or script.
+pub fn plain_page(title: &str, body: Markup) -> String {
+    let policy =
+        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+    head(title, policy) + &body.into_html() + "</body>\n</html>\n"
+}
+
+fn head(title: &str, policy: &str) -> String {
+    let mut head = Markup::new();
+    head.raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+    head.raw("<meta http-equiv=\"Content-Security-Policy\" content=\"");
+    head.text(policy).raw("\">\n");
+    head.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
+    head.raw("<meta name=\"color-scheme\" content=\"light dark\">\n");
+    head.raw("<meta name=\"referrer\" content=\"no-referrer\">\n");
+    head.element("title", title);
+    head.raw("\n<style>\n").raw(STYLE);
+    head.raw("</style>\n</head>\n<body>\n");
+    head.raw("<a class=\"skip\" href=\"#main\">Skip to the report</a>\n");
+    head.into_html()
 }
 
 /// No request to anywhere, and no script but ours: should a stranger's text ever get through unescaped,

@@ -36,11 +36,20 @@ impl Ending {
 
     /// Takes the next result.
     pub fn take(&mut self, result: &Result<Outcome>) {
-        let badness = match result {
-            Ok(outcome) => self.of_verdict(outcome.verdict.verdict),
-            Err(_) => Badness::Error,
-        };
-        self.worst = self.worst.max(badness);
+        match result {
+            Ok(outcome) => self.take_verdict(outcome.verdict.verdict),
+            Err(_) => self.take_error(),
+        }
+    }
+
+    /// Takes the next verdict.
+    pub fn take_verdict(&mut self, verdict: Verdict) {
+        self.worst = self.worst.max(self.of_verdict(verdict));
+    }
+
+    /// Something could not be read.
+    pub fn take_error(&mut self) {
+        self.worst = Badness::Error;
     }
 
     /// The code for all of them.
@@ -79,7 +88,7 @@ mod tests {
     fn code(verdicts: &[Verdict], undecided: Option<UndecidedAs>) -> u8 {
         let mut ending = Ending::new(undecided);
         for &verdict in verdicts {
-            ending.worst = ending.worst.max(ending.of_verdict(verdict));
+            ending.take_verdict(verdict);
         }
         ending.number()
     }

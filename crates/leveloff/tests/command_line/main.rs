@@ -10,6 +10,7 @@ mod config;
 mod demo;
 mod discretion;
 mod export;
+mod fleet;
 mod golden;
 mod guard;
 mod hardship;

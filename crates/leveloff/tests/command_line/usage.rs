@@ -5,7 +5,7 @@ use std::process::Stdio;
 use crate::stage::{LEVELOFF, Stage, ended};
 use crate::terminal::Terminal;
 
-const SUBCOMMANDS: [&str; 11] = [
+const SUBCOMMANDS: [&str; 12] = [
     "demo",
     "find",
     "run",
@@ -14,6 +14,7 @@ const SUBCOMMANDS: [&str; 11] = [
     "replay",
     "judge",
     "export",
+    "fleet",
     "doctor",
     "completions",
     "man",

@@ -1,0 +1,79 @@
+//! Where the server is.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// The address of a Prometheus, or of whatever speaks its language, as far as the API's own path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Address(String);
+
+impl Address {
+    /// Where to ask for `path`, such as `query_range`.
+    pub fn api(&self, path: &str) -> String {
+        format!("{}/api/v1/{path}", self.0)
+    }
+
+    /// Whether the server is this machine: nothing is gained by compressing what does not travel.
+    pub fn is_loopback(&self) -> bool {
+        let host = self.0.split_once("://").map_or("", |(_, rest)| rest);
+        let host = host.split('/').next().unwrap_or_default();
+        host.starts_with("127.") || host.starts_with("localhost") || host.starts_with("[::1]")
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl FromStr for Address {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Address, String> {
+        let text = text.trim();
+        let (scheme, rest) = text.split_once("://").unwrap_or(("http", text));
+        if !matches!(scheme, "http" | "https") {
+            return Err(format!("'{scheme}' is not http or https"));
+        }
+        let rest = rest.trim_end_matches('/');
+        let rest = rest.strip_suffix("/api/v1").unwrap_or(rest);
+        let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        if host.contains('@') {
+            return Err(
+                "a password in an address can be read by everybody on this machine; put \
+                        it in a file: --user-file, --bearer-file"
+                    .to_owned(),
+            );
+        }
+        if host.is_empty() || rest.contains(char::is_whitespace) || rest.contains(['?', '#']) {
+            return Err("write the server's address, such as http://127.0.0.1:9090".to_owned());
+        }
+        Ok(Address(format!("{scheme}://{rest}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_may_have_a_path_and_lack_its_scheme() {
+        let api = |text: &str| text.parse::<Address>().unwrap().api("query");
+        assert_eq!(api("localhost:9090"), "http://localhost:9090/api/v1/query");
+        assert_eq!(api("https://x/prom/"), "https://x/prom/api/v1/query");
+        assert_eq!(api("http://x/api/v1"), "http://x/api/v1/query");
+    }
+
+    #[test]
+    fn what_is_none_is_refused_and_a_password_is_not_repeated() {
+        for wrong in ["", "ftp://x", "http://", "a b", "http://x/?q=1"] {
+            assert!(wrong.parse::<Address>().is_err(), "{wrong}");
+        }
+        let error = "http://me:hunter2@x".parse::<Address>().unwrap_err();
+        assert!(
+            error.contains("--user-file") && !error.contains("hunter2"),
+            "{error}"
+        );
+    }
+}
