@@ -139,6 +139,7 @@ impl Bench {
                 swapped: Bytes::ZERO,
                 rss: memory,
                 fds: None,
+                is_read: true,
             })
         });
         shares.collect()
