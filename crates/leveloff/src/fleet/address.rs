@@ -5,17 +5,33 @@ use std::str::FromStr;
 
 /// The address of a Prometheus, or of whatever speaks its language, as far as the API's own path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Address(String);
+pub struct Address {
+    url: String,
+    /// A login stood in it, which is not kept.
+    had_login: bool,
+}
 
 impl Address {
     /// Where to ask for `path`, such as `query_range`.
     pub fn api(&self, path: &str) -> String {
-        format!("{}/api/v1/{path}", self.0)
+        format!("{}/api/v1/{path}", self.url)
+    }
+
+    /// A login in an address is refused here and not while arguments are read: what is wrong with those is printed
+    /// together with them.
+    pub fn refuse_login(&self) -> anyhow::Result<()> {
+        if self.had_login {
+            anyhow::bail!(
+                "a password in an address can be read by everybody on this machine; put it in a file: --user-file, \
+                 --bearer-file"
+            );
+        }
+        Ok(())
     }
 
     /// Whether the server is this machine: nothing is gained by compressing what does not travel.
     pub fn is_loopback(&self) -> bool {
-        let host = self.0.split_once("://").map_or("", |(_, rest)| rest);
+        let host = self.url.split_once("://").map_or("", |(_, rest)| rest);
         let host = host.split('/').next().unwrap_or_default();
         host.starts_with("127.") || host.starts_with("localhost") || host.starts_with("[::1]")
     }
@@ -23,7 +39,7 @@ impl Address {
 
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
+        f.pad(&self.url)
     }
 }
 
@@ -39,17 +55,18 @@ impl FromStr for Address {
         let rest = rest.trim_end_matches('/');
         let rest = rest.strip_suffix("/api/v1").unwrap_or(rest);
         let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        if host.contains('@') {
-            return Err(
-                "a password in an address can be read by everybody on this machine; put \
-                        it in a file: --user-file, --bearer-file"
-                    .to_owned(),
-            );
-        }
+        let (had_login, rest) = match host.rfind('@') {
+            Some(at) => (true, &rest[at + 1..]),
+            None => (false, rest),
+        };
+        let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
         if host.is_empty() || rest.contains(char::is_whitespace) || rest.contains(['?', '#']) {
             return Err("write the server's address, such as http://127.0.0.1:9090".to_owned());
         }
-        Ok(Address(format!("{scheme}://{rest}")))
+        Ok(Address {
+            url: format!("{scheme}://{rest}"),
+            had_login,
+        })
     }
 }
 
@@ -70,10 +87,16 @@ mod tests {
         for wrong in ["", "ftp://x", "http://", "a b", "http://x/?q=1"] {
             assert!(wrong.parse::<Address>().is_err(), "{wrong}");
         }
-        let error = "http://me:hunter2@x".parse::<Address>().unwrap_err();
+        let address = "http://me:hunter2@x".parse::<Address>().unwrap();
+        assert!(!format!("{address:?}").contains("hunter2"));
+        let error = address.refuse_login().unwrap_err().to_string();
+        assert!(error.contains("--user-file"), "{error}");
         assert!(
-            error.contains("--user-file") && !error.contains("hunter2"),
-            "{error}"
+            "http://x"
+                .parse::<Address>()
+                .unwrap()
+                .refuse_login()
+                .is_ok()
         );
     }
 }

@@ -60,6 +60,7 @@ struct Heard {
 impl Client {
     /// As the user asked for it.
     pub fn new(args: &FleetArgs) -> Result<Client> {
+        args.prometheus.refuse_login()?;
         let mut config = Agent::config_builder()
             .http_status_as_error(false)
             // Credentials go where they were meant for, and nowhere else.
