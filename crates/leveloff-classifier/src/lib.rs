@@ -9,6 +9,7 @@
 
 pub mod compare;
 pub mod curve;
+pub mod finding;
 pub mod fleet;
 pub mod gate;
 pub mod judge;
@@ -17,4 +18,5 @@ pub mod profile;
 pub mod run;
 pub mod run_curves;
 pub mod stats;
+pub mod units;
 pub mod verdict;

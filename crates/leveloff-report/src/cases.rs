@@ -3,11 +3,13 @@
 
 use std::ops::RangeInclusive;
 
+use leveloff_classifier::finding::{Finding, Growth, TensorGrowth};
 use leveloff_classifier::observation::{Observation, ProcessShare, XUnit};
 use leveloff_classifier::run::RunJudge;
+use leveloff_classifier::units::Position;
 use leveloff_classifier::verdict::{
-    Because, Blame, Clock, ClockTick, DecideBy, Extremes, Finding, Grade, Judgement, Kind, Rate,
-    Risk, RunVerdict, Shape, Subject, Verdict,
+    Because, Blame, Clock, ClockTick, DecideBy, Extremes, Grade, Judgement, Kind, Rate, Risk,
+    RunVerdict, Shape, Subject, Verdict,
 };
 use leveloff_model::inside::{GrownTensors, Inside, InsideFact};
 use leveloff_model::process::{Pid, ProcessIndex, Role};
@@ -139,12 +141,26 @@ pub fn leak() -> RunVerdict {
             ticks: 5,
             every: Some(100.0),
         }),
-        findings: vec![Finding {
-            name: "kept-references",
-            text: "live tensors rise with memory, by 1.0 per step".to_owned(),
-            next: "look for losses kept without .item()".to_owned(),
-        }],
+        findings: vec![held_references(Vec::new())],
         ..run(memory)
+    }
+}
+
+/// A tensor more at each step, with what the training says of them.
+pub fn held_references(grown: Vec<GrownTensors>) -> Finding {
+    Finding::HeldReferences {
+        tensors: TensorGrowth::Number {
+            more: 899,
+            more_per_x: 1.0,
+        },
+        memory: Growth {
+            bytes: Bytes((1.8 * GIB) as u64),
+            since: Position {
+                x: 1.0,
+                unit: XUnit::Step,
+            },
+        },
+        grown,
     }
 }
 

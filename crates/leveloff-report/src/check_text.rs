@@ -11,7 +11,7 @@ use crate::comparison_text::write_differences;
 use crate::comparison_words::remarks;
 use crate::gate_words::{failure_words, gate_label, mark};
 use crate::judge_text::{Page, Paint, WIDTH, columns, write_culprits};
-use crate::words::{Headline, brief, growth};
+use crate::words::{Headline, brief, finding_words, growth};
 
 /// Names up to this long stand in a column of their own; the end of a longer one tells most.
 const NAME_COLUMNS: usize = 28;
@@ -167,7 +167,8 @@ fn write_next_steps(report: &CheckReport, page: &mut Page) {
     let told = |step: &String| {
         telling_run(report).is_some_and(|(_, held)| {
             let mut findings = held.report.verdict.findings.iter();
-            run_outcome(held) == GateOutcome::Failed && findings.any(|found| found.next == *step)
+            run_outcome(held) == GateOutcome::Failed
+                && findings.any(|found| finding_words(found).next == *step)
         })
     };
     let mut label = "next";

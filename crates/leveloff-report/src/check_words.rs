@@ -6,7 +6,7 @@ use leveloff_classifier::verdict::RunVerdict;
 use crate::asked::{About, Answer, Asked};
 use crate::check_report::{CheckOutcome, CheckReport, CheckedRun, Held, OpenCountsAs, Runs};
 use crate::gate_words::failure_words;
-use crate::words::{settling, what_to_try};
+use crate::words::{finding_words, settling, what_to_try};
 
 /// Failures that a headline names; more are counted.
 const FAILURES_NAMED: usize = 2;
@@ -184,8 +184,8 @@ fn leak_step(asked: &Asked, report: &CheckReport) -> String {
 
 /// The next step of the most telling finding, or else the usual one.
 fn step_of(verdict: &RunVerdict) -> Option<String> {
-    let found = verdict.findings.iter().find(|found| !found.next.is_empty());
-    let found = found.map(|found| found.next.clone());
+    let found = verdict.findings.first();
+    let found = found.map(|found| finding_words(found).next.into_owned());
     found.or_else(|| what_to_try(verdict).map(str::to_owned))
 }
 

@@ -8,7 +8,7 @@ use leveloff_model::units::Seconds;
 use crate::fleet::{Fleet, Member};
 use crate::judge_text::{Page, Paint, Tally, columns};
 use crate::place::{Place, thousands};
-use crate::words::{bytes, is_from_the_start, short_reason, verdict_words};
+use crate::words::{bytes, finding_words, is_from_the_start, short_reason, verdict_words};
 
 /// Of those that are level, so many are listed; nobody reads a thousand lines that say the same.
 const LEVEL_LISTED: usize = 8;
@@ -217,9 +217,10 @@ fn findings(fleet: &Fleet) -> String {
         let mut label = "found";
         for finding in &member.verdict.findings {
             page.gap();
-            let text = format!("{}: {}", member.name, finding.text);
+            let words = finding_words(finding);
+            let text = format!("{}: {}", member.name, words.text);
             page.row(label, &printable(text.as_bytes()));
-            page.hanging("", &format!("→ {}", printable(finding.next.as_bytes())), 2);
+            page.hanging("", &format!("→ {}", printable(words.next.as_bytes())), 2);
             label = "";
         }
         for note in &member.notes {

@@ -2,14 +2,16 @@
 //!
 //! The names up to `points` are a contract; more only come after them. What is not known is null.
 
-use leveloff_classifier::verdict::{
-    Because, Blame, Clock, ClockTick, Finding, Judgement, Kind, RunVerdict,
-};
+use std::borrow::Cow;
+
+use leveloff_classifier::finding::Finding;
+use leveloff_classifier::verdict::{Because, Blame, Clock, ClockTick, Judgement, Kind, RunVerdict};
 use leveloff_model::sample::CeilingKind;
 use serde::{Serialize, Serializer};
 
 use crate::judged::{Judged, Look};
 use crate::subject::{in_bytes, parts, things};
+use crate::words::{FindingWords, finding_words};
 
 /// The object for a verdict, without the end of its line.
 pub fn object(judged: &Judged) -> String {
@@ -50,7 +52,7 @@ pub(crate) struct Row<'a> {
     decide_by_x: Plain,
     limit_at_x: Plain,
     blame: Vec<BlameRow>,
-    findings: Vec<FindingRow<'a>>,
+    findings: Vec<FindingRow>,
     points: u64,
     limit_low_x: Plain,
     limit_high_x: Plain,
@@ -89,10 +91,10 @@ struct BlameRow {
 }
 
 #[derive(Serialize)]
-struct FindingRow<'a> {
+struct FindingRow {
     name: &'static str,
-    text: &'a str,
-    next: &'a str,
+    text: String,
+    next: Cow<'static, str>,
 }
 
 /// The series that decided, in its own unit.
@@ -207,12 +209,13 @@ impl BlameRow {
     }
 }
 
-impl FindingRow<'_> {
-    fn of(finding: &Finding) -> FindingRow<'_> {
+impl FindingRow {
+    fn of(finding: &Finding) -> FindingRow {
+        let FindingWords { text, next } = finding_words(finding);
         FindingRow {
-            name: finding.name,
-            text: &finding.text,
-            next: &finding.next,
+            name: finding.name(),
+            text,
+            next,
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::sizing::{Sizing, whole};
 use crate::subject::{things, words};
 use crate::text_chart::text_chart;
 use crate::words::{
-    Headline, blame_words, blamed_since, bytes, clock_words, growth_with_interval,
+    Headline, blame_words, blamed_since, bytes, clock_words, finding_words, growth_with_interval,
     is_from_the_start, risk_words, ruled_out, sentence, settling, trim_words, verdict_words,
     what_to_try,
 };
@@ -149,14 +149,12 @@ fn write_cause(report: &RunReport, page: &mut Document) {
         .filter(|clock| clock.tick != ClockTick::Step);
     items.extend(clock.map(|clock| prose(&clock_words(clock, run))));
     for finding in &run.findings {
-        let next = match &*finding.next {
-            "" => String::new(),
-            next => format!(" Next: {}", prose(next)),
-        };
+        let words = finding_words(finding);
         items.push(format!(
-            "{}: {}.{next}",
-            code(finding.name),
-            prose(&finding.text)
+            "{}: {}. Next: {}",
+            code(finding.name()),
+            prose(&words.text),
+            prose(&words.next)
         ));
     }
     items.extend(trim_words(report).map(|trim| prose(&trim)));

@@ -4,6 +4,7 @@
 mod brief;
 mod cause;
 mod ending;
+mod finding;
 mod headline;
 mod reason;
 mod ruled_out;
@@ -14,6 +15,7 @@ pub use cause::{
     blame_words, blamed_since, clock_words, risk_words, short_risk_words, what_to_try,
 };
 pub use ending::end_words;
+pub use finding::{FindingWords, finding_words};
 pub use headline::{Headline, is_from_the_start, short_reason, verdict_words};
 pub use reason::{sentence, settling};
 pub use ruled_out::ruled_out;

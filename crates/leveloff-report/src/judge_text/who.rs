@@ -3,7 +3,7 @@
 use leveloff_classifier::verdict::{Blame, ClockTick, RunVerdict};
 
 use super::page::Page;
-use crate::words::{blame_words, clock_words, risk_words, what_to_try};
+use crate::words::{blame_words, clock_words, finding_words, risk_words, what_to_try};
 
 /// More parts than this are summed up.
 const PARTS_NAMED: usize = 4;
@@ -45,10 +45,9 @@ pub fn write_clock(run: &RunVerdict, page: &mut Page) {
 pub fn write_findings(run: &RunVerdict, page: &mut Page) {
     let mut label = "found";
     for finding in &run.findings {
-        page.row(label, &format!("{}: {}", finding.name, finding.text));
-        if !finding.next.is_empty() {
-            page.hanging("", &format!("→ {}", finding.next), 2);
-        }
+        let words = finding_words(finding);
+        page.row(label, &format!("{}: {}", finding.name(), words.text));
+        page.hanging("", &format!("→ {}", words.next), 2);
         label = "";
     }
     if run.findings.is_empty()

@@ -4,7 +4,7 @@ use leveloff_classifier::verdict::RunVerdict;
 
 use super::markup::Markup;
 use crate::run_report::RunReport;
-use crate::words::{ruled_out, what_to_try};
+use crate::words::{finding_words, ruled_out, what_to_try};
 
 /// Writes both.
 pub fn write(report: &RunReport, page: &mut Markup) {
@@ -20,13 +20,11 @@ fn write_findings(run: &RunVerdict, page: &mut Markup) {
     }
     for finding in &run.findings {
         page.raw("<article class=\"finding\">")
-            .element("h3", finding.name);
-        page.raw("<p>").sentence(&finding.text).raw("</p>");
-        if !finding.next.is_empty() {
-            page.raw("<p class=\"next\">").sentence(&finding.next);
-            page.raw("</p>");
-        }
-        page.raw("</article>\n");
+            .element("h3", finding.name());
+        let words = finding_words(finding);
+        page.raw("<p>").sentence(&words.text).raw("</p>");
+        page.raw("<p class=\"next\">").sentence(&words.next);
+        page.raw("</p></article>\n");
     }
     if let Some(to_try) = to_try {
         page.raw("<p class=\"next\">")

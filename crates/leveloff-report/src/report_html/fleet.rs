@@ -7,6 +7,7 @@ use super::document::plain_page;
 use super::markup::Markup;
 use crate::fleet::{Fleet, Member};
 use crate::fleet_text::{Sheet, tally};
+use crate::words::finding_words;
 
 /// Runs whose findings are told.
 const TOLD: usize = 20;
@@ -66,10 +67,11 @@ fn write_findings(fleet: &Fleet, page: &mut Markup) {
         for finding in &member.verdict.findings {
             page.raw("<div class=\"finding\">")
                 .element("h3", &member.name);
+            let words = finding_words(finding);
             page.open("p")
-                .sentence(&finding.text)
+                .sentence(&words.text)
                 .raw("</p>\n<p class=\"next\">");
-            page.sentence(&finding.next).raw("</p></div>\n");
+            page.sentence(&words.next).raw("</p></div>\n");
         }
     }
     page.end_section();
