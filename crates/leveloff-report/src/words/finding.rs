@@ -356,7 +356,7 @@ fn pinned(growth: &Growth, now: Bytes) -> FindingWords {
 
 fn overcount(workers: &str, rss: Bytes, memory: Bytes) -> FindingWords {
     let text = format!("{workers}: {rss} of RSS, {memory} of memory");
-    let next = "read the memory, not the sum of RSS, which counts a shared page once for each process; \
+    let next = "read the memory, not the sum of RSS, which counts a shared page once for each of them; \
                 turning these workers off would save the smaller number";
     words(text, next)
 }
