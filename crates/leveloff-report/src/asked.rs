@@ -4,11 +4,11 @@
 //! must not turn a job red. So JUnit, GitHub and GitLab all tell this list, and not the runs' gates.
 
 use leveloff_classifier::gate::{Gate, GateOutcome, GateResult};
+use leveloff_text::gate::{baseline_sentence, gate_sentence};
 
 use crate::check_report::{
     BaselineCheck, CheckOutcome, CheckReport, CheckedRun, Held, OpenCountsAs, Runs,
 };
-use crate::gate_words::{baseline_sentence, gate_sentence};
 
 /// One thing that was asked.
 #[derive(Debug, Clone)]
@@ -128,7 +128,7 @@ impl<'a> Asked<'a> {
             about: About::Baseline(baseline),
             gate: Some(Gate::Baseline),
             answer: Answer::of(baseline.result.outcome),
-            sentence: baseline_sentence(baseline),
+            sentence: baseline_sentence(&baseline.comparison, baseline.is_replaced),
         }
     }
 }

@@ -19,13 +19,13 @@ mod sheet;
 mod stack;
 mod surroundings;
 
+use leveloff_text::verdict::Headline;
 use plotters::backend::{BitMapBackend, DrawingBackend, SVGBackend};
 
 use self::frame::Frame;
 use self::scene::{Room, Scene};
 use self::sheet::Sheet;
 use crate::run_report::RunReport;
-use crate::words::Headline;
 
 /// What a chart measures on a screen, in pixels.
 pub const SIZE: (u32, u32) = (1200, 640);
@@ -97,13 +97,16 @@ pub fn description(report: &RunReport) -> String {
     )];
     if let Some(extremes) = run.memory.extremes {
         let [first, peak, last] =
-            [extremes.first, extremes.peak, extremes.last].map(crate::words::bytes);
+            [extremes.first, extremes.peak, extremes.last].map(leveloff_text::verdict::bytes);
         sentences.push(format!(
             "It begins at {first}, is {peak} at its highest and ends at {last}."
         ));
     }
     if let Some(risk) = &run.risk {
-        sentences.push(format!("Risk: {}.", crate::words::risk_words(risk, run)));
+        sentences.push(format!(
+            "Risk: {}.",
+            leveloff_text::verdict::risk_words(risk, run)
+        ));
     }
     sentences.join(" ")
 }

@@ -2,13 +2,13 @@
 
 use leveloff_classifier::gate::{Gate, GateOutcome, GateResult};
 use leveloff_classifier::verdict::RunVerdict;
+use leveloff_text::comparison::{because, outcome_name};
+use leveloff_text::gate::{gate_sentence, gate_unit};
 use serde::Serialize;
 
 use crate::check_report::{BaselineCheck, CheckReport, CheckedRun, Held, OpenCountsAs, Runs};
 use crate::check_words::{next_steps, reason, run_outcome};
 use crate::comparison_json::NumbersRow;
-use crate::comparison_words::{because, outcome_name};
-use crate::gate_words::{gate_sentence, gate_unit};
 use crate::judge_json::{Plain, Row, to_line};
 
 /// The object, without the end of its line.

@@ -3,15 +3,17 @@
 
 use leveloff_classifier::gate::GateOutcome;
 use leveloff_model::process::printable;
+use leveloff_text::comparison::remarks;
+use leveloff_text::gate::{failure_words, gate_label, mark};
+use leveloff_text::page::{Page, WIDTH, columns};
+use leveloff_text::paint::Paint;
+use leveloff_text::verdict::{Headline, brief, growth};
 
 use crate::asked::{About, Answer, Asked};
 use crate::check_report::{BaselineCheck, CheckOutcome, CheckReport, CheckedRun, Held};
 use crate::check_words::{next_steps, outcome_words, reason, run_outcome, telling_run};
 use crate::comparison_text::write_differences;
-use crate::comparison_words::remarks;
-use crate::gate_words::{failure_words, gate_label, mark};
-use crate::judge_text::{Page, Paint, WIDTH, columns, write_culprits};
-use crate::words::{Headline, brief, growth};
+use crate::judge_text::write_culprits;
 
 /// Names up to this long stand in a column of their own; the end of a longer one tells most.
 const NAME_COLUMNS: usize = 28;
@@ -133,7 +135,7 @@ fn write_asked(asked: &Asked, report: &CheckReport, page: &mut Page) {
 
 fn write_baseline(baseline: &BaselineCheck, page: &mut Page) {
     let mark = mark(baseline.result.outcome);
-    let headline = crate::comparison_words::headline(&baseline.comparison);
+    let headline = leveloff_text::comparison::headline(&baseline.comparison);
     page.row(&format!("{mark} baseline"), &headline);
     let runs = match baseline.comparison.before.runs {
         1 => "1 run".to_owned(),

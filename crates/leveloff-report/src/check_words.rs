@@ -2,11 +2,11 @@
 
 use leveloff_classifier::gate::{Gate, GateOutcome};
 use leveloff_classifier::verdict::RunVerdict;
+use leveloff_text::gate::failure_words;
+use leveloff_text::verdict::{settling, what_to_try};
 
 use crate::asked::{About, Answer, Asked};
 use crate::check_report::{CheckOutcome, CheckReport, CheckedRun, Held, OpenCountsAs, Runs};
-use crate::gate_words::failure_words;
-use crate::words::{settling, what_to_try};
 
 /// Failures that a headline names; more are counted.
 const FAILURES_NAMED: usize = 2;

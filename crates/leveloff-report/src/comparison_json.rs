@@ -2,12 +2,12 @@
 
 use leveloff_classifier::compare::{Comparison, Difference};
 use leveloff_classifier::profile::Side;
+use leveloff_text::comparison::{
+    because, finding_name, leak_name, outcome_name, quantity_name, remarks,
+};
 use serde::Serialize;
 
 use crate::comparison::{CommonPlace, Compared};
-use crate::comparison_words::{
-    because, finding_name, leak_name, outcome_name, quantity_name, remarks,
-};
 use crate::judge_json::{Plain, to_line};
 
 /// Memory at this many common places at most.

@@ -2,15 +2,15 @@
 
 use leveloff_classifier::compare::{CONFIDENCE, Comparison, Difference};
 use leveloff_classifier::observation::XUnit;
+use leveloff_text::comparison::{
+    because, change_words, finding_words, outcome_words, quantity_words, remarks, value_words,
+};
+use leveloff_text::rate::{amount, change};
+use leveloff_text::x_position::XPosition;
 
 use crate::comparison::Compared;
 use crate::comparison_text::told;
-use crate::comparison_words::{
-    because, change_words, finding_words, outcome_words, quantity_words, remarks, value_words,
-};
 use crate::markdown_words::{code, prose, table};
-use crate::place::Place;
-use crate::rate::{amount, change};
 
 /// Rows of memory at common places.
 const MOST_PLACES: usize = 8;
@@ -70,7 +70,7 @@ fn places(compared: &Compared) -> String {
         .iter()
         .map(|place| {
             [
-                Place::new(place.x, unit).to_string(),
+                XPosition::new(place.x, unit).to_string(),
                 amount(place.before),
                 amount(place.after),
                 change(place.after - place.before),

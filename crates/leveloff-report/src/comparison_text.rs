@@ -4,14 +4,15 @@ use leveloff_classifier::compare::{CONFIDENCE, ChangeFinding, Comparison, Differ
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::profile::Quantity;
 use leveloff_model::process::printable;
-
-use crate::comparison::{CommonPlace, Compared};
-use crate::comparison_words::{
+use leveloff_text::comparison::{
     because, change_words, finding_words, outcome_words, quantity_words, remarks, value_words,
 };
-use crate::judge_text::{Page, Paint, WIDTH, columns};
-use crate::place::Place;
-use crate::rate::{amount, change};
+use leveloff_text::page::{Page, WIDTH, columns};
+use leveloff_text::paint::Paint;
+use leveloff_text::rate::{amount, change};
+use leveloff_text::x_position::XPosition;
+
+use crate::comparison::{CommonPlace, Compared};
 
 /// Rows of memory at common places; more would push the rest off the screen.
 const MOST_PLACES: usize = 8;
@@ -127,7 +128,7 @@ fn write_places(compared: &Compared, page: &mut Page) {
 
 fn place_row(place: &CommonPlace, unit: XUnit) -> [String; 4] {
     [
-        Place::new(place.x, unit).to_string(),
+        XPosition::new(place.x, unit).to_string(),
         amount(place.before),
         amount(place.after),
         change(place.after - place.before),

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use leveloff_text::fleet::{Fleet, Member};
 use serde::Serialize;
 
-use crate::fleet::{Fleet, Member};
 use crate::judge_json::{Plain, Row, error, to_line};
 
 /// The lines of all runs, then one for each thing that could not be fetched.
@@ -50,7 +50,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::fleet::tests::fleet;
+    use leveloff_text::samples::fleet;
 
     #[test]
     fn a_line_is_what_judge_says_and_more() {

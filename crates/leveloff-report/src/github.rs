@@ -1,16 +1,16 @@
 //! A check for GitHub: annotations beside the job's log, and the summary of the job.
 
 use leveloff_classifier::gate::GateOutcome;
+use leveloff_text::gate::{failure_words, gate_label, gate_title};
+use leveloff_text::verdict::blame_words;
 
 use crate::asked::{About, Answer, Asked};
 use crate::check_report::{CheckOutcome, CheckReport, Held, Runs};
 use crate::check_words::{next_steps, outcome_words, reason, run_outcome, telling_run};
 use crate::comparison_markdown;
-use crate::gate_words::{failure_words, gate_label, gate_title};
 use crate::markdown_words::{code, fenced, prose, table};
 use crate::run_report::RunReport;
 use crate::text_chart::text_chart;
-use crate::words::blame_words;
 
 /// GitHub shows this many annotations of a kind for a step, and drops the rest in silence.
 const MOST_OF_A_KIND: usize = 10;

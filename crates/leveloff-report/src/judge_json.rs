@@ -6,10 +6,9 @@ use leveloff_classifier::verdict::{
     Because, Blame, Clock, ClockTick, Finding, Judgement, Kind, RunVerdict,
 };
 use leveloff_model::sample::CeilingKind;
+use leveloff_text::judged::{Judged, Look};
+use leveloff_text::subject::{in_bytes, parts, things};
 use serde::{Serialize, Serializer};
-
-use crate::judged::{Judged, Look};
-use crate::subject::{in_bytes, parts, things};
 
 /// The object for a verdict, without the end of its line.
 pub fn object(judged: &Judged) -> String {

@@ -1,23 +1,19 @@
 //! A verdict for people: the verdict first, then the evidence, the risk, who and what grows, and
 //! what to do next. Fits into 80 columns.
 
-pub mod evidence;
-mod page;
-mod paint;
 mod table;
 mod who;
 
-pub(crate) use evidence::{bound, memory_beside, warmup};
-pub use page::{Page, WIDTH, columns, unbroken};
-pub use paint::Paint;
-pub use table::{Table, Tally};
+pub use table::Table;
 
 use leveloff_classifier::verdict::RunVerdict;
 use leveloff_model::process::printable;
-
-use crate::judged::Judged;
-use crate::place::Place;
-use crate::words::{Headline, growth_with_interval, verdict_words};
+use leveloff_text::evidence;
+use leveloff_text::judged::Judged;
+use leveloff_text::page::{Page, WIDTH, columns};
+use leveloff_text::paint::Paint;
+use leveloff_text::verdict::{Headline, verdict_words};
+use leveloff_text::x_position::XPosition;
 
 /// The whole screen for one input.
 pub fn block(judged: &Judged, paint: Paint) -> String {
@@ -39,17 +35,6 @@ pub fn block(judged: &Judged, paint: Paint) -> String {
         page.row("note", &printable(note.as_bytes()));
     }
     page.into_text()
-}
-
-/// The verdict in one line, with growth and risk if there is any, as a run's last word.
-pub fn line(verdict: &RunVerdict) -> String {
-    let mut parts = vec![Headline::of(verdict).whole()];
-    parts.extend(growth_with_interval(verdict));
-    if let Some(risk) = &verdict.risk {
-        let place = Place::new(risk.at_x, verdict.x_unit);
-        parts.push(format!("{} at {place} if it goes on", risk.limit));
-    }
-    parts.join(" · ")
 }
 
 /// Who and what grows, when, and what was found: what a failed check tells of a run.
@@ -99,7 +84,7 @@ fn write_looks(judged: &Judged, page: &mut Page) {
         if told != Some(words) {
             let place = look.x.map_or_else(
                 || "before the first count".to_owned(),
-                |x| format!("from {}", Place::new(x, judged.verdict.x_unit)),
+                |x| format!("from {}", XPosition::new(x, judged.verdict.x_unit)),
             );
             let label = if told.is_none() { "history" } else { "" };
             page.row(label, &format!("{place}: {words}, {}", look.shape.name()));

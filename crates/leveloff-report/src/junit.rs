@@ -5,11 +5,13 @@
 
 mod xml;
 
+use leveloff_text::gate::gate_title;
+use leveloff_text::paint::Paint;
+
 use crate::asked::{About, Answer, Asked};
 use crate::check_report::{CheckOutcome, CheckReport, CheckedRun};
 use crate::check_words::{outcome_words, reason};
-use crate::gate_words::gate_title;
-use crate::judge_text::{self, Paint};
+use crate::judge_text;
 use xml::Xml;
 
 /// The document.
@@ -177,7 +179,7 @@ fn verdicts(about: About) -> String {
             blocks.join("\n")
         }
         About::Baseline(baseline) => {
-            let mut page = judge_text::Page::new();
+            let mut page = Page::new();
             crate::comparison_text::write_differences(&baseline.comparison, &mut page);
             page.into_text()
         }

@@ -13,7 +13,6 @@
 //! its words, and a module for each format.
 
 pub mod asked;
-pub mod braille;
 pub mod chart;
 pub mod check_json;
 pub mod check_report;
@@ -23,33 +22,23 @@ pub mod comparison;
 pub mod comparison_json;
 pub mod comparison_markdown;
 pub mod comparison_text;
-pub mod comparison_words;
-pub mod fleet;
 pub mod fleet_json;
 pub mod fleet_text;
-pub mod gate_words;
 pub mod github;
 pub mod gitlab;
 pub mod judge_json;
 pub mod judge_text;
-pub mod judged;
 pub mod junit;
 pub mod markdown_words;
-pub mod memory_axis;
-pub mod outlook;
-pub mod place;
-pub mod progress_axis;
-pub mod rate;
 pub mod redact;
 pub mod report_html;
 pub mod report_json;
 pub mod report_markdown;
+mod ruled_out;
 pub mod run_report;
 pub mod secrets;
-pub mod sizing;
-pub mod subject;
 pub mod text_chart;
-pub mod words;
+mod trim;
 
 #[cfg(test)]
 mod cases;

@@ -24,8 +24,9 @@ mod sizing_table;
 pub use comparison::comparison_page;
 pub use fleet::fleet_page;
 
+use leveloff_text::verdict::Headline;
+
 use crate::run_report::RunReport;
-use crate::words::Headline;
 use document::Document;
 use markup::Markup;
 

@@ -9,11 +9,11 @@ mod environment;
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::run_curves::{RunEvent, RunEventKind};
 use leveloff_model::inside::GrownTensors;
+use leveloff_text::sizing::Sizing;
 use serde::Serialize;
 
 use crate::judge_json::{Plain, Row, to_line};
 use crate::run_report::{Member, Part, RunReport};
-use crate::sizing::Sizing;
 use curves::CurvesRow;
 use environment::EnvironmentRow;
 

@@ -10,20 +10,22 @@ mod setting;
 
 use leveloff_classifier::verdict::{ClockTick, RunVerdict, Subject, Verdict};
 use leveloff_model::inside::GrownTensors;
-
-use crate::judge_text::{bound, memory_beside, warmup};
-use crate::markdown_words::{code, prose};
-use crate::place::{Place, more_or_less};
-use crate::rate::MemoryRate;
-use crate::run_report::RunReport;
-use crate::sizing::{Sizing, whole};
-use crate::subject::{things, words};
-use crate::text_chart::text_chart;
-use crate::words::{
+use leveloff_text::evidence::{bound, memory_beside, warmup};
+use leveloff_text::number::more_or_less;
+use leveloff_text::rate::MemoryRate;
+use leveloff_text::sizing::{Sizing, whole};
+use leveloff_text::subject::{things, words};
+use leveloff_text::verdict::{
     Headline, blame_words, blamed_since, bytes, clock_words, growth_with_interval,
-    is_from_the_start, risk_words, ruled_out, sentence, settling, trim_words, verdict_words,
-    what_to_try,
+    is_from_the_start, risk_words, sentence, settling, verdict_words, what_to_try,
 };
+use leveloff_text::x_position::XPosition;
+
+use crate::markdown_words::{code, prose};
+use crate::ruled_out::ruled_out;
+use crate::run_report::RunReport;
+use crate::text_chart::text_chart;
+use crate::trim::trim_words;
 use document::Document;
 
 /// The report.
@@ -71,7 +73,7 @@ fn first_line(run: &RunVerdict) -> String {
     let headline = Headline::of(run);
     let what = capitalised(&words(run.decisive));
     let since = run.judgement.onset_x.map_or_else(String::new, |onset| {
-        format!(" since {}", Place::new(onset, run.x_unit))
+        format!(" since {}", XPosition::new(onset, run.x_unit))
     });
     // Open descriptors grow, memory grows; one file would be no series.
     let grows = match run.decisive {
@@ -190,7 +192,7 @@ fn write_sizing(report: &RunReport, page: &mut Document) {
     let is_from_the_start = is_from_the_start(&report.verdict.memory);
     let warmup_end = |sizing: &Sizing| match sizing.warmup_end_x {
         Some(_) if is_from_the_start => "none seen".to_owned(),
-        Some(x) => Place::new(x, unit).to_string(),
+        Some(x) => XPosition::new(x, unit).to_string(),
         None => String::new(),
     };
     let head: Vec<&str> = std::iter::once("")

@@ -2,12 +2,12 @@
 
 use leveloff_classifier::run_curves::Series;
 use leveloff_model::folded::Reach;
+use leveloff_text::braille::braille;
+use leveloff_text::progress_axis;
+use leveloff_text::verdict::bytes;
 
-use crate::braille::braille;
 use crate::chart::scene::{Room, Scene, height_at};
-use crate::progress_axis;
 use crate::run_report::RunReport;
-use crate::words::bytes;
 
 /// Columns of the whole, numbers included.
 const COLUMNS: usize = 72;

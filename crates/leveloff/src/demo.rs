@@ -16,9 +16,10 @@ use anyhow::{Context, Result, bail};
 use leveloff_classifier::verdict::RunVerdict;
 use leveloff_model::process::{Pid, printable};
 use leveloff_model::recording::Target;
-use leveloff_report::judge_text::{self, Page};
+use leveloff_report::judge_text;
 use leveloff_sampler::sampler::{SamplerError, SamplerOptions};
 use leveloff_sampler::tree::Scope;
+use leveloff_text::page::Page;
 
 use crate::cli::{DemoArgs, JudgeArgs, MetricsArgs, WatchArgs};
 use crate::judge::case::Case;

@@ -26,9 +26,9 @@ mod window;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use leveloff_report::fleet::Fleet;
 use leveloff_report::fleet_text::Listed;
 use leveloff_report::{fleet_json, fleet_text, report_html};
+use leveloff_text::fleet::Fleet;
 
 pub use address::Address;
 

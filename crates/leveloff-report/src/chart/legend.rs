@@ -2,6 +2,7 @@
 
 use leveloff_classifier::run_curves::RunEventKind;
 use leveloff_model::folded::Reach;
+use leveloff_text::verdict::bytes;
 use plotters::backend::DrawingBackend;
 use plotters::style::RGBColor;
 
@@ -9,7 +10,6 @@ use super::events::{self, Shape, draw_shape};
 use super::palette;
 use super::scene::Scene;
 use super::sheet::{Point, Sheet, Side};
-use crate::words::bytes;
 
 /// Where the first row stands, and how far below it the next.
 const FIRST_ROW: f64 = 92.0;

@@ -6,14 +6,14 @@ use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::run_curves::{RunEvent, Series};
 use leveloff_classifier::verdict::{Subject, Verdict};
 use leveloff_model::folded::Reach;
+use leveloff_text::memory_axis::MemoryAxis;
+use leveloff_text::outlook::{Outlook, Spot};
+use leveloff_text::verdict::is_from_the_start;
+use leveloff_text::x_position::XPosition;
 
 use super::columns::{Column, columns};
 use super::stack::{Layer, stack};
-use crate::memory_axis::MemoryAxis;
-use crate::outlook::{Outlook, Spot};
-use crate::place::Place;
 use crate::run_report::RunReport;
-use crate::words::is_from_the_start;
 
 /// A sum of RSS is shown when it says so many times more than the run holds.
 const RSS_MISLEADS: f64 = 1.5;
@@ -202,7 +202,7 @@ fn mark(report: &RunReport) -> Option<(f64, String)> {
         _ if run.verdict == Verdict::Level => &run.memory,
         _ => &run.judgement,
     };
-    let place = |x| Place::new(x, run.x_unit);
+    let place = |x| XPosition::new(x, run.x_unit);
     match run.verdict {
         Verdict::Level if is_from_the_start(judgement) => None,
         Verdict::Level => judgement

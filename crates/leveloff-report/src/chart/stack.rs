@@ -44,7 +44,7 @@ pub(crate) fn stack(report: &RunReport, columns: &[Column]) -> Vec<Layer> {
     let (named, rest) = roles.split_at(roles.len().min(MOST));
     let mut groups: Vec<(&'static str, Vec<Series>)> = named
         .iter()
-        .map(|role| (crate::subject::series_words(*role), vec![*role]))
+        .map(|role| (leveloff_text::subject::series_words(*role), vec![*role]))
         .collect();
     if !rest.is_empty() {
         groups.push(("others", rest.to_vec()));

@@ -2,17 +2,17 @@
 
 use leveloff_classifier::observation::XUnit;
 use leveloff_model::process::printable;
+use leveloff_text::outlook::{Forecast, Spot};
+use leveloff_text::progress_axis;
+use leveloff_text::verdict::{Headline, bytes, growth_with_interval, short_risk_words};
+use leveloff_text::x_position::XPosition;
 use plotters::backend::DrawingBackend;
 
 use super::frame::Frame;
 use super::palette;
 use super::scene::{Scene, height_at};
 use super::sheet::{Point, Sheet, Side};
-use crate::outlook::{Forecast, Spot};
-use crate::place::Place;
-use crate::progress_axis;
 use crate::run_report::RunReport;
-use crate::words::{Headline, bytes, growth_with_interval, short_risk_words};
 
 /// Pixels that a digit takes, as the axis counts its room.
 const DIGIT: f64 = 9.0;
@@ -179,7 +179,8 @@ fn tell_meeting<B: DrawingBackend>(
         return;
     };
     if scene.x.contains(&meeting.x) {
-        let place = Place::new(risk.at_x, run.x_unit).with_range(risk.earliest_x, risk.latest_x);
+        let place =
+            XPosition::new(risk.at_x, run.x_unit).with_range(risk.earliest_x, risk.latest_x);
         sheet.disc(end, 5.0, palette::FIT);
         let words = format!("reached at {place}");
         // Above the limit's line, whose own words stand on the left.

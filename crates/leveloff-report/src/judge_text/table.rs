@@ -2,14 +2,14 @@
 
 use leveloff_classifier::verdict::{RunVerdict, Verdict};
 use leveloff_model::process::printable;
-
-use super::Paint;
-use super::page::columns;
-use crate::judged::Judged;
-use crate::place::{Place, thousands};
-use crate::rate::{CountRate, MemoryRate};
-use crate::subject::things;
-use crate::words::{bytes, is_from_the_start, short_reason, verdict_words};
+use leveloff_text::judged::Judged;
+use leveloff_text::page::columns;
+use leveloff_text::paint::Paint;
+use leveloff_text::rate::{CountRate, MemoryRate};
+use leveloff_text::subject::things;
+use leveloff_text::tally::Tally;
+use leveloff_text::verdict::{bytes, is_from_the_start, short_reason, verdict_words};
+use leveloff_text::x_position::XPosition;
 
 /// Wide enough for `LEAK (confirmed)`.
 const VERDICT_COLUMNS: usize = 17;
@@ -94,56 +94,6 @@ impl Table {
     }
 }
 
-/// How many inputs got which verdict.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Tally {
-    leak: usize,
-    level: usize,
-    warming_up: usize,
-    undecided: usize,
-    errors: usize,
-}
-
-impl Tally {
-    /// Counts a verdict.
-    pub fn add(&mut self, verdict: Verdict) {
-        match verdict {
-            Verdict::Leak(_) => self.leak += 1,
-            Verdict::Level => self.level += 1,
-            Verdict::WarmingUp => self.warming_up += 1,
-            Verdict::Undecided => self.undecided += 1,
-        }
-    }
-
-    /// Counts an input that could not be read.
-    pub fn add_error(&mut self) {
-        self.errors += 1;
-    }
-
-    /// How many there were.
-    pub fn all(&self) -> usize {
-        self.leak + self.level + self.warming_up + self.undecided + self.errors
-    }
-
-    /// `12 inputs: 2 leak, 9 level, 1 undecided`
-    pub fn line(&self) -> String {
-        let counts = [
-            (self.leak, "leak"),
-            (self.level, "level"),
-            (self.warming_up, "warming up"),
-            (self.undecided, "undecided"),
-            (self.errors, "not readable"),
-        ];
-        let parts: Vec<String> = counts
-            .iter()
-            .filter(|(count, _)| *count > 0)
-            .map(|(count, what)| format!("{} {what}", thousands(*count as u64)))
-            .collect();
-        let all = thousands(self.all() as u64);
-        format!("{all} inputs: {}\n", parts.join(", "))
-    }
-}
-
 /// `since step 88 at 17.4 GiB`, `since step 10, 2.08 MiB per step`
 fn details(run: &RunVerdict) -> String {
     let (when, amount) = (when(run), amount(run));
@@ -161,7 +111,7 @@ fn directory_of(name: &str) -> &str {
 
 fn when(run: &RunVerdict) -> String {
     let judgement = &run.judgement;
-    let place = |x| Place::new(x, run.x_unit);
+    let place = |x| XPosition::new(x, run.x_unit);
     let text = match run.verdict {
         Verdict::Level if is_from_the_start(judgement) => Some("from the start".to_owned()),
         Verdict::Level => judgement

@@ -6,12 +6,12 @@ use leveloff_model::inside::InsideFact;
 use leveloff_model::process::Role;
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::units::Step;
+use leveloff_text::judged::Look;
 
 use super::*;
 use crate::cases::{
     GIB, MIB, descriptor_leak, judgement, leak, mib_rate, run, story_at_80, story_at_300, undecided,
 };
-use crate::judged::Look;
 
 fn told(verdict: &RunVerdict) -> String {
     told_with(verdict, &StatedFacts::default())

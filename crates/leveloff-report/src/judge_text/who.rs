@@ -1,9 +1,8 @@
 //! Where it leads, who and what grows, and what to try next.
 
 use leveloff_classifier::verdict::{Blame, ClockTick, RunVerdict};
-
-use super::page::Page;
-use crate::words::{blame_words, clock_words, risk_words, what_to_try};
+use leveloff_text::page::Page;
+use leveloff_text::verdict::{blame_words, clock_words, risk_words, what_to_try};
 
 /// More parts than this are summed up.
 const PARTS_NAMED: usize = 4;

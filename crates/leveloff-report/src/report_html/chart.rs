@@ -1,11 +1,11 @@
 //! The place of the chart. What is drawn into it is made in the browser.
 
 use leveloff_classifier::observation::XUnit;
+use leveloff_text::number::thousands;
 
 use super::curve_table;
 use super::markup::Markup;
 use crate::chart;
-use crate::place::thousands;
 use crate::run_report::RunReport;
 
 /// Writes it, with a table for those who cannot see it.

@@ -2,19 +2,19 @@
 
 use leveloff_classifier::compare::{CONFIDENCE, ChangeFinding, Difference, Outcome};
 use leveloff_classifier::observation::XUnit;
+use leveloff_text::comparison::{
+    because, change_words, finding_words, outcome_words, quantity_words, remarks, value_words,
+};
+use leveloff_text::rate::{amount, change};
+use leveloff_text::verdict::Headline;
+use leveloff_text::x_position::XPosition;
 
 use super::data::{PageData, RunData};
 use super::document::Document;
 use super::markup::Markup;
 use crate::comparison::Compared;
 use crate::comparison_text::told;
-use crate::comparison_words::{
-    because, change_words, finding_words, outcome_words, quantity_words, remarks, value_words,
-};
-use crate::place::Place;
-use crate::rate::{amount, change};
 use crate::run_report::RunReport;
-use crate::words::Headline;
 
 /// Rows of memory at common places.
 const MOST_PLACES: usize = 10;
@@ -172,7 +172,10 @@ fn write_places(compared: &Compared, page: &mut Markup) {
     page.raw("</tr></thead>\n<tbody>\n");
     for place in places {
         page.raw("<tr>");
-        page.element("th scope=\"row\"", &Place::new(place.x, unit).to_string());
+        page.element(
+            "th scope=\"row\"",
+            &XPosition::new(place.x, unit).to_string(),
+        );
         page.element("td class=\"n\"", &amount(place.before));
         page.element("td class=\"n\"", &amount(place.after));
         page.element("td class=\"n\"", &change(place.after - place.before));

@@ -5,12 +5,13 @@ use leveloff_classifier::run_curves::{CurveSpan, Series};
 use leveloff_model::folded::Reach;
 use leveloff_model::inside::InsideFact;
 use leveloff_model::units::Seconds;
+use leveloff_text::number::thousands;
+use leveloff_text::subject::series_words;
+use leveloff_text::verdict::bytes;
+use leveloff_text::x_position::XPosition;
 
 use super::markup::Markup;
-use crate::place::{Place, thousands};
 use crate::run_report::RunReport;
-use crate::subject::series_words;
-use crate::words::bytes;
 
 /// Rows that are read at one sitting.
 const ROWS: usize = 24;
@@ -73,7 +74,7 @@ fn evenly<'a>(spans: &[&'a CurveSpan]) -> Vec<&'a CurveSpan> {
 fn place(span: &CurveSpan, unit: XUnit) -> String {
     let count = span.x.filter(|_| unit != XUnit::Second);
     match (count, span.t.or(span.x)) {
-        (Some(x), _) => Place::new(x.high, unit).to_string(),
+        (Some(x), _) => XPosition::new(x.high, unit).to_string(),
         (None, Some(t)) => Seconds(t.high).to_string(),
         (None, None) => "?".to_owned(),
     }

@@ -10,11 +10,11 @@ use leveloff_classifier::run_curves::{CurveSpan, RunEvent, RunEventKind, Series}
 use leveloff_classifier::verdict::{Kind, Subject, Verdict};
 use leveloff_model::folded::Reach;
 use leveloff_model::inside::InsideFact;
+use leveloff_text::subject::series_words;
 use serde::Serialize;
 
 use super::marks::Marks;
 use crate::run_report::RunReport;
-use crate::subject::series_words;
 
 /// The whole, as JSON.
 pub fn json(report: &RunReport) -> String {

@@ -3,11 +3,11 @@
 use jiff::Timestamp;
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::units::Limit;
+use leveloff_text::number::thousands;
+use leveloff_text::verdict::end_words;
 
 use super::markup::Markup;
-use crate::place::thousands;
 use crate::run_report::{Background, Group, RunReport};
-use crate::words::end_words;
 
 /// Writes where it ran.
 pub fn write(report: &RunReport, page: &mut Markup) {

@@ -1,10 +1,11 @@
 //! What the evidence shows, what to do about it, and what it is not.
 
 use leveloff_classifier::verdict::RunVerdict;
+use leveloff_text::verdict::what_to_try;
 
 use super::markup::Markup;
+use crate::ruled_out::ruled_out;
 use crate::run_report::RunReport;
-use crate::words::{ruled_out, what_to_try};
 
 /// Writes both.
 pub fn write(report: &RunReport, page: &mut Markup) {

@@ -2,11 +2,11 @@
 
 use leveloff_classifier::verdict::Verdict;
 use leveloff_model::units::Bytes;
+use leveloff_text::fleet::{Fleet, Member};
+use leveloff_text::fleet::{Sheet, tally};
 
 use super::document::plain_page;
 use super::markup::Markup;
-use crate::fleet::{Fleet, Member};
-use crate::fleet_text::{Sheet, tally};
 
 /// Runs whose findings are told.
 const TOLD: usize = 20;
@@ -178,7 +178,7 @@ fn class(verdict: Verdict) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fleet::tests::fleet;
+    use leveloff_text::samples::fleet;
 
     #[test]
     fn strangers_names_stay_text_and_there_is_no_script() {

@@ -1,7 +1,8 @@
 //! Which tensors became more, where the training tells.
 
+use leveloff_text::number::more_or_less;
+
 use super::markup::Markup;
-use crate::place::more_or_less;
 use crate::run_report::RunReport;
 
 /// Writes it, if there is anything to write.

@@ -4,13 +4,14 @@ use leveloff_classifier::run_curves::Series;
 use leveloff_classifier::verdict::Kind;
 use leveloff_model::inside::InsideFact;
 use leveloff_model::units::ByteDelta;
+use leveloff_text::number::{more_or_less, thousands};
+use leveloff_text::rate::{CountRate, MemoryRate};
+use leveloff_text::subject::series_words;
+use leveloff_text::verdict::{blame_words, blamed_since, bytes};
 
 use super::markup::Markup;
-use crate::place::{more_or_less, thousands};
-use crate::rate::{CountRate, MemoryRate};
 use crate::run_report::{Part, RunReport};
-use crate::subject::series_words;
-use crate::words::{blame_words, blamed_since, bytes, trim_words};
+use crate::trim::trim_words;
 
 /// A share below this rounds to nothing.
 const SHARE_NAMED: f64 = 0.005;

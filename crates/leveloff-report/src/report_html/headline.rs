@@ -1,11 +1,11 @@
 //! The answer first: the verdict, how fast it grows, and when the limit is reached.
 
 use leveloff_classifier::verdict::{ClockTick, Verdict};
+use leveloff_text::evidence;
+use leveloff_text::verdict::{Headline, clock_words, risk_words};
 
 use super::markup::Markup;
-use crate::judge_text::evidence;
 use crate::run_report::RunReport;
-use crate::words::{Headline, clock_words, risk_words};
 
 /// Writes it.
 pub fn write(report: &RunReport, page: &mut Markup) {

@@ -2,12 +2,12 @@
 //! All of it is in the verdict; the chart only connects the ends.
 
 use leveloff_classifier::verdict::{Judgement, Verdict};
+use leveloff_text::verdict::{bytes, is_from_the_start, short_risk_words};
+use leveloff_text::x_position::XPosition;
 use serde::Serialize;
 
 use super::data::Number;
-use crate::place::Place;
 use crate::run_report::RunReport;
-use crate::words::{bytes, is_from_the_start, short_risk_words};
 
 /// Marks of one run, at counts and bytes.
 #[derive(Serialize)]
@@ -112,7 +112,7 @@ fn since(report: &RunReport) -> Option<Since> {
     };
     Some(Since {
         x: Number::of(Some(x)),
-        label: format!("{what} {}", Place::new(x, run.x_unit)),
+        label: format!("{what} {}", XPosition::new(x, run.x_unit)),
     })
 }
 

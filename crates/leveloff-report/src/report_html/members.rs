@@ -2,11 +2,11 @@
 
 use leveloff_classifier::run_curves::Series;
 use leveloff_model::units::Bytes;
+use leveloff_text::number::thousands;
+use leveloff_text::verdict::bytes;
 
 use super::markup::Markup;
-use crate::place::thousands;
 use crate::run_report::{Member, RunReport};
-use crate::words::bytes;
 
 /// So many brothers of one role are told as one.
 const ALIKE: usize = 4;

@@ -1,13 +1,13 @@
 //! How it is known, the data to take along, and who says so.
 
 use leveloff_classifier::verdict::{Because, Judgement};
+use leveloff_text::number::thousands;
+use leveloff_text::rate::amount;
+use leveloff_text::subject::{things, words};
+use leveloff_text::verdict::sentence;
 
 use super::markup::Markup;
-use crate::place::thousands;
-use crate::rate::amount;
 use crate::run_report::RunReport;
-use crate::subject::{things, words};
-use crate::words::sentence;
 
 /// Writes the method and the download.
 pub fn write(report: &RunReport, page: &mut Markup) {

@@ -1,13 +1,13 @@
 //! How much memory a machine for this run needs.
 
 use leveloff_classifier::verdict::{Subject, Verdict};
+use leveloff_text::sizing::{Sizing, whole};
+use leveloff_text::subject::words;
+use leveloff_text::verdict::{bytes, is_from_the_start, risk_words, settling};
+use leveloff_text::x_position::XPosition;
 
 use super::markup::Markup;
-use crate::place::Place;
 use crate::run_report::RunReport;
-use crate::sizing::{Sizing, whole};
-use crate::subject::words;
-use crate::words::{bytes, is_from_the_start, risk_words, settling};
 
 /// Writes it.
 pub fn write(report: &RunReport, page: &mut Markup) {
@@ -50,7 +50,7 @@ fn write_table(rows: &[(&str, Sizing)], report: &RunReport, page: &mut Markup) {
         let end = sizing.warmup_end_x;
         let end = end.map(|x| match is_from_the_start(&report.verdict.memory) {
             true => "none seen".to_owned(),
-            false => Place::new(x, report.verdict.x_unit).to_string(),
+            false => XPosition::new(x, report.verdict.x_unit).to_string(),
         });
         let cells = [
             bytes(sizing.baseline).to_string(),

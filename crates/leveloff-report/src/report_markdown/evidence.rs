@@ -7,14 +7,15 @@ use leveloff_classifier::run_curves::{CurveSpan, Series};
 use leveloff_model::folded::Reach;
 use leveloff_model::inside::InsideFact;
 use leveloff_model::units::ByteDelta;
+use leveloff_text::number::thousands;
+use leveloff_text::progress_axis;
+use leveloff_text::subject::series_words;
+use leveloff_text::verdict::bytes;
+use leveloff_text::x_position::{XPosition, extent};
 
 use super::document::Document;
 use crate::chart::columns::place;
-use crate::place::{Place, extent, thousands};
-use crate::progress_axis;
 use crate::run_report::RunReport;
-use crate::subject::series_words;
-use crate::words::bytes;
 
 /// Rows at most.
 const ROWS: usize = 12;
@@ -147,7 +148,7 @@ fn number(x: f64, unit: XUnit) -> String {
     match unit {
         XUnit::Second => progress_axis::written(unit, x),
         _ => {
-            let place = Place::new(x, unit).to_string();
+            let place = XPosition::new(x, unit).to_string();
             place
                 .strip_prefix(unit.name())
                 .unwrap_or(&place)

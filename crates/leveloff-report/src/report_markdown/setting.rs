@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use leveloff_model::units::Limit;
+use leveloff_text::verdict::end_words;
 
 use super::document::Document;
 use crate::markdown_words::code;
 use crate::run_report::{Background, RunReport};
-use crate::words::end_words;
 
 /// Writes what is known of the surroundings.
 pub(super) fn write_environment(report: &RunReport, page: &mut Document) {

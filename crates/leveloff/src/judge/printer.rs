@@ -5,9 +5,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use leveloff_model::process::printable;
-use leveloff_report::judge_text::{Paint, Table, Tally};
-use leveloff_report::place::thousands;
+use leveloff_report::judge_text::Table;
 use leveloff_report::{judge_json, judge_text};
+use leveloff_text::number::thousands;
+use leveloff_text::paint::Paint;
+use leveloff_text::tally::Tally;
 
 use super::case::{Case, Outcome};
 use crate::cli::{Format, JudgeArgs};

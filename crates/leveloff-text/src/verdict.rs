@@ -6,18 +6,14 @@ mod cause;
 mod ending;
 mod headline;
 mod reason;
-mod ruled_out;
-mod trim;
 
 pub use brief::{brief, growth, growth_with_interval};
 pub use cause::{
     blame_words, blamed_since, clock_words, risk_words, short_risk_words, what_to_try,
 };
-pub use ending::end_words;
-pub use headline::{Headline, is_from_the_start, short_reason, verdict_words};
+pub use ending::{end_words, trimmed_words};
+pub use headline::{Headline, is_from_the_start, line, short_reason, verdict_words};
 pub use reason::{sentence, settling};
-pub use ruled_out::ruled_out;
-pub use trim::{trim_words, trimmed_words};
 
 use leveloff_model::units::Bytes;
 

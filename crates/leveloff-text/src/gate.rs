@@ -1,15 +1,14 @@
 //! How a gate went, in a sentence. Text, JUnit, GitHub and GitLab say the same.
 
+use leveloff_classifier::compare::Comparison;
 use leveloff_classifier::gate::{Gate, GateOutcome, GateReason, GateResult};
 use leveloff_classifier::verdict::{Rate, RunVerdict};
 
-use crate::check_report::BaselineCheck;
-use crate::comparison_words;
-use crate::judge_text;
-use crate::place::Place;
+use crate::comparison;
 use crate::rate::{MemoryRate, amount};
 use crate::subject::things;
-use crate::words::{bytes, short_reason};
+use crate::verdict::{bytes, line, short_reason};
+use crate::x_position::XPosition;
 
 /// What is asked, in a few words.
 pub fn gate_title(gate: Gate) -> &'static str {
@@ -82,9 +81,9 @@ pub fn gate_sentence(result: &GateResult, verdict: &RunVerdict) -> String {
 }
 
 /// How it compares with what was before. The numbers of the result alone do not tell of what they are.
-pub fn baseline_sentence(baseline: &BaselineCheck) -> String {
-    let headline = comparison_words::headline(&baseline.comparison);
-    match baseline.is_replaced {
+pub fn baseline_sentence(comparison: &Comparison, is_replaced: bool) -> String {
+    let headline = comparison::headline(comparison);
+    match is_replaced {
         true => format!("replaced; against the old one: {headline}"),
         false => headline,
     }
@@ -96,7 +95,7 @@ fn not_decided(verdict: &RunVerdict) -> String {
     match judgement.decide_by {
         Some(by) => {
             let first = by.if_it_levels.min(by.if_it_goes_on);
-            let place = Place::new(first, verdict.x_unit);
+            let place = XPosition::new(first, verdict.x_unit);
             format!("{why}; cannot be decided before about {place}")
         }
         None => why,
@@ -112,7 +111,7 @@ fn not_measured(gate: Gate) -> &'static str {
 
 fn measured(result: &GateResult, verdict: &RunVerdict) -> String {
     match result.gate {
-        Gate::Leak => judge_text::line(verdict),
+        Gate::Leak => line(verdict),
         Gate::LevelBy => level_by(result, verdict),
         Gate::MaxLevel => at_most("level", result),
         Gate::MaxPeak => at_most("peak", result),
@@ -162,7 +161,7 @@ fn growth(result: &GateResult, verdict: &RunVerdict) -> String {
 }
 
 fn level_by(result: &GateResult, verdict: &RunVerdict) -> String {
-    let place = |x: f64| Place::new(x, verdict.x_unit);
+    let place = |x: f64| XPosition::new(x, verdict.x_unit);
     match (result.measured, result.bound) {
         (Some(since), Some(by)) if result.outcome == GateOutcome::Failed => {
             format!("level since {}, later than {}", place(since), place(by))

@@ -7,7 +7,7 @@ use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::verdict::Rate;
 use leveloff_model::units::Seconds;
 
-use crate::place::thousands;
+use crate::number::thousands;
 
 /// Growth of memory.
 #[derive(Debug, Clone, Copy, PartialEq)]

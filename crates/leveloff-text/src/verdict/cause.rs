@@ -8,9 +8,9 @@ use leveloff_model::process::Role;
 use leveloff_model::sample::CeilingKind;
 use leveloff_model::units::ByteDelta;
 
-use crate::place::{Place, extent};
 use crate::rate::amount;
 use crate::subject::kind_words;
+use crate::x_position::{XPosition, extent};
 
 /// The next step when growth is all that is known, or when it is known whose it is, but not what.
 pub fn what_to_try(run: &RunVerdict) -> Option<&'static str> {
@@ -42,7 +42,7 @@ pub fn what_to_try(run: &RunVerdict) -> Option<&'static str> {
 /// have another.
 pub fn blamed_since(run: &RunVerdict) -> Option<String> {
     let onset = run.judgement.onset_x.filter(|_| !run.blame.is_empty())?;
-    Some(format!("Since {}:", Place::new(onset, run.x_unit)))
+    Some(format!("Since {}:", XPosition::new(onset, run.x_unit)))
 }
 
 /// When the ceiling is met if it goes on.
@@ -54,7 +54,7 @@ pub fn risk_words(risk: &Risk, run: &RunVerdict) -> String {
             limit_words(risk.kind)
         );
     }
-    let place = Place::new(risk.at_x, run.x_unit);
+    let place = XPosition::new(risk.at_x, run.x_unit);
     let place = place.with_range(risk.earliest_x, risk.latest_x);
     let time = risk
         .in_time
@@ -85,7 +85,7 @@ fn limit_words(kind: CeilingKind) -> &'static str {
 /// The same where there is less room, and where there is little: `if it goes on: 24.0 GiB (stated limit)
 /// at step 9,400, in about 2 h 37 min`, and without what limits.
 pub fn short_risk_words(risk: &Risk, run: &RunVerdict) -> [String; 2] {
-    let place = Place::new(risk.at_x, run.x_unit);
+    let place = XPosition::new(risk.at_x, run.x_unit);
     let time = risk
         .in_time
         .map_or_else(String::new, |time| format!(", in about {time}"));
@@ -144,7 +144,7 @@ pub fn clock_words(clock: &Clock, run: &RunVerdict) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cases::story_at_80;
+    use crate::samples::story_at_80;
 
     #[test]
     fn a_shorter_risk_has_the_same_numbers() {

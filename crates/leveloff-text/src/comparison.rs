@@ -7,8 +7,8 @@ use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::profile::{Quantity, Side};
 use leveloff_classifier::verdict::Kind;
 
-use crate::place::{Place, extent};
 use crate::rate::{amount, change_with_interval};
+use crate::x_position::{XPosition, extent};
 
 /// Lengths that differ by less than this share are the same.
 const SAME_LENGTH: f64 = 0.1;
@@ -100,7 +100,7 @@ pub fn finding_words(finding: ChangeFinding) -> &'static str {
 /// One of the two values of a difference.
 pub fn value_words(quantity: Quantity, value: f64, unit: XUnit) -> String {
     match quantity {
-        Quantity::WarmupEnd => Place::new(value, unit).to_string(),
+        Quantity::WarmupEnd => XPosition::new(value, unit).to_string(),
         _ => amount(value),
     }
 }

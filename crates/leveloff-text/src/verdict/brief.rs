@@ -3,15 +3,15 @@
 use leveloff_classifier::verdict::{Rate, RunVerdict, Verdict};
 
 use super::headline;
-use crate::place::Place;
 use crate::rate::{CountRate, MemoryRate};
 use crate::subject::things;
+use crate::x_position::XPosition;
 
 /// The verdict in a few small words, without what changes little.
 pub fn brief(verdict: &RunVerdict) -> String {
     let since = |x: Option<f64>| {
         x.map_or_else(String::new, |x| {
-            format!(" since {}", Place::new(x, verdict.x_unit))
+            format!(" since {}", XPosition::new(x, verdict.x_unit))
         })
     };
     let judgement = &verdict.judgement;
@@ -26,7 +26,7 @@ pub fn brief(verdict: &RunVerdict) -> String {
                 let first = by.if_it_levels.min(by.if_it_goes_on);
                 format!(
                     "warming up till about {}",
-                    Place::new(first, verdict.x_unit)
+                    XPosition::new(first, verdict.x_unit)
                 )
             }
             None => "warming up".to_owned(),
@@ -70,7 +70,7 @@ mod tests {
     use leveloff_classifier::verdict::Because;
 
     use super::*;
-    use crate::cases::{descriptor_leak, leak, story_at_80, story_at_300, undecided};
+    use crate::samples::{descriptor_leak, leak, story_at_80, story_at_300, undecided};
 
     #[test]
     fn a_verdict_has_small_words_that_hold_the_next_step() {

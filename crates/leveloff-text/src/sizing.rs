@@ -5,7 +5,7 @@ use leveloff_classifier::verdict::{Judgement, RunVerdict, Verdict};
 use leveloff_model::inside::InsideFact;
 use leveloff_model::units::Bytes;
 
-use crate::words::bytes;
+use crate::verdict::bytes;
 
 /// Samples miss peaks that lie between them, and the next run's data are others: a rule of thumb.
 const NEEDED: f64 = 1.1;

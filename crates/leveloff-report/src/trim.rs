@@ -1,18 +1,11 @@
 //! What came of a `malloc_trim` that the training tried.
 
 use leveloff_model::units::Bytes;
+use leveloff_text::verdict::trimmed_words;
 
 use crate::run_report::RunReport;
 
-/// `malloc_trim gave back 310 MiB`
-pub fn trimmed_words(trimmed: Bytes) -> String {
-    match trimmed {
-        Bytes::ZERO => "malloc_trim gave nothing back".to_owned(),
-        trimmed => format!("malloc_trim gave back {trimmed}"),
-    }
-}
-
-/// The same as a sentence with what it means, for a report; `None` where no training tried one.
+/// A sentence about the `malloc_trim` of a training and what it means; `None` where it tried none.
 pub fn trim_words(report: &RunReport) -> Option<String> {
     let trimmed = report.trimmed()?;
     let meaning = match trimmed {

@@ -3,12 +3,12 @@
 use leveloff_classifier::verdict::{Judgement, RunVerdict, Subject, Verdict};
 use leveloff_model::inside::InsideFact;
 use leveloff_model::process::Role;
+use leveloff_text::number::thousands;
+use leveloff_text::rate::MemoryRate;
+use leveloff_text::subject::{things, words};
+use leveloff_text::verdict::bytes;
 
-use super::bytes;
-use crate::place::thousands;
-use crate::rate::MemoryRate;
 use crate::run_report::{Member, Part, RunReport};
-use crate::subject::{things, words};
 
 /// The judge does not look at what rises by less than this share of what is material for the whole.
 const NO_RISE: f64 = 0.5;

@@ -4,11 +4,11 @@
 use leveloff_classifier::verdict::{Because, Judgement, RunVerdict, Shape, Subject, Verdict};
 
 use crate::judged::Judged;
-use crate::place::extent;
 use crate::rate::{CountRate, MemoryRate};
 use crate::sizing::Sizing;
 use crate::subject::things;
-use crate::words::{bytes, sentence, settling, verdict_words};
+use crate::verdict::{bytes, sentence, settling, verdict_words};
+use crate::x_position::extent;
 
 /// A label and what is said under it; an empty label continues the row above.
 pub type Row = (&'static str, String);

@@ -5,7 +5,7 @@ use std::ops::Range;
 use leveloff_classifier::observation::XUnit;
 
 use crate::memory_axis::next_round;
-use crate::place::thousands;
+use crate::number::thousands;
 
 /// Columns between two numbers.
 const BETWEEN: usize = 3;

@@ -5,17 +5,19 @@ use std::fmt;
 use leveloff_classifier::observation::XUnit;
 use leveloff_model::units::Seconds;
 
+use crate::number::thousands;
+
 /// A position on the x axis: `step 9,400`, `epoch 2.5`, `minute 12`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Place {
+pub struct XPosition {
     x: f64,
     unit: XUnit,
 }
 
-impl Place {
+impl XPosition {
     /// The position `x`, counted in `unit`.
-    pub fn new(x: f64, unit: XUnit) -> Place {
-        Place { x, unit }
+    pub fn new(x: f64, unit: XUnit) -> XPosition {
+        XPosition { x, unit }
     }
 
     /// With what it may be instead: `step 168 (163 … 173)`, in the same unit throughout. Without an
@@ -38,7 +40,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for XPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scale = self.scale();
         f.pad(&format!("{} {}", scale.word, scale.number(self.x)))
@@ -59,7 +61,7 @@ pub fn extent(length: f64, unit: XUnit) -> String {
 pub fn stretch((first, last): (f64, f64), unit: XUnit) -> String {
     match unit {
         XUnit::Second => Seconds(last - first).to_string(),
-        _ if first == last => Place::new(last, unit).to_string(),
+        _ if first == last => XPosition::new(last, unit).to_string(),
         _ => {
             let decimals = usize::from(unit == XUnit::Epoch);
             let name = unit.name();
@@ -70,26 +72,6 @@ pub fn stretch((first, last): (f64, f64), unit: XUnit) -> String {
             )
         }
     }
-}
-
-/// A count with its thousands set apart: `1,234,567`.
-pub fn thousands(count: u64) -> String {
-    let digits = count.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.char_indices() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// A change of a count: `+1,234`, `-3`, `+0`.
-pub fn more_or_less(change: f64) -> String {
-    let change = change.round();
-    let sign = if change < 0.0 { '-' } else { '+' };
-    format!("{sign}{}", thousands(change.abs() as u64))
 }
 
 /// In which words and fractions a position is told.
@@ -155,7 +137,7 @@ mod tests {
     use super::*;
 
     fn place(x: f64, unit: XUnit) -> String {
-        Place::new(x, unit).to_string()
+        XPosition::new(x, unit).to_string()
     }
 
     #[test]
@@ -173,10 +155,10 @@ mod tests {
 
     #[test]
     fn a_range_is_in_the_unit_of_its_middle() {
-        let step = Place::new(168.0, XUnit::Step);
+        let step = XPosition::new(168.0, XUnit::Step);
         assert_eq!(step.with_range(163.0, Some(173.0)), "step 168 (163 … 173)");
         assert_eq!(step.with_range(163.0, None), "step 168 (163 or later)");
-        let minute = Place::new(150.0, XUnit::Second);
+        let minute = XPosition::new(150.0, XUnit::Second);
         assert_eq!(
             minute.with_range(90.0, Some(6000.0)),
             "minute 2.5 (1.5 … 100)"
@@ -191,11 +173,5 @@ mod tests {
         assert_eq!(stretch((10.0, 80.0), XUnit::Step), "steps 10–80");
         assert_eq!(stretch((10.0, 10.0), XUnit::Step), "step 10");
         assert_eq!(stretch((100.0, 145.0), XUnit::Second), "45 s");
-    }
-
-    #[test]
-    fn thousands_are_set_apart() {
-        let printed = [0, 999, 1000, 1_234_567].map(thousands);
-        assert_eq!(printed, ["0", "999", "1,000", "1,234,567"]);
     }
 }

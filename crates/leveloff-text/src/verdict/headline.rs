@@ -4,9 +4,10 @@ use leveloff_classifier::verdict::{
     Because, Grade, Judgement, RunVerdict, Shape, Subject, Verdict,
 };
 
-use super::bytes;
-use crate::place::{Place, stretch, thousands};
+use super::{bytes, growth_with_interval};
+use crate::number::thousands;
 use crate::subject::words;
+use crate::x_position::{XPosition, stretch};
 
 /// The verdict in a few words.
 pub struct Headline<'a> {
@@ -54,6 +55,17 @@ impl Headline<'_> {
     }
 }
 
+/// The verdict in one line, with growth and risk if there is any, as a run's last word.
+pub fn line(verdict: &RunVerdict) -> String {
+    let mut parts = vec![Headline::of(verdict).whole()];
+    parts.extend(growth_with_interval(verdict));
+    if let Some(risk) = &verdict.risk {
+        let place = XPosition::new(risk.at_x, verdict.x_unit);
+        parts.push(format!("{} at {place} if it goes on", risk.limit));
+    }
+    parts.join(" · ")
+}
+
 /// The verdict alone, as printed large.
 pub fn verdict_words(verdict: Verdict) -> &'static str {
     match verdict {
@@ -95,7 +107,7 @@ fn warming_up(run: &RunVerdict) -> String {
     match run.judgement.decide_by {
         Some(by) => {
             let first = by.if_it_levels.min(by.if_it_goes_on);
-            let place = Place::new(first, run.x_unit);
+            let place = XPosition::new(first, run.x_unit);
             format!(": cannot be decided before about {place}")
         }
         None => ": cannot be decided yet".to_owned(),
@@ -112,7 +124,7 @@ fn level(run: &RunVerdict) -> String {
     }
     match judgement.level_since_x {
         Some(_) if is_from_the_start(judgement) => format!(" from the start{at}"),
-        Some(since) => format!(" since {}{at}", Place::new(since, run.x_unit)),
+        Some(since) => format!(" since {}{at}", XPosition::new(since, run.x_unit)),
         None => at,
     }
 }
@@ -124,7 +136,7 @@ pub fn leak(run: &RunVerdict) -> String {
         subject => format!(" of {}", words(subject)),
     };
     let since = run.judgement.onset_x.map_or_else(String::new, |onset| {
-        format!(" since {}", Place::new(onset, run.x_unit))
+        format!(" since {}", XPosition::new(onset, run.x_unit))
     });
     format!("{of}{since}")
 }

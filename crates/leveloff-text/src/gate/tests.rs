@@ -1,18 +1,44 @@
 use leveloff_classifier::gate::{Gates, GrowthBound};
-use leveloff_classifier::observation::XUnit;
-use leveloff_model::units::Bytes;
+use leveloff_classifier::observation::{Observation, XUnit};
+use leveloff_classifier::run::RunJudge;
+use leveloff_classifier::run_curves::RunCurves;
+use leveloff_model::recording::StatedFacts;
+use leveloff_model::units::{Bytes, Seconds, Step};
 
 use super::*;
-use crate::check_cases::{healthy, leaky, run_report};
-
 const MIB: f64 = 1048576.0;
 
-/// What is said of each gate.
+/// The sentence of each gate, for a run with this memory in MiB at each step.
 fn told(gates: &Gates, steps: u32, memory: impl Fn(f64) -> f64) -> Vec<String> {
-    let report = run_report("run", steps, memory);
-    let results = gates.hold(&report.verdict, &report.curves);
-    let sentences = results.iter().map(|r| gate_sentence(r, &report.verdict));
-    sentences.collect()
+    let stated = StatedFacts {
+        level_by: Some(Step(90)),
+        ..StatedFacts::default()
+    };
+    let mut judge = RunJudge::new(XUnit::Step, &stated);
+    let mut curves = RunCurves::default();
+    for step in 0..steps {
+        let noise = f64::from(step * 7919 % 13) * 0.2;
+        let observation = Observation {
+            count: Some(f64::from(step)),
+            t: Some(Seconds(2.0 * f64::from(step))),
+            memory: Bytes(((memory(f64::from(step)) + noise) * MIB) as u64),
+            ..Observation::default()
+        };
+        judge.observe(&observation);
+        curves.observe(&observation);
+    }
+    let verdict = judge.verdict();
+    let results = gates.hold(&verdict, &curves);
+    results.iter().map(|r| gate_sentence(r, &verdict)).collect()
+}
+
+/// Warms up until step 60 and stays level, at about this many MiB.
+fn healthy(level: f64) -> impl Fn(f64) -> f64 {
+    move |step| level - 240.0 + 4.0 * step.min(60.0)
+}
+
+fn leaky(step: f64) -> f64 {
+    1000.0 + 2.0 * step
 }
 
 fn growth(mib: f64, per: XUnit) -> Gates {

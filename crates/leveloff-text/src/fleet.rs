@@ -1,5 +1,9 @@
 //! Many runs, worst first: what every format tells of a fleet.
 
+mod table;
+
+pub use table::{Sheet, tally};
+
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
@@ -167,40 +171,9 @@ fn natural(name: &str) -> Vec<(String, u64)> {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
-    use crate::cases;
-
-    pub(crate) fn member(name: &str, verdict: RunVerdict) -> Member {
-        Member {
-            name: name.to_owned(),
-            job: Some("lm".to_owned()),
-            labels: BTreeMap::from([("rank".to_owned(), name.to_owned())]),
-            verdict,
-            stated: StatedFacts::default(),
-            notes: Vec::new(),
-            now: Bytes(17 << 30),
-            ended: None,
-            spark: vec![Some(1.0), None, Some(3.0)],
-        }
-    }
-
-    pub(crate) fn fleet() -> Fleet {
-        let names = ["rank 10", "rank 9", "rank <2>", "rank 1"];
-        let level = |name: &&str| member(name, cases::story_at_300());
-        let mut members: Vec<Member> = names.iter().map(level).collect();
-        members[2].verdict = cases::leak();
-        let mut fleet = Fleet {
-            server: "http://127.0.0.1:9090".to_owned(),
-            asked: "leveloff_memory_bytes".to_owned(),
-            at: "2026-11-17 20:00".to_owned(),
-            members,
-            tool: "0.1.0".to_owned(),
-            ..Fleet::default()
-        };
-        fleet.sort();
-        fleet
-    }
+    use crate::samples::fleet;
 
     #[test]
     fn the_worst_comes_first_and_numbers_are_numbers() {

@@ -5,7 +5,7 @@
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::verdict::{Judgement, Rate, Risk, RunVerdict, Verdict};
 
-use crate::place::Place;
+use crate::x_position::XPosition;
 
 /// An amount at a moment.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -114,7 +114,7 @@ fn meeting(risk: &Risk, unit: XUnit, place: &impl Fn(f64) -> Option<f64>) -> Opt
         x: place(risk.at_x)?,
         earliest: place(risk.earliest_x)?,
         latest: risk.latest_x.and_then(place),
-        words: Place::new(risk.at_x, unit).to_string(),
+        words: XPosition::new(risk.at_x, unit).to_string(),
     })
 }
 

@@ -13,7 +13,7 @@ pub enum Paint {
 
 impl Paint {
     /// `words` in the colour of `verdict`.
-    pub(crate) fn verdict(self, verdict: Verdict, words: &str) -> String {
+    pub fn verdict(self, verdict: Verdict, words: &str) -> String {
         let colour = match verdict {
             Verdict::Leak(_) => RED,
             Verdict::Level => GREEN,
@@ -24,17 +24,17 @@ impl Paint {
     }
 
     /// `words` as good news.
-    pub(crate) fn good(self, words: &str) -> String {
+    pub fn good(self, words: &str) -> String {
         self.bold(GREEN, words)
     }
 
     /// `words` as an open question.
-    pub(crate) fn open(self, words: &str) -> String {
+    pub fn open(self, words: &str) -> String {
         self.bold(CYAN, words)
     }
 
     /// `words` as an error.
-    pub(crate) fn error(self, words: &str) -> String {
+    pub fn error(self, words: &str) -> String {
         self.bold(RED, words)
     }
 

@@ -4,9 +4,9 @@ use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::verdict::{Because, Judgement, RunVerdict, Verdict};
 use leveloff_model::recording::StatedFacts;
 
-use crate::place::{Place, extent};
 use crate::rate::amount;
 use crate::subject::things;
+use crate::x_position::{XPosition, extent};
 
 /// Why this verdict was given.
 pub fn sentence(run: &RunVerdict, stated: &StatedFacts) -> String {
@@ -66,7 +66,7 @@ pub fn settling(run: &RunVerdict, stated: &StatedFacts) -> Vec<String> {
     let Some(by) = judgement.decide_by else {
         return vec![what_would_settle(judgement).to_owned()];
     };
-    let place = |x| Place::new(x, run.x_unit);
+    let place = |x| XPosition::new(x, run.x_unit);
     let (level, leak) = (place(by.if_it_levels), place(by.if_it_goes_on));
     let mut lines = vec![if level == leak {
         format!("about {leak}, either way")
