@@ -6,6 +6,7 @@
 mod xml;
 
 use leveloff_text::gate::gate_title;
+use leveloff_text::page::Page;
 use leveloff_text::paint::Paint;
 
 use crate::asked::{About, Answer, Asked};
