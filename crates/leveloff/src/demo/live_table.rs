@@ -3,7 +3,7 @@
 use leveloff_classifier::verdict::{RunVerdict, Verdict};
 use leveloff_model::sample::{Sample, TreeMemory};
 use leveloff_model::units::{Seconds, Step};
-use leveloff_report::judge_text::headline;
+use leveloff_report::verdict::text::headline;
 use leveloff_text::page::{WIDTH, columns};
 use leveloff_text::paint::Paint;
 use leveloff_text::verdict::{brief, growth};
