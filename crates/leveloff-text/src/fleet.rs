@@ -172,7 +172,6 @@ fn natural(name: &str) -> Vec<(String, u64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::samples::fleet;
 
     #[test]

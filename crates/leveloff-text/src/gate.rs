@@ -46,15 +46,6 @@ pub fn failure_words(gate: Gate) -> &'static str {
     }
 }
 
-/// `✓`, `✗` or `?`
-pub fn mark(outcome: GateOutcome) -> &'static str {
-    match outcome {
-        GateOutcome::Passed => "✓",
-        GateOutcome::Failed => "✗",
-        GateOutcome::Open => "?",
-    }
-}
-
 /// What the numbers of a result count, for programs; `None` for a baseline, whose differences tell.
 pub fn gate_unit(gate: Gate, verdict: &RunVerdict) -> Option<String> {
     let x = verdict.x_unit.name();

@@ -2,6 +2,7 @@
 
 use leveloff_classifier::verdict::{Because, RunVerdict, Verdict};
 use leveloff_model::sample::{Sample, TreeMemory};
+use leveloff_text::evidence::bound;
 use leveloff_text::rate::MemoryRate;
 use leveloff_text::sizing::Sizing;
 use leveloff_text::subject::things;
@@ -118,7 +119,7 @@ fn now(verdict: &RunVerdict, run: &RunState, sample: &Sample) -> Vec<Part> {
     let mut parts = match verdict.verdict {
         Verdict::Level => vec![holds, bound(verdict).into(), sentence],
         Verdict::Undecided => vec![holds, sentence],
-        Verdict::WarmingUp | Verdict::Leak(_) => growth(verdict)
+        Verdict::WarmingUp | Verdict::Leak(_) => growth_part(verdict)
             .into_iter()
             .chain([holds, sentence])
             .collect(),
@@ -128,7 +129,7 @@ fn now(verdict: &RunVerdict, run: &RunState, sample: &Sample) -> Vec<Part> {
 }
 
 /// How fast it grows, with the interval if there is room for it.
-fn growth(verdict: &RunVerdict) -> Option<Part> {
+fn growth_part(verdict: &RunVerdict) -> Option<Part> {
     let forms = [growth_with_interval(verdict)?, growth(verdict)?];
     let forms = forms.into_iter().map(|growth| format!("growing {growth}"));
     Some(Part(forms.collect()))
@@ -144,15 +145,6 @@ fn holds(tree: &TreeMemory) -> Part {
     } else {
         Part::from(holds)
     }
-}
-
-fn bound(verdict: &RunVerdict) -> String {
-    let rate = verdict.judgement.rate;
-    let at_most = rate.and_then(|rate| MemoryRate::new(rate, verdict.x_unit).at_most());
-    at_most.map_or_else(
-        || "no growth".to_owned(),
-        |at_most| format!("no growth faster than {at_most}"),
-    )
 }
 
 /// The rate in other bases, where it is one of memory.

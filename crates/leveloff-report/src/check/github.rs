@@ -5,7 +5,7 @@ use leveloff_text::gate::{failure_words, gate_label, gate_title};
 use leveloff_text::verdict::blame_words;
 
 use crate::check::report::{CheckOutcome, CheckReport, Held, Runs};
-use crate::check::results::{About, Answer, Asked};
+use crate::check::results::{CheckResult, Scope};
 use crate::check::words::{next_steps, outcome_words, reason, run_outcome, telling_run};
 use crate::comparison::markdown;
 use crate::markdown::{code, fenced, prose, table};
@@ -24,16 +24,16 @@ const MOST_BLAMED: usize = 3;
 /// Workflow commands, one a line: what failed as an error, what is open as a warning, and that all
 /// is fine as a notice.
 pub fn annotations(report: &CheckReport) -> String {
-    let asked = Asked::of(report);
-    let level = |asked: &Asked| match asked.counts_as(report.open_counts_as) {
+    let results = CheckResult::of(report);
+    let level = |result: &CheckResult| match result.outcome.counted(report.open_counts_as) {
         CheckOutcome::Failed | CheckOutcome::Broken => Some("error"),
         CheckOutcome::Open => Some("warning"),
-        CheckOutcome::Passed => (asked.answer == Answer::Open).then_some("notice"),
+        CheckOutcome::Passed => (result.outcome == CheckOutcome::Open).then_some("notice"),
     };
     let mut text = String::new();
     for kind in ["error", "warning", "notice"] {
-        let of_kind = asked.iter().filter(|asked| level(asked) == Some(kind));
-        let of_kind: Vec<&Asked> = of_kind.collect();
+        let of_kind = results.iter().filter(|result| level(result) == Some(kind));
+        let of_kind: Vec<&CheckResult> = of_kind.collect();
         text += &some(kind, &of_kind, report);
     }
     if report.outcome() == CheckOutcome::Passed {
@@ -44,7 +44,7 @@ pub fn annotations(report: &CheckReport) -> String {
     text
 }
 
-/// Markdown for the job's summary: the outcome, what was asked, what changed, the curve, what is next.
+/// Markdown for the job's summary: the outcome, the results, what changed, the curve, what is next.
 pub fn step_summary(report: &CheckReport) -> String {
     let mut text = format!(
         "## {} {}: {}\n\nleveloff check {}\n\n{}",
@@ -52,11 +52,11 @@ pub fn step_summary(report: &CheckReport) -> String {
         outcome_words(report.outcome()),
         prose(&reason(report)),
         code(&report.name),
-        asked_table(report)
+        result_table(report)
     );
     if let Some(baseline) = &report.baseline {
         text += &format!("\n### Against {}\n\n", code(&baseline.path));
-        text += &comparison_markdown::differences(&baseline.comparison);
+        text += &markdown::differences(&baseline.comparison);
     }
     let telling = telling_run(report).map(|(_, held)| held);
     if let Some(held) = telling.or_else(|| report.held().next()) {
@@ -92,14 +92,14 @@ fn who(held: &Held) -> String {
     format!("\n**Who grew**\n\n{}", lines.collect::<String>())
 }
 
-fn some(kind: &str, asked: &[&Asked], report: &CheckReport) -> String {
-    let (shown, rest) = match asked.len() {
-        all if all > MOST_OF_A_KIND => asked.split_at(MOST_OF_A_KIND - 1),
-        all => asked.split_at(all),
+fn some(kind: &str, results: &[&CheckResult], report: &CheckReport) -> String {
+    let (shown, rest) = match results.len() {
+        all if all > MOST_OF_A_KIND => results.split_at(MOST_OF_A_KIND - 1),
+        all => results.split_at(all),
     };
     let mut text: String = shown
         .iter()
-        .map(|asked| command(kind, &title(asked, report), &asked.sentence))
+        .map(|result| command(kind, &title(result, report), &result.sentence))
         .collect();
     if !rest.is_empty() {
         let title = format!("leveloff: {}", report.name);
@@ -110,14 +110,14 @@ fn some(kind: &str, asked: &[&Asked], report: &CheckReport) -> String {
 }
 
 /// `leveloff fine-tune: memory leaks in run.jsonl`
-fn title(asked: &Asked, report: &CheckReport) -> String {
-    let what = match (asked.gate, asked.answer) {
+fn title(result: &CheckResult, report: &CheckReport) -> String {
+    let what = match (result.gate, result.outcome) {
         (None, _) => "cannot be read".to_owned(),
-        (Some(gate), Answer::Open) => format!("{} undecided", gate_label(gate)),
+        (Some(gate), CheckOutcome::Open) => format!("{} undecided", gate_label(gate)),
         (Some(gate), _) => failure_words(gate).to_owned(),
     };
-    let of = match asked.about {
-        About::Run(run) if report.runs_are == Runs::Different => format!(": {}", run.input),
+    let of = match result.scope {
+        Scope::Run(run) if report.runs_are == Runs::Different => format!(": {}", run.input),
         _ => String::new(),
     };
     format!("leveloff {}: {what}{of}", report.name)
@@ -145,30 +145,28 @@ fn sign(outcome: CheckOutcome) -> &'static str {
     }
 }
 
-fn asked_table(report: &CheckReport) -> String {
-    let asked = Asked::of(report);
-    let rows: Vec<[String; 4]> = asked
+fn result_table(report: &CheckReport) -> String {
+    let results = CheckResult::of(report);
+    let rows: Vec<[String; 4]> = results
         .iter()
         .take(MOST_ROWS)
-        .map(|asked| {
-            let answer = match asked.answer {
-                Answer::Passed => "✅ passed",
-                Answer::Open => "❔ undecided",
-                Answer::Failed => "❌ failed",
-                Answer::Unreadable => "⚠️ not readable",
+        .map(|result| {
+            let outcome = match result.outcome {
+                CheckOutcome::Broken => "not readable",
+                outcome => outcome.name(),
             };
-            let title = asked.gate.map_or("the run can be read", gate_title);
+            let title = result.gate.map_or("the run can be read", gate_title);
             [
-                code(asked.about.name()),
+                code(result.scope.name()),
                 title.to_owned(),
-                answer.to_owned(),
-                prose(&asked.sentence),
+                format!("{} {outcome}", sign(result.outcome)),
+                prose(&result.sentence),
             ]
         })
         .collect();
-    let mut text = table(&["run", "asked", "answer", ""], &rows);
-    if asked.len() > MOST_ROWS {
-        text += &format!("\n{} more are in the log.\n", asked.len() - MOST_ROWS);
+    let mut text = table(&["run", "gate", "result", ""], &rows);
+    if results.len() > MOST_ROWS {
+        text += &format!("\n{} more are in the log.\n", results.len() - MOST_ROWS);
     }
     text
 }

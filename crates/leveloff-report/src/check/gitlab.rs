@@ -5,16 +5,18 @@ use leveloff_classifier::verdict::Grade;
 use serde::Serialize;
 
 use crate::check::report::{CheckOutcome, CheckReport};
-use crate::check::results::{About, Answer, Asked};
+use crate::check::results::{CheckResult, Scope};
 
 /// The document.
 pub fn document(report: &CheckReport) -> String {
     let passes = report.outcome() == CheckOutcome::Passed;
-    let wrong = |asked: &Asked| asked.counts_as(report.open_counts_as) != CheckOutcome::Passed;
-    let issues: Vec<Issue> = Asked::of(report)
+    let wrong = |result: &CheckResult| {
+        result.outcome.counted(report.open_counts_as) != CheckOutcome::Passed
+    };
+    let issues: Vec<Issue> = CheckResult::of(report)
         .iter()
-        .filter(|asked| !passes && wrong(asked))
-        .map(|asked| Issue::of(asked, report))
+        .filter(|result| !passes && wrong(result))
+        .map(|result| Issue::of(result, report))
         .collect();
     let text = serde_json::to_string_pretty(&issues);
     text.expect("keys are text, and there are no numbers but 1") + "\n"
@@ -41,38 +43,42 @@ struct Lines {
 }
 
 impl Issue {
-    fn of(asked: &Asked, report: &CheckReport) -> Issue {
-        let name = asked.about.name();
+    fn of(result: &CheckResult, report: &CheckReport) -> Issue {
+        let name = result.scope.name();
         Issue {
-            description: format!("{name}: {}", asked.sentence),
-            check_name: format!("leveloff-{}", asked.name()),
-            fingerprint: fingerprint(&[&report.name, &asked.lasting_name(report), asked.name()]),
-            severity: severity(asked, report),
+            description: format!("{name}: {}", result.sentence),
+            check_name: format!("leveloff-{}", result.name()),
+            fingerprint: fingerprint(&[&report.name, &result.lasting_name(report), result.name()]),
+            severity: severity(result, report),
             location: Location {
-                path: path(asked, report),
+                path: path(result, report),
                 lines: Lines { begin: 1 },
             },
         }
     }
 }
 
-fn severity(asked: &Asked, report: &CheckReport) -> &'static str {
-    match asked.answer {
-        Answer::Unreadable => "blocker",
-        Answer::Failed if asked.gate == Some(Gate::Leak) && is_confirmed(asked, report) => {
+fn severity(result: &CheckResult, report: &CheckReport) -> &'static str {
+    match result.outcome {
+        CheckOutcome::Broken => "blocker",
+        CheckOutcome::Failed if result.gate == Some(Gate::Leak) && is_confirmed(result, report) => {
             "critical"
         }
-        Answer::Failed => "major",
-        Answer::Open if asked.counts_as(report.open_counts_as) == CheckOutcome::Failed => "major",
-        Answer::Open => "minor",
-        Answer::Passed => "info",
+        CheckOutcome::Failed => "major",
+        CheckOutcome::Open
+            if result.outcome.counted(report.open_counts_as) == CheckOutcome::Failed =>
+        {
+            "major"
+        }
+        CheckOutcome::Open => "minor",
+        CheckOutcome::Passed => "info",
     }
 }
 
-fn is_confirmed(asked: &Asked, report: &CheckReport) -> bool {
+fn is_confirmed(result: &CheckResult, report: &CheckReport) -> bool {
     let grade = |held: &crate::check::report::Held| held.report.verdict.verdict.grade();
-    match asked.about {
-        About::Run(run) => run.result.as_ref().ok().and_then(grade) == Some(Grade::Confirmed),
+    match result.scope {
+        Scope::Run(run) => run.result.as_ref().ok().and_then(grade) == Some(Grade::Confirmed),
         _ => report
             .held()
             .any(|held| grade(held) == Some(Grade::Confirmed)),
@@ -81,10 +87,10 @@ fn is_confirmed(asked: &Asked, report: &CheckReport) -> bool {
 
 /// GitLab shows it as a place in the repository: without a leading `./`. Several repeats have the
 /// first one's.
-fn path(asked: &Asked, report: &CheckReport) -> String {
-    let path = match asked.about {
-        About::Repeats(_) => report.runs.first().map_or("", |run| run.input.as_str()),
-        _ => asked.about.name(),
+fn path(result: &CheckResult, report: &CheckReport) -> String {
+    let path = match result.scope {
+        Scope::Repeats(_) => report.runs.first().map_or("", |run| run.input.as_str()),
+        _ => result.scope.name(),
     };
     path.strip_prefix("./").unwrap_or(path).to_owned()
 }

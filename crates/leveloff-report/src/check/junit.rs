@@ -1,7 +1,7 @@
 //! A check as JUnit XML, as Jenkins' schema has it and GitLab and the GitHub reporters read it.
 //!
-//! A suite for each run, or one for all repeats, and one for the baseline; a test case for each thing
-//! that was asked. What is undecided is skipped, unless the user says what it counts as.
+//! A suite for each run, or one for all repeats, and one for the baseline; a test case for each gate.
+//! An undecided gate is a skipped test, unless `--undecided` says what it counts as.
 
 mod xml;
 
@@ -10,7 +10,7 @@ use leveloff_text::page::Page;
 use leveloff_text::paint::Paint;
 
 use crate::check::report::{CheckOutcome, CheckReport, CheckedRun};
-use crate::check::results::{About, Answer, Asked};
+use crate::check::results::{CheckResult, Scope};
 use crate::check::words::{outcome_words, reason};
 use crate::verdict::text::block;
 use xml::Xml;
@@ -39,8 +39,8 @@ pub fn document(report: &CheckReport) -> String {
 
 /// Test cases about the same.
 struct Suite<'a> {
-    about: About<'a>,
-    cases: Vec<Asked<'a>>,
+    scope: Scope<'a>,
+    cases: Vec<CheckResult<'a>>,
 }
 
 struct Counts {
@@ -53,18 +53,18 @@ struct Counts {
 impl Suite<'_> {
     /// How long the runs took that it is about; a baseline takes no time.
     fn time(&self) -> f64 {
-        match self.about {
-            About::Run(run) => run_time(run),
-            About::Repeats(report) => report.runs.iter().map(run_time).sum(),
-            About::Baseline(_) => 0.0,
+        match self.scope {
+            Scope::Run(run) => run_time(run),
+            Scope::Repeats(report) => report.runs.iter().map(run_time).sum(),
+            Scope::Baseline(_) => 0.0,
         }
     }
 }
 
 impl Counts {
-    fn of<'a>(cases: impl Iterator<Item = &'a Asked<'a>>, report: &CheckReport) -> Counts {
+    fn of<'a>(cases: impl Iterator<Item = &'a CheckResult<'a>>, report: &CheckReport) -> Counts {
         let outcomes: Vec<CheckOutcome> = cases
-            .map(|asked| asked.counts_as(report.open_counts_as))
+            .map(|result| result.outcome.counted(report.open_counts_as))
             .collect();
         let count = |outcome| outcomes.iter().filter(|is| **is == outcome).count();
         Counts {
@@ -78,13 +78,13 @@ impl Counts {
 
 fn suites(report: &CheckReport) -> Vec<Suite<'_>> {
     let mut suites: Vec<Suite> = Vec::new();
-    for asked in Asked::of(report) {
-        let same = |suite: &&mut Suite| suite.about.is(&asked.about);
+    for result in CheckResult::of(report) {
+        let same = |suite: &&mut Suite| suite.scope.is(&result.scope);
         match suites.iter_mut().find(same) {
-            Some(suite) => suite.cases.push(asked),
+            Some(suite) => suite.cases.push(result),
             None => suites.push(Suite {
-                about: asked.about,
-                cases: vec![asked],
+                scope: result.scope,
+                cases: vec![result],
             }),
         }
     }
@@ -96,7 +96,7 @@ fn write_suite(suite: &Suite, report: &CheckReport, xml: &mut Xml) {
     xml.open(
         "testsuite",
         &[
-            ("name", suite.about.name()),
+            ("name", suite.scope.name()),
             ("tests", &counts.tests.to_string()),
             ("failures", &counts.failures.to_string()),
             ("errors", &counts.errors.to_string()),
@@ -105,12 +105,12 @@ fn write_suite(suite: &Suite, report: &CheckReport, xml: &mut Xml) {
         ],
     );
     write_properties(report, xml);
-    for (place, asked) in suite.cases.iter().enumerate() {
+    for (place, result) in suite.cases.iter().enumerate() {
         // The run was made once: its time is that of the first question.
         let time = if place == 0 { suite.time() } else { 0.0 };
-        write_case(asked, time, report, xml);
+        write_case(result, time, report, xml);
     }
-    xml.text_element("system-out", &[], &verdicts(suite.about));
+    xml.text_element("system-out", &[], &verdicts(suite.scope));
     xml.close("testsuite");
 }
 
@@ -128,9 +128,9 @@ fn write_properties(report: &CheckReport, xml: &mut Xml) {
     xml.close("properties");
 }
 
-fn write_case(asked: &Asked, time: f64, report: &CheckReport, xml: &mut Xml) {
-    let title = asked.gate.map_or("the run can be read", gate_title);
-    let class = class_name(asked, report);
+fn write_case(result: &CheckResult, time: f64, report: &CheckReport, xml: &mut Xml) {
+    let title = result.gate.map_or("the run can be read", gate_title);
+    let class = class_name(result, report);
     xml.open(
         "testcase",
         &[
@@ -139,47 +139,47 @@ fn write_case(asked: &Asked, time: f64, report: &CheckReport, xml: &mut Xml) {
             ("time", &seconds(time)),
         ],
     );
-    let message = ("message", asked.sentence.as_str());
+    let message = ("message", result.sentence.as_str());
     // Most viewers show what is inside a failure, and not what the suite printed.
-    let details = || format!("{}\n\n{}", asked.sentence, verdicts(asked.about));
-    let kind = match asked.answer {
-        Answer::Open => "undecided",
-        _ => asked.name(),
+    let details = || format!("{}\n\n{}", result.sentence, verdicts(result.scope));
+    let kind = match result.outcome {
+        CheckOutcome::Open => "undecided",
+        _ => result.name(),
     };
-    match asked.counts_as(report.open_counts_as) {
+    match result.outcome.counted(report.open_counts_as) {
         CheckOutcome::Passed => {}
         CheckOutcome::Open => xml.empty("skipped", &[message]),
         CheckOutcome::Failed => {
             xml.text_element("failure", &[message, ("type", kind)], &details());
         }
         CheckOutcome::Broken => {
-            xml.text_element("error", &[message, ("type", kind)], &asked.sentence);
+            xml.text_element("error", &[message, ("type", kind)], &result.sentence);
         }
     }
-    xml.text_element("system-out", &[], &asked.sentence);
+    xml.text_element("system-out", &[], &result.sentence);
     xml.close("testcase");
 }
 
 /// `leveloff.fine-tune.run_jsonl`: what is before the last dot, viewers take for a package.
-fn class_name(asked: &Asked, report: &CheckReport) -> String {
+fn class_name(result: &CheckResult, report: &CheckReport) -> String {
     let part = |text: &str| text.replace('.', "_");
-    let about = part(&asked.lasting_name(report));
+    let about = part(&result.lasting_name(report));
     format!("leveloff.{}.{about}", part(&report.name))
 }
 
 /// What `judge` says of every run that the suite is about.
-fn verdicts(about: About) -> String {
+fn verdicts(scope: Scope) -> String {
     let block = |run: &CheckedRun| match &run.result {
         Ok(held) => block(&held.report.judged(), Paint::Plain),
         Err(error) => format!("{}: {error}\n", run.input),
     };
-    match about {
-        About::Run(run) => block(run),
-        About::Repeats(report) => {
+    match scope {
+        Scope::Run(run) => block(run),
+        Scope::Repeats(report) => {
             let blocks: Vec<String> = report.runs.iter().map(block).collect();
             blocks.join("\n")
         }
-        About::Baseline(baseline) => {
+        Scope::Baseline(baseline) => {
             let mut page = Page::new();
             crate::comparison::text::write_differences(&baseline.comparison, &mut page);
             page.into_text()

@@ -94,6 +94,25 @@ impl CheckOutcome {
             CheckOutcome::Broken => "error",
         }
     }
+
+    /// With what the user wants an undecided outcome to count as.
+    pub fn counted(self, open: OpenCountsAs) -> CheckOutcome {
+        match (self, open) {
+            (CheckOutcome::Open, OpenCountsAs::Passed) => CheckOutcome::Passed,
+            (CheckOutcome::Open, OpenCountsAs::Failed) => CheckOutcome::Failed,
+            (outcome, _) => outcome,
+        }
+    }
+}
+
+impl From<GateOutcome> for CheckOutcome {
+    fn from(outcome: GateOutcome) -> CheckOutcome {
+        match outcome {
+            GateOutcome::Passed => CheckOutcome::Passed,
+            GateOutcome::Open => CheckOutcome::Open,
+            GateOutcome::Failed => CheckOutcome::Failed,
+        }
+    }
 }
 
 impl CheckReport {
@@ -104,15 +123,8 @@ impl CheckReport {
         }
         let baseline = self.baseline.iter().map(|baseline| baseline.result.outcome);
         let all = self.gates().into_iter().map(|(_, outcome)| outcome);
-        match all.chain(baseline).max().unwrap_or(GateOutcome::Passed) {
-            GateOutcome::Passed => CheckOutcome::Passed,
-            GateOutcome::Failed => CheckOutcome::Failed,
-            GateOutcome::Open => match self.open_counts_as {
-                OpenCountsAs::Itself => CheckOutcome::Open,
-                OpenCountsAs::Passed => CheckOutcome::Passed,
-                OpenCountsAs::Failed => CheckOutcome::Failed,
-            },
-        }
+        let worst = all.chain(baseline).max().unwrap_or(GateOutcome::Passed);
+        CheckOutcome::from(worst).counted(self.open_counts_as)
     }
 
     /// Each gate over all runs, without the baseline.

@@ -1,73 +1,49 @@
-//! Everything that a check asked, each with one answer.
+//! The results of a check: one for each gate, or for each run that could not be read.
 //!
 //! What CI shows must add up to the check's own outcome: of repeats that vote, one that fails alone
-//! must not turn a job red. So JUnit, GitHub and GitLab all tell this list, and not the runs' gates.
+//! must not turn a job red. So JUnit, GitHub and GitLab all print this list and not the runs' gates.
 
-use leveloff_classifier::gate::{Gate, GateOutcome, GateResult};
+use leveloff_classifier::gate::{Gate, GateOutcome};
 use leveloff_text::gate::{baseline_sentence, gate_sentence};
 
-use crate::check::report::{
-    BaselineCheck, CheckOutcome, CheckReport, CheckedRun, Held, OpenCountsAs, Runs,
-};
+use crate::check::report::{BaselineCheck, CheckOutcome, CheckReport, CheckedRun, Held, Runs};
 
-/// One thing that was asked.
+/// The result of one gate.
 #[derive(Debug, Clone)]
-pub struct Asked<'a> {
-    /// Of what.
-    pub about: About<'a>,
-    /// Which gate; `None` for whether it can be read at all.
+pub struct CheckResult<'a> {
+    /// What the gate was applied to.
+    pub scope: Scope<'a>,
+    /// Which gate; `None` if a run could not be read.
     pub gate: Option<Gate>,
-    /// The answer.
-    pub answer: Answer,
-    /// The answer with its numbers.
+    /// How it went, before `--undecided` is applied.
+    pub outcome: CheckOutcome,
+    /// The same in a sentence with its numbers.
     pub sentence: String,
 }
 
-/// What something was asked of.
+/// What a gate is applied to.
 #[derive(Debug, Clone, Copy)]
-pub enum About<'a> {
+pub enum Scope<'a> {
     /// One run.
     Run(&'a CheckedRun),
     /// All repeats together.
     Repeats(&'a CheckReport),
-    /// All runs, against what was before.
+    /// All runs, compared with a baseline.
     Baseline(&'a BaselineCheck),
 }
 
-/// An answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Answer {
-    /// Fine.
-    Passed,
-    /// Cannot be told.
-    Open,
-    /// Not fine.
-    Failed,
-    /// Could not be read.
-    Unreadable,
-}
-
-impl<'a> Asked<'a> {
-    /// Everything that was asked, in the order of reading.
-    pub fn of(report: &'a CheckReport) -> Vec<Asked<'a>> {
-        let mut all: Vec<Asked> = report.runs.iter().filter_map(Asked::unreadable).collect();
+impl<'a> CheckResult<'a> {
+    /// All results of a check: first the runs that could not be read, then the gates.
+    pub fn of(report: &'a CheckReport) -> Vec<CheckResult<'a>> {
+        let unreadable = report.runs.iter().filter_map(CheckResult::unreadable);
+        let mut all: Vec<CheckResult> = unreadable.collect();
         if report.runs_are == Runs::Repeats && report.held().nth(1).is_some() {
-            all.extend(Asked::of_repeats(report));
+            all.extend(CheckResult::of_repeats(report));
         } else {
-            all.extend(report.runs.iter().flat_map(Asked::of_run));
+            all.extend(report.runs.iter().flat_map(CheckResult::of_run));
         }
-        all.extend(report.baseline.iter().map(Asked::of_baseline));
+        all.extend(report.baseline.iter().map(CheckResult::of_baseline));
         all
-    }
-
-    /// What the answer counts as.
-    pub fn counts_as(&self, open: OpenCountsAs) -> CheckOutcome {
-        match (self.answer, open) {
-            (Answer::Passed, _) | (Answer::Open, OpenCountsAs::Passed) => CheckOutcome::Passed,
-            (Answer::Failed, _) | (Answer::Open, OpenCountsAs::Failed) => CheckOutcome::Failed,
-            (Answer::Open, OpenCountsAs::Itself) => CheckOutcome::Open,
-            (Answer::Unreadable, _) => CheckOutcome::Broken,
-        }
     }
 
     /// The name of the gate, or `readable`.
@@ -75,106 +51,98 @@ impl<'a> Asked<'a> {
         self.gate.map_or("readable", Gate::name)
     }
 
-    /// What it is about, by a name that is the same at the next check. A recording that a check made
-    /// itself is named after its moment, so repeats are only numbered.
+    /// A name for the scope that is the same at the next check. A recording that a check made itself is
+    /// named after the time, so repeats are only numbered.
     pub fn lasting_name(&self, report: &CheckReport) -> String {
-        match (self.about, report.runs_are) {
-            (About::Baseline(_), _) => "baseline".to_owned(),
-            (About::Run(run), Runs::Different) => run.input.clone(),
-            (About::Run(run), Runs::Repeats) if report.runs.len() > 1 => {
+        match (self.scope, report.runs_are) {
+            (Scope::Baseline(_), _) => "baseline".to_owned(),
+            (Scope::Run(run), Runs::Different) => run.input.clone(),
+            (Scope::Run(run), Runs::Repeats) if report.runs.len() > 1 => {
                 let is_it = |other: &CheckedRun| std::ptr::eq(run, other);
-                let place = report.runs.iter().position(is_it).unwrap_or(0);
-                format!("repeat {}", place + 1)
+                let index = report.runs.iter().position(is_it).unwrap_or(0);
+                format!("repeat {}", index + 1)
             }
-            (About::Run(_), Runs::Repeats) | (About::Repeats(_), _) => "repeats".to_owned(),
+            (Scope::Run(_), Runs::Repeats) | (Scope::Repeats(_), _) => "repeats".to_owned(),
         }
     }
 
-    fn unreadable(run: &'a CheckedRun) -> Option<Asked<'a>> {
+    fn unreadable(run: &'a CheckedRun) -> Option<CheckResult<'a>> {
         let error = run.result.as_ref().err()?;
-        Some(Asked {
-            about: About::Run(run),
+        Some(CheckResult {
+            scope: Scope::Run(run),
             gate: None,
-            answer: Answer::Unreadable,
+            outcome: CheckOutcome::Broken,
             sentence: error.clone(),
         })
     }
 
-    fn of_run(run: &'a CheckedRun) -> Vec<Asked<'a>> {
-        let Ok(held) = &run.result else {
-            return Vec::new();
-        };
-        let asked = |result: &GateResult| Asked {
-            about: About::Run(run),
-            gate: Some(result.gate),
-            answer: Answer::of(result.outcome),
-            sentence: gate_sentence(result, &held.report.verdict),
-        };
-        held.gates.iter().map(asked).collect()
+    fn of_run(run: &'a CheckedRun) -> impl Iterator<Item = CheckResult<'a>> {
+        run.result.iter().flat_map(move |held| {
+            held.gates.iter().map(move |result| CheckResult {
+                scope: Scope::Run(run),
+                gate: Some(result.gate),
+                outcome: result.outcome.into(),
+                sentence: gate_sentence(result, &held.report.verdict),
+            })
+        })
     }
 
-    fn of_repeats(report: &'a CheckReport) -> Vec<Asked<'a>> {
-        let asked = |(gate, outcome): (Gate, GateOutcome)| Asked {
-            about: About::Repeats(report),
-            gate: Some(gate),
-            answer: Answer::of(outcome),
-            sentence: vote(report, gate),
-        };
-        report.gates().into_iter().map(asked).collect()
+    fn of_repeats(report: &'a CheckReport) -> impl Iterator<Item = CheckResult<'a>> {
+        report
+            .gates()
+            .into_iter()
+            .map(|(gate, outcome)| CheckResult {
+                scope: Scope::Repeats(report),
+                gate: Some(gate),
+                outcome: outcome.into(),
+                sentence: vote(report, gate),
+            })
     }
 
-    fn of_baseline(baseline: &'a BaselineCheck) -> Asked<'a> {
-        Asked {
-            about: About::Baseline(baseline),
+    fn of_baseline(baseline: &'a BaselineCheck) -> CheckResult<'a> {
+        CheckResult {
+            scope: Scope::Baseline(baseline),
             gate: Some(Gate::Baseline),
-            answer: Answer::of(baseline.result.outcome),
+            outcome: baseline.result.outcome.into(),
             sentence: baseline_sentence(&baseline.comparison, baseline.is_replaced),
         }
     }
 }
 
-impl About<'_> {
-    /// Whether it is the very same, and not only called so.
-    pub fn is(&self, other: &About) -> bool {
+impl Scope<'_> {
+    /// Whether both are the same object; two runs may have the same name.
+    pub fn is(&self, other: &Scope) -> bool {
         match (self, other) {
-            (About::Run(this), About::Run(that)) => std::ptr::eq(*this, *that),
-            (About::Repeats(_), About::Repeats(_)) => true,
-            (About::Baseline(_), About::Baseline(_)) => true,
+            (Scope::Run(this), Scope::Run(that)) => std::ptr::eq(*this, *that),
+            (Scope::Repeats(_), Scope::Repeats(_)) | (Scope::Baseline(_), Scope::Baseline(_)) => {
+                true
+            }
             _ => false,
         }
     }
 
-    /// What the user calls it.
+    /// The user's name for it.
     pub fn name(&self) -> &str {
         match self {
-            About::Run(run) => &run.input,
-            About::Repeats(report) => &report.name,
-            About::Baseline(baseline) => &baseline.path,
+            Scope::Run(run) => &run.input,
+            Scope::Repeats(report) => &report.name,
+            Scope::Baseline(baseline) => &baseline.path,
         }
     }
 }
 
-impl Answer {
-    fn of(outcome: GateOutcome) -> Answer {
-        match outcome {
-            GateOutcome::Passed => Answer::Passed,
-            GateOutcome::Open => Answer::Open,
-            GateOutcome::Failed => Answer::Failed,
-        }
-    }
-}
-
-/// `2 of 3 repeats fail: LEAK …`: the worst that any of them says, and how many say it.
+/// `2 of 3 repeats fail: LEAK …`: the worst outcome, how many repeats have it, and a sentence of one of them.
 fn vote(report: &CheckReport, gate: Gate) -> String {
-    let with_gate = |held: &'_ Held| {
+    let of_gate = |held: &'_ Held| {
         let result = held.gates.iter().find(|result| result.gate == gate)?;
         Some((result.outcome, gate_sentence(result, &held.report.verdict)))
     };
-    let told: Vec<(GateOutcome, String)> = report.held().filter_map(with_gate).collect();
-    let Some((worst, sentence)) = told.iter().max_by_key(|(outcome, _)| *outcome) else {
+    let results: Vec<(GateOutcome, String)> = report.held().filter_map(of_gate).collect();
+    let Some((worst, sentence)) = results.iter().max_by_key(|(outcome, _)| *outcome) else {
         return String::new();
     };
-    let count = told.iter().filter(|(outcome, _)| outcome == worst).count();
+    let has_worst = |(outcome, _): &&(GateOutcome, String)| outcome == worst;
+    let count = results.iter().filter(has_worst).count();
     let runs = report.held().count();
     let verb = match (worst, count) {
         (GateOutcome::Failed, 1) => "fails",

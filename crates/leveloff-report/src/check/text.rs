@@ -4,14 +4,14 @@
 use leveloff_classifier::gate::GateOutcome;
 use leveloff_model::process::printable;
 use leveloff_text::comparison::remarks;
-use leveloff_text::gate::{failure_words, gate_label, mark};
+use leveloff_text::gate::{failure_words, gate_label};
 use leveloff_text::page::{Page, WIDTH, columns};
 use leveloff_text::paint::Paint;
 use leveloff_text::verdict::{Headline, brief, growth};
 
 use crate::check::report::{BaselineCheck, CheckOutcome, CheckReport, CheckedRun, Held};
-use crate::check::results::{About, Answer, Asked};
-use crate::check::words::{next_steps, outcome_words, reason, run_outcome, telling_run};
+use crate::check::results::{CheckResult, Scope};
+use crate::check::words::{mark, next_steps, outcome_words, reason, run_outcome, telling_run};
 use crate::comparison::text::write_differences;
 use crate::verdict::text::write_culprits;
 
@@ -24,8 +24,8 @@ pub fn page(report: &CheckReport, paint: Paint) -> String {
     write_headline(report, paint, &mut page);
     page.gap();
     write_runs(report, &mut page);
-    for asked in Asked::of(report) {
-        write_asked(&asked, report, &mut page);
+    for result in CheckResult::of(report) {
+        write_result(&result, report, &mut page);
     }
     if let Some(baseline) = &report.baseline {
         page.gap();
@@ -83,8 +83,11 @@ fn shown_name(run: &CheckedRun) -> String {
 
 fn run_line(run: &CheckedRun, width: usize) -> String {
     let (mark, words) = match &run.result {
-        Ok(held) => (mark(run_outcome(held)), run_words(held)),
-        Err(_) => ("!", vec!["could not be checked".to_owned()]),
+        Ok(held) => (mark(run_outcome(held).into()), run_words(held)),
+        Err(_) => (
+            mark(CheckOutcome::Broken),
+            vec!["could not be checked".to_owned()],
+        ),
     };
     let line = |words: &str| format!("  {mark} {:<width$}  {words}", shown_name(run));
     // Rather without how fast it grows than with half of it.
@@ -110,31 +113,26 @@ fn run_words(held: &Held) -> Vec<String> {
     }
 }
 
-/// What was asked of one run or of all repeats. Of many different runs, their lines have told what
-/// went well.
-fn write_asked(asked: &Asked, report: &CheckReport, page: &mut Page) {
-    let is_one_of_many = matches!(asked.about, About::Run(_)) && report.runs.len() > 1;
-    let is_told = is_one_of_many && asked.answer == Answer::Passed;
-    if is_told || matches!(asked.about, About::Baseline(_)) {
+/// A gate of one run or of all repeats. Of many different runs, only the gates that did not pass: the
+/// line of each run is enough for the others.
+fn write_result(result: &CheckResult, report: &CheckReport, page: &mut Page) {
+    let is_one_of_many = matches!(result.scope, Scope::Run(_)) && report.runs.len() > 1;
+    let is_told = is_one_of_many && result.outcome == CheckOutcome::Passed;
+    if is_told || matches!(result.scope, Scope::Baseline(_)) {
         return;
     }
-    let mark = match asked.answer {
-        Answer::Passed => mark(GateOutcome::Passed),
-        Answer::Open => mark(GateOutcome::Open),
-        Answer::Failed => mark(GateOutcome::Failed),
-        Answer::Unreadable => "!",
-    };
-    let label = asked.gate.map_or("error", gate_label);
-    let mut sentence = printable(asked.sentence.as_bytes());
+    let mark = mark(result.outcome);
+    let label = result.gate.map_or("error", gate_label);
+    let mut sentence = printable(result.sentence.as_bytes());
     // An error names its file itself.
-    if is_one_of_many && asked.gate.is_some() {
-        sentence = format!("{}: {sentence}", printable(asked.about.name().as_bytes()));
+    if is_one_of_many && result.gate.is_some() {
+        sentence = format!("{}: {sentence}", printable(result.scope.name().as_bytes()));
     }
     page.row(&format!("{mark} {label}"), &sentence);
 }
 
 fn write_baseline(baseline: &BaselineCheck, page: &mut Page) {
-    let mark = mark(baseline.result.outcome);
+    let mark = mark(baseline.result.outcome.into());
     let headline = leveloff_text::comparison::headline(&baseline.comparison);
     page.row(&format!("{mark} baseline"), &headline);
     let runs = match baseline.comparison.before.runs {

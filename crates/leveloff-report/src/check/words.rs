@@ -6,7 +6,7 @@ use leveloff_text::gate::failure_words;
 use leveloff_text::verdict::{settling, what_to_try};
 
 use crate::check::report::{CheckOutcome, CheckReport, CheckedRun, Held, OpenCountsAs, Runs};
-use crate::check::results::{About, Answer, Asked};
+use crate::check::results::{CheckResult, Scope};
 
 /// Failures that a headline names; more are counted.
 const FAILURES_NAMED: usize = 2;
@@ -21,32 +21,46 @@ pub fn outcome_words(outcome: CheckOutcome) -> &'static str {
     }
 }
 
+/// `✓`, `?`, `✗` or `!`
+pub fn mark(outcome: CheckOutcome) -> &'static str {
+    match outcome {
+        CheckOutcome::Passed => "✓",
+        CheckOutcome::Open => "?",
+        CheckOutcome::Failed => "✗",
+        CheckOutcome::Broken => "!",
+    }
+}
+
 /// Why, in a headline's few words.
 pub fn reason(report: &CheckReport) -> String {
-    let asked = Asked::of(report);
+    let results = CheckResult::of(report);
     match report.outcome() {
         CheckOutcome::Broken => unreadable(report),
-        CheckOutcome::Failed => failures(report, &asked),
-        CheckOutcome::Open => open(report, &asked),
-        CheckOutcome::Passed => passed(report, &asked),
+        CheckOutcome::Failed => failures(report, &results),
+        CheckOutcome::Open => open(report, &results),
+        CheckOutcome::Passed => passed(report, &results),
     }
 }
 
 /// What to do next, the most telling first.
 pub fn next_steps(report: &CheckReport) -> Vec<String> {
     let mut steps = Vec::new();
-    let asked = Asked::of(report);
-    let answered = |answer: Answer| asked.iter().filter(move |asked| asked.answer == answer);
-    if answered(Answer::Unreadable).next().is_some() {
+    let results = CheckResult::of(report);
+    let with_outcome = |outcome: CheckOutcome| {
+        results
+            .iter()
+            .filter(move |result| result.outcome == outcome)
+    };
+    if with_outcome(CheckOutcome::Broken).next().is_some() {
         steps.push("mend that first: what could not be checked must not pass".to_owned());
     }
-    for asked in answered(Answer::Failed) {
-        let step = after_failure(asked, report);
+    for result in with_outcome(CheckOutcome::Failed) {
+        let step = after_failure(result, report);
         if !steps.contains(&step) {
             steps.push(step);
         }
     }
-    if steps.is_empty() && answered(Answer::Open).next().is_some() {
+    if steps.is_empty() && with_outcome(CheckOutcome::Open).next().is_some() {
         steps.extend(after_open(report));
     }
     steps
@@ -77,12 +91,12 @@ fn unreadable(report: &CheckReport) -> String {
     }
 }
 
-fn failures(report: &CheckReport, asked: &[Asked]) -> String {
-    let failed = |asked: &&Asked| asked.answer == Answer::Failed;
-    let mut words: Vec<&str> = asked
+fn failures(report: &CheckReport, results: &[CheckResult]) -> String {
+    let failed = |result: &&CheckResult| result.outcome == CheckOutcome::Failed;
+    let mut words: Vec<&str> = results
         .iter()
         .filter(failed)
-        .filter_map(|asked| asked.gate.map(failure_words))
+        .filter_map(|result| result.gate.map(failure_words))
         .collect();
     let mut kept = Vec::new();
     words.retain(|word| {
@@ -102,15 +116,17 @@ fn failures(report: &CheckReport, asked: &[Asked]) -> String {
     text + &in_how_many(report, GateOutcome::Failed)
 }
 
-fn open(report: &CheckReport, asked: &[Asked]) -> String {
+fn open(report: &CheckReport, results: &[CheckResult]) -> String {
     let fails = |held: &&Held| run_outcome(held) == GateOutcome::Failed;
     let failing = report.held().filter(fails).count();
     if failing > 0 {
         let runs = report.held().count();
         return format!("the repeats disagree: {failing} of {runs} failed, not more than half");
     }
-    let open = asked.iter().find(|asked| asked.answer == Answer::Open);
-    match open.and_then(|asked| asked.gate) {
+    let open = results
+        .iter()
+        .find(|result| result.outcome == CheckOutcome::Open);
+    match open.and_then(|result| result.gate) {
         Some(Gate::MaxGrowth) => "cannot be told whether growth is within its bound".to_owned(),
         Some(Gate::Baseline) => "some of the runs leak, and not more than half".to_owned(),
         Some(Gate::MaxLevel | Gate::MaxPeak) => "no memory was measured".to_owned(),
@@ -121,8 +137,11 @@ fn open(report: &CheckReport, asked: &[Asked]) -> String {
     }
 }
 
-fn passed(report: &CheckReport, asked: &[Asked]) -> String {
-    if asked.iter().any(|asked| asked.answer == Answer::Open) {
+fn passed(report: &CheckReport, results: &[CheckResult]) -> String {
+    if results
+        .iter()
+        .any(|result| result.outcome == CheckOutcome::Open)
+    {
         return "nothing failed; undecided counts as passed here".to_owned();
     }
     let mut text = "memory levels off".to_owned();
@@ -153,16 +172,16 @@ fn in_how_many(report: &CheckReport, outcome: GateOutcome) -> String {
     }
 }
 
-fn after_failure(asked: &Asked, report: &CheckReport) -> String {
-    match asked.gate {
-        Some(Gate::Leak) => leak_step(asked, report),
+fn after_failure(result: &CheckResult, report: &CheckReport) -> String {
+    match result.gate {
+        Some(Gate::Leak) => leak_step(result, report),
         Some(Gate::LevelBy) => "see what still grows after warmup; if it is meant to take that \
              long, state it: --level-by STEPS"
             .to_owned(),
         Some(Gate::Baseline) => format!(
             "find the change that needs more memory; if it is meant, write the baseline anew with \
              --update-baseline --baseline {} and commit it",
-            asked.about.name()
+            result.scope.name()
         ),
         Some(gate) => format!(
             "if that much is meant, raise the bound: --{} …",
@@ -172,9 +191,9 @@ fn after_failure(asked: &Asked, report: &CheckReport) -> String {
     }
 }
 
-fn leak_step(asked: &Asked, report: &CheckReport) -> String {
-    let held = match asked.about {
-        About::Run(run) => run.result.as_ref().ok(),
+fn leak_step(result: &CheckResult, report: &CheckReport) -> String {
+    let held = match result.scope {
+        Scope::Run(run) => run.result.as_ref().ok(),
         _ => telling_run(report).map(|(_, held)| held),
     };
     let step = held.and_then(|held| step_of(&held.report.verdict));

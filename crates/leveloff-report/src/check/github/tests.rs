@@ -72,7 +72,7 @@ fn the_summary_is_tables_whatever_things_are_called() {
                 _ => {}
             }
         }
-        let asked = 1 + Asked::of(&report).len();
+        let asked = 1 + CheckResult::of(&report).len();
         assert!(cells.len() >= asked, "{name}: {text}");
         assert!(
             cells[..asked].iter().all(|cells| *cells == 4),

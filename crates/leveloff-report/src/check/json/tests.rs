@@ -22,7 +22,8 @@ fn golden() {
 fn a_run_has_every_field_that_judge_tells_of_it() {
     let report = check_cases::leak();
     let held = report.held().next().unwrap();
-    let judged: Value = serde_json::from_str(&verdict::json::object(&held.report.judged())).unwrap();
+    let judged: Value =
+        serde_json::from_str(&verdict::json::object(&held.report.judged())).unwrap();
     let run = &told(&report)["runs"][0];
     for (key, value) in judged.as_object().unwrap() {
         assert_eq!(run.get(key), Some(value), "{key}");

@@ -25,7 +25,7 @@ fn how_big_a_change_must_be_is_what_the_docs_say() {
         report.baseline = Some(baseline(before, &report));
         report.outcome()
     };
-    // About 7 % with one run a side, about 3 % with three that agree, and never below 2 %.
+    // Scope 7 % with one run a side, about 3 % with three that agree, and never below 2 %.
     assert_eq!(outcome(&[2000.0], &[2120.0]), CheckOutcome::Passed);
     assert_eq!(outcome(&[2000.0], &[2180.0]), CheckOutcome::Failed);
     assert_eq!(outcome(&[2000.0; 3], &[2040.0; 3]), CheckOutcome::Passed);

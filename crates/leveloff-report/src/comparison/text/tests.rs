@@ -13,10 +13,9 @@ fn golden() {
             );
             insta::assert_snapshot!(
                 format!("comparison-markdown-{name}"),
-                comparison_markdown::document(compared)
+                markdown::document(compared)
             );
-            let row: serde_json::Value =
-                serde_json::from_str(&comparison_json::object(compared)).unwrap();
+            let row: serde_json::Value = serde_json::from_str(&json::object(compared)).unwrap();
             let text = serde_json::to_string_pretty(&row).unwrap();
             insta::assert_snapshot!(format!("comparison-json-{name}"), text);
         });

@@ -7,6 +7,7 @@ use leveloff_model::process::Role;
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::units::Step;
 use leveloff_text::judged::Look;
+use leveloff_text::verdict::line;
 
 use super::*;
 use crate::cases::{
@@ -21,7 +22,7 @@ fn told(verdict: &RunVerdict) -> String {
 #[track_caller]
 fn told_with(verdict: &RunVerdict, stated: &StatedFacts) -> String {
     let text = block(&Judged::plain("story.csv", verdict, stated), Paint::Plain);
-    let wide = text.lines().find(|line| page::columns(line) > page::WIDTH);
+    let wide = text.lines().find(|line| columns(line) > WIDTH);
     assert_eq!(wide, None, "{text}");
     for bad in ["NaN", "inf", "\x1b", "None"] {
         assert!(!text.contains(bad), "{bad} in {text}");
