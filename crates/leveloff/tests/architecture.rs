@@ -10,9 +10,10 @@ use std::process::Command;
 
 /// Which crate may depend on which. The trainer depends on none: its contract is the marks. The
 /// dashboard has its words from the report, so that a verdict reads the same everywhere.
-const ALLOWED: [(&str, &[&str]); 7] = [
+const ALLOWED: [(&str, &[&str]); 8] = [
     ("leveloff-model", &[]),
-    ("leveloff-sampler", &["leveloff-model"]),
+    ("leveloff-progress", &["leveloff-model"]),
+    ("leveloff-sampler", &["leveloff-model", "leveloff-progress"]),
     ("leveloff-classifier", &["leveloff-model"]),
     (
         "leveloff-report",
@@ -26,6 +27,7 @@ const ALLOWED: [(&str, &[&str]); 7] = [
         "leveloff",
         &[
             "leveloff-model",
+            "leveloff-progress",
             "leveloff-sampler",
             "leveloff-classifier",
             "leveloff-report",
