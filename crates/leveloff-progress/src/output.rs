@@ -1,19 +1,22 @@
 //! Training progress from what the training prints.
 
+mod ansi;
+mod last_reported;
+mod pieces;
+mod prefilter;
+
+use crate::formats::bar;
 use leveloff_model::inside::InsideFact;
 use leveloff_model::progress::Phase;
 use leveloff_model::units::Step;
 
-use super::ansi;
-use super::bar;
-use super::bar_book::{BarBook, BarCount, BarNews};
-use super::counter::{Count, Heard, StepCounter};
-use super::hint;
-use super::metrics::{self, Metrics};
-use super::phrase::{self, Phrase, StepName};
-use super::pieces::{Cut, Pieces};
-use super::told::Told;
-use super::update::{Plan, ProgressUpdate};
+use self::last_reported::LastReported;
+use self::pieces::{Cut, Pieces};
+use crate::formats::log_line::{self, LogLine, StepName};
+use crate::formats::metrics::{self, Metrics};
+use crate::steps::bar_tracker::{BarCount, BarTracker, BarUpdate};
+use crate::steps::step_counter::{Count, StepChange, StepCounter};
+use crate::update::{Plan, ProgressUpdate};
 
 /// Reads a training's output as it comes, in chunks of any size, from a terminal, a pipe or a log.
 ///
@@ -25,30 +28,30 @@ pub struct OutputParser {
 }
 
 impl OutputParser {
-    /// A parser that has seen nothing.
+    /// A parser at the start of an output.
     pub fn new() -> OutputParser {
         OutputParser::default()
     }
 
-    /// Takes in the next bytes; gives what they told, oldest first.
+    /// Parses the next bytes and returns the updates in them, oldest first.
     pub fn feed(&mut self, bytes: &[u8]) -> Vec<ProgressUpdate> {
         let (first, whole_lines, last) = around_whole_lines(bytes);
         self.read(first);
-        // Lines that neither end nor begin here can be passed over together.
-        if hint::are_interesting(whole_lines) {
+        // Whole lines can be tested and skipped together; partial lines cannot.
+        if prefilter::are_interesting(whole_lines) {
             self.read(whole_lines);
         }
         self.read(last);
         std::mem::take(&mut self.reader.updates)
     }
 
-    /// The output has ended: reads the last line, which may lack its end.
+    /// Parses the last line, which may lack its line end, when the output has ended.
     pub fn finish(&mut self) -> Vec<ProgressUpdate> {
         self.pieces.finish(|piece, cut| self.reader.see(piece, cut));
         std::mem::take(&mut self.reader.updates)
     }
 
-    /// Bytes were skipped: what is held of a line does not go on with what comes next.
+    /// Drops the unfinished line, because bytes were skipped and the next ones do not continue it.
     pub fn forget_line(&mut self) {
         self.pieces.clear();
         self.reader.is_behind_bar = false;
@@ -60,7 +63,7 @@ impl OutputParser {
     }
 }
 
-/// The rest of the line that came before, the whole lines, and the start of one to come.
+/// Splits `bytes` into the end of an earlier line, whole lines, and the start of a later line.
 fn around_whole_lines(bytes: &[u8]) -> (&[u8], &[u8], &[u8]) {
     let Some(first) = memchr::memchr2(b'\n', b'\r', bytes) else {
         return (bytes, &[], &[]);
@@ -71,28 +74,28 @@ fn around_whole_lines(bytes: &[u8]) -> (&[u8], &[u8], &[u8]) {
     (first, whole, last)
 }
 
-/// Who counts the steps, best last.
+/// Which format the steps are taken from, best last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Teller {
+enum StepSource {
     Text(StepName),
     Bar,
 }
 
-/// Rising counts in a row after which log lines take over from a bar that has ended: the bar was
-/// something before the training.
+/// Rising counts in a row after which log lines take over from a bar that has ended: that bar belonged
+/// to work before the training.
 const TEXT_EVIDENCE: u32 = 3;
 
 #[derive(Debug, Default)]
 struct Reader {
     updates: Vec<ProgressUpdate>,
-    bars: BarBook,
-    /// The piece before was a bar, and nothing came since.
+    bars: BarTracker,
+    /// The previous piece was a bar.
     is_behind_bar: bool,
-    teller: Option<Teller>,
+    source: Option<StepSource>,
     text: StepCounter,
-    /// Rising counts in text since a bar was drawn: the last, and how many.
+    /// Rising counts in log lines since the last bar: the latest count, and how many.
     text_run: (u64, u32),
-    told: Told,
+    last_reported: LastReported,
 }
 
 impl Reader {
@@ -123,8 +126,8 @@ impl Reader {
         if std::mem::take(&mut self.is_behind_bar) && piece.starts_with(ansi::CURSOR_UP) {
             self.bars.last_was_nested();
         }
-        // Our own words about steps, in a log that the next run appends to, are nobody's steps.
-        if !hint::is_interesting(piece) || piece.starts_with(b"leveloff: ") {
+        // leveloff's own messages mention steps too, in a log that the next run appends to.
+        if !prefilter::is_interesting(piece) || piece.starts_with(b"leveloff: ") {
             return;
         }
         let line = ansi::stripped(piece);
@@ -132,11 +135,11 @@ impl Reader {
             self.draw(&bar);
         } else if let Some(metrics) = metrics::parse(&line) {
             // The Trainer's last line has its step in front of the metrics. It comes too late to
-            // be of use, and would make this output the one that tells the steps.
+            // be of use, and would make this output the source of the steps.
             self.see_metrics(metrics);
-        } else if let Some(phrase) = phrase::parse(&line) {
-            self.see_phrase(phrase);
-        } else if memchr::memmem::find(&line, hint::LIGHTNING_END).is_some() {
+        } else if let Some(line) = log_line::parse(&line) {
+            self.see_log_line(line);
+        } else if memchr::memmem::find(&line, prefilter::LIGHTNING_END).is_some() {
             self.see_end(ProgressUpdate::default());
         }
     }
@@ -144,35 +147,35 @@ impl Reader {
     fn draw(&mut self, bar: &bar::Bar<'_>) {
         self.text_run = (0, 0);
         match self.bars.draw(bar) {
-            BarNews::Nothing => {}
-            BarNews::Count(count) => self.see_bar_count(count),
-            BarNews::Epochs(done) => self.tell(ProgressUpdate {
+            BarUpdate::Nothing => {}
+            BarUpdate::Count(count) => self.see_bar_count(count),
+            BarUpdate::Epochs(done) => self.report(ProgressUpdate {
                 epoch: Some(done as f64),
                 ..ProgressUpdate::default()
             }),
-            BarNews::Evaluating => self.tell(in_phase(Phase::Eval)),
-            BarNews::Evaluated => self.see_evaluation_end(ProgressUpdate::default()),
+            BarUpdate::Evaluating => self.report(in_phase(Phase::Eval)),
+            BarUpdate::Evaluated => self.see_evaluation_end(ProgressUpdate::default()),
         }
     }
 
     fn see_bar_count(&mut self, count: BarCount) {
-        // A bar without a word on it may be an evaluation's, beside a training that prints lines.
-        if matches!(self.teller, Some(Teller::Text(_))) && !count.is_described {
+        // A bar without a description may be an evaluation's, beside a training that prints lines.
+        if matches!(self.source, Some(StepSource::Text(_))) && !count.is_described {
             return;
         }
-        // A drawing that is not believed, such as the one that clears a bar, tells nothing else.
-        if count.heard == Heard::Nothing {
+        // A rejected drawing, such as the one that clears a bar, carries no other information.
+        if count.change == StepChange::Unchanged {
             return;
         }
-        let is_new_teller = self.teller.replace(Teller::Bar) != Some(Teller::Bar);
-        let mut update = self.step_update(count.heard, count.took_over || is_new_teller);
+        let is_new_source = self.source.replace(StepSource::Bar) != Some(StepSource::Bar);
+        let mut update = self.step_update(count.change, count.took_over || is_new_source);
         update.epoch = count.epoch;
         update.epoch_steps = count.epoch_steps.map(Step);
         update.plan = match count.planned {
             Some(planned) => Some(Plan::Steps(Step(planned))),
-            None => self.told.planned.map(|_| Plan::Withdrawn),
+            None => self.last_reported.planned.map(|_| Plan::Withdrawn),
         };
-        self.tell(update);
+        self.report(update);
     }
 
     fn see_metrics(&mut self, metrics: Metrics) {
@@ -188,28 +191,28 @@ impl Reader {
             self.see_evaluation_end(update);
         } else {
             update.phase = metrics.has_loss.then_some(Phase::Train);
-            self.tell(update);
+            self.report(update);
         }
     }
 
-    fn see_phrase(&mut self, phrase: Phrase) {
-        let mut update = match phrase.step {
-            Some(step) => self.text_step(step.name, step.n, step.total, phrase.epoch),
+    fn see_log_line(&mut self, line: LogLine) {
+        let mut update = match line.step {
+            Some(step) => self.text_step(step.name, step.n, step.total, line.epoch),
             None => ProgressUpdate::default(),
         };
-        update.inside.set(InsideFact::Tensors, phrase.tensors);
-        // A bar knows the fraction of an epoch; a line beside it is the coarser of the two.
-        if self.teller != Some(Teller::Bar) {
-            update.epoch = phrase.epoch.map(|epoch| epoch as f64);
+        update.inside.set(InsideFact::Tensors, line.tensors);
+        // A bar has the fraction of an epoch; a log line beside it has the whole number only.
+        if self.source != Some(StepSource::Bar) {
+            update.epoch = line.epoch.map(|epoch| epoch as f64);
         }
-        if let Some(planned) = phrase.planned {
+        if let Some(planned) = line.planned {
             update.plan = Some(Plan::Steps(Step(planned)));
         }
-        update.event = phrase.is_checkpoint.then(|| "checkpoint".to_owned());
-        self.tell(update);
+        update.event = line.is_checkpoint.then(|| "checkpoint".to_owned());
+        self.report(update);
     }
 
-    /// Takes in a step that a line told, if lines are to be believed here.
+    /// Counts a step from a log line, if log lines are the source of the steps.
     fn text_step(
         &mut self,
         name: StepName,
@@ -221,28 +224,31 @@ impl Reader {
             (last, run) if n > last || run == 0 => (n, run + 1),
             _ => (n, 1),
         };
-        let is_new_teller = match self.teller {
+        let is_new_source = match self.source {
             None => true,
-            Some(Teller::Bar) if self.bars.is_full() && self.text_run.1 >= TEXT_EVIDENCE => true,
-            Some(Teller::Bar) => return ProgressUpdate::default(),
-            Some(Teller::Text(before)) if name < before => return ProgressUpdate::default(),
-            Some(Teller::Text(before)) => name > before,
+            Some(StepSource::Bar) if self.bars.is_full() && self.text_run.1 >= TEXT_EVIDENCE => {
+                true
+            }
+            Some(StepSource::Bar) => return ProgressUpdate::default(),
+            Some(StepSource::Text(before)) if name < before => return ProgressUpdate::default(),
+            Some(StepSource::Text(before)) => name > before,
         };
-        if is_new_teller {
-            self.teller = Some(Teller::Text(name));
+        if is_new_source {
+            self.source = Some(StepSource::Text(name));
             self.text = StepCounter::default();
         }
-        let heard = self.text.hear(Count { n, total, epoch });
-        self.step_update(heard, is_new_teller)
+        let change = self.text.observe(Count { n, total, epoch });
+        self.step_update(change, is_new_source)
     }
 
-    fn step_update(&self, heard: Heard, is_new_teller: bool) -> ProgressUpdate {
-        let (step, restarted) = match heard {
-            Heard::Nothing => return ProgressUpdate::default(),
-            Heard::Restart(step) => (step, true),
-            Heard::Step(step) | Heard::NextEpoch(step) => {
-                (step, is_new_teller && self.told.step > Some(Step(step)))
-            }
+    fn step_update(&self, change: StepChange, is_new_source: bool) -> ProgressUpdate {
+        let (step, restarted) = match change {
+            StepChange::Unchanged => return ProgressUpdate::default(),
+            StepChange::Restart(step) => (step, true),
+            StepChange::Step(step) | StepChange::NextEpoch(step) => (
+                step,
+                is_new_source && self.last_reported.step > Some(Step(step)),
+            ),
         };
         ProgressUpdate {
             step: Some(Step(step)),
@@ -253,22 +259,22 @@ impl Reader {
     }
 
     fn see_evaluation_end(&mut self, mut update: ProgressUpdate) {
-        if self.told.phase == Some(Phase::Eval) {
+        if self.last_reported.phase == Some(Phase::Eval) {
             update.phase = Some(Phase::Train);
         }
-        self.tell(update);
+        self.report(update);
     }
 
     fn see_end(&mut self, mut update: ProgressUpdate) {
-        if !std::mem::replace(&mut self.told.ended, true) {
+        if !std::mem::replace(&mut self.last_reported.ended, true) {
             update.event = Some("train-end".to_owned());
         }
         self.see_evaluation_end(update);
     }
 
-    /// Yields what is new in `update`.
-    fn tell(&mut self, update: ProgressUpdate) {
-        let update = self.told.news_in(update);
+    /// Appends what is new in `update`.
+    fn report(&mut self, update: ProgressUpdate) {
+        let update = self.last_reported.changes_in(update);
         if !update.is_empty() {
             self.updates.push(update);
         }
@@ -283,5 +289,4 @@ fn in_phase(phase: Phase) -> ProgressUpdate {
 }
 
 #[cfg(test)]
-#[path = "output_tests.rs"]
 mod tests;

@@ -1,4 +1,4 @@
-//! The words of a line, each with what is around it.
+//! Splits a line into words with their context.
 
 /// A run of letters and underscores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,8 +13,7 @@ pub struct Word<'a> {
     pub after: &'a str,
 }
 
-/// Walks over a line's words. A word glued to a digit, as in `step10` or `v2step`, ends or begins
-/// there.
+/// Iterates over a line's words. A digit ends a word: `step10` and `v2step` both hold `step`.
 #[derive(Debug, Clone)]
 pub struct Words<'a> {
     text: &'a str,

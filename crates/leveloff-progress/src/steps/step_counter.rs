@@ -1,11 +1,11 @@
-//! Counts become steps that go on: over epochs that begin at 0 again, and never back by mistake.
+//! Turns printed counts into steps that rise across epochs and do not fall by mistake.
 
-/// How often in a row a rising count must lie below the one already reached before it is
-/// believed that the training began anew. Ranks that print into one log are a line or two apart,
-/// and a bar is cleared to 0 once before the next epoch; neither makes three.
+/// How many rising counts in a row below the reached one mean that the training restarted. Ranks that
+/// print into one log are a line or two apart, and a bar is cleared to 0 once before the next epoch;
+/// neither gives three.
 const RESTART_EVIDENCE: u32 = 3;
 
-/// One count that was printed.
+/// One printed count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Count {
     /// How many are done.
@@ -16,21 +16,21 @@ pub struct Count {
     pub epoch: Option<u64>,
 }
 
-/// What a count told.
+/// What a count means for the step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Heard {
-    /// Nothing new, or not to be believed yet.
-    Nothing,
-    /// This step is reached.
+pub enum StepChange {
+    /// No new step, or not enough evidence yet.
+    Unchanged,
+    /// The training reached this step.
     Step(u64),
-    /// This step is reached, and the count had begun anew after its end: what it counts is an
-    /// epoch's steps.
+    /// The training reached this step, and the count restarted after its end, so it counts the steps of
+    /// an epoch.
     NextEpoch(u64),
-    /// The training began anew at this step.
+    /// The training restarted at this step.
     Restart(u64),
 }
 
-/// Follows one count.
+/// Follows one counter.
 #[derive(Debug, Default)]
 pub struct StepCounter {
     /// Steps of the epochs before this one.
@@ -49,21 +49,21 @@ impl StepCounter {
         }
     }
 
-    /// Takes in a count.
-    pub fn hear(&mut self, count: Count) -> Heard {
+    /// Processes a count.
+    pub fn observe(&mut self, count: Count) -> StepChange {
         let Some(last) = self.last else {
-            return self.accept(count, Heard::Step);
+            return self.accept(count, StepChange::Step);
         };
         if count.n > last.n {
-            self.accept(count, Heard::Step)
+            self.accept(count, StepChange::Step)
         } else if count.n == last.n {
             self.below = None;
-            Heard::Nothing
+            StepChange::Unchanged
         } else if last.is_full() || count.epoch > last.epoch && last.epoch.is_some() {
             self.base = self.base.saturating_add(last.n);
-            self.accept(count, Heard::NextEpoch)
+            self.accept(count, StepChange::NextEpoch)
         } else {
-            self.hear_below(count)
+            self.observe_below(count)
         }
     }
 
@@ -72,12 +72,12 @@ impl StepCounter {
         self.last.is_some_and(|last| last.is_full())
     }
 
-    /// The step that was reached.
+    /// The reached step.
     pub fn step(&self) -> u64 {
         self.base.saturating_add(self.last.map_or(0, |last| last.n))
     }
 
-    fn hear_below(&mut self, count: Count) -> Heard {
+    fn observe_below(&mut self, count: Count) -> StepChange {
         let seen = match self.below {
             Some((before, seen)) if count.n > before => seen + 1,
             Some((before, seen)) if count.n == before => seen,
@@ -85,16 +85,16 @@ impl StepCounter {
         };
         self.below = Some((count.n, seen));
         if seen < RESTART_EVIDENCE {
-            return Heard::Nothing;
+            return StepChange::Unchanged;
         }
         self.base = 0;
-        self.accept(count, Heard::Restart)
+        self.accept(count, StepChange::Restart)
     }
 
-    fn accept(&mut self, count: Count, heard: fn(u64) -> Heard) -> Heard {
+    fn accept(&mut self, count: Count, change: fn(u64) -> StepChange) -> StepChange {
         self.last = Some(count);
         self.below = None;
-        heard(self.step())
+        change(self.step())
     }
 }
 
@@ -108,13 +108,13 @@ impl Count {
 mod tests {
     use super::*;
 
-    /// What is heard of counts that are printed as `n/total`, total 0 standing for none.
-    fn heard(counts: &[(u64, u64)]) -> Vec<Heard> {
+    /// What is change of counts that are printed as `n/total`, total 0 standing for none.
+    fn change(counts: &[(u64, u64)]) -> Vec<StepChange> {
         let mut counter = StepCounter::default();
         counts
             .iter()
             .map(|&(n, total)| {
-                counter.hear(Count {
+                counter.observe(Count {
                     n,
                     total: (total > 0).then_some(total),
                     epoch: None,
@@ -125,15 +125,15 @@ mod tests {
 
     #[test]
     fn a_count_that_was_full_goes_on_with_the_next_epoch() {
-        let heard = heard(&[(39, 40), (40, 40), (40, 40), (0, 40), (1, 40)]);
+        let change = change(&[(39, 40), (40, 40), (40, 40), (0, 40), (1, 40)]);
         assert_eq!(
-            heard,
+            change,
             [
-                Heard::Step(39),
-                Heard::Step(40),
-                Heard::Nothing,
-                Heard::NextEpoch(40),
-                Heard::Step(41)
+                StepChange::Step(39),
+                StepChange::Step(40),
+                StepChange::Unchanged,
+                StepChange::NextEpoch(40),
+                StepChange::Step(41)
             ]
         );
     }
@@ -142,12 +142,12 @@ mod tests {
     fn going_back_is_believed_only_after_three_rising_counts() {
         let counts = [(500, 0), (10, 0), (20, 0), (30, 0), (40, 0)];
         assert_eq!(
-            heard(&counts)[1..],
+            change(&counts)[1..],
             [
-                Heard::Nothing,
-                Heard::Nothing,
-                Heard::Restart(30),
-                Heard::Step(40)
+                StepChange::Unchanged,
+                StepChange::Unchanged,
+                StepChange::Restart(30),
+                StepChange::Step(40)
             ]
         );
     }
@@ -165,17 +165,17 @@ mod tests {
             (11, 0),
             (13, 0),
         ];
-        let steps: Vec<Heard> = heard(&counts)
+        let steps: Vec<StepChange> = change(&counts)
             .into_iter()
-            .filter(|h| *h != Heard::Nothing)
+            .filter(|h| *h != StepChange::Unchanged)
             .collect();
         assert_eq!(
             steps,
             [
-                Heard::Step(10),
-                Heard::Step(11),
-                Heard::Step(12),
-                Heard::Step(13)
+                StepChange::Step(10),
+                StepChange::Step(11),
+                StepChange::Step(12),
+                StepChange::Step(13)
             ]
         );
     }
@@ -184,13 +184,13 @@ mod tests {
     fn a_higher_epoch_explains_a_lower_count() {
         let mut counter = StepCounter::default();
         let mut hear = |n, epoch| {
-            counter.hear(Count {
+            counter.observe(Count {
                 n,
                 total: None,
                 epoch: Some(epoch),
             })
         };
-        assert_eq!(hear(120, 3), Heard::Step(120));
-        assert_eq!(hear(10, 4), Heard::NextEpoch(130));
+        assert_eq!(hear(120, 3), StepChange::Step(120));
+        assert_eq!(hear(10, 4), StepChange::NextEpoch(130));
     }
 }

@@ -1,20 +1,20 @@
-//! Whether bytes are worth reading: necessary conditions, checked many bytes at a time.
+//! Skips bytes that cannot hold progress: necessary conditions, checked many bytes at a time.
 
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 use memchr::{memchr, memchr2_iter};
 
-/// How Lightning says that it is done.
+/// What Lightning prints at the end of a training.
 pub const LIGHTNING_END: &[u8] = b"`Trainer.fit` stopped";
 
-/// Whether a line may tell anything. Nearly all lines of nearly all logs end here.
+/// Whether a line may hold progress. Nearly all lines of nearly all logs are rejected here.
 pub fn is_interesting(line: &[u8]) -> bool {
     memchr2_iter(b'p', b'P', line).any(|at| is_in_a_known_word(line, at))
         || WORDS.iter().any(|word| word.find(line).is_some())
 }
 
-/// Whether any of several whole lines may tell anything or be a bar.
+/// Whether any of several whole lines may hold progress or be a bar.
 pub fn are_interesting(lines: &[u8]) -> bool {
     memchr(b'|', lines).is_some()
         || BAR_WITHOUT_TOTAL.find(lines).is_some()

@@ -1,24 +1,24 @@
-//! What in a line says that a training wrote it.
+//! Looks for evidence that a training wrote a line.
 
-use super::number::whole;
 use super::words::Words;
+use crate::number::whole;
 
-/// What stands between a name and its number.
+/// Characters between a name and its number.
 pub const SEPARATORS: [char; 9] = [' ', '\t', ':', '=', '#', '[', '(', '"', '\''];
 
-/// What in a line, given in lower case, says that its steps are a training's.
+/// The evidence in a lower-case line that its steps are training steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Evidence {
-    /// It tells an epoch.
+    /// It has an epoch.
     pub has_epoch: bool,
-    /// It tells that a checkpoint is being saved.
+    /// It reports a saved checkpoint.
     pub is_checkpoint: bool,
-    /// It measures something: `loss 2.3`, `6529 tensors`.
+    /// It has a metric: `loss 2.3`, `6529 tensors`.
     pub measures: bool,
 }
 
 impl Evidence {
-    /// Looks through a line.
+    /// Searches a line.
     pub fn in_line(text: &str, has_epoch: bool) -> Evidence {
         Evidence {
             has_epoch,
@@ -27,7 +27,7 @@ impl Evidence {
         }
     }
 
-    /// Whether there is any.
+    /// Whether there is any evidence.
     pub fn is_any(&self) -> bool {
         self.has_epoch || self.is_checkpoint || self.measures
     }
@@ -46,7 +46,7 @@ pub fn tensors(text: &str) -> Option<u64> {
     whole(number.as_bytes()).map(|(tensors, _)| tensors)
 }
 
-/// Names of what trainings measure.
+/// Names of metrics that trainings print.
 const METRICS: [&str; 36] = [
     "lr",
     "acc",

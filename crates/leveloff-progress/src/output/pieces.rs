@@ -1,7 +1,6 @@
 //! Cuts a training's output into pieces, however the bytes arrive.
 
-/// How much of a line is kept. Progress stands at a line's start; a line of megabytes is somebody
-/// printing a tensor.
+/// How much of a line is kept. Progress is at a line's start; a line of megabytes is a printed tensor.
 pub const LONGEST_PIECE: usize = 8 * 1024;
 
 /// Where a piece was cut.
@@ -9,25 +8,24 @@ pub const LONGEST_PIECE: usize = 8 * 1024;
 pub enum Cut {
     /// At a line feed or carriage return.
     LineEnd,
-    /// At a closing bracket, which ends a tqdm bar. Waiting for a line end would be one redraw
-    /// late: minutes, where a step takes minutes.
+    /// At a closing bracket, which ends a tqdm bar. The line end comes one redraw later, which can be
+    /// minutes.
     Bracket,
 }
 
-/// Holds the piece that has not ended yet. The cuts depend on the bytes alone and never on where
-/// one chunk ends and the next begins.
+/// Holds the unfinished piece. The cuts depend on the bytes alone, not on how they were chunked.
 #[derive(Debug, Default)]
 pub struct Pieces {
     pending: Vec<u8>,
-    /// More than [`LONGEST_PIECE`] came without a line end; what follows is dropped.
+    /// More than [`LONGEST_PIECE`] arrived without a line end; the rest of the line is dropped.
     overflowed: bool,
 }
 
 impl Pieces {
     /// Calls `see` with each piece that `bytes` ends, without the byte that ended the line.
     ///
-    /// At a bracket `see` gets all since the last cut, the bracket included, and says whether
-    /// that was a bar: then a new piece begins behind it, as a log line may be glued to a bar.
+    /// At a bracket `see` gets everything since the last cut, including the bracket, and returns whether
+    /// that was a bar. If so, a new piece begins after it: a log line may follow a bar without a line end.
     pub fn feed(&mut self, bytes: &[u8], mut see: impl FnMut(&[u8], Cut) -> bool) {
         let mut rest = bytes;
         let mut looked = 0;
@@ -38,7 +36,7 @@ impl Pieces {
             } else if !self.pending.is_empty() {
                 self.end_pending_bar(&rest[..=end], &mut see);
             } else if end >= LONGEST_PIECE || !see(&rest[..=end], Cut::Bracket) {
-                // No bar: the piece goes on, and stays where it is, uncopied.
+                // Not a bar: the piece continues and is not copied.
                 looked = end + 1;
                 continue;
             }
@@ -48,12 +46,12 @@ impl Pieces {
         self.keep(rest);
     }
 
-    /// Hands over the last piece, when the output has ended without a line end.
+    /// Passes on the last piece, when the output has ended without a line end.
     pub fn finish(&mut self, mut see: impl FnMut(&[u8], Cut) -> bool) {
         self.end_line(b"", &mut see);
     }
 
-    /// Forgets the unfinished piece: the stream jumped.
+    /// Drops the unfinished piece.
     pub fn clear(&mut self) {
         self.pending.clear();
         self.overflowed = false;

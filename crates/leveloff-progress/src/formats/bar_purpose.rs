@@ -1,31 +1,31 @@
-//! What a bar is for, by its description.
+//! Decides from a bar's description what the bar counts.
 
-use super::number;
+use crate::number;
 
-/// What a bar is for.
+/// What a bar counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
-    /// Counts the steps of this epoch.
+pub enum BarPurpose {
+    /// The steps of this epoch.
     Epoch(EpochNumber),
-    /// Counts training steps.
+    /// Training steps.
     Training,
-    /// Counts whole epochs.
+    /// Whole epochs.
     EpochCounter,
-    /// Evaluation, validation, testing, prediction.
+    /// Steps of evaluation, validation, testing or prediction.
     Evaluation,
-    /// Downloads, data preparation, loading, saving.
+    /// Work of downloads, data preparation, loading or saving.
     Preparation,
-    /// A description that tells nothing.
+    /// Unknown: the description has no known word.
     Unclear,
-    /// No description. The Trainer of Hugging Face draws such bars, for training and evaluation
-    /// alike.
+    /// Unknown: there is no description. Hugging Face's Trainer draws such bars for training and for
+    /// evaluation.
     Undescribed,
 }
 
 /// `Epoch 3` or `Epoch 3/10`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EpochNumber {
-    /// As printed: whether the first is 0 or 1 is not known here.
+    /// As printed; the first epoch may be 0 or 1.
     pub number: u64,
     /// Of how many.
     pub of: Option<u64>,
@@ -99,35 +99,35 @@ const TRAINING: [&str; 8] = [
 /// How much of a description is looked at.
 const LONGEST_DESCRIPTION: usize = 200;
 
-impl Purpose {
-    /// What a bar with this description is for.
-    pub fn of(description: &[u8]) -> Purpose {
+impl BarPurpose {
+    /// What a bar with this description counts.
+    pub fn of(description: &[u8]) -> BarPurpose {
         if description.is_empty() {
-            return Purpose::Undescribed;
+            return BarPurpose::Undescribed;
         }
-        // A log line glued in front makes it longer; the description is at the end.
+        // A log line without a line end may stand in front; the description is at the end.
         let end = &description[description.len().saturating_sub(LONGEST_DESCRIPTION)..];
         let text = String::from_utf8_lossy(end).to_ascii_lowercase();
         let any =
             |starts: &[&str]| words(&text).any(|word| starts.iter().any(|s| word.starts_with(s)));
         if any(&EVALUATION) || words(&text).any(|word| matches!(word, "val" | "dev")) {
-            Purpose::Evaluation
+            BarPurpose::Evaluation
         } else if let Some(epoch) = epoch_number(&text) {
-            Purpose::Epoch(epoch)
+            BarPurpose::Epoch(epoch)
         } else if any(&PREPARATION) {
-            Purpose::Preparation
+            BarPurpose::Preparation
         } else if any(&["epoch"]) {
-            Purpose::EpochCounter
+            BarPurpose::EpochCounter
         } else if any(&TRAINING) {
-            Purpose::Training
+            BarPurpose::Training
         } else {
-            Purpose::Unclear
+            BarPurpose::Unclear
         }
     }
 }
 
 /// `epoch 3`, `epoch 3/10`, `epoch [3/10]`, `epoch: 3`, `epoch=3` in lower-case text.
-pub(super) fn epoch_number(text: &str) -> Option<EpochNumber> {
+pub fn epoch_number(text: &str) -> Option<EpochNumber> {
     let after_word = text
         .match_indices("epoch")
         .map(|(at, word)| &text[at + word.len()..])
@@ -160,31 +160,31 @@ mod tests {
 
     #[test]
     fn descriptions_tell_what_a_bar_is_for() {
-        let epoch = |number, of| Purpose::Epoch(EpochNumber { number, of });
+        let epoch = |number, of| BarPurpose::Epoch(EpochNumber { number, of });
         let table = [
-            ("", Purpose::Undescribed),
+            ("", BarPurpose::Undescribed),
             ("Epoch 0", epoch(0, None)),
             ("Epoch 3/10", epoch(3, Some(10))),
             ("Train epoch [3 / 10]", epoch(3, Some(10))),
-            ("Epoch", Purpose::EpochCounter),
-            ("Training epochs", Purpose::EpochCounter),
-            ("Validation DataLoader 0", Purpose::Evaluation),
-            ("Sanity Checking", Purpose::Evaluation),
-            ("Val epoch 3", Purpose::Evaluation),
-            ("Training", Purpose::Training),
-            ("Iteration", Purpose::Training),
-            ("loss 0.342", Purpose::Training),
-            ("Map (num_proc=4)", Purpose::Preparation),
-            ("Generating train split", Purpose::Preparation),
-            ("Loading checkpoint shards", Purpose::Preparation),
-            ("model-00001-of-00002.safetensors", Purpose::Preparation),
-            ("Running tokenizer on dataset", Purpose::Preparation),
-            ("epoch 1700000000", Purpose::EpochCounter),
-            ("widgets", Purpose::Unclear),
+            ("Epoch", BarPurpose::EpochCounter),
+            ("Training epochs", BarPurpose::EpochCounter),
+            ("Validation DataLoader 0", BarPurpose::Evaluation),
+            ("Sanity Checking", BarPurpose::Evaluation),
+            ("Val epoch 3", BarPurpose::Evaluation),
+            ("Training", BarPurpose::Training),
+            ("Iteration", BarPurpose::Training),
+            ("loss 0.342", BarPurpose::Training),
+            ("Map (num_proc=4)", BarPurpose::Preparation),
+            ("Generating train split", BarPurpose::Preparation),
+            ("Loading checkpoint shards", BarPurpose::Preparation),
+            ("model-00001-of-00002.safetensors", BarPurpose::Preparation),
+            ("Running tokenizer on dataset", BarPurpose::Preparation),
+            ("epoch 1700000000", BarPurpose::EpochCounter),
+            ("widgets", BarPurpose::Unclear),
         ];
         for (description, purpose) in table {
             assert_eq!(
-                Purpose::of(description.as_bytes()),
+                BarPurpose::of(description.as_bytes()),
                 purpose,
                 "{description}"
             );
@@ -194,7 +194,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_bytes_make_it_panic(text in proptest::collection::vec(any::<u8>(), 0..300)) {
-            let _ = Purpose::of(&text);
+            let _ = BarPurpose::of(&text);
         }
     }
 }

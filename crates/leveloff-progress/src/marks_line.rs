@@ -1,4 +1,4 @@
-//! One line of a marks file.
+//! Parses one line of a marks file.
 
 use leveloff_model::inside::{GrownTensors, InsideFact};
 use leveloff_model::process::Pid;
@@ -7,37 +7,37 @@ use leveloff_model::progress::Phase;
 use leveloff_model::units::{Bytes, Step};
 use serde_json::{Map, Value};
 
-use crate::progress::number::LARGEST;
-use crate::progress::update::{Plan, ProgressUpdate, UnixSeconds};
+use crate::number::LARGEST;
+use crate::update::{Plan, ProgressUpdate, UnixSeconds};
 
-/// The version of the protocol that is understood.
+/// The version of the protocol that this crate reads.
 pub const VERSION: u64 = 1;
 
 /// What a line holds.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(
     clippy::large_enum_variant,
-    reason = "taken apart as soon as it is made, and nearly always a mark"
+    reason = "short-lived, and nearly always a mark"
 )]
 pub enum MarksLine {
-    /// The first line, which says who writes.
+    /// The first line, which identifies the writer.
     Header(MarksHeader),
-    /// A mark, with what is wrong with it, if anything: its other fields still count.
+    /// A mark, with its first invalid field, if any. The other fields are valid.
     Mark(ProgressUpdate, Option<BadMark>),
 }
 
-/// Who writes.
+/// The writer of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MarksHeader {
     /// The protocol's version.
     pub version: u64,
-    /// The writer's pid, as it sees it.
+    /// The writer's pid in its own pid namespace.
     pub pid: Option<Pid>,
-    /// When it started, if it knows.
+    /// When the writer started, if it wrote that.
     pub start: Option<StartTicks>,
 }
 
-/// What is wrong with a line.
+/// Why a line is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadMark {
     /// Not JSON; NaN and Infinity are not JSON either.
@@ -51,10 +51,10 @@ pub enum BadMark {
     WrongField(&'static str, &'static str),
 }
 
-/// More facts in one mark than are kept.
+/// How many facts of one mark are kept.
 const MOST_FACTS: usize = 64;
 
-/// More sorts of tensors than are kept.
+/// How many kinds of tensors are kept.
 const MOST_GROWN: usize = 8;
 
 /// The longest name of a fact, an event or a phase that is kept.
@@ -63,8 +63,8 @@ const LONGEST_NAME: usize = 64;
 /// The longest path that is kept.
 const LONGEST_PATH: usize = 1024;
 
-/// Python writes a diverged loss as `NaN` or `Infinity`, which JSON does not know. The step beside it
-/// is worth having: what stands behind a colon becomes `null`.
+/// Replaces `NaN` and `Infinity` after a colon by `null`: Python writes a diverged loss that way, which is
+/// not JSON, and the step beside it is still valid.
 fn without_python_numbers(line: &[u8]) -> Vec<u8> {
     let mut text = String::from_utf8_lossy(line).into_owned();
     for word in ["-Infinity", "Infinity", "NaN"] {
@@ -118,7 +118,7 @@ fn take(mark: &mut ProgressUpdate, name: &str, value: &Value) -> Result<(), BadM
                 mark.inside.set(fact, count(fact.name())?);
                 return Ok(());
             }
-            // What later writers may add and we do not know is left alone, if it is no number.
+            // Unknown fields of later versions are ignored, unless they are numbers.
             let has_room = mark.facts.len() < MOST_FACTS && name.len() <= LONGEST_NAME;
             if let Some(fact) = value.as_f64().filter(|_| has_room) {
                 mark.facts.insert(name.to_owned(), fact);
@@ -137,19 +137,19 @@ fn grown_tensors(value: &Value) -> Result<Vec<GrownTensors>, BadMark> {
             return None;
         };
         Some(GrownTensors {
-            what: word(what, NAME).ok().filter(|what| is_sort(what))?,
+            what: word(what, NAME).ok().filter(|what| is_tensor_kind(what))?,
             more: whole(more)?,
             more_bytes: Bytes(whole(more_bytes)?),
         })
     };
     let listed = value.as_array().ok_or_else(|| wrong.clone())?;
-    let told = listed.iter().take(MOST_GROWN).map(one);
-    told.collect::<Option<Vec<_>>>().ok_or(wrong)
+    let kinds = listed.iter().take(MOST_GROWN).map(one);
+    kinds.collect::<Option<Vec<_>>>().ok_or(wrong)
 }
 
-/// A type, a shape and a device. It is printed within our own sentences, in Markdown too, so it must be
-/// nothing else.
-fn is_sort(what: &str) -> bool {
+/// Whether `what` is a type, a shape and a device. It is printed inside messages and Markdown, so nothing
+/// else is accepted.
+fn is_tensor_kind(what: &str) -> bool {
     what.chars()
         .all(|c| c.is_ascii_alphanumeric() || "_.,:[] ".contains(c))
 }
@@ -189,7 +189,7 @@ fn word(value: &Value, name: &'static str) -> Result<String, BadMark> {
     text(value, LONGEST_NAME).ok_or(BadMark::WrongField(name, WANTED))
 }
 
-/// Only ever shown: nothing that a mark names is opened.
+/// A path that is shown and never opened.
 fn path(value: &Value) -> Result<String, BadMark> {
     const WANTED: &str = "a text of at most 1024 bytes without control characters";
     text(value, LONGEST_PATH).ok_or(BadMark::WrongField("path", WANTED))

@@ -1,21 +1,21 @@
-//! Progress bars as values: tqdm's, and rich's as Lightning draws them.
+//! Parses progress bars: tqdm's, and rich's as Lightning draws them.
 
-use super::number::scaled;
+use crate::number::scaled;
 
 /// One drawing of a bar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bar<'a> {
-    /// The text in front, without its colon. Empty when there is none.
+    /// The text in front, without its colon; may be empty.
     pub description: &'a [u8],
     /// How many are done.
     pub n: u64,
-    /// Of how many; `None` when the bar does not know.
+    /// Of how many; `None` when the bar shows no total.
     pub total: Option<u64>,
     /// What is counted.
     pub unit: Unit,
-    /// A loss is shown behind the rate: only a training bar does that.
+    /// A loss is shown after the rate, which only a training bar does.
     pub shows_loss: bool,
-    /// Who drew it.
+    /// Which library drew it.
     pub style: Style,
 }
 
@@ -26,11 +26,11 @@ pub enum Unit {
     Steps,
     /// Epochs.
     Epochs,
-    /// Bytes, files, examples: no steps.
+    /// Bytes, files or examples.
     Other,
 }
 
-/// Who drew a bar.
+/// Which library drew a bar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
     /// `25%|██▌   | 10/40 [00:01<00:04, 7.22it/s]`
@@ -39,12 +39,11 @@ pub enum Style {
     Rich,
 }
 
-/// How far back from its closing bracket a bar may begin. A terminal's width, blocks of three
-/// bytes each, and metrics behind.
+/// How far before its closing bracket a bar may begin: a terminal's width in blocks of three bytes each,
+/// and the metrics after them.
 const LONGEST_BAR: usize = 2048;
 
-/// How many `|` or `[` behind a bar are looked past. Without a bound, a line of nothing but `|]` would
-/// cost its length squared.
+/// How many `|` or `[` after a bar are skipped. Without a bound, a line of `|]` would cost quadratic time.
 const MOST_FRAMES: usize = 8;
 
 /// Reads a tqdm bar from text that ends with its closing bracket; `None` when there is none.
@@ -52,8 +51,8 @@ pub fn tqdm(text: &[u8]) -> Option<Bar<'_>> {
     with_frame(text).or_else(|| without_total(text))
 }
 
-/// Whether text that ends with a bracket may be a tqdm bar: there is a rate, and the bracket was
-/// opened. Nearly no other text gets past this.
+/// Whether text that ends with a bracket may be a tqdm bar: it has a rate and an opening bracket. Nearly
+/// all other text is rejected here.
 pub fn may_be_tqdm(text: &[u8]) -> bool {
     let window = &text[text.len().saturating_sub(LONGEST_BAR)..];
     memchr::memrchr(b'[', window).is_some() && memchr::memrchr(b'/', window).is_some()
@@ -71,7 +70,7 @@ pub fn rich(line: &[u8]) -> Option<Bar<'_>> {
         .max()?;
     let (n, rest) = scaled(line[last + 3..].trim_ascii_start())?;
     let (total, rest) = total_after_slash(rest)?;
-    // The elapsed time tells a bar from a table.
+    // Only a bar has an elapsed time here; a table has none.
     let time = rest.trim_ascii_start();
     if !matches!(
         time,
@@ -97,8 +96,7 @@ const GLYPHS: [&[u8]; 3] = [b"\xe2\x94\x81", b"\xe2\x95\xb8", b"\xe2\x95\xba"];
 /// `description: 25%|██▌   | 10/40 [00:01<00:04, 7.22it/s, loss=0.8]`
 fn with_frame(text: &[u8]) -> Option<Bar<'_>> {
     let window = text.len().saturating_sub(LONGEST_BAR);
-    // From the right: what stands behind the bar may hold a frame of its own, what stands in
-    // front may be a glued log line.
+    // From the right: the text in front of the bar may be a log line without a line end.
     let frames = memchr::memrchr_iter(b'|', &text[window..]).take(MOST_FRAMES);
     for at in frames.map(|at| at + window) {
         let Some((n, total, inside)) = counts(&text[at + 1..]) else {
@@ -121,7 +119,7 @@ fn with_frame(text: &[u8]) -> Option<Bar<'_>> {
     None
 }
 
-/// `description: 12it [00:03, 4.00it/s]`, tqdm's form when it does not know the total.
+/// `description: 12it [00:03, 4.00it/s]`, tqdm's form without a total.
 fn without_total(text: &[u8]) -> Option<Bar<'_>> {
     let window = text.len().saturating_sub(LONGEST_BAR);
     let (open, inside) = memchr::memrchr_iter(b'[', &text[window..])
@@ -223,7 +221,7 @@ fn without_percentage(text: &[u8]) -> &[u8] {
     &text[..text.len() - digits]
 }
 
-/// tqdm sets a description off with a colon; other text in front is a log line without an end.
+/// tqdm ends a description with a colon; other text in front is a log line without a line end.
 fn description(text: &[u8]) -> &[u8] {
     let text = text.trim_ascii_end();
     text.strip_suffix(b":").unwrap_or(&[]).trim_ascii()

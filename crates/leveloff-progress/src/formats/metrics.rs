@@ -1,19 +1,19 @@
 //! Lines that are a dictionary of metrics: what Hugging Face's Trainer prints, and JSON logs.
 
-use super::number;
+use crate::number;
 
-/// What such a line told.
+/// The known values of such a line.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Metrics {
     /// `step` or `global_step`.
     pub step: Option<u64>,
     /// `epoch`.
     pub epoch: Option<f64>,
-    /// A training loss: the training is going on.
+    /// It has a training loss.
     pub has_loss: bool,
-    /// A metric of an evaluation, which has thereby ended.
+    /// It has a metric of an evaluation, printed at the end of the evaluation.
     pub is_evaluation: bool,
-    /// `train_runtime`, which the Trainer prints at its end.
+    /// It has `train_runtime`, which the Trainer prints at its end.
     pub is_end: bool,
 }
 

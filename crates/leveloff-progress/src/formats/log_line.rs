@@ -1,20 +1,19 @@
-//! Steps in plain log lines: `step 120`, `iter 10: loss 2.3`, `[epoch 3] step 120`.
+//! Parses steps in plain log lines: `step 120`, `iter 10: loss 2.3`, `[epoch 3] step 120`.
 //!
-//! Much that is no training counts steps too: installers, image builds, recipes. So a number
-//! behind the word `step` is believed only if it is assigned (`step=120`), if nothing else is in its
-//! clause, or with [`Evidence`] beside it. "step 3: install the package" and "Step 1/12 : FROM x"
-//! have none.
+//! Installers, image builds and recipes count steps too. So a number after the word `step` is accepted
+//! only if it is assigned (`step=120`), if its clause holds nothing else, or with [`Evidence`] in the
+//! line. "step 3: install the package" and "Step 1/12 : FROM x" have none.
 
+use super::bar_purpose;
 use super::evidence::{self, Evidence, SEPARATORS};
-use super::number::whole;
-use super::purpose;
 use super::words::{Word, Words};
+use crate::number::whole;
 
-/// What a line told.
+/// The progress in a line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Phrase {
+pub struct LogLine {
     /// A step.
-    pub step: Option<PhraseStep>,
+    pub step: Option<LineStep>,
     /// The run's length.
     pub planned: Option<u64>,
     /// The epoch, as printed.
@@ -27,8 +26,8 @@ pub struct Phrase {
 
 /// A step in a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PhraseStep {
-    /// What it was called, best last.
+pub struct LineStep {
+    /// What the line calls it.
     pub name: StepName,
     /// Its number.
     pub n: u64,
@@ -36,7 +35,7 @@ pub struct PhraseStep {
     pub total: Option<u64>,
 }
 
-/// What a log calls its steps. Of two names in one log the better is followed: iterations are
+/// What a log calls its steps, best last. Of two names in one log the better one counts: iterations are
 /// often parts of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StepName {
@@ -48,14 +47,14 @@ pub enum StepName {
     GlobalStep,
 }
 
-/// Reads a line; `None` when it tells nothing.
-pub fn parse(line: &[u8]) -> Option<Phrase> {
+/// Parses a line; `None` when it holds no progress.
+pub fn parse(line: &[u8]) -> Option<LogLine> {
     let text = String::from_utf8_lossy(line).to_ascii_lowercase();
-    let epoch = purpose::epoch_number(&text);
+    let epoch = bar_purpose::epoch_number(&text);
     let evidence = Evidence::in_line(&text, epoch.is_some());
-    let mut phrase = Phrase {
+    let mut parsed = LogLine {
         is_checkpoint: evidence.is_checkpoint,
-        ..Phrase::default()
+        ..LogLine::default()
     };
     let mut is_evaluation = false;
     for word in Words::of(&text) {
@@ -65,10 +64,10 @@ pub fn parse(line: &[u8]) -> Option<Phrase> {
         };
         match word.previous {
             _ if is_evaluation => break,
-            Some("total" | "max" | "optimization" | "planned") => phrase.planned = Some(count.n),
+            Some("total" | "max" | "optimization" | "planned") => parsed.planned = Some(count.n),
             Some(before) if QUANTITIES.contains(&before) => {}
             _ if count.is_assigned || evidence.is_any() || is_bare(&word, &count) => {
-                phrase.step = Some(PhraseStep {
+                parsed.step = Some(LineStep {
                     name,
                     n: count.n,
                     total: count.total,
@@ -78,14 +77,14 @@ pub fn parse(line: &[u8]) -> Option<Phrase> {
             _ => {}
         }
     }
-    phrase.tensors = phrase.step.and_then(|_| evidence::tensors(&text));
-    let tells_epoch =
-        phrase.step.is_some() || !is_evaluation && (evidence.measures || is_epoch_heading(&text));
-    phrase.epoch = epoch.filter(|_| tells_epoch).map(|epoch| epoch.number);
-    (phrase != Phrase::default()).then_some(phrase)
+    parsed.tensors = parsed.step.and_then(|_| evidence::tensors(&text));
+    let shows_epoch =
+        parsed.step.is_some() || !is_evaluation && (evidence.measures || is_epoch_heading(&text));
+    parsed.epoch = epoch.filter(|_| shows_epoch).map(|epoch| epoch.number);
+    (parsed != LogLine::default()).then_some(parsed)
 }
 
-/// Words that make the steps behind them those of an evaluation.
+/// Words after which steps are those of an evaluation.
 const EVALUATION: [&str; 8] = [
     "eval",
     "evaluation",
@@ -97,7 +96,7 @@ const EVALUATION: [&str; 8] = [
     "testing",
 ];
 
-/// Words that make the steps behind them a quantity or something else than a position.
+/// Words after which steps are a quantity, not a position.
 const QUANTITIES: [&str; 16] = [
     "per",
     "num",
@@ -117,7 +116,7 @@ const QUANTITIES: [&str; 16] = [
     "in",
 ];
 
-/// Words that go before a bare `step 120`.
+/// Words that may precede a bare `step 120`.
 const BARE_PREFIXES: [&str; 11] = [
     "train",
     "training",
@@ -135,7 +134,7 @@ const BARE_PREFIXES: [&str; 11] = [
 struct Counted<'a> {
     n: u64,
     total: Option<u64>,
-    /// The number was set off with `=`.
+    /// The number follows a `=`.
     is_assigned: bool,
     rest: &'a str,
 }
@@ -148,7 +147,7 @@ fn named_count<'a>(word: &Word<'a>) -> Option<(StepName, Counted<'a>)> {
         "global_step" | "global_steps" => StepName::GlobalStep,
         _ => return None,
     };
-    // `ms/step: 340`, `--step=3`, `epoch=0-step=40.ckpt` are not about where the training is.
+    // `ms/step: 340`, `--step=3` and `epoch=0-step=40.ckpt` are no position of the training.
     if word.before.ends_with(['-', '/', '.']) && name != StepName::GlobalStep {
         return None;
     }
@@ -195,7 +194,7 @@ fn starts_with_unit(rest: &str) -> bool {
         )
 }
 
-/// Nothing follows, and what stands in front since the last delimiter belongs to it.
+/// Whether nothing follows, and only [`BARE_PREFIXES`] stand between the last delimiter and the word.
 fn is_bare(word: &Word<'_>, count: &Counted<'_>) -> bool {
     // A heading ends with a colon.
     let is_more = |c: char| c.is_alphanumeric() || c == ':';
@@ -216,5 +215,5 @@ fn is_epoch_heading(text: &str) -> bool {
 }
 
 #[cfg(test)]
-#[path = "phrase_tests.rs"]
+#[path = "log_line_tests.rs"]
 mod tests;

@@ -1,4 +1,4 @@
-//! One thing that was heard about the training, whoever said it.
+//! One update of the training's progress, from any source.
 
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -7,18 +7,18 @@ use leveloff_model::inside::{GrownTensors, Inside};
 use leveloff_model::progress::Phase;
 use leveloff_model::units::Step;
 
-/// Seconds since 1970, as the training's own clock tells them.
+/// Seconds since 1970 on the training's own clock.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct UnixSeconds(pub f64);
 
-/// What one line, bar or mark told. Fields that it did not speak of are `None`.
+/// The content of one line, bar or mark. Fields that it does not mention are `None`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ProgressUpdate {
-    /// When the training says it happened; only marks carry a time.
+    /// When it happened; only marks carry a time.
     pub at: Option<UnixSeconds>,
     /// The step reached.
     pub step: Option<Step>,
-    /// The count began anew, so `step` may be lower than before.
+    /// The training restarted, so `step` may be lower than before.
     pub restarted: bool,
     /// The epoch, 2.5 being half-way through the third.
     pub epoch: Option<f64>,
@@ -28,37 +28,36 @@ pub struct ProgressUpdate {
     pub plan: Option<Plan>,
     /// Steps in an epoch.
     pub epoch_steps: Option<Step>,
-    /// What was counted inside.
+    /// Counters from inside the training process.
     pub inside: Inside,
-    /// Which tensors became more.
+    /// The kinds of tensors that grew in number.
     pub grown: Option<Vec<GrownTensors>>,
-    /// Something with a name that happened, such as `checkpoint`.
+    /// A named event, such as `checkpoint`.
     pub event: Option<String>,
-    /// Where that happened, such as the checkpoint that was saved.
+    /// The path of that event, such as the checkpoint that was saved.
     pub path: Option<String>,
-    /// Whether the training looks for a stop request and obeys it.
+    /// Whether the training checks for stop requests and obeys them.
     pub obeys_stop: Option<bool>,
-    /// Other numbers that came along.
+    /// Other numbers of the same mark.
     pub facts: BTreeMap<String, f64>,
 }
 
 /// How many steps a run is going to take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Plan {
-    /// This many.
+    /// A fixed number of steps.
     Steps(Step),
-    /// What looked like the run's length was an epoch's: the bar filled up and began anew.
+    /// The earlier number was the length of an epoch, not of the run: the bar filled up and restarted.
     Withdrawn,
 }
 
 impl ProgressUpdate {
-    /// Whether it told nothing.
+    /// Whether it carries nothing.
     pub fn is_empty(&self) -> bool {
         *self == ProgressUpdate::default()
     }
 
-    /// Whether it told a step and nothing that happens at a moment, so that a later one of the
-    /// same kind makes it superfluous.
+    /// Whether it carries a step and no event, so that the next update can replace it.
     pub fn is_only_a_step(&self) -> bool {
         self.step.is_some()
             && !self.restarted
@@ -67,9 +66,9 @@ impl ProgressUpdate {
             && self.event.is_none()
     }
 
-    /// Becomes what came after it, keeping what that one did not speak of. Only for one that
-    /// [`is_only_a_step`](ProgressUpdate::is_only_a_step).
-    pub fn go_on_with(&mut self, later: ProgressUpdate) {
+    /// Replaces this update by a later one, keeping the fields that `later` does not set. Only for an
+    /// update that [`is_only_a_step`](ProgressUpdate::is_only_a_step).
+    pub fn merge_later(&mut self, later: ProgressUpdate) {
         let before = std::mem::replace(self, later);
         self.step = self.step.or(before.step);
         self.epoch = self.epoch.or(before.epoch);

@@ -1,4 +1,4 @@
-//! Terminal escapes: colours, cursor movements, titles. None of them is text.
+//! Removes terminal escapes: colours, cursor movements, titles.
 
 use std::borrow::Cow;
 
@@ -27,7 +27,7 @@ pub fn stripped(text: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// What follows the escape that `text` begins with; nothing when it is cut off.
+/// What follows the escape at the start of `text`; empty when the escape is cut off.
 fn after_escape(text: &[u8]) -> &[u8] {
     let end = match text.get(1) {
         // CSI: parameters, then one final byte.

@@ -1,60 +1,60 @@
-//! Which of the bars counts the training.
+//! Decides which progress bar counts the training.
 //!
-//! Descriptions tell it where there are any. The bars of Hugging Face's Trainer have none, nor
-//! have those of `for batch in tqdm(loader)`. Among these the first that advances is taken for
-//! the training's; [`BarBook::rival`] has the rules for all others.
+//! Descriptions decide where there are any. The bars of Hugging Face's Trainer have none, nor have those
+//! of `for batch in tqdm(loader)`. Among these the first that advances is taken for the training bar;
+//! [`BarTracker::rival`] has the rules for all others.
 
-use super::bar::{Bar, Style, Unit};
-use super::counter::{Count, Heard, StepCounter};
 use super::other_bars::{OtherBar, OtherBars};
-use super::purpose::{EpochNumber, Purpose};
+use super::step_counter::{Count, StepChange, StepCounter};
+use crate::formats::bar::{Bar, Style, Unit};
+use crate::formats::bar_purpose::{BarPurpose, EpochNumber};
 
-/// What a drawing of a bar told.
+/// What a drawing of a bar means.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum BarNews {
+pub enum BarUpdate {
     /// Nothing.
     Nothing,
     /// The training bar was drawn.
     Count(BarCount),
     /// This many whole epochs are done.
     Epochs(u64),
-    /// An evaluation is going on.
+    /// An evaluation is running.
     Evaluating,
     /// An evaluation has ended.
     Evaluated,
 }
 
-/// What the training bar told.
+/// What the training bar shows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BarCount {
     /// Its count.
-    pub heard: Heard,
-    /// The bar says that it is the training's.
+    pub change: StepChange,
+    /// Its description says that it is the training bar.
     pub is_described: bool,
-    /// The bar took over from another one: what was counted so far were not steps.
+    /// The bar replaced another one, whose counts were not steps.
     pub took_over: bool,
-    /// The epoch, where bars tell it.
+    /// The epoch, where a bar shows it.
     pub epoch: Option<f64>,
-    /// An epoch's steps, where that is known.
+    /// The steps of an epoch, where known.
     pub epoch_steps: Option<u64>,
-    /// The run's steps, where that is known or seems so.
+    /// The steps of the run, where known or probable.
     pub planned: Option<u64>,
 }
 
-/// Every bar seen so far.
+/// All bars seen so far.
 #[derive(Debug, Default)]
-pub struct BarBook {
+pub struct BarTracker {
     training: Option<TrainingBar>,
     others: OtherBars,
     /// Whole epochs that a bar of their own counts: done, and of how many.
     epochs: Option<(u64, Option<u64>)>,
-    /// The first epoch has been seen to be called 0.
+    /// An epoch was numbered 0.
     epochs_from_zero: bool,
-    /// The total of the bar drawn last, if it may be the training's.
+    /// The total of the bar drawn last, if it may be the training bar.
     last_total: Option<Option<u64>>,
 }
 
-/// How much a bar's description says for its being the training's.
+/// How strongly a bar's description suggests that it is the training bar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
     Unclear,
@@ -68,38 +68,38 @@ struct TrainingBar {
     total: Option<u64>,
     counter: StepCounter,
     n: u64,
-    /// How often it began.
+    /// How often it started.
     starts: u64,
     /// It is drawn below another bar.
     nested: bool,
-    /// It filled up and began anew, so it counts an epoch.
+    /// It filled up and restarted, so it counts an epoch.
     is_epoch: bool,
 }
 
-impl BarBook {
-    /// Takes in a drawing.
-    pub fn draw(&mut self, bar: &Bar<'_>) -> BarNews {
+impl BarTracker {
+    /// Processes a drawing.
+    pub fn draw(&mut self, bar: &Bar<'_>) -> BarUpdate {
         self.last_total = None;
-        let purpose = Purpose::of(bar.description);
+        let purpose = BarPurpose::of(bar.description);
         match purpose {
-            _ if bar.unit == Unit::Other => return BarNews::Nothing,
-            Purpose::Preparation => return BarNews::Nothing,
-            Purpose::Evaluation => return evaluation(bar),
-            Purpose::EpochCounter => return self.count_epochs(bar),
+            _ if bar.unit == Unit::Other => return BarUpdate::Nothing,
+            BarPurpose::Preparation => return BarUpdate::Nothing,
+            BarPurpose::Evaluation => return evaluation(bar),
+            BarPurpose::EpochCounter => return self.count_epochs(bar),
             _ if bar.unit == Unit::Epochs => return self.count_epochs(bar),
             _ => self.last_total = Some(bar.total),
         }
         match purpose {
-            Purpose::Epoch(epoch) => self.epoch_bar(bar, epoch),
-            Purpose::Training => self.described(bar),
+            BarPurpose::Epoch(epoch) => self.epoch_bar(bar, epoch),
+            BarPurpose::Training => self.described(bar),
             _ if bar.shows_loss => self.described(bar),
-            Purpose::Unclear => self.weak(bar, Level::Unclear),
+            BarPurpose::Unclear => self.weak(bar, Level::Unclear),
             _ => self.weak(bar, Level::Undescribed),
         }
     }
 
-    /// The cursor went up after the last drawing: that bar stands below another one. tqdm tells
-    /// it only afterwards, which is why no bar takes over with its first drawing at 0.
+    /// The cursor went up after the last drawing: that bar is below another one. tqdm shows that only
+    /// afterwards, so no bar takes over with its first drawing at 0.
     pub fn last_was_nested(&mut self) {
         let Some(total) = self.last_total.take() else {
             return;
@@ -113,46 +113,46 @@ impl BarBook {
         }
     }
 
-    /// Whether the training bar is at its end.
+    /// Whether the training bar is full.
     pub fn is_full(&self) -> bool {
         self.training
             .as_ref()
             .is_some_and(|bar| bar.counter.is_full())
     }
 
-    fn count_epochs(&mut self, bar: &Bar<'_>) -> BarNews {
+    fn count_epochs(&mut self, bar: &Bar<'_>) -> BarUpdate {
         self.epochs = Some((bar.n, bar.total));
-        BarNews::Epochs(bar.n)
+        BarUpdate::Epochs(bar.n)
     }
 
-    /// `Epoch 3: 2%|▎  | 1/40 […]`: the count begins anew with each epoch.
-    fn epoch_bar(&mut self, bar: &Bar<'_>, epoch: EpochNumber) -> BarNews {
+    /// `Epoch 3: 2%|▎  | 1/40 […]`: the count restarts with each epoch.
+    fn epoch_bar(&mut self, bar: &Bar<'_>, epoch: EpochNumber) -> BarUpdate {
         let epoch_index = self.epoch_index(bar, epoch);
         let Some(total) = bar.total else {
             return self.described(bar);
         };
         let took_over = match &self.training {
             Some(training) if training.level == Level::Described => false,
-            Some(_) if bar.n == 0 => return BarNews::Nothing,
+            Some(_) if bar.n == 0 => return BarUpdate::Nothing,
             Some(_) => self.start(bar, Level::Described),
             None => self.start(bar, Level::Described),
         };
         let Some(training) = &mut self.training else {
-            return BarNews::Nothing;
+            return BarUpdate::Nothing;
         };
         (training.total, training.n) = (bar.total, bar.n);
-        let heard = training.counter.hear(Count {
+        let change = training.counter.observe(Count {
             n: epoch_index.saturating_mul(total).saturating_add(bar.n),
             total: None,
             epoch: None,
         });
         let epochs = match (bar.style, epoch.of) {
-            // Lightning's rich bar shows the last epoch's number.
+            // Lightning's rich bar shows the number of the last epoch.
             (Style::Rich, Some(last)) => Some(last + 1),
             (_, of) => of,
         };
-        BarNews::Count(BarCount {
-            heard,
+        BarUpdate::Count(BarCount {
+            change,
             is_described: true,
             took_over,
             epoch: (total > 0).then(|| epoch_index as f64 + bar.n as f64 / total as f64),
@@ -162,14 +162,14 @@ impl BarBook {
     }
 
     /// Lightning counts epochs from 0. Loops that print `3/10` count them from 1, unless they
-    /// have been seen to print a 0.
+    /// printed a 0.
     fn epoch_index(&mut self, bar: &Bar<'_>, epoch: EpochNumber) -> u64 {
         self.epochs_from_zero |= epoch.number == 0;
         let from_one = bar.style == Style::Tqdm && epoch.of.is_some() && !self.epochs_from_zero;
         epoch.number - u64::from(from_one)
     }
 
-    fn described(&mut self, bar: &Bar<'_>) -> BarNews {
+    fn described(&mut self, bar: &Bar<'_>) -> BarUpdate {
         let Some(training) = &mut self.training else {
             let took_over = self.start(bar, Level::Described);
             return self.count(bar, took_over);
@@ -183,10 +183,10 @@ impl BarBook {
         if level < Level::Described {
             return self.take_over(bar, Level::Described);
         }
-        // Of two open bars one is nested. Neither is, so the one before is closed: the next
+        // Of two open bars one is nested. Neither is, so the earlier one is closed, and this is the next
         // stage of the same training.
         if nested || other_nested || bar.n == 0 {
-            return BarNews::Nothing;
+            return BarUpdate::Nothing;
         }
         self.start(bar, Level::Described);
         if let Some(training) = &mut self.training {
@@ -195,12 +195,12 @@ impl BarBook {
         self.count(bar, false)
     }
 
-    /// A bar whose description does not say that it is the training's.
-    fn weak(&mut self, bar: &Bar<'_>, level: Level) -> BarNews {
+    /// A bar whose description does not say that it is the training bar.
+    fn weak(&mut self, bar: &Bar<'_>, level: Level) -> BarUpdate {
         let Some(training) = &self.training else {
             if bar.n == 0 {
                 self.other(bar);
-                return BarNews::Nothing;
+                return BarUpdate::Nothing;
             }
             let took_over = self.start(bar, level);
             return self.count(bar, took_over);
@@ -218,14 +218,14 @@ impl BarBook {
         } else if level == Level::Undescribed {
             evaluation(bar)
         } else {
-            BarNews::Nothing
+            BarUpdate::Nothing
         }
     }
 
-    /// Another bar than the training's, which nothing but its total and place tells from it.
-    fn rival(&mut self, bar: &Bar<'_>, level: Level) -> BarNews {
+    /// A bar that differs from the training bar in its total and position only.
+    fn rival(&mut self, bar: &Bar<'_>, level: Level) -> BarUpdate {
         let Some(training) = &self.training else {
-            return BarNews::Nothing;
+            return BarUpdate::Nothing;
         };
         let (training_nested, training_total) = (training.nested, training.total);
         let starts = training.starts;
@@ -240,29 +240,29 @@ impl BarBook {
             return if advanced > starts.saturating_sub(rival.training_starts) {
                 self.take_over(bar, level)
             } else {
-                BarNews::Nothing
+                BarUpdate::Nothing
             };
         }
         // Evaluation takes fewer steps than the training around it. So a longer bar, or one that
-        // is drawn again and again while the first is not, is the training, and the first was
-        // something before it.
-        if training_total.is_some() && (bar.total > training_total || rival.began_anew) {
+        // is drawn repeatedly while the first is not, is the training bar, and the first belonged to
+        // earlier work.
+        if training_total.is_some() && (bar.total > training_total || rival.restarted) {
             self.take_over(bar, level)
         } else {
             evaluation(bar)
         }
     }
 
-    /// Makes `bar` the training's, unless it may still turn out to be nested.
-    fn take_over(&mut self, bar: &Bar<'_>, level: Level) -> BarNews {
+    /// Makes `bar` the training bar, unless it may still be nested.
+    fn take_over(&mut self, bar: &Bar<'_>, level: Level) -> BarUpdate {
         if bar.n == 0 || self.other(bar).nested {
-            return BarNews::Nothing;
+            return BarUpdate::Nothing;
         }
         self.start(bar, level);
         self.count(bar, true)
     }
 
-    /// Starts a new count; tells whether there was another.
+    /// Starts a new count; returns whether there was another.
     fn start(&mut self, bar: &Bar<'_>, level: Level) -> bool {
         let nested = self.other(bar).nested;
         self.others.forget(bar.total);
@@ -280,23 +280,23 @@ impl BarBook {
         before.is_some()
     }
 
-    fn count(&mut self, bar: &Bar<'_>, took_over: bool) -> BarNews {
+    fn count(&mut self, bar: &Bar<'_>, took_over: bool) -> BarUpdate {
         let Some(training) = &mut self.training else {
-            return BarNews::Nothing;
+            return BarUpdate::Nothing;
         };
         self.others.training_is_drawn();
         training.starts += u64::from(bar.n < training.n);
         training.n = bar.n;
-        let heard = training.counter.hear(Count {
+        let change = training.counter.observe(Count {
             n: bar.n,
             total: bar.total,
             epoch: None,
         });
-        training.is_epoch |= matches!(heard, Heard::NextEpoch(_));
+        training.is_epoch |= matches!(change, StepChange::NextEpoch(_));
         let total = bar.total.filter(|total| *total > 0);
         let is_epoch = training.is_epoch || self.epochs.is_some();
-        BarNews::Count(BarCount {
-            heard,
+        BarUpdate::Count(BarCount {
+            change,
             is_described: training.level == Level::Described,
             took_over,
             epoch: self
@@ -310,19 +310,18 @@ impl BarBook {
         })
     }
 
-    /// What is known of a bar other than the training's.
+    /// What is known of a bar other than the training bar.
     fn other(&mut self, bar: &Bar<'_>) -> &mut OtherBar {
         let starts = self.training.as_ref().map(|training| training.starts);
         self.others.get(bar, starts)
     }
 }
 
-/// Lightning draws an evaluation bar at its end; so does the Trainer, once more when it is
-/// already gone.
-fn evaluation(bar: &Bar<'_>) -> BarNews {
+/// Lightning draws an evaluation bar at its end; so does the Trainer, once more after it closed it.
+fn evaluation(bar: &Bar<'_>) -> BarUpdate {
     if bar.total == Some(bar.n) {
-        BarNews::Evaluated
+        BarUpdate::Evaluated
     } else {
-        BarNews::Evaluating
+        BarUpdate::Evaluating
     }
 }

@@ -1,7 +1,7 @@
 //! Numbers as trainings print them: `1,234`, `1.2k`, `0.25`.
 
 /// The whole number that `text` begins with, thousands grouped by commas or not, and what follows.
-/// `None` when it goes on as something else: a version, a range, a date, a percentage, a word.
+/// `None` when the digits belong to a version, a range, a date, a percentage or a word.
 pub fn whole(text: &[u8]) -> Option<(u64, &[u8])> {
     let (number, rest) = grouped_digits(text)?;
     let goes_on = match rest {
@@ -50,7 +50,7 @@ pub fn decimal(text: &[u8]) -> Option<(f64, &[u8])> {
     number.is_finite().then_some((number, &text[end..]))
 }
 
-/// Above this a float no longer holds every whole number, and no training gets there.
+/// Above this a float no longer holds every whole number. No training counts that far.
 pub const LARGEST: f64 = 9e15;
 
 /// More digits than any count has.
@@ -73,7 +73,7 @@ fn grouped_digits(text: &[u8]) -> Option<(u64, &[u8])> {
     Some((number, &text[end..]))
 }
 
-/// Of at most [`LONGEST_NUMBER`] digits, which fit.
+/// The value of at most [`LONGEST_NUMBER`] digits, which fit into 64 bits.
 fn value(digits: &[u8]) -> u64 {
     digits
         .iter()
