@@ -19,13 +19,13 @@ use leveloff_model::recording::Target;
 use leveloff_report::judge_text::{self, Page};
 use leveloff_sampler::sampler::{SamplerError, SamplerOptions};
 use leveloff_sampler::tree::Scope;
+use leveloff_supervise::stop_requests::{StopRequests, Woken};
 
 use crate::cli::{DemoArgs, JudgeArgs, MetricsArgs, WatchArgs};
 use crate::judge::case::Case;
 use crate::recorder::Recorder;
 use crate::screen::{paint, put};
 use crate::session::{Plan, Session};
-use crate::stop_requests::{StopRequests, Woken};
 use crate::summary::Summary;
 use audience::{Audience, open, shows};
 use catalogue::Entry;

@@ -10,10 +10,14 @@ use std::process::Command;
 
 /// Which crate may depend on which. The trainer depends on none: its contract is the marks. The
 /// dashboard has its words from the report, so that a verdict reads the same everywhere.
-const ALLOWED: [(&str, &[&str]); 7] = [
+const ALLOWED: [(&str, &[&str]); 8] = [
     ("leveloff-model", &[]),
     ("leveloff-sampler", &["leveloff-model"]),
     ("leveloff-classifier", &["leveloff-model"]),
+    (
+        "leveloff-supervise",
+        &["leveloff-model", "leveloff-sampler"],
+    ),
     (
         "leveloff-report",
         &["leveloff-classifier", "leveloff-model"],
@@ -27,6 +31,7 @@ const ALLOWED: [(&str, &[&str]); 7] = [
         &[
             "leveloff-model",
             "leveloff-sampler",
+            "leveloff-supervise",
             "leveloff-classifier",
             "leveloff-report",
             "leveloff-dashboard",
