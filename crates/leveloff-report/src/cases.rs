@@ -338,6 +338,9 @@ impl Run {
             shared: part(5),
             swapped: part(6),
             rss: Bytes(3 * memory.0),
+            private: None,
+            gpu: None,
+            cpu: None,
             fds: self.has_everything.then_some(memory.0 as u32 % 5000 + 1),
             is_read: true,
         }

@@ -249,6 +249,9 @@ mod tests {
             shared: Bytes::ZERO,
             swapped: Bytes::ZERO,
             rss: Bytes(1),
+            private: None,
+            gpu: None,
+            cpu: None,
             fds: None,
             is_read: true,
         }

@@ -138,6 +138,9 @@ impl Bench {
                 shared: Bytes::ZERO,
                 swapped: Bytes::ZERO,
                 rss: memory,
+                private: None,
+                gpu: None,
+                cpu: None,
                 fds: None,
                 is_read: true,
             })

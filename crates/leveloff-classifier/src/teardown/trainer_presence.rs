@@ -1,4 +1,4 @@
-//! Who is still there: a run that ends must not look like memory that falls.
+//! Detects that trainers have exited: a run that ends must not look like memory that falls.
 
 use leveloff_model::units::{Bytes, Seconds};
 
@@ -19,7 +19,7 @@ const LEAST_PART_OF_PASSING: f64 = 0.5;
 
 /// Tells samples of a run from samples of its end.
 #[derive(Debug, Clone, Default)]
-pub struct Attendance {
+pub struct TrainerPresence {
     /// As many trainers as the run has.
     full: usize,
     /// Since when it has so many.
@@ -43,7 +43,7 @@ pub struct Present {
     pub memory: Bytes,
 }
 
-impl Attendance {
+impl TrainerPresence {
     /// Whether the run is going on, with these who live at `t`.
     ///
     /// Nobody left is the end. Where trainers are known, the last one's exit is the end too: what
@@ -129,7 +129,7 @@ mod tests {
 
     /// Which of these moments (time, processes, trainers, memory) belong to the run.
     fn going_on(moments: &[(f64, usize, usize, u64)]) -> Vec<bool> {
-        let mut attendance = Attendance::default();
+        let mut attendance = TrainerPresence::default();
         moments
             .iter()
             .map(|&(t, processes, trainers, memory)| {
