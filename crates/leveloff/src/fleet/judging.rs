@@ -14,7 +14,7 @@ use super::history::History;
 use super::lives::{last_restart, repetition};
 use super::track::Track;
 use super::window::Window;
-use crate::intake::SizeUnit;
+use leveloff_readers::SizeUnit;
 
 /// A run whose last value is older than this is over: Prometheus itself forgets one after as long.
 const OVER: Seconds = Seconds(300.0);

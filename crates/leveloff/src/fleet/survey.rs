@@ -18,7 +18,7 @@ use super::progress::Progress;
 use super::trouble::Trouble;
 use super::window::Window;
 use crate::cli::FleetArgs;
-use crate::intake::SizeUnit;
+use leveloff_readers::SizeUnit;
 use crate::judge::crew::{self, Event};
 
 /// Clocks that differ by more are worth a word. HTTP tells whole seconds, and an answer takes a while.
