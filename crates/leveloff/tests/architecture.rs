@@ -10,7 +10,7 @@ use std::process::Command;
 
 /// Which crate may depend on which. The trainer depends on none: its contract is the marks. The
 /// dashboard has its words from the report, so that a verdict reads the same everywhere.
-const ALLOWED: [(&str, &[&str]); 7] = [
+const ALLOWED: [(&str, &[&str]); 9] = [
     ("leveloff-model", &[]),
     ("leveloff-sampler", &["leveloff-model"]),
     ("leveloff-classifier", &["leveloff-model"]),
@@ -22,9 +22,20 @@ const ALLOWED: [(&str, &[&str]); 7] = [
         "leveloff-dashboard",
         &["leveloff-classifier", "leveloff-model", "leveloff-report"],
     ),
+    // It parses progress in logs with the sampler's parser.
+    (
+        "leveloff-readers",
+        &["leveloff-classifier", "leveloff-model", "leveloff-sampler"],
+    ),
+    (
+        "leveloff-prometheus",
+        &["leveloff-classifier", "leveloff-model", "leveloff-report"],
+    ),
     (
         "leveloff",
         &[
+            "leveloff-prometheus",
+            "leveloff-readers",
             "leveloff-model",
             "leveloff-sampler",
             "leveloff-classifier",

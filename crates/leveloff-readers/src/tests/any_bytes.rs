@@ -17,8 +17,8 @@ proptest! {
         rows in "([0-9.,;:\t \"-]|nan|MB|\n|#|\r){0,80}",
         unit in any::<bool>(),
     ) {
-        let asked = asked(None, None, unit.then_some(SizeUnit::MB));
-        let _ = read_with(format!("{header}\n{rows}"), &asked);
+        let columns = choice(None, None, unit.then_some(SizeUnit::MB));
+        let _ = read_with(format!("{header}\n{rows}"), &columns);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::{FactArgs, Format, LookArgs, UndecidedAs, parse_duration};
-use crate::fleet::Address;
+use leveloff_prometheus::query::Address;
 use leveloff_readers::SizeUnit;
 
 /// What `fleet --help` begins with.

@@ -1,4 +1,4 @@
-//! The names of the numbers: one function, read from top to bottom. `docs/METRICS.md` explains each.
+//! The names of the metrics. `docs/METRICS.md` explains each.
 
 use std::collections::BTreeMap;
 use std::time::SystemTime;
@@ -8,8 +8,8 @@ use leveloff_model::inside::InsideFact;
 use leveloff_model::process::{Rank, Role};
 use leveloff_model::units::Bytes;
 
-use super::exposition::{Family, Label, Point, Sort};
-use super::snapshot::{Part, Seen, Snapshot};
+use super::exposition::{Family, Label, Point, MetricKind};
+use super::snapshot::{RoleNumbers, SampleNumbers, Snapshot};
 
 /// The verdict's family, and the label that holds its states: in a state set they have one name.
 pub const VERDICT: &str = "leveloff_verdict";
@@ -32,31 +32,31 @@ const INSIDE: [(InsideFact, &str, Option<&str>, &str); 8] = [
         InsideFact::GcObjects,
         "leveloff_gc_objects",
         None,
-        "Objects that Python's garbage collector looks after",
+        "Objects that Python's garbage collector tracks",
     ),
     (
         InsideFact::MallocUsed,
         "leveloff_malloc_used",
         BYTES,
-        "What native code holds of malloc's memory",
+        "Bytes that native code holds from malloc",
     ),
     (
         InsideFact::MallocFree,
         "leveloff_malloc_free",
         BYTES,
-        "What was freed, and malloc has kept",
+        "Bytes that were freed and that malloc has kept",
     ),
     (
         InsideFact::CudaReserved,
         "leveloff_cuda_reserved",
         BYTES,
-        "What the CUDA allocator holds",
+        "Bytes that the CUDA allocator holds",
     ),
     (
         InsideFact::CudaAllocated,
         "leveloff_cuda_allocated",
         BYTES,
-        "Of what the CUDA allocator holds, what is in tensors",
+        "Bytes of the CUDA allocator that are in tensors",
     ),
     (
         InsideFact::Pinned,
@@ -72,43 +72,43 @@ const SECONDS: Option<&str> = Some("seconds");
 
 /// All that is known, by name. A family of which nothing is known is not there.
 pub fn families(snapshot: &Snapshot) -> Vec<Family> {
-    let mut sheet = Sheet {
+    let mut list = FamilyList {
         snapshot,
         families: Vec::new(),
     };
-    sheet.add_info();
-    if let Some(seen) = &snapshot.seen {
-        sheet.add_memory(seen);
-        sheet.add_progress(seen);
-        sheet.add_surroundings(seen);
+    list.add_info();
+    if let Some(sample) = &snapshot.sample {
+        list.add_memory(sample);
+        list.add_progress(sample);
+        list.add_machine(sample);
     }
-    sheet.add_outlook();
-    sheet.families.retain(|family| !family.points.is_empty());
-    sheet.families
+    list.add_verdict_numbers();
+    list.families.retain(|family| !family.points.is_empty());
+    list.families
 }
 
-struct Sheet<'a> {
+struct FamilyList<'a> {
     snapshot: &'a Snapshot,
     families: Vec<Family>,
 }
 
-impl Sheet<'_> {
+impl FamilyList<'_> {
     fn add_info(&mut self) {
         let mut labels = self.labels();
         labels.push(("version", env!("CARGO_PKG_VERSION").to_owned()));
         self.add(Family {
             stem: "leveloff",
             unit: None,
-            help: "Who tells this, always 1",
-            sort: Sort::Info,
+            help: "The version that publishes these metrics, always 1",
+            kind: MetricKind::Info,
             points: vec![Point { labels, value: 1.0 }],
         });
     }
 
-    fn add_memory(&mut self, seen: &Seen) {
-        let of_parts = |amount: fn(&Part) -> Option<f64>| -> Vec<Point> {
-            let parts = seen.parts.iter();
-            let point = |(&(rank, role), part): (&(Option<Rank>, Role), &Part)| {
+    fn add_memory(&mut self, sample: &SampleNumbers) {
+        let by_role = |amount: fn(&RoleNumbers) -> Option<f64>| -> Vec<Point> {
+            let parts = sample.roles.iter();
+            let point = |(&(rank, role), part): (&(Option<Rank>, Role), &RoleNumbers)| {
                 let mut labels = self.labels_of(rank);
                 labels.push(("role", role.name().to_owned()));
                 let value = amount(part)?;
@@ -120,45 +120,45 @@ impl Sheet<'_> {
             stem,
             unit,
             help,
-            sort: Sort::Gauge,
+            kind: MetricKind::Gauge,
             points,
         };
         let memory = gauge(
             "leveloff_memory",
             BYTES,
             "Memory that processes of this role really hold, swap included, shared pages counted once",
-            of_parts(|part| Some(amount(part.memory))),
+            by_role(|part| Some(amount(part.memory))),
         );
         let kinds = gauge(
             "leveloff_memory_kind",
             BYTES,
             "The same memory by kind: anonymous, shared, swap",
-            self.kinds(seen),
+            self.kinds(sample),
         );
         let rss = gauge(
             "leveloff_rss_sum",
             BYTES,
             "Sum of RSS, which counts a shared page once for each process that maps it",
-            of_parts(|part| Some(amount(part.rss))),
+            by_role(|part| Some(amount(part.rss))),
         );
         let gpu = gauge(
             "leveloff_gpu_memory",
             BYTES,
-            "GPU memory as the driver tells",
-            of_parts(|part| part.gpu.map(amount)),
+            "GPU memory as reported by the driver",
+            by_role(|part| part.gpu.map(amount)),
         );
         let processes = gauge(
             "leveloff_processes",
             None,
             "Living processes",
-            of_parts(|part| Some(f64::from(part.processes))),
+            by_role(|part| Some(f64::from(part.processes))),
         );
         self.families.extend([memory, kinds, rss, gpu, processes]);
     }
 
-    fn kinds(&self, seen: &Seen) -> Vec<Point> {
+    fn kinds(&self, sample: &SampleNumbers) -> Vec<Point> {
         let mut by_rank: BTreeMap<Option<Rank>, [Bytes; 3]> = BTreeMap::new();
-        for (&(rank, _), part) in &seen.parts {
+        for (&(rank, _), part) in &sample.roles {
             let sums = by_rank.entry(rank).or_default();
             let parts = [part.anonymous(), part.shared, part.swapped];
             for (sum, part) in sums.iter_mut().zip(parts) {
@@ -177,57 +177,57 @@ impl Sheet<'_> {
         points
     }
 
-    fn add_progress(&mut self, seen: &Seen) {
-        let step = seen.step.map(|step| step.0 as f64);
+    fn add_progress(&mut self, sample: &SampleNumbers) {
+        let step = sample.step.map(|step| step.0 as f64);
         self.add_gauge("leveloff_step", None, "The training's step", step);
-        let planned = seen.planned_steps.map(|step| step.0 as f64);
-        let help = "How many steps the training says that it is going to take";
+        let planned = sample.planned_steps.map(|step| step.0 as f64);
+        let help = "How many steps the training plans";
         self.add_gauge("leveloff_planned_steps", None, help, planned);
         for (fact, stem, unit, help) in INSIDE {
-            let value = seen.inside.get(fact).map(|value| value as f64);
+            let value = sample.inside.get(fact).map(|value| value as f64);
             self.add_gauge(stem, unit, help, value);
         }
     }
 
-    fn add_surroundings(&mut self, seen: &Seen) {
+    fn add_machine(&mut self, sample: &SampleNumbers) {
         let ratio = Some("ratio");
         let help = "Share of the last 10 s in which some task of the machine waited for memory";
-        self.add_gauge("leveloff_pressure_some", ratio, help, seen.pressure_some);
+        self.add_gauge("leveloff_pressure_some", ratio, help, sample.pressure_some);
         let help = "Share of the last 10 s in which all tasks of the machine waited for memory";
-        self.add_gauge("leveloff_pressure_full", ratio, help, seen.pressure_full);
+        self.add_gauge("leveloff_pressure_full", ratio, help, sample.pressure_full);
         let help = "CPU time that leveloff itself has used";
-        let cpu = Some(seen.cost.cpu.0 as f64 / 1000.0);
-        self.add_one("leveloff_own_cpu", SECONDS, help, Sort::Counter, cpu);
+        let cpu = Some(sample.cost.cpu.0 as f64 / 1000.0);
+        self.add_one("leveloff_own_cpu", SECONDS, help, MetricKind::Counter, cpu);
         let help = "Resident memory of leveloff itself";
-        let own = Some(amount(seen.cost.rss));
+        let own = Some(amount(sample.cost.rss));
         self.add_gauge("leveloff_own_memory", BYTES, help, own);
         let help = "When the newest sample was taken, since 1970";
-        let at = seen
+        let at = sample
             .at
             .and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
         let at = at.map(|at| at.as_secs_f64());
         self.add_gauge("leveloff_sample_timestamp", SECONDS, help, at);
     }
 
-    fn add_outlook(&mut self) {
-        let outlook = self.snapshot.outlook;
-        let seen = self.snapshot.seen.as_ref();
-        let ceiling = outlook.and_then(|outlook| outlook.ceiling);
-        let ceiling = ceiling.or_else(|| seen.and_then(|seen| seen.ceiling));
+    fn add_verdict_numbers(&mut self) {
+        let verdict = self.snapshot.verdict;
+        let sample = self.snapshot.sample.as_ref();
+        let ceiling = verdict.and_then(|verdict| verdict.ceiling);
+        let ceiling = ceiling.or_else(|| sample.and_then(|sample| sample.ceiling));
         let help = "The amount of the run's memory at which the nearest limit is met";
         self.add_gauge("leveloff_ceiling", BYTES, help, ceiling.map(amount));
-        let Some(outlook) = outlook else { return };
-        let growth = outlook.growth.unwrap_or_default();
-        let help = "How fast the run's memory grows, as judged";
+        let Some(verdict) = verdict else { return };
+        let growth = verdict.growth.unwrap_or_default();
+        let help = "Growth of the run's memory, as judged";
         let per_step = Some("bytes_per_step");
         self.add_gauge("leveloff_growth", per_step, help, growth.per_step);
         let per_second = Some("bytes_per_second");
         self.add_gauge("leveloff_growth", per_second, help, growth.per_second);
-        let help = "If it grows on like this: the time until the ceiling is met";
-        let time = outlook.to_ceiling.map(|time| time.0);
-        // The unit is not at the end of this name, so none is told beside it.
+        let help = "Time until the ceiling is met if the growth continues";
+        let time = verdict.to_ceiling.map(|time| time.0);
+        // The unit is not at the end of this name, so it is not given as one.
         self.add_gauge("leveloff_seconds_to_ceiling", None, help, time);
-        self.add_verdict(outlook.verdict);
+        self.add_verdict(verdict.verdict);
     }
 
     fn add_verdict(&mut self, verdict: Verdict) {
@@ -246,8 +246,8 @@ impl Sheet<'_> {
         self.add(Family {
             stem: VERDICT,
             unit: None,
-            help: "What is said of the run: 1 for the one state that holds",
-            sort: Sort::StateSet,
+            help: "The verdict on the run: 1 for the state that holds",
+            kind: MetricKind::StateSet,
             points: points.into(),
         });
     }
@@ -259,7 +259,7 @@ impl Sheet<'_> {
         help: &'static str,
         value: Option<f64>,
     ) {
-        self.add_one(stem, unit, help, Sort::Gauge, value);
+        self.add_one(stem, unit, help, MetricKind::Gauge, value);
     }
 
     /// A number of the whole run.
@@ -268,7 +268,7 @@ impl Sheet<'_> {
         stem: &'static str,
         unit: Option<&'static str>,
         help: &'static str,
-        sort: Sort,
+        kind: MetricKind,
         value: Option<f64>,
     ) {
         let labels = self.labels();
@@ -277,7 +277,7 @@ impl Sheet<'_> {
             stem,
             unit,
             help,
-            sort,
+            kind,
             points: points
                 .map(|value| Point { labels, value })
                 .into_iter()

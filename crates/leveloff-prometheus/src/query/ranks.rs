@@ -1,4 +1,4 @@
-//! leveloff's own metrics: who is there, then the ranks in parcels that fit into memory.
+//! leveloff's own metrics: which ranks there are, and their series in batches that fit into memory.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,13 +7,13 @@ use std::ops::ControlFlow;
 use leveloff_model::process::Role;
 use leveloff_report::place::thousands;
 
-use super::answer::Labels;
+use super::response::Labels;
 use super::client::Client;
-use super::history::History;
+use super::run_history::RunHistory;
 use super::promql::{is, is_any};
 use super::ranges::{self, Ranges};
-use super::track::Track;
-use super::trouble::Trouble;
+use super::series::Series;
+use super::error::QueryError;
 use super::window::Window;
 
 /// Memory by role; the sum over roles is what a run really holds.
@@ -21,19 +21,19 @@ pub const MEMORY: &str = "leveloff_memory_bytes";
 const STEP: &str = "leveloff_step";
 const CEILING: &str = "leveloff_ceiling_bytes";
 
-/// What a job is called. Prometheus calls the scrape itself `job` as well, and unless it is told to
-/// honour labels, it renames ours.
+/// The label with the job's name. Prometheus has a label `job` of its own, and renames ours unless `honor_labels` is
+/// set.
 const JOB: &str = "job";
 const RENAMED_JOB: &str = "exported_job";
 const RANK: &str = "rank";
 const INSTANCE: &str = "instance";
 const ROLE: &str = "role";
 
-/// Ranks of a parcel at most: an alternation of so many is quick on the server.
-const RANKS_IN_A_PARCEL: usize = 250;
+/// Ranks of a batch at most: an alternation of so many is quick on the server.
+const RANKS_IN_A_BATCH: usize = 250;
 
-/// Points of a parcel, all its series together.
-const POINTS_IN_A_PARCEL: usize = 1_500_000;
+/// Points of a batch, all its series together.
+const POINTS_IN_A_BATCH: usize = 1_500_000;
 
 /// Verdicts of so many ranks are kept.
 const MOST_RANKS: usize = 20_000;
@@ -43,29 +43,32 @@ const MOST_SERIES: usize = 20 * MOST_RANKS;
 
 /// Ranks that are fetched together.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Parcel {
+pub struct RankBatch {
     job: String,
     is_renamed: bool,
     /// The ranks, empty for a job without.
     ranks: Vec<String>,
 }
 
-/// Who is there.
+/// The ranks that the server knows.
 #[derive(Debug, Default)]
-struct Roll {
+struct RankList {
     /// The ranks of each job, and whether Prometheus renamed it.
     jobs: BTreeMap<(bool, String), BTreeSet<String>>,
     roles: BTreeSet<String>,
     series: usize,
 }
 
-/// Who is there within the window.
-pub fn roll_call(
+/// The ranks that have samples within the window.
+///
+/// # Errors
+/// If the server fails, or has more ranks than are judged at once.
+pub fn list_ranks(
     client: &Client,
     job: Option<&str>,
     window: &Window,
-) -> Result<Vec<Parcel>, Trouble> {
-    let roll: RefCell<Roll> = RefCell::default();
+) -> Result<Vec<RankBatch>, QueryError> {
+    let list: RefCell<RankList> = RefCell::default();
     let [start, end] = [window.start(), window.end()].map(|time| format!("{time:.3}"));
     let mut form = vec![("start", &*start), ("end", &*end)];
     let of_job =
@@ -75,25 +78,25 @@ pub fn roll_call(
     let result = client.ask(
         "series",
         &form,
-        &mut || *roll.borrow_mut() = Roll::default(),
+        &mut || *list.borrow_mut() = RankList::default(),
         &mut |labels: Labels| {
-            let mut roll = roll.borrow_mut();
-            roll.take(labels, job);
-            match roll.series > MOST_SERIES {
+            let mut list = list.borrow_mut();
+            list.take(labels, job);
+            match list.series > MOST_SERIES {
                 true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),
             }
         },
     );
-    let roll = roll.into_inner();
-    if roll.ranks() > MOST_RANKS || roll.series > MOST_SERIES {
-        return Err(roll.too_long());
+    let list = list.into_inner();
+    if list.ranks() > MOST_RANKS || list.series > MOST_SERIES {
+        return Err(list.too_long());
     }
     result?;
-    Ok(roll.parcels(window))
+    Ok(list.batches(window))
 }
 
-impl Roll {
+impl RankList {
     fn take(&mut self, mut labels: Labels, job: Option<&str>) {
         self.series += 1;
         let renamed = labels.remove(RENAMED_JOB);
@@ -110,9 +113,9 @@ impl Roll {
         self.jobs.values().map(BTreeSet::len).sum()
     }
 
-    fn too_long(&self) -> Trouble {
+    fn too_long(&self) -> QueryError {
         let jobs: Vec<&str> = self.jobs.keys().take(5).map(|(_, job)| &**job).collect();
-        Trouble::TooMuch(format!(
+        QueryError::TooMuch(format!(
             "{} ranks or more; at most {} are judged at once. Narrow it with --job, such as {}",
             thousands(self.ranks() as u64),
             thousands(MOST_RANKS as u64),
@@ -120,20 +123,20 @@ impl Roll {
         ))
     }
 
-    fn parcels(self, window: &Window) -> Vec<Parcel> {
+    fn batches(self, window: &Window) -> Vec<RankBatch> {
         // Beside the roles there are the step and the ceiling.
         let points = (self.roles.len().max(1) + 2) * window.places() as usize;
-        let ranks_at_once = (POINTS_IN_A_PARCEL / points).clamp(1, RANKS_IN_A_PARCEL);
-        let mut parcels = Vec::new();
+        let ranks_at_once = (POINTS_IN_A_BATCH / points).clamp(1, RANKS_IN_A_BATCH);
+        let mut batches = Vec::new();
         for ((is_renamed, job), ranks) in self.jobs {
             let ranks: Vec<String> = ranks.into_iter().collect();
-            parcels.extend(ranks.chunks(ranks_at_once).map(|ranks| Parcel {
+            batches.extend(ranks.chunks(ranks_at_once).map(|ranks| RankBatch {
                 job: job.clone(),
                 is_renamed,
                 ranks: ranks.to_vec(),
             }));
         }
-        parcels
+        batches
     }
 }
 
@@ -151,13 +154,13 @@ pub fn jobs(client: &Client) -> Vec<String> {
     }
 }
 
-impl Parcel {
-    /// How many ranks it has.
+impl RankBatch {
+    /// How many ranks it has; never 0.
     pub fn len(&self) -> usize {
         self.ranks.len()
     }
 
-    /// What it is, in a sentence about its loss.
+    /// Its name in messages.
     pub fn title(&self) -> String {
         match &*self.ranks {
             [rank] => name(&self.job, rank),
@@ -166,13 +169,16 @@ impl Parcel {
         }
     }
 
-    /// Fetches its ranks.
+    /// Fetches its ranks, and the reason if the answer was incomplete.
+    ///
+    /// # Errors
+    /// If the server fails.
     pub fn fetch(
         &self,
         client: &Client,
         window: &Window,
-        heard: &(dyn Fn() + Sync),
-    ) -> Result<(Vec<History>, Option<Trouble>), Trouble> {
+        on_series: &(dyn Fn() + Sync),
+    ) -> Result<(Vec<RunHistory>, Option<QueryError>), QueryError> {
         let (job, ranks) = (self.job_matcher(), self.ranks.iter().map(|rank| &**rank));
         // What is said of a run of several ranks has none.
         let or_none = is_any(RANK, [""].into_iter().chain(ranks.clone()));
@@ -182,7 +188,7 @@ impl Parcel {
         let fetch = |query: String| ranges::fetch(client, &query, window, &|| ());
         let memory = format!("max by ({by}, {RANK}, {ROLE}) ({MEMORY}{{{job},{ranks}}})");
         let mut seen = Seen {
-            memory: ranges::fetch(client, &memory, window, heard)?,
+            memory: ranges::fetch(client, &memory, window, on_series)?,
             steps: fetch(format!("max by ({by}, {RANK}) ({STEP}{{{job},{or_none}}})"))?,
             ceilings: fetch(format!(
                 "max by ({by}, {RANK}) ({CEILING}{{{job},{or_none}}})"
@@ -193,8 +199,8 @@ impl Parcel {
             let each = format!("max by ({by}, {RANK}, {ROLE}) ({MEMORY}{{{job}}})");
             seen.totals = fetch(format!("sum by ({by}) ({each})"))?;
         }
-        let torn = seen.torn();
-        Ok((newest_places(seen.histories(), window), torn))
+        let incomplete = seen.incomplete();
+        Ok((newest_places(seen.histories(), window), incomplete))
     }
 
     fn job_matcher(&self) -> String {
@@ -205,7 +211,7 @@ impl Parcel {
     }
 }
 
-/// What was fetched of a parcel.
+/// What was fetched of a batch.
 struct Seen {
     memory: Ranges,
     steps: Ranges,
@@ -215,9 +221,9 @@ struct Seen {
 }
 
 impl Seen {
-    fn torn(&self) -> Option<Trouble> {
+    fn incomplete(&self) -> Option<QueryError> {
         let all = [&self.memory, &self.steps, &self.ceilings, &self.totals];
-        all.into_iter().find_map(|ranges| ranges.torn.clone())
+        all.into_iter().find_map(|ranges| ranges.incomplete.clone())
     }
 
     fn has_shared_ceilings(&self) -> bool {
@@ -225,9 +231,9 @@ impl Seen {
         self.memory.series.keys().any(has_rank) && !self.ceilings.series.keys().all(has_rank)
     }
 
-    fn histories(&self) -> Vec<History> {
-        let mut by_run: BTreeMap<Labels, Vec<(Role, Track)>> = BTreeMap::new();
-        for (labels, track) in &self.memory.series {
+    fn histories(&self) -> Vec<RunHistory> {
+        let mut by_run: BTreeMap<Labels, Vec<(Role, Series)>> = BTreeMap::new();
+        for (labels, series) in &self.memory.series {
             let mut labels = labels.clone();
             let role = labels.remove(ROLE).unwrap_or_default();
             let role = Role::ALL.into_iter().find(|known| known.name() == role);
@@ -235,7 +241,7 @@ impl Seen {
             by_run
                 .entry(labels)
                 .or_default()
-                .push((role, track.clone()));
+                .push((role, series.clone()));
         }
         let all = by_run
             .into_iter()
@@ -243,9 +249,9 @@ impl Seen {
         all.filter(|run| !run.memory.is_empty()).collect()
     }
 
-    fn history(&self, labels: Labels, roles: Vec<(Role, Track)>) -> History {
-        let parts = roles.iter().map(|(_, track)| track);
-        let memory = parts.fold(Track::default(), |sum, track| sum.plus(track));
+    fn history(&self, labels: Labels, roles: Vec<(Role, Series)>) -> RunHistory {
+        let parts = roles.iter().map(|(_, series)| series);
+        let memory = parts.fold(Series::default(), |sum, series| sum.plus(series));
         let mut of_run = labels.clone();
         of_run.remove(RANK);
         let of = |ranges: &Ranges| {
@@ -263,7 +269,7 @@ impl Seen {
             }
             _ => of(&self.ceilings),
         };
-        History {
+        RunHistory {
             name: name(&job, &label(RANK)),
             job: Some(job),
             memory,
@@ -277,7 +283,7 @@ impl Seen {
 }
 
 /// Ranks that share a ceiling share the room below it: each meets it when the rest of it is used up.
-fn own_ceiling(memory: &Track, ceiling: &Track, totals: &Track) -> Track {
+fn own_ceiling(memory: &Series, ceiling: &Series, totals: &Series) -> Series {
     memory.mapped(|place, own| {
         let left = ceiling.at(place)? - totals.at(place)?;
         Some(own + left.max(0.0))
@@ -292,9 +298,9 @@ fn name(job: &str, rank: &str) -> String {
 }
 
 /// A rank that was moved to another host is where it was seen last. Two that are there at the same time
-/// are two, and told apart by where they are.
-fn newest_places(runs: Vec<History>, window: &Window) -> Vec<History> {
-    let mut by_name: BTreeMap<String, Vec<History>> = BTreeMap::new();
+/// are two, with their hosts in their names.
+fn newest_places(runs: Vec<RunHistory>, window: &Window) -> Vec<RunHistory> {
+    let mut by_name: BTreeMap<String, Vec<RunHistory>> = BTreeMap::new();
     for run in runs {
         by_name.entry(run.name.clone()).or_default().push(run);
     }
@@ -304,14 +310,14 @@ fn newest_places(runs: Vec<History>, window: &Window) -> Vec<History> {
         .collect()
 }
 
-fn newest(mut places: Vec<History>, window: &Window) -> Vec<History> {
-    let begin = |run: &History| run.memory.ends().map_or(0, |ends| ends.0);
-    let end = |run: &History| run.memory.ends().map_or(0, |ends| ends.1);
+fn newest(mut places: Vec<RunHistory>, window: &Window) -> Vec<RunHistory> {
+    let begin = |run: &RunHistory| run.memory.ends().map_or(0, |ends| ends.0);
+    let end = |run: &RunHistory| run.memory.ends().map_or(0, |ends| ends.1);
     places.sort_by_key(end);
     let Some(begun) = places.last().map(begin) else {
         return places;
     };
-    let (earlier, mut now): (Vec<History>, Vec<History>) =
+    let (earlier, mut now): (Vec<RunHistory>, Vec<RunHistory>) =
         places.into_iter().partition(|run| end(run) < begun);
     let is_ambiguous = now.len() > 1;
     for run in &mut now {
@@ -334,24 +340,24 @@ fn newest(mut places: Vec<History>, window: &Window) -> Vec<History> {
 mod tests {
     use std::time::Duration;
 
-    use super::super::answer::Sample;
+    use super::super::response::Sample;
     use super::*;
 
     fn window() -> Window {
         Window::until(1e6, Duration::from_secs(3600), Duration::from_secs(15))
     }
 
-    fn at(instance: &str, places: std::ops::Range<u32>) -> History {
+    fn at(instance: &str, places: std::ops::Range<u32>) -> RunHistory {
         let samples: Vec<Sample> = places
             .map(|place| Sample(window().time(place), 1e9))
             .collect();
-        let mut memory = Track::default();
+        let mut memory = Series::default();
         memory.extend(&samples, &window());
-        History {
+        RunHistory {
             name: "lm rank 3".to_owned(),
             memory,
             labels: Labels::from([(INSTANCE.to_owned(), instance.to_owned())]),
-            ..History::default()
+            ..RunHistory::default()
         }
     }
 
@@ -379,22 +385,22 @@ mod tests {
     fn many_ranks_are_fetched_in_parcels_of_their_job() {
         let ranks: BTreeSet<String> = (0..600).map(|rank| rank.to_string()).collect();
         let jobs = BTreeMap::from([((false, "lm".to_owned()), ranks)]);
-        let roll = Roll {
+        let list = RankList {
             jobs,
-            ..Roll::default()
+            ..RankList::default()
         };
-        let all = roll.parcels(&window());
-        assert!(all.iter().all(|parcel| parcel.len() <= RANKS_IN_A_PARCEL));
-        assert_eq!(all.iter().map(Parcel::len).sum::<usize>(), 600);
+        let all = list.batches(&window());
+        assert!(all.iter().all(|batch| batch.len() <= RANKS_IN_A_BATCH));
+        assert_eq!(all.iter().map(RankBatch::len).sum::<usize>(), 600);
         assert_eq!(all[0].job_matcher(), r#"job="lm",exported_job="""#);
     }
 
     #[test]
     fn ranks_that_share_a_ceiling_share_the_room_below_it() {
-        let track = |value: f64| at("a", 0..3).memory.mapped(|_, _| Some(value));
-        let own = own_ceiling(&track(10.0), &track(100.0), &track(70.0));
-        assert_eq!(own, track(40.0));
-        let none = own_ceiling(&track(10.0), &Track::default(), &track(70.0));
+        let series = |value: f64| at("a", 0..3).memory.mapped(|_, _| Some(value));
+        let own = own_ceiling(&series(10.0), &series(100.0), &series(70.0));
+        assert_eq!(own, series(40.0));
+        let none = own_ceiling(&series(10.0), &Series::default(), &series(70.0));
         assert!(none.is_empty());
     }
 }

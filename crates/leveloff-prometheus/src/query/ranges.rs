@@ -6,10 +6,10 @@ use std::ops::ControlFlow;
 
 use leveloff_report::place::thousands;
 
-use super::answer::{Labels, SeriesAnswer};
+use super::response::{Labels, SeriesResponse};
 use super::client::Client;
-use super::track::Track;
-use super::trouble::Trouble;
+use super::series::Series;
+use super::error::QueryError;
 use super::window::{Chunk, Window};
 
 /// Points that are kept at once, of one query: 12 bytes each.
@@ -19,12 +19,12 @@ pub const MOST_POINTS: u64 = 12_000_000;
 #[derive(Debug, Default)]
 pub struct Ranges {
     /// Every series.
-    pub series: BTreeMap<Labels, Track>,
+    pub series: BTreeMap<Labels, Series>,
     /// Why it is not all of it.
-    pub torn: Option<Trouble>,
+    pub incomplete: Option<QueryError>,
 }
 
-/// Fetches every series of `query`. `heard` is told of each series that arrives.
+/// Fetches every series of `query`. `on_series` is called for each series that arrives.
 ///
 /// Where an answer is cut off for good, what arrived whole is kept: of one part, the series that came
 /// before the cut; of several, the parts after the last one that failed.
@@ -32,21 +32,21 @@ pub fn fetch(
     client: &Client,
     query: &str,
     window: &Window,
-    heard: &(dyn Fn() + Sync),
-) -> Result<Ranges, Trouble> {
+    on_series: &(dyn Fn() + Sync),
+) -> Result<Ranges, QueryError> {
     let chunks = window.chunks();
     let mut ranges = Ranges::default();
     for chunk in &chunks {
-        let (arrived, result) = fetch_chunk(client, query, window, chunk, heard);
+        let (arrived, result) = fetch_chunk(client, query, window, chunk, on_series);
         match result {
             Ok(()) => ranges.join(arrived),
-            Err(trouble) if !trouble.may_pass() && !matches!(trouble, Trouble::Slow(_)) => {
-                return Err(trouble);
+            Err(error) if !error.is_temporary() && !matches!(error, QueryError::Slow(_)) => {
+                return Err(error);
             }
-            Err(trouble) => {
+            Err(error) => {
                 ranges = Ranges {
                     series: BTreeMap::new(),
-                    torn: Some(trouble),
+                    incomplete: Some(error),
                 };
                 if chunks.len() == 1 {
                     ranges.join(arrived);
@@ -57,21 +57,21 @@ pub fn fetch(
     match ranges {
         Ranges {
             series,
-            torn: Some(trouble),
-        } if series.is_empty() => Err(trouble),
+            incomplete: Some(error),
+        } if series.is_empty() => Err(error),
         ranges => Ok(ranges),
     }
 }
 
-type Arrived = Vec<(Labels, Track)>;
+type Arrived = Vec<(Labels, Series)>;
 
 fn fetch_chunk(
     client: &Client,
     query: &str,
     window: &Window,
     chunk: &Chunk,
-    heard: &(dyn Fn() + Sync),
-) -> (Arrived, Result<(), Trouble>) {
+    on_series: &(dyn Fn() + Sync),
+) -> (Arrived, Result<(), QueryError>) {
     let arrived: RefCell<(Arrived, u64)> = RefCell::default();
     let [start, end, step] =
         [chunk.start, chunk.end, window.step().0].map(|time| format!("{time:.3}"));
@@ -85,13 +85,13 @@ fn fetch_chunk(
         "query_range",
         &form,
         &mut || *arrived.borrow_mut() = Default::default(),
-        &mut |answer: SeriesAnswer| {
+        &mut |answer: SeriesResponse| {
             let mut arrived = arrived.borrow_mut();
-            let mut track = Track::default();
-            track.extend(&answer.values, window);
-            arrived.1 += track.len() as u64;
-            arrived.0.push((answer.metric, track));
-            heard();
+            let mut series = Series::default();
+            series.extend(&answer.values, window);
+            arrived.1 += series.len() as u64;
+            arrived.0.push((answer.metric, series));
+            on_series();
             match arrived.1 > MOST_POINTS {
                 true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),
@@ -107,12 +107,12 @@ fn fetch_chunk(
 }
 
 /// What to say of so many series, or of more.
-pub fn too_much(series: u64, window: &Window) -> Trouble {
+pub fn too_much(series: u64, window: &Window) -> QueryError {
     let all = series * u64::from(window.places());
     let wider = (all as f64 / MOST_POINTS as f64 * window.step().0 / 60.0)
         .ceil()
         .max(1.0);
-    Trouble::TooMuch(format!(
+    QueryError::TooMuch(format!(
         "{} series of {} points each, or more; at most {} points are kept at once. Narrow it with --job \
          or --query, shorten --since, or take every {wider:.0} min with --step {wider:.0}m",
         thousands(series),
@@ -123,8 +123,8 @@ pub fn too_much(series: u64, window: &Window) -> Trouble {
 
 impl Ranges {
     fn join(&mut self, arrived: Arrived) {
-        for (labels, track) in arrived {
-            self.series.entry(labels).or_default().append(&track);
+        for (labels, series) in arrived {
+            self.series.entry(labels).or_default().append(&series);
         }
     }
 }

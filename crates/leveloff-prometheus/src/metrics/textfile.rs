@@ -9,24 +9,25 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use super::latest::Latest;
+use super::Notify;
+use crate::error::SetupError;
 
-use super::board::Board;
-use crate::notice::notice;
-
-/// A file that can be kept here.
+/// A path at which the file can be written.
 #[derive(Debug)]
-pub struct Place {
+pub struct TextFilePath {
     path: PathBuf,
+    notify: Notify,
 }
 
 /// A file that holds the newest numbers, until it is dropped: then it is removed.
 #[derive(Debug)]
 pub struct TextFile {
     path: PathBuf,
-    board: Arc<Board>,
-    /// Ends when the file is gone.
+    latest: Arc<Latest>,
+    /// Disconnected when the file is removed.
     removed: Receiver<()>,
+    notify: Notify,
 }
 
 /// Collectors look every 15 seconds or more seldom; a file that is never older than this is fresh.
@@ -38,89 +39,99 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// What every file of ours begins with.
 const FIRST_WORDS: &[u8] = b"# HELP leveloff_";
 
-/// Everybody may read it: the collector is another user.
+/// Readable by all: the collector runs as another user.
 const MODE: u32 = 0o644;
 
-impl Place {
-    /// Refuses what could not be written, or must not be.
-    pub fn check(path: &Path) -> Result<Place> {
-        let shown = path.display();
-        if path.extension().is_none_or(|ending| ending != "prom") {
-            bail!("{shown} does not end in .prom, and node_exporter reads no other files");
+impl TextFilePath {
+    /// Refuses a path that cannot or must not be written.
+    pub fn check(path: &Path, notify: Notify) -> Result<TextFilePath, SetupError> {
+        match refusal(path) {
+            Some(reason) => Err(SetupError::File {
+                path: path.to_owned(),
+                reason,
+            }),
+            None => Ok(TextFilePath {
+                path: path.to_owned(),
+                notify,
+            }),
         }
-        if path.is_dir() {
-            bail!("{shown} is a directory; name a file in it, such as leveloff.prom");
-        }
-        if path.symlink_metadata().is_ok() && !is_ours(path) {
-            bail!("{shown} exists and was not written by leveloff; choose another name");
-        }
-        let unfinished = unfinished_name(path);
-        let tried = write_new(&unfinished, "").and_then(|()| std::fs::remove_file(&unfinished));
-        tried.with_context(|| {
-            format!("cannot keep metrics in {shown}; choose a directory that you may write to")
-        })?;
-        Ok(Place {
-            path: path.to_owned(),
-        })
     }
 
-    /// Keeps the newest of `board` there from now on. If that cannot be done it is said, and everything
-    /// else goes on.
-    pub fn keep(self, board: &Arc<Board>) -> Option<TextFile> {
+    /// Writes every newer snapshot from now on. A failure is reported, and the run goes on.
+    pub fn keep(self, latest: &Arc<Latest>) -> Option<TextFile> {
         let (removing, removed) = channel();
-        let (path, seen) = (self.path.clone(), Arc::clone(board));
+        let (path, notify, source) = (self.path.clone(), self.notify, Arc::clone(latest));
         let spawned = thread::Builder::new()
             .name("metrics-file".to_owned())
             .stack_size(256 << 10)
-            .spawn(move || keep(&self.path, &seen, removing));
+            .spawn(move || keep(&self.path, &source, notify, removing));
         match spawned {
             Ok(_) => Some(TextFile {
                 path,
-                board: Arc::clone(board),
+                latest: Arc::clone(latest),
                 removed,
+                notify,
             }),
             Err(error) => {
-                notice(&trouble(&path, &error));
+                notify(&failure(&path, &error));
                 None
             }
         }
     }
 }
 
+fn refusal(path: &Path) -> Option<String> {
+    if path.extension().is_none_or(|ending| ending != "prom") {
+        return Some("does not end in .prom, and node_exporter reads no other files".to_owned());
+    }
+    if path.is_dir() {
+        return Some("is a directory; name a file in it, such as leveloff.prom".to_owned());
+    }
+    if path.symlink_metadata().is_ok() && !is_ours(path) {
+        return Some("exists and was not written by leveloff; choose another name".to_owned());
+    }
+    let unfinished = unfinished_name(path);
+    let tried = write_new(&unfinished, "").and_then(|()| std::fs::remove_file(&unfinished));
+    let error = tried.err()?;
+    Some(format!(
+        "cannot be written: {error}; choose a directory that you may write to"
+    ))
+}
+
 impl Drop for TextFile {
     fn drop(&mut self) {
-        self.board.close();
+        self.latest.close();
         // Nothing is ever sent: it is over when the other end is gone.
         if self.removed.recv_timeout(PATIENCE) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
-            notice(&format!(
-                "{0} is not removed yet; if it stays, it tells of a run that is over: rm {0}",
+            (self.notify)(&format!(
+                "{0} is not removed yet; if it remains, it describes a run that is over: rm {0}",
                 self.path.display()
             ));
         }
     }
 }
 
-fn keep(path: &Path, board: &Board, _removing: Sender<()>) {
+fn keep(path: &Path, latest: &Latest, notify: Notify, _removing: Sender<()>) {
     let mut seen = 0;
     let mut due = Instant::now();
-    let mut is_told = false;
-    while let Some((number, page)) = board.next(seen, due) {
+    let mut is_reported = false;
+    while let Some((number, page)) = latest.next(seen, due) {
         (seen, due) = (number, Instant::now() + REWRITTEN_EVERY);
         if let Err(error) = replace(path, page.classic())
-            && !std::mem::replace(&mut is_told, true)
+            && !std::mem::replace(&mut is_reported, true)
         {
-            notice(&trouble(path, &error));
+            notify(&failure(path, &error));
         }
     }
     let _ = std::fs::remove_file(path);
 }
 
-fn trouble(path: &Path, error: &io::Error) -> String {
+fn failure(path: &Path, error: &io::Error) -> String {
     let path = path.display();
-    format!("cannot write metrics to {path}, the run goes on: {error}; make room, or another place")
+    format!("cannot write metrics to {path}, the run goes on: {error}; free some space, or choose another file")
 }
 
-/// Whoever reads it sees the old one or the new one, never half of any.
+/// A reader sees the old file or the new one, never a part.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
     let unfinished = unfinished_name(path);
     write_new(&unfinished, text)
@@ -128,7 +139,7 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
         .inspect_err(|_| drop(std::fs::remove_file(&unfinished)))
 }
 
-/// Not synchronised with the disk: after a crash of the machine there is no run that it could tell of.
+/// Not synchronised with the disk: after a crash of the machine the run is over.
 fn write_new(path: &Path, text: &str) -> io::Result<()> {
     // Left by an earlier one of us that was killed and had our number.
     let _ = std::fs::remove_file(path);
@@ -137,7 +148,7 @@ fn write_new(path: &Path, text: &str) -> io::Result<()> {
     file.write_all(text.as_bytes())
 }
 
-/// In the same directory, so that it can be renamed; not ending in `.prom`, so that nobody reads it.
+/// In the same directory, so that it can be renamed; not ending in `.prom`, so that node_exporter skips it.
 fn unfinished_name(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}.{}.unfinished", std::process::id()))
@@ -156,9 +167,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_reads_sees_a_whole_file() {
-        let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("run.prom");
+    fn a_reader_sees_a_whole_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.prom");
         let texts = ["short\n".to_owned(), "long\n".repeat(100_000)];
         replace(&path, &texts[0]).unwrap();
         let (written, reads) = (path.clone(), texts.clone());
@@ -172,14 +183,14 @@ mod tests {
             assert!(reads.contains(&read), "{} bytes", read.len());
         }
         writer.join().unwrap();
-        assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 1);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[test]
-    fn a_link_that_somebody_left_is_not_written_through() {
-        let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("run.prom");
-        let theirs = place.path().join("theirs");
+    fn a_symlink_is_not_written_through() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.prom");
+        let theirs = folder.path().join("theirs");
         std::fs::write(&theirs, "theirs").unwrap();
         std::os::unix::fs::symlink(&theirs, unfinished_name(&path)).unwrap();
         replace(&path, "ours").unwrap();

@@ -1,11 +1,11 @@
-//! The newest life of a series, without what is only repeated.
+//! The newest start of a run within its series, and values that are only repeated.
 //!
-//! Memory that falls because a process was started again is no sawtooth, and what was before it says
-//! nothing of what is now: the newest life is judged.
+//! A fall of memory at a restart is not a sawtooth, and the time before it says nothing about the run now: only what
+//! follows the last restart is judged.
 
 use leveloff_model::units::{Bytes, Seconds};
 
-use super::track::Track;
+use super::series::Series;
 use super::window::Window;
 
 /// A gap longer than this may hide a restart: Prometheus itself forgets a value after five minutes.
@@ -20,25 +20,25 @@ const AT_ONCE: f64 = 0.25;
 /// What falls so deeply more often than this is a pattern of the run's, and no restart.
 const MOST_RESTARTS: usize = 3;
 
-/// Where the newest life begins, and why; `None` when there is only one.
+/// A restart within a series.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Restart {
-    /// The first of its values, counted from the first of all.
+    /// The index of the first value after it.
     pub from: usize,
-    /// What was seen.
+    /// The evidence.
     pub why: String,
 }
 
-/// Looks for the last restart. Steps that go back tell for sure; memory that falls only when it falls
-/// as no training lets it fall.
-pub fn last_restart(memory: &Track, steps: Option<&Track>, window: &Window) -> Option<Restart> {
-    let told = steps.and_then(|steps| step_back(memory, steps));
-    told.or_else(|| fall(memory, window))
+/// The last restart. Steps that go back are certain evidence; memory must fall further than it ever does in a
+/// training.
+pub fn last_restart(memory: &Series, steps: Option<&Series>, window: &Window) -> Option<Restart> {
+    let stepped_back = steps.and_then(|steps| step_back(memory, steps));
+    stepped_back.or_else(|| fall(memory, window))
 }
 
 /// How many looks show the same scrape: values that change at every k-th place only were scraped less
-/// often than they are asked for. Repeated, one reading would count as k.
-pub fn repetition(memory: &Track) -> usize {
+/// often than they are requested. Repeated, one reading would count as k.
+pub fn repetition(memory: &Series) -> usize {
     const FEWEST_CHANGES: usize = 12;
     const MOSTLY: f64 = 0.8;
     let points: Vec<(u32, f64)> = memory.iter().collect();
@@ -64,7 +64,7 @@ pub fn repetition(memory: &Track) -> usize {
     }
 }
 
-fn step_back(memory: &Track, steps: &Track) -> Option<Restart> {
+fn step_back(memory: &Series, steps: &Series) -> Option<Restart> {
     let mut last: Option<f64> = None;
     let mut found = None;
     for (from, (place, _)) in memory.iter().enumerate() {
@@ -80,7 +80,7 @@ fn step_back(memory: &Track, steps: &Track) -> Option<Restart> {
     found
 }
 
-fn fall(memory: &Track, window: &Window) -> Option<Restart> {
+fn fall(memory: &Series, window: &Window) -> Option<Restart> {
     let points: Vec<(u32, f64)> = memory.iter().collect();
     let mut falls = Vec::new();
     for (place, pair) in points.windows(2).enumerate() {
@@ -107,36 +107,36 @@ fn fall(memory: &Track, window: &Window) -> Option<Restart> {
 mod tests {
     use std::time::Duration;
 
-    use super::super::answer::Sample;
+    use super::super::response::Sample;
     use super::*;
 
     fn window() -> Window {
         Window::until(1e6, Duration::from_secs(15_000), Duration::from_secs(15))
     }
 
-    fn track(value: impl Fn(u32) -> Option<f64>) -> Track {
+    fn series(value: impl Fn(u32) -> Option<f64>) -> Series {
         let window = window();
         let samples = (0..1000).filter_map(|i| Some(Sample(window.time(i), value(i)?)));
-        let mut track = Track::default();
-        track.extend(&samples.collect::<Vec<_>>(), &window);
-        track
+        let mut series = Series::default();
+        series.extend(&samples.collect::<Vec<_>>(), &window);
+        series
     }
 
-    fn restarted_at(memory: &Track, steps: Option<&Track>) -> Option<usize> {
+    fn restarted_at(memory: &Series, steps: Option<&Series>) -> Option<usize> {
         last_restart(memory, steps, &window()).map(|restart| restart.from)
     }
 
     #[test]
     fn a_deep_fall_is_another_life() {
         let rises = |i: u32| 1e9 + f64::from(i % 600) * 1e7;
-        assert_eq!(restarted_at(&track(|i| Some(rises(i))), None), Some(600));
-        let halves = track(|i| Some(if i < 500 { 8e9 } else { 3e9 }));
+        assert_eq!(restarted_at(&series(|i| Some(rises(i))), None), Some(600));
+        let halves = series(|i| Some(if i < 500 { 8e9 } else { 3e9 }));
         assert_eq!(restarted_at(&halves, None), None, "a cache was given back");
     }
 
     #[test]
     fn after_a_long_gap_half_is_enough() {
-        let gap = track(|i| match i {
+        let gap = series(|i| match i {
             0..500 => Some(8e9),
             500..540 => None,
             _ => Some(3e9),
@@ -146,24 +146,24 @@ mod tests {
 
     #[test]
     fn what_falls_again_and_again_is_a_pattern() {
-        let sawtooth = track(|i| Some(1e9 + f64::from(i % 50) * 1e9));
+        let sawtooth = series(|i| Some(1e9 + f64::from(i % 50) * 1e9));
         assert_eq!(restarted_at(&sawtooth, None), None);
     }
 
     #[test]
     fn steps_that_go_back_tell_for_sure() {
-        let memory = track(|_| Some(8e9));
-        let steps = track(|i| Some(f64::from(if i < 300 { i } else { i - 250 })));
+        let memory = series(|_| Some(8e9));
+        let steps = series(|i| Some(f64::from(if i < 300 { i } else { i - 250 })));
         assert_eq!(restarted_at(&memory, Some(&steps)), Some(300));
     }
 
     #[test]
-    fn what_is_scraped_less_often_than_asked_for_is_not_counted_twice() {
+    fn values_scraped_less_often_than_requested_are_not_counted_twice() {
         let noise = |i: u32| f64::from(i.wrapping_mul(2_654_435_761) >> 20);
-        assert_eq!(repetition(&track(|i| Some(1e9 + noise(i)))), 1);
-        assert_eq!(repetition(&track(|i| Some(1e9 + noise(i / 4)))), 4);
-        assert_eq!(repetition(&track(|_| Some(1e9))), 1, "level is level");
+        assert_eq!(repetition(&series(|i| Some(1e9 + noise(i)))), 1);
+        assert_eq!(repetition(&series(|i| Some(1e9 + noise(i / 4)))), 4);
+        assert_eq!(repetition(&series(|_| Some(1e9))), 1, "level is level");
         let slow = |i: u32| (f64::from(i) * 1e5 / 5e6 + noise(i) / 2e4).floor() * 5e6;
-        assert_eq!(repetition(&track(|i| Some(slow(i)))), 1, "rounded growth");
+        assert_eq!(repetition(&series(|i| Some(slow(i)))), 1, "rounded growth");
     }
 }

@@ -1,4 +1,4 @@
-//! The stretch of time that is asked for, and its grid.
+//! The period of time that is requested, as a grid.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use leveloff_model::units::Seconds;
 /// Prometheus refuses more than 11,000 points of a series in one answer.
 const MOST_POINTS_AT_ONCE: u32 = 10_000;
 
-/// Times at which values are asked for: the last, and so many before it.
+/// Times at which values are requested.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Window {
     /// The first time, in seconds since 1970.

@@ -1,4 +1,4 @@
-//! A history to a verdict: the same classifier, fed from a server instead of a file.
+//! The verdict on each run, by the same classifier that judges files.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -9,11 +9,7 @@ use leveloff_model::recording::StatedFacts;
 use leveloff_model::sample::{Ceiling, CeilingKind};
 use leveloff_model::units::{Bytes, Seconds};
 use leveloff_report::fleet::Member;
-
-use super::history::History;
-use super::lives::{last_restart, repetition};
-use super::track::Track;
-use super::window::Window;
+use leveloff_prometheus::query::{RunHistory, Series, Window, last_restart, repetition};
 use leveloff_readers::SizeUnit;
 
 /// A run whose last value is older than this is over: Prometheus itself forgets one after as long.
@@ -22,20 +18,20 @@ const OVER: Seconds = Seconds(300.0);
 /// Points of a curve the size of a word.
 const SPARK: usize = 60;
 
-/// How everything is judged.
+/// Judges the runs of a fleet.
 #[derive(Debug, Clone)]
-pub struct Bench {
+pub struct FleetJudge {
     /// The times of all series.
     pub window: Window,
     /// What the user stated.
     pub stated: StatedFacts,
-    /// What memory is told in.
+    /// The unit of memory.
     pub unit: SizeUnit,
 }
 
-impl Bench {
+impl FleetJudge {
     /// The verdict. A fault in the judge of one run must not cost the verdict of the others.
-    pub fn judge(&self, history: &History) -> Result<Member, String> {
+    pub fn judge(&self, history: &RunHistory) -> Result<Member, String> {
         catch_unwind(AssertUnwindSafe(|| self.verdict(history))).map_err(|_| {
             format!(
                 "{}: leveloff has a bug, please report the lines above",
@@ -44,9 +40,9 @@ impl Bench {
         })
     }
 
-    fn verdict(&self, history: &History) -> Member {
+    fn verdict(&self, history: &RunHistory) -> Member {
         let ends = history.memory.ends().unwrap_or_default();
-        let (memory, notes) = self.newest_life(history);
+        let (memory, notes) = self.newest_start(history);
         let unit = match &history.steps {
             Some(steps) if !steps.is_empty() => XUnit::Step,
             _ => XUnit::Second,
@@ -80,7 +76,7 @@ impl Bench {
     }
 
     /// What is judged of a history, and notes about the rest.
-    fn newest_life(&self, history: &History) -> (Track, Vec<String>) {
+    fn newest_start(&self, history: &RunHistory) -> (Series, Vec<String>) {
         let mut memory = history.memory.clone();
         let mut notes = Vec::new();
         if memory.left_out() > 0 {
@@ -94,7 +90,7 @@ impl Bench {
             let place = at.ends().map_or(0, |ends| ends.0);
             let ago = Seconds(self.window.end() - self.window.time(place));
             notes.push(format!(
-                "started again {ago} ago ({}); judged is what came after",
+                "restarted {ago} ago ({}); only the time since then is judged",
                 restart.why
             ));
             memory = at;
@@ -108,14 +104,14 @@ impl Bench {
         (memory, notes)
     }
 
-    fn observation(&self, history: &History, begun: u32, place: u32, memory: Bytes) -> Observation {
-        let at = |track: &Option<Track>| track.as_ref().and_then(|track| track.at(place));
+    fn observation(&self, history: &RunHistory, begun: u32, place: u32, memory: Bytes) -> Observation {
+        let at = |series: &Option<Series>| series.as_ref().and_then(|series| series.at(place));
         Observation {
             count: at(&history.steps),
             t: Some(Seconds(self.window.time(place) - self.window.time(begun))),
             memory,
             processes: self.shares(&history.roles, place),
-            // The metric is in terms of the run's own memory already: nobody else's is in it.
+            // The metric is in terms of the run's own memory already: it holds no other process's.
             ceiling: at(&history.ceiling).map(|limit| Ceiling {
                 kind: CeilingKind::Host,
                 limit: Bytes(limit as u64),
@@ -125,10 +121,10 @@ impl Bench {
         }
     }
 
-    /// Each role as one process: who grows is told by role.
-    fn shares(&self, roles: &[(Role, Track)], place: u32) -> Vec<ProcessShare> {
-        let shares = roles.iter().filter_map(|(role, track)| {
-            let memory = self.unit.bytes(track.at(place)?)?;
+    /// Each role as one process: growth is known by role only.
+    fn shares(&self, roles: &[(Role, Series)], place: u32) -> Vec<ProcessShare> {
+        let shares = roles.iter().filter_map(|(role, series)| {
+            let memory = self.unit.bytes(series.at(place)?)?;
             Some(ProcessShare {
                 index: ProcessIndex(*role as u32),
                 pid: Pid(*role as i32 + 1),
@@ -146,7 +142,7 @@ impl Bench {
     }
 
     /// The last value in each of so many even stretches of the window.
-    fn spark(&self, memory: &Track) -> Vec<Option<f64>> {
+    fn spark(&self, memory: &Series) -> Vec<Option<f64>> {
         let mut spark = vec![None; SPARK];
         for (place, value) in memory.iter() {
             let at = place as usize * SPARK / self.window.places() as usize;
@@ -164,38 +160,38 @@ mod tests {
 
     use leveloff_classifier::verdict::Verdict;
 
-    use super::super::answer::Sample;
+    use leveloff_prometheus::query::Sample;
     use super::*;
 
-    fn bench() -> Bench {
-        Bench {
+    fn fleet_judge() -> FleetJudge {
+        FleetJudge {
             window: Window::until(1e6, Duration::from_secs(6 * 3600), Duration::from_secs(15)),
             stated: StatedFacts::default(),
             unit: SizeUnit::B,
         }
     }
 
-    fn track(value: impl Fn(f64) -> f64) -> Track {
-        let window = bench().window;
+    fn series(value: impl Fn(f64) -> f64) -> Series {
+        let window = fleet_judge().window;
         let noise = |place: u32| f64::from(place.wrapping_mul(2_654_435_761) >> 16) * 200.0;
         let sample =
             |place: u32| Sample(window.time(place), value(f64::from(place)) + noise(place));
         let samples: Vec<Sample> = (0..window.places()).map(sample).collect();
-        let mut track = Track::default();
-        track.extend(&samples, &window);
-        track
+        let mut series = Series::default();
+        series.extend(&samples, &window);
+        series
     }
 
     #[test]
     fn the_role_that_grew_is_blamed_and_the_ceiling_is_in_sight() {
-        let (trainer, loader) = (track(|_| 8e9), track(|place| 1e9 + place * 4e6));
+        let (trainer, loader) = (series(|_| 8e9), series(|place| 1e9 + place * 4e6));
         let memory = trainer.plus(&loader);
-        let member = bench().judge(&History {
+        let member = fleet_judge().judge(&RunHistory {
             name: "lm rank 3".to_owned(),
             memory,
             roles: vec![(Role::Trainer, trainer), (Role::DataloaderWorker, loader)],
-            ceiling: Some(track(|_| 32e9)),
-            ..History::default()
+            ceiling: Some(series(|_| 32e9)),
+            ..RunHistory::default()
         });
         let member = member.unwrap();
         assert!(
@@ -214,26 +210,26 @@ mod tests {
     }
 
     #[test]
-    fn steps_are_the_axis_where_they_are_told() {
-        let member = bench().judge(&History {
-            memory: track(|_| 8e9),
-            steps: Some(track(|place| place * 10_000_000.0)),
-            ..History::default()
+    fn steps_are_the_axis_where_they_are_known() {
+        let member = fleet_judge().judge(&RunHistory {
+            memory: series(|_| 8e9),
+            steps: Some(series(|place| place * 10_000_000.0)),
+            ..RunHistory::default()
         });
         assert_eq!(member.unwrap().verdict.x_unit, XUnit::Step);
     }
 
     #[test]
-    fn the_newest_life_is_judged_and_the_others_are_mentioned() {
-        let member = bench().judge(&History {
-            memory: track(|place| {
+    fn the_newest_start_is_judged_and_the_others_are_mentioned() {
+        let member = fleet_judge().judge(&RunHistory {
+            memory: series(|place| {
                 if place < 700.0 {
                     1e9 + place * 2e7
                 } else {
                     2e9
                 }
             }),
-            ..History::default()
+            ..RunHistory::default()
         });
         let member = member.unwrap();
         assert_eq!(member.verdict.verdict, Verdict::Level);

@@ -1,4 +1,4 @@
-//! What is written down, read back by another reader than the one who wrote it.
+//! Both formats, read back by a parser of their own.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -14,12 +14,12 @@ use leveloff_model::sample::{
 };
 use leveloff_model::units::{Bytes, CpuMillis, Seconds, Step};
 
-use super::board::Board;
+use super::latest::Latest;
 use super::exposition::{classic, openmetrics};
 use super::families::families;
 use super::identity::Identity;
-use super::reply::reply;
-use super::snapshot::{Growth, Outlook, Person, Snapshot};
+use super::response::respond;
+use super::snapshot::{Growth, VerdictNumbers, ProcessLabels, Snapshot};
 
 /// A number's name and labels, sorted, as `name{a="b"}`, with its labels unescaped.
 type Series = BTreeMap<String, f64>;
@@ -74,8 +74,8 @@ fn identity(job: &str) -> Arc<Identity> {
     })
 }
 
-fn people(all: &[(u32, Role, Option<u32>)]) -> HashMap<ProcessIndex, Person> {
-    let person = |&(n, role, rank): &(u32, Role, Option<u32>)| {
+fn processes(all: &[(u32, Role, Option<u32>)]) -> HashMap<ProcessIndex, ProcessLabels> {
+    let process = |&(n, role, rank): &(u32, Role, Option<u32>)| {
         let info = ProcessInfo {
             index: ProcessIndex(n),
             key: ProcessKey {
@@ -89,9 +89,9 @@ fn people(all: &[(u32, Role, Option<u32>)]) -> HashMap<ProcessIndex, Person> {
             command: Vec::new(),
             why: String::new(),
         };
-        (info.index, Person::of(&info))
+        (info.index, ProcessLabels::of(&info))
     };
-    all.iter().map(person).collect()
+    all.iter().map(process).collect()
 }
 
 fn reading(n: u32, anon: u64, shmem: u64) -> ProcessReading {
@@ -121,8 +121,8 @@ fn sample(processes: Vec<ProcessReading>) -> Sample {
     }
 }
 
-fn leaking() -> Outlook {
-    Outlook {
+fn leaking() -> VerdictNumbers {
+    VerdictNumbers {
         verdict: Verdict::Leak(Grade::Early),
         growth: Some(Growth {
             per_step: Some(1.5),
@@ -134,8 +134,8 @@ fn leaking() -> Outlook {
 }
 
 /// A trainer with a worker, of one rank.
-fn one_rank(outlook: Option<Outlook>) -> Snapshot {
-    let people = people(&[
+fn one_rank(verdict: Option<VerdictNumbers>) -> Snapshot {
+    let processes = processes(&[
         (0, Role::Launcher, None),
         (1, Role::Trainer, Some(3)),
         (2, Role::DataloaderWorker, Some(3)),
@@ -148,7 +148,7 @@ fn one_rank(outlook: Option<Outlook>) -> Snapshot {
     sample.progress.step = Some(Step(80));
     sample.progress.inside = Inside::default().with(InsideFact::Tensors, 6529);
     sample.machine.pressure_some = Some(12.5);
-    Snapshot::of(&identity("tune"), &sample, &people, outlook)
+    Snapshot::of(&identity("tune"), &sample, &processes, verdict)
 }
 
 #[test]
@@ -217,8 +217,8 @@ fn what_is_not_known_is_absent_and_not_zero() {
     for absent in [
         "verdict", "growth", "ceiling", "planned", "full", "gpu", "cuda", "malloc",
     ] {
-        let told = series.keys().find(|name| name.contains(absent));
-        assert_eq!(told, None);
+        let found = series.keys().find(|name| name.contains(absent));
+        assert_eq!(found, None);
     }
     let before = families(&Snapshot::nothing_yet(&identity("tune")));
     let names: Vec<String> = parsed(&classic(&before)).into_keys().collect();
@@ -261,15 +261,15 @@ fn without_a_verdict_the_ceiling_is_what_is_left_of_it() {
         limit: Bytes(1000),
         used: Bytes(400),
     });
-    let people = people(&[(0, Role::Other, None)]);
-    let snapshot = Snapshot::of(&identity("system"), &sample, &people, None);
+    let processes = processes(&[(0, Role::Other, None)]);
+    let snapshot = Snapshot::of(&identity("system"), &sample, &processes, None);
     let series = parsed(&classic(&families(&snapshot)));
     assert_eq!(series["leveloff_ceiling_bytes job=system"], 700.0);
 }
 
 #[test]
 fn of_several_ranks_each_has_its_own_rows_and_the_run_has_none() {
-    let people = people(&[
+    let processes = processes(&[
         (0, Role::Launcher, None),
         (1, Role::Trainer, Some(0)),
         (2, Role::Trainer, Some(1)),
@@ -278,7 +278,7 @@ fn of_several_ranks_each_has_its_own_rows_and_the_run_has_none() {
     let snapshot = Snapshot::of(
         &identity("tune"),
         &sample(readings),
-        &people,
+        &processes,
         Some(leaking()),
     );
     let series = parsed(&classic(&families(&snapshot)));
@@ -296,9 +296,9 @@ fn of_several_ranks_each_has_its_own_rows_and_the_run_has_none() {
 fn a_zombie_holds_nothing_and_is_not_counted() {
     let mut zombie = reading(1, 0, 0);
     zombie.state = 'Z';
-    let people = people(&[(0, Role::Trainer, None), (1, Role::Trainer, None)]);
+    let processes = processes(&[(0, Role::Trainer, None), (1, Role::Trainer, None)]);
     let sample = sample(vec![reading(0, 10, 0), zombie]);
-    let snapshot = Snapshot::of(&identity("tune"), &sample, &people, None);
+    let snapshot = Snapshot::of(&identity("tune"), &sample, &processes, None);
     let series = parsed(&classic(&families(&snapshot)));
     assert_eq!(series["leveloff_processes job=tune role=trainer"], 1.0);
 }
@@ -321,34 +321,34 @@ fn whatever_stands_in_a_label_comes_back_as_it_was() {
     assert_eq!(parsed(&old)[&name], 80.0);
 }
 
-fn asked(method: Method, path: &str, accept: Option<&str>) -> (StatusCode, String, String) {
-    let board = Board::new(one_rank(None));
-    let mut request = Request::builder().method(method).uri(path);
+fn request(method: Method, path: &str, accept: Option<&str>) -> (StatusCode, String, String) {
+    let latest = Latest::new(one_rank(None));
+    let mut head = Request::builder().method(method).uri(path);
     if let Some(accept) = accept {
-        request = request.header("accept", accept);
+        head = head.header("accept", accept);
     }
-    let answer = reply(&request.body(()).unwrap(), &board);
-    let sort = answer.headers()["content-type"]
+    let answer = respond(&head.body(()).unwrap(), &latest);
+    let kind = answer.headers()["content-type"]
         .to_str()
         .unwrap()
         .to_owned();
-    (answer.status(), sort, answer.into_body())
+    (answer.status(), kind, answer.into_body())
 }
 
 #[test]
-fn whoever_reads_openmetrics_gets_it_and_others_what_everything_reads() {
+fn openmetrics_is_served_on_request_and_the_classic_format_otherwise() {
     let prometheus =
         "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1";
-    let (status, sort, text) = asked(Method::GET, "/metrics", Some(prometheus));
+    let (status, kind, text) = request(Method::GET, "/metrics", Some(prometheus));
     assert_eq!(status, StatusCode::OK);
     assert!(
-        sort.starts_with("application/openmetrics-text; version=1.0.0"),
-        "{sort}"
+        kind.starts_with("application/openmetrics-text; version=1.0.0"),
+        "{kind}"
     );
     assert!(text.ends_with("# EOF\n"));
     for accept in [None, Some("*/*"), Some("text/plain")] {
-        let (_, sort, text) = asked(Method::GET, "/metrics?x=1", accept);
-        assert!(sort.starts_with("text/plain; version=0.0.4"), "{sort}");
+        let (_, kind, text) = request(Method::GET, "/metrics?x=1", accept);
+        assert!(kind.starts_with("text/plain; version=0.0.4"), "{kind}");
         assert!(!text.contains("# EOF"));
     }
 }
@@ -362,22 +362,22 @@ fn other_requests_are_shown_the_way() {
         (Method::POST, "/metrics", StatusCode::METHOD_NOT_ALLOWED),
     ];
     for (method, path, expected) in expected {
-        let (status, _, text) = asked(method, path, None);
+        let (status, _, text) = request(method, path, None);
         assert_eq!(status, expected, "{path}");
         assert!(text.contains("/metrics"), "{text}");
     }
 }
 
 #[test]
-fn a_board_tells_of_newer_pages_only_and_of_its_end() {
-    let board = Arc::new(Board::new(one_rank(None)));
-    board.show(one_rank(Some(leaking())));
-    let (number, page) = board.next(0, Instant::now()).unwrap();
+fn a_waiter_gets_only_newer_snapshots_and_the_end() {
+    let latest = Arc::new(Latest::new(one_rank(None)));
+    latest.publish(one_rank(Some(leaking())));
+    let (number, page) = latest.next(0, Instant::now()).unwrap();
     assert_eq!(number, 1);
     assert!(page.classic().contains("leveloff_verdict"));
-    let waiting = Arc::clone(&board);
+    let waiting = Arc::clone(&latest);
     let far = Instant::now() + Duration::from_secs(3600);
     let waiter = std::thread::spawn(move || waiting.next(1, far).is_none());
-    board.close();
+    latest.close();
     assert!(waiter.join().unwrap());
 }

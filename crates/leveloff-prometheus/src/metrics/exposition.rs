@@ -23,10 +23,10 @@ pub struct Family {
     pub stem: &'static str,
     /// What its numbers count; the end of its name.
     pub unit: Option<&'static str>,
-    /// One sentence for people, without line breaks or backslashes.
+    /// One sentence for processes, without line breaks or backslashes.
     pub help: &'static str,
-    /// What sort of number it is.
-    pub sort: Sort,
+    /// What kind of number it is.
+    pub kind: MetricKind,
     /// The numbers.
     pub points: Vec<Point>,
 }
@@ -42,7 +42,7 @@ pub struct Point {
 
 /// What a number does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sort {
+pub enum MetricKind {
     /// Goes up and down.
     Gauge,
     /// Goes up.
@@ -70,8 +70,8 @@ pub fn openmetrics(families: Vec<Family>) -> String {
 pub fn classic(families: &[Family]) -> String {
     let mut text = String::new();
     for family in families {
-        let (name, sort) = (family.classic_name(), family.sort.classic_name());
-        let _ = writeln!(text, "# HELP {name} {}\n# TYPE {name} {sort}", family.help);
+        let (name, kind) = (family.classic_name(), family.kind.classic_name());
+        let _ = writeln!(text, "# HELP {name} {}\n# TYPE {name} {kind}", family.help);
         for point in &family.points {
             let labels = point.labels.iter();
             let labels: Vec<String> = labels
@@ -88,41 +88,41 @@ impl Family {
         let unit = self
             .unit
             .map_or_else(String::new, |unit| format!("_{unit}"));
-        let end = match self.sort {
-            Sort::Gauge | Sort::StateSet => "",
-            Sort::Counter => "_total",
-            Sort::Info => "_info",
+        let end = match self.kind {
+            MetricKind::Gauge | MetricKind::StateSet => "",
+            MetricKind::Counter => "_total",
+            MetricKind::Info => "_info",
         };
         format!("{}{unit}{end}", self.stem)
     }
 
     fn encode(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let unit = self.unit.map(|unit| Unit::Other(unit.to_owned()));
-        let sort = self.sort.openmetrics();
-        let mut encoder = encoder.encode_descriptor(self.stem, self.help, unit.as_ref(), sort)?;
+        let kind = self.kind.openmetrics();
+        let mut encoder = encoder.encode_descriptor(self.stem, self.help, unit.as_ref(), kind)?;
         for point in &self.points {
-            match self.sort {
-                Sort::Info => encoder.encode_info(&point.labels)?,
-                sort => Number(point.value, sort).encode(encoder.encode_family(&point.labels)?)?,
+            match self.kind {
+                MetricKind::Info => encoder.encode_info(&point.labels)?,
+                kind => Number(point.value, kind).encode(encoder.encode_family(&point.labels)?)?,
             }
         }
         Ok(())
     }
 }
 
-impl Sort {
+impl MetricKind {
     fn classic_name(self) -> &'static str {
         match self {
-            Sort::Counter => "counter",
-            Sort::Gauge | Sort::StateSet | Sort::Info => "gauge",
+            MetricKind::Counter => "counter",
+            MetricKind::Gauge | MetricKind::StateSet | MetricKind::Info => "gauge",
         }
     }
 
     fn openmetrics(self) -> MetricType {
         match self {
-            Sort::Gauge | Sort::StateSet => MetricType::Gauge,
-            Sort::Counter => MetricType::Counter,
-            Sort::Info => MetricType::Info,
+            MetricKind::Gauge | MetricKind::StateSet => MetricType::Gauge,
+            MetricKind::Counter => MetricType::Counter,
+            MetricKind::Info => MetricType::Info,
         }
     }
 }
@@ -137,7 +137,7 @@ impl Collector for Families {
     }
 }
 
-struct Number(f64, Sort);
+struct Number(f64, MetricKind);
 
 /// Up to here, every whole number is a float.
 const MOST_WHOLE: f64 = 9_007_199_254_740_992.0;
@@ -145,7 +145,7 @@ const MOST_WHOLE: f64 = 9_007_199_254_740_992.0;
 impl EncodeMetric for Number {
     fn encode(&self, mut encoder: MetricEncoder<'_>) -> fmt::Result {
         match self.1 {
-            Sort::Counter => encoder.encode_counter::<NoLabelSet, _, f64>(&self.0, None),
+            MetricKind::Counter => encoder.encode_counter::<NoLabelSet, _, f64>(&self.0, None),
             // A number of bytes reads better without a point.
             _ if self.0.fract() == 0.0 && self.0.abs() <= MOST_WHOLE => {
                 encoder.encode_gauge(&(self.0 as i64))

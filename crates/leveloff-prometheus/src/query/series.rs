@@ -1,18 +1,18 @@
 //! One series as it is kept between fetching and judging: twelve bytes a point.
 
-use super::answer::Sample;
+use super::response::Sample;
 use super::window::Window;
 
 /// Values at places of a window, in order. A place without a value is a gap, and takes no room.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Track {
+pub struct Series {
     places: Vec<u32>,
     values: Vec<f64>,
     /// Values that are none: NaN, infinite, negative.
     left_out: u32,
 }
 
-impl Track {
+impl Series {
     /// Adds the samples of the next chunk.
     pub fn extend(&mut self, samples: &[Sample], window: &Window) {
         self.places.reserve(samples.len());
@@ -23,7 +23,7 @@ impl Track {
     }
 
     /// Adds what another series of the same holds at places after our last.
-    pub fn append(&mut self, later: &Track) {
+    pub fn append(&mut self, later: &Series) {
         for (place, value) in later.iter() {
             self.push(Some(place), value);
         }
@@ -32,10 +32,10 @@ impl Track {
 
     /// Both together: the sum is there where any of both is.
     #[must_use]
-    pub fn plus(&self, other: &Track) -> Track {
-        let mut sum = Track {
+    pub fn plus(&self, other: &Series) -> Series {
+        let mut sum = Series {
             left_out: self.left_out + other.left_out,
-            ..Track::default()
+            ..Series::default()
         };
         let (mut ours, mut theirs) = (self.iter().peekable(), other.iter().peekable());
         loop {
@@ -57,8 +57,8 @@ impl Track {
 
     /// Another value at each place, or none.
     #[must_use]
-    pub fn mapped(&self, value: impl Fn(u32, f64) -> Option<f64>) -> Track {
-        let mut mapped = Track::default();
+    pub fn mapped(&self, value: impl Fn(u32, f64) -> Option<f64>) -> Series {
+        let mut mapped = Series::default();
         for (place, own) in self.iter() {
             if let Some(value) = value(place, own) {
                 mapped.push(Some(place), value);
@@ -99,8 +99,8 @@ impl Track {
     }
 
     /// Only what is at these places of the list, from the first on, every so many.
-    pub fn part(&self, from: usize, every: usize) -> Track {
-        Track {
+    pub fn part(&self, from: usize, every: usize) -> Series {
+        Series {
             places: self
                 .places
                 .iter()
@@ -127,7 +127,7 @@ impl Track {
                 self.values.push(value);
             }
             Some(_) => self.left_out += 1,
-            // A server that repeats itself, or answers what was not asked.
+            // A server that repeats itself, or sends times that were not requested.
             None => {}
         }
     }
@@ -137,17 +137,17 @@ impl Track {
 mod tests {
     use super::*;
 
-    fn track(values: &[(u32, f64)]) -> Track {
-        let mut track = Track::default();
+    fn series(values: &[(u32, f64)]) -> Series {
+        let mut series = Series::default();
         for (place, value) in values {
-            track.push(Some(*place), *value);
+            series.push(Some(*place), *value);
         }
-        track
+        series
     }
 
     #[test]
     fn a_gap_is_a_gap_and_what_is_no_number_is_counted() {
-        let gappy = track(&[(0, 1.0), (1, f64::NAN), (4, 5.0), (5, -1.0), (5, 6.0)]);
+        let gappy = series(&[(0, 1.0), (1, f64::NAN), (4, 5.0), (5, -1.0), (5, 6.0)]);
         assert_eq!(
             gappy.iter().collect::<Vec<_>>(),
             [(0, 1.0), (4, 5.0), (5, 6.0)]
@@ -160,8 +160,8 @@ mod tests {
 
     #[test]
     fn a_sum_is_where_any_part_is() {
-        let other = track(&[(1, 10.0), (2, 20.0), (7, 70.0)]);
-        let sum = track(&[(0, 1.0), (2, 3.0)]).plus(&other);
+        let other = series(&[(1, 10.0), (2, 20.0), (7, 70.0)]);
+        let sum = series(&[(0, 1.0), (2, 3.0)]).plus(&other);
         let expected = [(0, 1.0), (1, 10.0), (2, 23.0), (7, 70.0)];
         assert_eq!(sum.iter().collect::<Vec<_>>(), expected);
     }

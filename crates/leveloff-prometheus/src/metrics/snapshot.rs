@@ -17,26 +17,26 @@ use super::identity::Identity;
 /// The run at one moment.
 #[derive(Debug, Clone)]
 pub struct Snapshot {
-    /// Whose.
+    /// The name of the run.
     pub identity: Arc<Identity>,
     /// The run's rank, if it is one rank.
     pub rank: Option<Rank>,
-    /// What was seen; `None` before the first sample.
-    pub seen: Option<Seen>,
-    /// What is said of it, once anything is.
-    pub outlook: Option<Outlook>,
+    /// `None` before the first sample.
+    pub sample: Option<SampleNumbers>,
+    /// The verdict, once there is one.
+    pub verdict: Option<VerdictNumbers>,
 }
 
-/// What was seen of it.
+/// The numbers of a sample.
 #[derive(Debug, Clone, Default)]
-pub struct Seen {
+pub struct SampleNumbers {
     /// When.
     pub at: Option<SystemTime>,
     /// By the rank that a process belongs to and its role. They add up to the run.
-    pub parts: BTreeMap<(Option<Rank>, Role), Part>,
-    /// How far the training is.
+    pub roles: BTreeMap<(Option<Rank>, Role), RoleNumbers>,
+    /// The newest step of the training.
     pub step: Option<Step>,
-    /// How far it will go.
+    /// How many steps it plans.
     pub planned_steps: Option<Step>,
     /// What the training counted inside.
     pub inside: Inside,
@@ -52,7 +52,7 @@ pub struct Seen {
 
 /// Processes of one rank and role.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Part {
+pub struct RoleNumbers {
     /// How many.
     pub processes: u32,
     /// What they hold, shared pages counted once.
@@ -63,13 +63,13 @@ pub struct Part {
     pub swapped: Bytes,
     /// What a sum of their RSS says.
     pub rss: Bytes,
-    /// Their memory on GPUs, where anything tells.
+    /// Their memory on GPUs, where it is known.
     pub gpu: Option<Bytes>,
 }
 
-/// What is said of a run, as far as it is a number.
+/// The numbers of a verdict.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Outlook {
+pub struct VerdictNumbers {
     /// The verdict.
     pub verdict: Verdict,
     /// Growth now.
@@ -89,9 +89,9 @@ pub struct Growth {
     pub per_second: Option<f64>,
 }
 
-/// What metrics tell of a process.
+/// What the labels of a process are made of.
 #[derive(Debug, Clone, Copy)]
-pub struct Person {
+pub struct ProcessLabels {
     pid: Pid,
     role: Role,
     rank: Option<Rank>,
@@ -103,19 +103,19 @@ impl Snapshot {
         Snapshot {
             identity: Arc::clone(identity),
             rank: identity.rank_among(&BTreeSet::new()),
-            seen: None,
-            outlook: None,
+            sample: None,
+            verdict: None,
         }
     }
 
-    /// Of this sample of these people.
+    /// Of a sample of these processes.
     pub fn of(
         identity: &Arc<Identity>,
         sample: &Sample,
-        people: &HashMap<ProcessIndex, Person>,
-        outlook: Option<Outlook>,
+        processes: &HashMap<ProcessIndex, ProcessLabels>,
+        verdict: Option<VerdictNumbers>,
     ) -> Snapshot {
-        let ranks: BTreeSet<Rank> = people.values().filter_map(|person| person.rank).collect();
+        let ranks: BTreeSet<Rank> = processes.values().filter_map(|process| process.rank).collect();
         let rank = identity.rank_among(&ranks);
         // Of one rank's run, all is that rank's: its launcher as well, and whatever it is said to be.
         let label = |own: Option<Rank>| match ranks.len() {
@@ -125,31 +125,31 @@ impl Snapshot {
         Snapshot {
             identity: Arc::clone(identity),
             rank,
-            seen: Some(Seen::of(sample, people, label)),
-            outlook,
+            sample: Some(SampleNumbers::of(sample, processes, label)),
+            verdict,
         }
     }
 }
 
-impl Seen {
+impl SampleNumbers {
     fn of(
         sample: &Sample,
-        people: &HashMap<ProcessIndex, Person>,
+        processes: &HashMap<ProcessIndex, ProcessLabels>,
         label: impl Fn(Option<Rank>) -> Option<Rank>,
-    ) -> Seen {
-        let mut parts: BTreeMap<(Option<Rank>, Role), Part> = BTreeMap::new();
+    ) -> SampleNumbers {
+        let mut roles: BTreeMap<(Option<Rank>, Role), RoleNumbers> = BTreeMap::new();
         // A zombie has given its memory back, and is there only until its parent looks.
         for reading in sample.processes.iter().filter(|r| r.state != 'Z') {
-            if let Some(person) = people.get(&reading.process) {
-                let key = (label(person.rank), person.role);
-                parts.entry(key).or_default().add(person, reading);
+            if let Some(process) = processes.get(&reading.process) {
+                let key = (label(process.rank), process.role);
+                roles.entry(key).or_default().add(process, reading);
             }
         }
         let share = |percent: f32| f64::from(percent) / 100.0;
         let total = sample.tree().total;
-        Seen {
+        SampleNumbers {
             at: Some(SystemTime::now()),
-            parts,
+            roles,
             step: sample.progress.step,
             planned_steps: sample.progress.planned_steps,
             inside: sample.progress.inside,
@@ -161,9 +161,9 @@ impl Seen {
     }
 }
 
-impl Part {
-    fn add(&mut self, person: &Person, reading: &ProcessReading) {
-        let share = ProcessShare::of(reading, person.pid, person.role, person.rank);
+impl RoleNumbers {
+    fn add(&mut self, process: &ProcessLabels, reading: &ProcessReading) {
+        let share = ProcessShare::of(reading, process.pid, process.role, process.rank);
         self.processes += 1;
         self.memory += share.memory;
         self.shared += share.shared;
@@ -182,11 +182,11 @@ impl Part {
     }
 }
 
-impl Outlook {
+impl VerdictNumbers {
     /// The numbers that screens and reports show as well.
-    pub fn of(verdict: &RunVerdict) -> Outlook {
+    pub fn of(verdict: &RunVerdict) -> VerdictNumbers {
         let rate = in_bytes(verdict).rate.map(|rate| rate.value);
-        Outlook {
+        VerdictNumbers {
             verdict: verdict.verdict,
             growth: rate.map(|rate| Growth::of(rate, verdict.x_unit, verdict.pace)),
             ceiling: verdict.limit,
@@ -211,10 +211,10 @@ impl Growth {
     }
 }
 
-impl Person {
-    /// The one whom this is about.
-    pub fn of(info: &ProcessInfo) -> Person {
-        Person {
+impl ProcessLabels {
+    /// The labels of a process.
+    pub fn of(info: &ProcessInfo) -> ProcessLabels {
+        ProcessLabels {
             pid: info.key.pid,
             role: info.role,
             rank: info.rank,
@@ -227,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn growth_is_told_in_the_bases_that_are_known() {
+    fn growth_is_given_in_the_bases_that_are_known() {
         let by_steps = Growth::of(100.0, XUnit::Step, Some(Seconds(0.5)));
         assert_eq!(by_steps.per_step, Some(100.0));
         assert_eq!(by_steps.per_second, Some(200.0));

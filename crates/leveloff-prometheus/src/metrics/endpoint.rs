@@ -10,7 +10,6 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -19,18 +18,20 @@ use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 use tokio::time::{sleep, timeout};
 
-use super::board::Board;
-use super::reply::reply;
-use crate::notice::notice;
+use super::latest::Latest;
+use super::response::respond;
+use super::Notify;
+use crate::error::SetupError;
 
-/// An address that is ours, at which nobody is answered yet.
+/// A bound address at which no request is answered yet.
 #[derive(Debug)]
-pub struct Door {
-    listener: TcpListener,
+pub struct Listener {
+    socket: TcpListener,
     address: SocketAddr,
+    notify: Notify,
 }
 
-/// Answers whoever asks, until it is dropped.
+/// Answers requests until it is dropped.
 #[derive(Debug)]
 pub struct Endpoint {
     stop: Option<oneshot::Sender<()>>,
@@ -38,14 +39,14 @@ pub struct Endpoint {
 }
 
 /// Connections at a time. A scraper needs one; when more come than this, the oldest has to go, so that
-/// nobody keeps others out by holding on.
+/// idle connections keep no scraper out.
 const MOST_CONNECTIONS: usize = 64;
 
 /// How long a client may take to say what it wants, and may say nothing between two requests. Scrapers
 /// come every minute at the least, and keep their connection.
 const PATIENCE: Duration = Duration::from_secs(75);
 
-/// How long a connection lasts: whoever reads nothing of what it asked for is not waited for.
+/// How long a connection lasts, so that a client that reads nothing does not hold it forever.
 const LIFE: Duration = Duration::from_secs(600);
 
 /// How long an answer that is under way may take then.
@@ -60,36 +61,42 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// Requests are small and answers are ready; hyper's deepest calls use a fraction of it.
 const STACK: usize = 512 << 10;
 
-impl Door {
-    /// Takes the address.
-    pub fn open(wanted: SocketAddr) -> Result<Door> {
-        let listener = TcpListener::bind(wanted).map_err(|error| refusal(wanted, &error))?;
-        let address = listener.local_addr();
-        let ready = listener.set_nonblocking(true).and(address);
-        let address = ready.with_context(|| format!("cannot serve metrics at {wanted}"))?;
-        Ok(Door { listener, address })
+impl Listener {
+    /// Binds the address.
+    pub fn open(wanted: SocketAddr, notify: Notify) -> Result<Listener, SetupError> {
+        let bound = TcpListener::bind(wanted).and_then(|socket| {
+            socket.set_nonblocking(true)?;
+            let address = socket.local_addr()?;
+            Ok(Listener {
+                socket,
+                address,
+                notify,
+            })
+        });
+        bound.map_err(|error| refusal(wanted, &error))
     }
 
-    /// Where it is; a port was chosen if none was asked for.
+    /// The address, with the port that the system chose if the user named none.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Answers from now on. If that cannot be done it is said, and everything else goes on.
-    pub fn serve(self, board: &Arc<Board>) -> Option<Endpoint> {
+    /// Answers from now on. A failure is reported, and the run goes on.
+    pub fn serve(self, latest: &Arc<Latest>) -> Option<Endpoint> {
         let (stop, stopped) = oneshot::channel();
-        let board = Arc::clone(board);
-        let answers = move || answer_until(self.listener, &board, stopped);
+        let latest = Arc::clone(latest);
+        let notify = self.notify;
+        let answers = move || answer_until(self.socket, &latest, stopped);
         let watched = move || match catch_unwind(AssertUnwindSafe(answers)) {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => tell_end(&error.to_string()),
-            Err(_) => tell_end("leveloff has a bug, please report the lines above"),
+            Ok(Err(error)) => report_end(notify, &error.to_string()),
+            Err(_) => report_end(notify, "leveloff has a bug, please report the lines above"),
         };
         let thread = thread::Builder::new()
             .name("metrics".to_owned())
             .stack_size(STACK)
             .spawn(watched)
-            .inspect_err(|error| tell_end(&error.to_string()))
+            .inspect_err(|error| report_end(notify, &error.to_string()))
             .ok()?;
         Some(Endpoint {
             stop: Some(stop),
@@ -110,33 +117,34 @@ impl Drop for Endpoint {
     }
 }
 
-fn tell_end(why: &str) {
-    notice(&format!(
-        "no metrics are served any more, the run goes on: {why}"
+fn report_end(notify: Notify, reason: &str) {
+    notify(&format!(
+        "metrics are no longer served, the run goes on: {reason}"
     ));
 }
 
-fn refusal(wanted: SocketAddr, error: &io::Error) -> anyhow::Error {
-    let (ip, port) = (wanted.ip(), wanted.port());
-    let next = match error.kind() {
+fn refusal(address: SocketAddr, error: &io::Error) -> SetupError {
+    let (ip, port) = (address.ip(), address.port());
+    let reason = match error.kind() {
         io::ErrorKind::AddrInUse => format!(
-            "somebody is there already, such as another leveloff; pass another port, or none: --metrics {}",
+            "another process uses it, such as another leveloff; pass another port, or let the system choose: \
+             --metrics {}",
             SocketAddr::new(ip, 0)
         ),
         io::ErrorKind::PermissionDenied if port < 1024 => {
             format!("ports below 1024 are root's; pass a higher one: --metrics {ip}:9184")
         }
         io::ErrorKind::AddrNotAvailable => format!(
-            "this machine has no address {ip}; 127.0.0.1 is for itself, 0.0.0.0 for all that it has"
+            "this machine has no address {ip}; use 127.0.0.1 for this machine only, 0.0.0.0 for all its addresses"
         ),
         _ => format!("{error}; choose another address, or pass --metrics-file FILE.prom"),
     };
-    anyhow!("cannot serve metrics at {wanted}: {next}")
+    SetupError::Endpoint { address, reason }
 }
 
 fn answer_until(
     listener: TcpListener,
-    board: &Arc<Board>,
+    latest: &Arc<Latest>,
     stopped: oneshot::Receiver<()>,
 ) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -146,36 +154,36 @@ fn answer_until(
     runtime.block_on(async {
         let listener = tokio::net::TcpListener::from_std(listener)?;
         tokio::select! {
-            () = welcome(&listener, board) => {}
+            () = accept(&listener, latest) => {}
             _ = stopped => {}
         }
         Ok(())
     })
 }
 
-async fn welcome(listener: &tokio::net::TcpListener, board: &Arc<Board>) {
-    let mut guests: VecDeque<AbortHandle> = VecDeque::new();
+async fn accept(listener: &tokio::net::TcpListener, latest: &Arc<Latest>) {
+    let mut connections: VecDeque<AbortHandle> = VecDeque::new();
     loop {
         let Ok((stream, _)) = listener.accept().await else {
             sleep(PAUSE).await;
             continue;
         };
-        guests.retain(|guest| !guest.is_finished());
-        if guests.len() == MOST_CONNECTIONS
-            && let Some(oldest) = guests.pop_front()
+        connections.retain(|connection| !connection.is_finished());
+        if connections.len() == MOST_CONNECTIONS
+            && let Some(oldest) = connections.pop_front()
         {
             oldest.abort();
         }
-        let guest = tokio::spawn(converse(stream, Arc::clone(board)));
-        guests.push_back(guest.abort_handle());
+        let connection = tokio::spawn(serve_connection(stream, Arc::clone(latest)));
+        connections.push_back(connection.abort_handle());
     }
 }
 
-/// What a client does wrong ends its connection, and is nobody else's matter.
-async fn converse(stream: TcpStream, board: Arc<Board>) {
+/// A faulty client loses its connection and disturbs no other.
+async fn serve_connection(stream: TcpStream, latest: Arc<Latest>) {
     let _ = stream.set_nodelay(true);
     let answers = service_fn(move |request| {
-        let answer = reply(&request, &board);
+        let answer = respond(&request, &latest);
         async move { Ok::<_, Infallible>(answer) }
     });
     let connection = http1::Builder::new()
@@ -197,16 +205,16 @@ mod tests {
     #[test]
     fn a_refusal_names_the_address_and_the_next_step() {
         let low = SocketAddr::from(([127, 0, 0, 1], 80));
-        let told = |kind: io::ErrorKind| refusal(low, &kind.into()).to_string();
-        let privileged = told(io::ErrorKind::PermissionDenied);
+        let refused = |kind: io::ErrorKind| refusal(low, &kind.into()).to_string();
+        let privileged = refused(io::ErrorKind::PermissionDenied);
         assert!(privileged.contains("127.0.0.1:80"), "{privileged}");
         assert!(
             privileged.contains("--metrics 127.0.0.1:9184"),
             "{privileged}"
         );
-        let taken = told(io::ErrorKind::AddrInUse);
+        let taken = refused(io::ErrorKind::AddrInUse);
         assert!(taken.contains("--metrics 127.0.0.1:0"), "{taken}");
-        let other = told(io::ErrorKind::OutOfMemory);
+        let other = refused(io::ErrorKind::OutOfMemory);
         assert!(other.contains("--metrics-file"), "{other}");
     }
 }

@@ -1,4 +1,4 @@
-//! What is asked, in PromQL.
+//! Label matchers in PromQL.
 
 /// A matcher for one value: `job="lm"`.
 pub fn is(label: &str, value: &str) -> String {

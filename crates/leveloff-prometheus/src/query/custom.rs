@@ -1,36 +1,36 @@
-//! What others measure: any query that gives one series for each value of a label.
+//! Any PromQL query that gives one series for each value of a label.
 
 use std::collections::BTreeMap;
 
 use leveloff_report::place::thousands;
 
-use super::answer::SeriesAnswer;
+use super::response::SeriesResponse;
 use super::client::Client;
-use super::history::History;
+use super::run_history::RunHistory;
 use super::ranges::{self, MOST_POINTS};
-use super::trouble::Trouble;
+use super::error::QueryError;
 use super::window::Window;
 
 /// The series of a job are held against each other.
 const JOB: &str = "job";
 
-/// What the user asks.
+/// A query of the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Question<'a> {
+pub struct CustomQuery<'a> {
     /// In PromQL.
     pub query: &'a str,
-    /// The label that tells the series apart.
+    /// The label that distinguishes the series.
     pub by: &'a str,
 }
 
-impl Question<'_> {
-    /// How many series there are now, so that too many are not even asked for; `None` when the server
+impl CustomQuery<'_> {
+    /// How many series there are now, so that too many are not requested; `None` when the server
     /// cannot count them.
-    pub fn count(&self, client: &Client, window: &Window) -> Result<Option<u64>, Trouble> {
+    pub fn count(&self, client: &Client, window: &Window) -> Result<Option<u64>, QueryError> {
         let query = format!("count({})", self.query);
         let time = format!("{:.3}", window.end());
         let answer =
-            client.ask_all::<SeriesAnswer>("query", &[("query", &*query), ("time", &*time)])?;
+            client.ask_all::<SeriesResponse>("query", &[("query", &*query), ("time", &*time)])?;
         let count = answer
             .first()
             .and_then(|series| series.value)
@@ -43,31 +43,34 @@ impl Question<'_> {
         }
     }
 
-    /// Fetches them.
+    /// Fetches them, and the reason if the answer was incomplete.
+    ///
+    /// # Errors
+    /// If the server fails, or gives several series for one value of the label.
     pub fn fetch(
         &self,
         client: &Client,
         window: &Window,
-        heard: &(dyn Fn() + Sync),
-    ) -> Result<(Vec<History>, Option<Trouble>), Trouble> {
-        let fetched = ranges::fetch(client, self.query, window, heard)?;
-        let mut found: BTreeMap<String, History> = BTreeMap::new();
+        on_series: &(dyn Fn() + Sync),
+    ) -> Result<(Vec<RunHistory>, Option<QueryError>), QueryError> {
+        let fetched = ranges::fetch(client, self.query, window, on_series)?;
+        let mut found: BTreeMap<String, RunHistory> = BTreeMap::new();
         let series = fetched.series.len() as u64;
         for (labels, memory) in fetched.series {
             let name = labels.get(self.by).cloned().unwrap_or_default();
-            let history = History {
+            let history = RunHistory {
                 name: self.called(&name),
                 job: labels.get(JOB).cloned(),
                 labels,
                 memory,
-                ..History::default()
+                ..RunHistory::default()
             };
             if found.insert(name.clone(), history).is_some() {
                 return Err(self.ambiguous(&name, series));
             }
         }
         let found = found.into_values().filter(|run| !run.memory.is_empty());
-        Ok((found.collect(), fetched.torn))
+        Ok((found.collect(), fetched.incomplete))
     }
 
     /// Metrics that may have been meant instead.
@@ -89,10 +92,10 @@ impl Question<'_> {
         }
     }
 
-    fn ambiguous(&self, name: &str, series: u64) -> Trouble {
-        let Question { query, by } = self;
+    fn ambiguous(&self, name: &str, series: u64) -> QueryError {
+        let CustomQuery { query, by } = self;
         let (called, series) = (self.called(name), thousands(series));
-        Trouble::Ambiguous(format!(
+        QueryError::Ambiguous(format!(
             "it has {series} series, more than one of them for {by} {called}; ask for one each: --query \
              'sum by ({by}) ({query})'"
         ))

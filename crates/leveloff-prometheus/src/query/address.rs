@@ -3,11 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The address of a Prometheus, or of whatever speaks its language, as far as the API's own path.
+use crate::error::SetupError;
+
+/// The address of a server that speaks Prometheus' HTTP API, without the path of the API.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
     url: String,
-    /// A login stood in it, which is not kept.
+    /// It contained a login, which is not kept.
     had_login: bool,
 }
 
@@ -17,16 +19,12 @@ impl Address {
         format!("{}/api/v1/{path}", self.url)
     }
 
-    /// A login in an address is refused here and not while arguments are read: what is wrong with those is printed
-    /// together with them.
-    pub fn refuse_login(&self) -> anyhow::Result<()> {
-        if self.had_login {
-            anyhow::bail!(
-                "a password in an address can be read by everybody on this machine; put it in a file: --user-file, \
-                 --bearer-file"
-            );
+    /// Refuses a login here and not while the arguments are parsed: an error of the parser prints the argument.
+    pub(super) fn refuse_login(&self) -> Result<(), SetupError> {
+        match self.had_login {
+            true => Err(SetupError::LoginInAddress),
+            false => Ok(()),
         }
-        Ok(())
     }
 
     /// Whether the server is this machine: nothing is gained by compressing what does not travel.
@@ -83,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_is_refused_and_a_password_is_not_repeated() {
+    fn a_wrong_address_is_refused_and_a_password_is_not_repeated() {
         for wrong in ["", "ftp://x", "http://", "a b", "http://x/?q=1"] {
             assert!(wrong.parse::<Address>().is_err(), "{wrong}");
         }

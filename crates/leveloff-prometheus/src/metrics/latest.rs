@@ -1,4 +1,4 @@
-//! Where the newest numbers hang: put up by the sampler, read by everybody else.
+//! The newest snapshot: replaced by the sampler, read by the endpoint and the file.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
@@ -7,22 +7,22 @@ use super::exposition::{classic, openmetrics};
 use super::families::families;
 use super::snapshot::Snapshot;
 
-/// The newest page. The lock is held for as long as it takes to copy a pointer.
+/// The newest snapshot. The lock is held only while a pointer is copied.
 #[derive(Debug)]
-pub struct Board {
+pub struct Latest {
     state: Mutex<State>,
-    news: Condvar,
+    changed: Condvar,
 }
 
 #[derive(Debug)]
 struct State {
     page: Arc<Page>,
-    /// How many were put up before it.
+    /// How many were published before it.
     number: u64,
     is_closed: bool,
 }
 
-/// A snapshot, written down when somebody asks for it, and once for all who do.
+/// A snapshot, formatted at most once and only if it is requested.
 #[derive(Debug)]
 pub struct Page {
     snapshot: Snapshot,
@@ -30,29 +30,29 @@ pub struct Page {
     classic: OnceLock<String>,
 }
 
-impl Board {
-    /// A board with a first page.
-    pub fn new(snapshot: Snapshot) -> Board {
-        Board {
+impl Latest {
+    /// Begins with a first snapshot.
+    pub fn new(snapshot: Snapshot) -> Latest {
+        Latest {
             state: Mutex::new(State {
                 page: Arc::new(Page::new(snapshot)),
                 number: 0,
                 is_closed: false,
             }),
-            news: Condvar::new(),
+            changed: Condvar::new(),
         }
     }
 
-    /// Puts a newer page in place of the last.
-    pub fn show(&self, snapshot: Snapshot) {
+    /// Replaces the snapshot by a newer one.
+    pub fn publish(&self, snapshot: Snapshot) {
         let page = Arc::new(Page::new(snapshot));
         let mut state = self.state();
         let old = std::mem::replace(&mut state.page, page);
         state.number += 1;
         drop(state);
-        // Outside of the lock: freeing it takes longer than anything else here.
+        // Outside of the lock: freeing it takes longer than all the rest.
         drop(old);
-        self.news.notify_all();
+        self.changed.notify_all();
     }
 
     /// The newest page.
@@ -73,11 +73,11 @@ impl Board {
             }
             state = match early.is_zero() {
                 true => self
-                    .news
+                    .changed
                     .wait(state)
                     .unwrap_or_else(PoisonError::into_inner),
                 false => {
-                    let woken = self.news.wait_timeout(state, early);
+                    let woken = self.changed.wait_timeout(state, early);
                     woken.unwrap_or_else(PoisonError::into_inner).0
                 }
             };
@@ -87,7 +87,7 @@ impl Board {
     /// There will be no more pages.
     pub fn close(&self) {
         self.state().is_closed = true;
-        self.news.notify_all();
+        self.changed.notify_all();
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -1,13 +1,13 @@
-//! Who we are to the server. Never printed, not even by a programmer.
+//! Credentials for the server. They are never printed, not even by `Debug`.
 
 use std::fmt;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD as STANDARD;
 
-use crate::cli::FleetArgs;
+use super::client::ClientOptions;
+use crate::error::SetupError;
 
 /// A token for `Authorization: Bearer`.
 const TOKEN: &str = "LEVELOFF_PROMETHEUS_TOKEN";
@@ -16,7 +16,7 @@ const USER: &str = "LEVELOFF_PROMETHEUS_USER";
 /// Its password.
 const PASSWORD: &str = "LEVELOFF_PROMETHEUS_PASSWORD";
 
-/// The value of the header that tells who we are.
+/// The value of the header `Authorization`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credentials(String);
 
@@ -27,15 +27,18 @@ impl fmt::Debug for Credentials {
 }
 
 impl Credentials {
-    /// From the files that were named, else from the environment; `None` when nobody told.
-    pub fn of(args: &FleetArgs) -> Result<Option<Credentials>> {
-        if let Some(path) = &args.bearer_file {
+    /// From the files in the options, else from the environment.
+    pub fn of(options: &ClientOptions) -> Result<Option<Credentials>, SetupError> {
+        if let Some(path) = &options.bearer_file {
             return Ok(Some(Credentials::bearer(&first_line(path)?)));
         }
-        if let Some(path) = &args.user_file {
+        if let Some(path) = &options.user_file {
             let line = first_line(path)?;
             let Some((user, password)) = line.split_once(':') else {
-                bail!("{} has no colon; write USER:PASSWORD in it", path.display());
+                return Err(SetupError::File {
+                    path: path.clone(),
+                    reason: "has no colon; write USER:PASSWORD in it".to_owned(),
+                });
             };
             return Ok(Some(Credentials::basic(user, password)));
         }
@@ -69,12 +72,15 @@ impl Credentials {
     }
 }
 
-fn first_line(path: &Path) -> Result<String> {
+fn first_line(path: &Path) -> Result<String, SetupError> {
     let text = std::fs::read_to_string(path);
-    let text = text.with_context(|| format!("cannot read {}", path.display()))?;
+    let text = text.map_err(|error| SetupError::unreadable(path, &error))?;
     match text.lines().next().map(str::trim) {
         Some(line) if !line.is_empty() && line.is_ascii() => Ok(line.to_owned()),
-        _ => bail!("{} has no secret in its first line", path.display()),
+        _ => Err(SetupError::File {
+            path: path.to_owned(),
+            reason: "has no secret in its first line".to_owned(),
+        }),
     }
 }
 
@@ -82,28 +88,31 @@ fn first_line(path: &Path) -> Result<String> {
 mod tests {
     use super::*;
 
-    fn of_file(content: &str) -> Result<Option<Credentials>> {
-        let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("secret");
+    fn of_file(content: &str) -> Result<Option<Credentials>, SetupError> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("secret");
         std::fs::write(&path, content).unwrap();
-        Credentials::of(&FleetArgs {
+        Credentials::of(&ClientOptions {
+            address: "http://127.0.0.1:9090".parse().unwrap(),
+            bearer_file: None,
             user_file: Some(path),
-            ..FleetArgs::default()
+            ca_file: None,
+            timeout: std::time::Duration::from_secs(1),
         })
     }
 
     #[test]
-    fn basic_is_what_everybody_sends() {
+    fn basic_is_encoded_as_the_standard_says() {
         let credentials = of_file("Aladdin:open sesame\n").unwrap().unwrap();
         assert_eq!(credentials.header(), "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==");
     }
 
     #[test]
-    fn secrets_are_not_told_to_programmers_either() {
-        let told = format!("{:?}", of_file("user:secret").unwrap());
+    fn debug_output_has_no_secrets() {
+        let shown = format!("{:?}", of_file("user:secret").unwrap());
         assert!(
-            !told.contains("secret") && !told.contains("dXNlc"),
-            "{told}"
+            !shown.contains("secret") && !shown.contains("dXNlc"),
+            "{shown}"
         );
         let error = of_file("hunter2").unwrap_err().to_string();
         assert!(

@@ -1,9 +1,9 @@
-//! What is answered to a request.
+//! The response to a request.
 
 use hyper::header::{ACCEPT, ALLOW, CONTENT_TYPE, HeaderMap, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 
-use super::board::Board;
+use super::latest::Latest;
 
 const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
@@ -11,25 +11,25 @@ const CLASSIC: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 const POINTER: &str = "leveloff: the metrics are at /metrics\n";
 
-/// The answer to a request, of which only its head is looked at.
-pub fn reply<Body>(request: &Request<Body>, board: &Board) -> Response<String> {
+/// The response to a request, by its head alone.
+pub fn respond<Body>(request: &Request<Body>, latest: &Latest) -> Response<String> {
     if request.method() != Method::GET && request.method() != Method::HEAD {
-        let mut answer = plain(StatusCode::METHOD_NOT_ALLOWED, POINTER);
+        let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, POINTER);
         let allowed = HeaderValue::from_static("GET, HEAD");
-        answer.headers_mut().insert(ALLOW, allowed);
-        return answer;
+        response.headers_mut().insert(ALLOW, allowed);
+        return response;
     }
     match request.uri().path() {
         "/metrics" if prefers_openmetrics(request.headers()) => {
-            answer(StatusCode::OK, OPENMETRICS, board.page().openmetrics())
+            respond_with(StatusCode::OK, OPENMETRICS, latest.page().openmetrics())
         }
-        "/metrics" => answer(StatusCode::OK, CLASSIC, board.page().classic()),
+        "/metrics" => respond_with(StatusCode::OK, CLASSIC, latest.page().classic()),
         "/" => plain(StatusCode::OK, POINTER),
         _ => plain(StatusCode::NOT_FOUND, POINTER),
     }
 }
 
-/// Whoever does not say that it reads OpenMetrics gets what everything reads.
+/// A client that does not ask for OpenMetrics gets the format that every client reads.
 fn prefers_openmetrics(headers: &HeaderMap) -> bool {
     let accepted = headers.get_all(ACCEPT).into_iter();
     let mut accepted = accepted.filter_map(|value| value.to_str().ok());
@@ -37,13 +37,13 @@ fn prefers_openmetrics(headers: &HeaderMap) -> bool {
 }
 
 fn plain(status: StatusCode, text: &str) -> Response<String> {
-    answer(status, "text/plain; charset=utf-8", text)
+    respond_with(status, "text/plain; charset=utf-8", text)
 }
 
-fn answer(status: StatusCode, sort: &'static str, text: &str) -> Response<String> {
-    let mut answer = Response::new(text.to_owned());
-    *answer.status_mut() = status;
-    let sort = HeaderValue::from_static(sort);
-    answer.headers_mut().insert(CONTENT_TYPE, sort);
-    answer
+fn respond_with(status: StatusCode, kind: &'static str, text: &str) -> Response<String> {
+    let mut response = Response::new(text.to_owned());
+    *response.status_mut() = status;
+    let kind = HeaderValue::from_static(kind);
+    response.headers_mut().insert(CONTENT_TYPE, kind);
+    response
 }

@@ -16,7 +16,7 @@ pub trait Item: for<'de> Deserialize<'de> {}
 
 /// A series of a range, with its samples in the order of time.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-pub struct SeriesAnswer {
+pub struct SeriesResponse {
     /// Which series.
     #[serde(default)]
     pub metric: Labels,
@@ -32,7 +32,7 @@ pub struct SeriesAnswer {
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 pub struct Sample(pub f64, #[serde(deserialize_with = "number")] pub f64);
 
-impl Item for SeriesAnswer {}
+impl Item for SeriesResponse {}
 impl Item for Labels {}
 impl Item for String {}
 
@@ -137,7 +137,7 @@ impl<'de, I: Item> Visitor<'de> for Data<'_, I> {
     }
 }
 
-/// How reading ends when nobody wants more.
+/// How reading ends when the caller has enough.
 const ENOUGH: &str = "enough";
 
 /// Numbers are written as text, since JSON has no NaN.
@@ -187,7 +187,7 @@ mod tests {
         let text = r#"{"status":"success","data":{"resultType":"matrix","result":[
             {"metric":{"rank":"0"},"values":[[1.5,"12"],[16.5,"NaN"],[31.5,"+Inf"]]},
             {"metric":{"rank":"1"},"histograms":[[1,{"count":"1"}]]}]},"infos":["x"]}"#;
-        let (series, envelope) = all::<SeriesAnswer>(text).unwrap();
+        let (series, envelope) = all::<SeriesResponse>(text).unwrap();
         assert_eq!(envelope, Envelope::default());
         assert_eq!(series[0].metric["rank"], "0");
         assert_eq!(series[0].values[0], Sample(1.5, 12.0));
@@ -214,11 +214,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_torn_ends_early_and_what_is_something_else_is_no_answer() {
-        let torn = r#"{"status":"success","data":{"result":[{"metric":{},"values":[[1,"2"],[3,"#;
-        assert!(all::<SeriesAnswer>(torn).unwrap_err().is_eof());
+    fn what_is_incomplete_ends_early_and_what_is_something_else_is_no_answer() {
+        let incomplete = r#"{"status":"success","data":{"result":[{"metric":{},"values":[[1,"2"],[3,"#;
+        assert!(all::<SeriesResponse>(incomplete).unwrap_err().is_eof());
         for other in ["[]", "{}", "\"hello\"", "<html>", r#"{"status":"ok"}"#] {
-            assert!(all::<SeriesAnswer>(other).is_err(), "{other}");
+            assert!(all::<SeriesResponse>(other).is_err(), "{other}");
         }
     }
 }
