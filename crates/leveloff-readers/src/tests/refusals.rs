@@ -65,7 +65,7 @@ fn what_is_no_input_is_refused_with_what_to_do() {
             "loss, step",
         ),
         (b"step,loss\n1,5\n2,4\n", "step, loss"),
-        (b"\n\n\n", "tells no memory"),
+        (b"\n\n\n", "has no memory values"),
     ];
     for (bytes, expected) in cases {
         let error = wrong(bytes);
