@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use leveloff_report::place::thousands;
+use leveloff_text::number::thousands;
 
 use super::response::SeriesResponse;
 use super::client::Client;

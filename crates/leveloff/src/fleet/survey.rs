@@ -10,7 +10,7 @@ use leveloff_prometheus::query::{
     self, Client, ClientOptions, CustomQuery, MEMORY, QueryError, RankBatch, RunHistory, SeriesResponse, Window,
 };
 use leveloff_readers::SizeUnit;
-use leveloff_report::fleet::{Fleet, Member};
+use leveloff_text::fleet::{Fleet, Member};
 
 use super::fleet_judge::FleetJudge;
 use super::progress::Progress;
