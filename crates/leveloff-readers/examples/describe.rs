@@ -5,9 +5,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use leveloff_readers::{ColumnChoice, Input, open};
 use leveloff_classifier::observation::Observation;
 use leveloff_model::inside::InsideFact;
+use leveloff_readers::{ColumnChoice, Input, open};
 
 fn main() -> Result<()> {
     let mut columns = ColumnChoice::default();

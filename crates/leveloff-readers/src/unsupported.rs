@@ -92,4 +92,3 @@ fn is_json_array(head: &[u8]) -> bool {
     let inside = head.trim_ascii_start().strip_prefix(b"[");
     inside.is_some_and(|inside| inside.trim_ascii_start().starts_with(b"{\""))
 }
-

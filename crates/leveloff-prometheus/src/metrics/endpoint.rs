@@ -18,9 +18,9 @@ use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 use tokio::time::{sleep, timeout};
 
+use super::Notify;
 use super::latest::Latest;
 use super::response::respond;
-use super::Notify;
 use crate::error::SetupError;
 
 /// A bound address at which no request is answered yet.

@@ -8,7 +8,7 @@ use leveloff_model::inside::InsideFact;
 use leveloff_model::process::{Rank, Role};
 use leveloff_model::units::Bytes;
 
-use super::exposition::{Family, Label, Point, MetricKind};
+use super::exposition::{Family, Label, MetricKind, Point};
 use super::snapshot::{RoleNumbers, SampleNumbers, Snapshot};
 
 /// The verdict's family, and the label that holds its states: in a state set they have one name.

@@ -115,7 +115,10 @@ impl Snapshot {
         processes: &HashMap<ProcessIndex, ProcessLabels>,
         verdict: Option<VerdictNumbers>,
     ) -> Snapshot {
-        let ranks: BTreeSet<Rank> = processes.values().filter_map(|process| process.rank).collect();
+        let ranks: BTreeSet<Rank> = processes
+            .values()
+            .filter_map(|process| process.rank)
+            .collect();
         let rank = identity.rank_among(&ranks);
         // Of one rank's run, all is that rank's: its launcher as well, and whatever it is said to be.
         let label = |own: Option<Rank>| match ranks.len() {

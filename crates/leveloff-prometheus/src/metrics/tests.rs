@@ -14,12 +14,12 @@ use leveloff_model::sample::{
 };
 use leveloff_model::units::{Bytes, CpuMillis, Seconds, Step};
 
-use super::latest::Latest;
 use super::exposition::{classic, openmetrics};
 use super::families::families;
 use super::identity::Identity;
+use super::latest::Latest;
 use super::response::respond;
-use super::snapshot::{Growth, VerdictNumbers, ProcessLabels, Snapshot};
+use super::snapshot::{Growth, ProcessLabels, Snapshot, VerdictNumbers};
 
 /// A number's name and labels, sorted, as `name{a="b"}`, with its labels unescaped.
 type Series = BTreeMap<String, f64>;

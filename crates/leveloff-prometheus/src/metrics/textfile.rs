@@ -9,8 +9,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::latest::Latest;
 use super::Notify;
+use super::latest::Latest;
 use crate::error::SetupError;
 
 /// A path at which the file can be written.
@@ -128,7 +128,9 @@ fn keep(path: &Path, latest: &Latest, notify: Notify, _removing: Sender<()>) {
 
 fn failure(path: &Path, error: &io::Error) -> String {
     let path = path.display();
-    format!("cannot write metrics to {path}, the run goes on: {error}; free some space, or choose another file")
+    format!(
+        "cannot write metrics to {path}, the run goes on: {error}; free some space, or choose another file"
+    )
 }
 
 /// A reader sees the old file or the new one, never a part.

@@ -13,9 +13,9 @@ use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, BodyReader, http};
 
 use super::address::Address;
-use super::response::{self, Item};
 use super::credentials::Credentials;
 use super::error::QueryError;
+use super::response::{self, Item};
 use crate::error::SetupError;
 
 /// Between one attempt and the next. A server that restarts needs moments; one that needs longer is down.
@@ -146,7 +146,11 @@ impl Client {
     }
 
     /// Asks for a list that is known to be short.
-    pub fn ask_all<I: Item>(&self, path: &str, form: &[(&str, &str)]) -> Result<Vec<I>, QueryError> {
+    pub fn ask_all<I: Item>(
+        &self,
+        path: &str,
+        form: &[(&str, &str)],
+    ) -> Result<Vec<I>, QueryError> {
         let items = std::cell::RefCell::new(Vec::new());
         self.ask(
             path,
@@ -244,7 +248,9 @@ impl Client {
 
     fn unreadable(&self, error: serde_json::Error) -> QueryError {
         match error.classify() {
-            serde_json::error::Category::Eof => QueryError::CutOff("its answer ends early".to_owned()),
+            serde_json::error::Category::Eof => {
+                QueryError::CutOff("its answer ends early".to_owned())
+            }
             serde_json::error::Category::Io => self.broken(&error.into()),
             _ => QueryError::NotPrometheus(few(&error.to_string())),
         }

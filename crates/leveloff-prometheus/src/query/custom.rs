@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use leveloff_text::number::thousands;
 
-use super::response::SeriesResponse;
 use super::client::Client;
-use super::run_history::RunHistory;
-use super::ranges::{self, MOST_POINTS};
 use super::error::QueryError;
+use super::ranges::{self, MOST_POINTS};
+use super::response::SeriesResponse;
+use super::run_history::RunHistory;
 use super::window::Window;
 
 /// The series of a job are held against each other.

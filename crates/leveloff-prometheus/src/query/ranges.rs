@@ -6,10 +6,10 @@ use std::ops::ControlFlow;
 
 use leveloff_text::number::thousands;
 
-use super::response::{Labels, SeriesResponse};
 use super::client::Client;
-use super::series::Series;
 use super::error::QueryError;
+use super::response::{Labels, SeriesResponse};
+use super::series::Series;
 use super::window::{Chunk, Window};
 
 /// Points that are kept at once, of one query: 12 bytes each.

@@ -7,13 +7,13 @@ use std::ops::ControlFlow;
 use leveloff_model::process::Role;
 use leveloff_text::number::thousands;
 
-use super::response::Labels;
 use super::client::Client;
-use super::run_history::RunHistory;
+use super::error::QueryError;
 use super::promql::{is, is_any};
 use super::ranges::{self, Ranges};
+use super::response::Labels;
+use super::run_history::RunHistory;
 use super::series::Series;
-use super::error::QueryError;
 use super::window::Window;
 
 /// Memory by role; the sum over roles is what a run really holds.

@@ -215,7 +215,8 @@ mod tests {
 
     #[test]
     fn what_is_incomplete_ends_early_and_what_is_something_else_is_no_answer() {
-        let incomplete = r#"{"status":"success","data":{"result":[{"metric":{},"values":[[1,"2"],[3,"#;
+        let incomplete =
+            r#"{"status":"success","data":{"result":[{"metric":{},"values":[[1,"2"],[3,"#;
         assert!(all::<SeriesResponse>(incomplete).unwrap_err().is_eof());
         for other in ["[]", "{}", "\"hello\"", "<html>", r#"{"status":"ok"}"#] {
             assert!(all::<SeriesResponse>(other).is_err(), "{other}");

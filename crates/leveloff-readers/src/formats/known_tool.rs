@@ -1,7 +1,7 @@
 //! Tables of tools whose columns have other units than their names say.
 
-use super::curve_table::CurveTable;
 use super::Recognition;
+use super::curve_table::CurveTable;
 use crate::column::Name;
 use crate::columns::ColumnChoice;
 use crate::stream::Stream;
@@ -46,7 +46,6 @@ impl Tool {
             None
         }
     }
-
 }
 
 pub fn recognise_psrecord_log(stream: &mut Stream, columns: &ColumnChoice) -> Recognition {

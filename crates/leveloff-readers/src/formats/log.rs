@@ -2,8 +2,8 @@
 
 mod counter;
 mod label;
-mod memory_value;
 mod label_counts;
+mod memory_value;
 mod token;
 
 use leveloff_classifier::observation::{Observation, XUnit};
@@ -14,8 +14,8 @@ use leveloff_progress::{OutputParser, Plan, ProgressUpdate};
 
 use self::counter::{Counter, Counts};
 use self::label::Label;
-use self::memory_value::memory_values;
 use self::label_counts::LabelCounts;
+use self::memory_value::memory_values;
 use super::{Format, Recognition};
 use crate::clock::{Timeline, stamp};
 use crate::column::Name;
@@ -74,7 +74,10 @@ fn find(stream: &mut Stream, columns: &ColumnChoice) -> Result<Option<Log>> {
 impl Log {
     /// Looks for memory in the first lines; `None` when there is none.
     fn of(lines: &[&[u8]], choice: &ColumnChoice) -> Result<Option<Log>> {
-        let wanted = choice.y.as_ref().map(|name| Label::of_name(name.as_bytes()));
+        let wanted = choice
+            .y
+            .as_ref()
+            .map(|name| Label::of_name(name.as_bytes()));
         let counts = LabelCounts::of(lines, choice.y_unit.is_some(), wanted);
         let Some(label) = counts.best() else {
             if let Some(name) = &choice.y
@@ -216,7 +219,9 @@ impl LogState {
         }
         match x_source {
             // A line without its counter belongs to the step before.
-            XSource::Counter(counter) => observation.count = counts.get(counter).or(observation.count),
+            XSource::Counter(counter) => {
+                observation.count = counts.get(counter).or(observation.count)
+            }
             XSource::Progress => observation.count = self.step,
             XSource::Timestamp => observation.count = None,
             XSource::LineNumber => observation.count = Some(self.lines as f64),

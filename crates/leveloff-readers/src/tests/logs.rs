@@ -14,7 +14,8 @@ fn a_log_that_people_write_is_read() {
     assert_eq!(input.memory()[0], 5_552_000_000);
     assert_eq!(input.memory()[4], 12_000_000_000);
     assert!(
-        input.observations
+        input
+            .observations
             .iter()
             .all(|o| o.inside.get(InsideFact::Tensors) == Some(6529))
     );
@@ -41,9 +42,15 @@ fn steps_may_stand_on_other_lines_than_memory() {
 #[test]
 fn logs_without_steps_have_times_or_lines() {
     let input = read("[23:59:50] Memory: 5.4 GB\n[00:00:10] Memory: 5.5 GB\n");
-    assert_eq!((input.unit, input.times()), (XUnit::Second, vec![0.0, 20.0]));
+    assert_eq!(
+        (input.unit, input.times()),
+        (XUnit::Second, vec![0.0, 20.0])
+    );
     let input = read("Memory: 5.4 GB\nMemory: 5500 MB\n");
-    assert_eq!((input.unit, input.counts()), (XUnit::Sample, vec![1.0, 2.0]));
+    assert_eq!(
+        (input.unit, input.counts()),
+        (XUnit::Sample, vec![1.0, 2.0])
+    );
     assert_eq!(input.memory(), [5_400_000_000, 5_500_000_000]);
     let epochs = read("Epoch 1: host 17.2GiB\nEpoch 2: host 17.3GiB\n");
     assert_eq!(
@@ -68,7 +75,8 @@ fn of_several_amounts_in_a_log_one_is_followed() {
 fn what_a_log_does_not_have_cannot_be_asked_for() {
     let ask = |x: Option<&str>, y: Option<&str>| {
         let input = read_with("step 1 RAM 5 GB\nstep 2 RAM 6 GB\n", &choice(x, y, None));
-        input.map(|input| input.unit)
+        input
+            .map(|input| input.unit)
             .map_err(|error| format!("{error:#}"))
     };
     let error = ask(None, Some("gpu")).unwrap_err();

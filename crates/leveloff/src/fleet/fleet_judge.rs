@@ -8,9 +8,9 @@ use leveloff_model::process::{Pid, ProcessIndex, Role};
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::sample::{Ceiling, CeilingKind};
 use leveloff_model::units::{Bytes, Seconds};
-use leveloff_text::fleet::Member;
 use leveloff_prometheus::query::{RunHistory, Series, Window, last_restart, repetition};
 use leveloff_readers::SizeUnit;
+use leveloff_text::fleet::Member;
 
 /// A run whose last value is older than this is over: Prometheus itself forgets one after as long.
 const OVER: Seconds = Seconds(300.0);
@@ -104,7 +104,13 @@ impl FleetJudge {
         (memory, notes)
     }
 
-    fn observation(&self, history: &RunHistory, begun: u32, place: u32, memory: Bytes) -> Observation {
+    fn observation(
+        &self,
+        history: &RunHistory,
+        begun: u32,
+        place: u32,
+        memory: Bytes,
+    ) -> Observation {
         let at = |series: &Option<Series>| series.as_ref().and_then(|series| series.at(place));
         Observation {
             count: at(&history.steps),
@@ -163,8 +169,8 @@ mod tests {
 
     use leveloff_classifier::verdict::Verdict;
 
-    use leveloff_prometheus::query::Sample;
     use super::*;
+    use leveloff_prometheus::query::Sample;
 
     fn fleet_judge() -> FleetJudge {
         FleetJudge {

@@ -7,7 +7,8 @@ use anyhow::{Result, anyhow, bail};
 use leveloff_model::process::printable;
 use leveloff_model::units::Seconds;
 use leveloff_prometheus::query::{
-    self, Client, ClientOptions, CustomQuery, MEMORY, QueryError, RankBatch, RunHistory, SeriesResponse, Window,
+    self, Client, ClientOptions, CustomQuery, MEMORY, QueryError, RankBatch, RunHistory,
+    SeriesResponse, Window,
 };
 use leveloff_readers::SizeUnit;
 use leveloff_text::fleet::{Fleet, Member};
@@ -149,9 +150,8 @@ impl Survey {
         let arrived = histories.len();
         let (members, mut failures) = self.judge(&histories, judge, &progress, self.args.jobs);
         failures.extend(
-            incomplete.map(|error| {
-                self.part(&format!("more than the {arrived} that are told"), &error)
-            }),
+            incomplete
+                .map(|error| self.part(&format!("more than the {arrived} that are told"), &error)),
         );
         Ok((members, failures))
     }
