@@ -426,3 +426,6 @@ impl<W: Write> Table<W> {
         Ok(self.csv.write_record(None::<&[u8]>)?)
     }
 }
+
+#[cfg(test)]
+mod tests;

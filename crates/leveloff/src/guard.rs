@@ -14,7 +14,7 @@ use leveloff_supervise::stop_requests::StopRequests;
 use crate::chronicle::Reading;
 use crate::cli::{GuardArgs, GuardCommandArgs, ReportFormat};
 use crate::judge::live::LiveJudge;
-use crate::metrics::Metrics;
+use crate::metrics;
 use crate::notice::{notice, say};
 use crate::record::{begin, watch};
 use crate::report::written;
@@ -48,7 +48,7 @@ pub fn run(args: &GuardCommandArgs) -> Result<ExitCode> {
         output: args.output.clone(),
         watch: &args.watch,
     };
-    let metrics = Metrics::open(&plan)?;
+    let metrics = metrics::open(&plan)?;
     let (recorder, _held) = match &args.output {
         Some(_) => (Some(plan.create_recording()?), None),
         // A bundle holds the recording, also if nobody asked for one.

@@ -13,7 +13,7 @@ use leveloff_supervise::stop_requests::StopRequests;
 
 use crate::cli::RecordArgs;
 use crate::guard::options as guard_options;
-use crate::metrics::Metrics;
+use crate::metrics;
 use crate::notice::{notice, say};
 use crate::recorder::Recorder;
 use crate::run_target::{Asked, RunTarget, several};
@@ -44,7 +44,7 @@ pub fn run(args: &RecordArgs) -> Result<ExitCode> {
         .filter(|_| !args.target.system)
         .map(|options| Guard::new(options, args.watch.interval, say))
         .transpose()?;
-    let metrics = Metrics::open(&plan)?;
+    let metrics = metrics::open(&plan)?;
     let recorder = plan.create_recording()?;
     notice(&format!(
         "{} · recording {}",

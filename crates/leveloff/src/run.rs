@@ -25,7 +25,7 @@ use leveloff_supervise::restart::Restarts;
 
 use crate::cli::RunArgs;
 use crate::guard::options as guard_options;
-use crate::metrics::Metrics;
+use crate::metrics;
 use crate::notice::{notice, say};
 use crate::recorder::Recorder;
 use crate::session::{Plan, Session};
@@ -71,7 +71,7 @@ pub fn run(args: &RunArgs) -> Result<RunEnd> {
     let guard = guard(args, isolation)?;
     let restarts = restarts(args, guard.is_some())?;
     let started = started(args, restarts.as_ref(), isolation)?;
-    let metrics = Metrics::open(&plan)?;
+    let metrics = metrics::open(&plan)?;
     let recorder = plan.create_recording()?;
     let recording = recorder.path().to_owned();
     let stage = look

@@ -7,6 +7,7 @@ use anyhow::Result;
 use leveloff_dashboard::event::SourceNews;
 use leveloff_model::recording::{EndReason, StatedFacts};
 use leveloff_model::sample::Tick;
+use leveloff_prometheus::metrics::Metrics;
 use leveloff_sampler::sampler::{SamplerError, SamplerOptions};
 use leveloff_supervise::guard::Guard;
 use leveloff_supervise::launch::{Outcome, OutputStream};
@@ -14,7 +15,6 @@ use leveloff_supervise::oom::OomWatch;
 use leveloff_supervise::restart::{Ending, Restarts, Turn};
 use leveloff_supervise::stop_requests::StopRequests;
 
-use crate::metrics::Metrics;
 use crate::notice::notice;
 use crate::recorder::Recorder;
 use crate::session::Session;

@@ -13,7 +13,7 @@ use leveloff_supervise::guard::Guard;
 use super::{choice, short_command};
 use crate::cli::WatchingArgs;
 use crate::guard::options as guard_options;
-use crate::metrics::Metrics;
+use crate::metrics;
 use crate::notice::say;
 use crate::record::{TOP_GROWERS, begin};
 use crate::recorder::Recorder;
@@ -43,7 +43,7 @@ pub fn run(args: &WatchingArgs, pid: Option<i32>, look: Look) -> Result<ExitCode
         .filter(|_| !args.target.system)
         .map(|options| Guard::new(options, args.watch.interval, say))
         .transpose()?;
-    let metrics = Metrics::open(&plan)?;
+    let metrics = metrics::open(&plan)?;
     let (recorder, _held) = match &args.output {
         Some(_) => (Some(plan.create_recording()?), None),
         // Nobody asked for a recording, and somebody may still want a table of what was seen.
