@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
 use crate::inside::{GrownTensors, Inside};
 use crate::process::ProcessIndex;
 use crate::units::{Seconds, Step};
@@ -30,8 +28,7 @@ pub struct Progress {
 }
 
 /// Where progress was learned, best first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ProgressSource {
     /// Marks that the training wrote for us.
     Marks,
@@ -39,11 +36,12 @@ pub enum ProgressSource {
     Output,
     /// A log file.
     Log,
+    /// A source that a later version of leveloff recorded.
+    Other,
 }
 
 /// What a training does at a moment.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Phase {
     /// Training steps.
     Train,
@@ -107,11 +105,5 @@ impl From<String> for Phase {
             "checkpoint" | "save" => Phase::Checkpoint,
             _ => Phase::Other(word),
         }
-    }
-}
-
-impl From<Phase> for String {
-    fn from(phase: Phase) -> String {
-        phase.name().to_owned()
     }
 }

@@ -293,7 +293,7 @@ impl<W: Write> Table<W> {
         self.moment(sample)?;
         self.put(info.key.pid)?;
         self.put(info.parent)?;
-        self.put(info.role)?;
+        self.put(info.role_name())?;
         self.put(&info.comm)?;
         for amount in [
             reading.rss(),
@@ -325,7 +325,7 @@ impl<W: Write> Table<W> {
         self.amount(pss.map(|pss| pss.swap))?;
         self.amount(reading.gpu)?;
         self.known(info.rank)?;
-        self.put(reading.state)?;
+        self.put(reading.state.letter())?;
         self.put(info.key.start.0)?;
         for fact in InsideFact::ALL.into_iter().skip(LONG_KNOWN_INSIDE.len()) {
             self.known(progress.and_then(|p| p.inside.get(fact)))?;

@@ -4,7 +4,9 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use leveloff_dashboard::dashboard::Dashboard;
 use leveloff_dashboard::event::{Event, Mode, Subject};
 use leveloff_model::inside::{Inside, InsideFact};
-use leveloff_model::process::{Pid, ProcessIndex, ProcessInfo, ProcessKey, Rank, Role, StartTicks};
+use leveloff_model::process::{
+    Pid, ProcessIndex, ProcessInfo, ProcessKey, ProcessState, Rank, Role, StartTicks,
+};
 use leveloff_model::progress::{Mark, MarkKind, Phase, Progress};
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::sample::{
@@ -75,6 +77,7 @@ impl Actor {
             },
             parent: Pid(22100),
             role: self.role,
+            unknown_role: None,
             rank: self.rank.map(Rank),
             comm: "python".to_owned(),
             command: self.command.split(' ').map(str::to_owned).collect(),
@@ -91,7 +94,7 @@ impl Actor {
             ..FastCounters::default()
         };
         ProcessReading {
-            state: 'S',
+            state: ProcessState::Sleeping,
             anon,
             file: bytes(40.0),
             inherited: bytes(self.shares),

@@ -79,6 +79,7 @@ fn limit_words(kind: CeilingKind) -> &'static str {
         CeilingKind::Rlimit => "what its own rlimit allows",
         CeilingKind::Host => "what the machine has for it",
         CeilingKind::Stated => "the stated limit",
+        CeilingKind::Other => "a limit",
     }
 }
 
@@ -95,6 +96,7 @@ pub fn short_risk_words(risk: &Risk, run: &RunVerdict) -> [String; 2] {
         CeilingKind::Rlimit => "rlimit",
         CeilingKind::Host => "machine",
         CeilingKind::Stated => "stated limit",
+        CeilingKind::Other => "limit",
     };
     [
         format!("if it goes on: {limit} ({what}) at {place}{time}"),

@@ -115,7 +115,7 @@ impl From<Ceiling> for Gauge {
             CeilingKind::Cgroup => Measure::Cgroup,
             CeilingKind::Rlimit => Measure::Rlimit,
             CeilingKind::Host => Measure::Host,
-            CeilingKind::Stated => Measure::Tree,
+            CeilingKind::Stated | CeilingKind::Other => Measure::Tree,
         };
         Gauge {
             measure,

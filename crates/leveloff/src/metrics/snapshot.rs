@@ -139,7 +139,7 @@ impl Seen {
     ) -> Seen {
         let mut parts: BTreeMap<(Option<Rank>, Role), Part> = BTreeMap::new();
         // A zombie has given its memory back, and is there only until its parent looks.
-        for reading in sample.processes.iter().filter(|r| r.state != 'Z') {
+        for reading in sample.processes.iter().filter(|r| !r.state.is_gone()) {
             if let Some(person) = people.get(&reading.process) {
                 let key = (label(person.rank), person.role);
                 parts.entry(key).or_default().add(person, reading);

@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 use hyper::{Method, Request, StatusCode};
 use leveloff_classifier::verdict::{Grade, Verdict};
 use leveloff_model::inside::{Inside, InsideFact};
-use leveloff_model::process::{Pid, ProcessIndex, ProcessInfo, ProcessKey, Rank, Role, StartTicks};
+use leveloff_model::process::{
+    Pid, ProcessIndex, ProcessInfo, ProcessKey, ProcessState, Rank, Role, StartTicks,
+};
 use leveloff_model::progress::Progress;
 use leveloff_model::sample::{
     Ceiling, CeilingKind, MachineReading, OwnCost, ProcessReading, Sample,
@@ -84,6 +86,7 @@ fn people(all: &[(u32, Role, Option<u32>)]) -> HashMap<ProcessIndex, Person> {
             },
             parent: Pid(1),
             role,
+            unknown_role: None,
             rank: rank.map(Rank),
             comm: String::new(),
             command: Vec::new(),
@@ -295,7 +298,7 @@ fn of_several_ranks_each_has_its_own_rows_and_the_run_has_none() {
 #[test]
 fn a_zombie_holds_nothing_and_is_not_counted() {
     let mut zombie = reading(1, 0, 0);
-    zombie.state = 'Z';
+    zombie.state = ProcessState::Zombie;
     let people = people(&[(0, Role::Trainer, None), (1, Role::Trainer, None)]);
     let sample = sample(vec![reading(0, 10, 0), zombie]);
     let snapshot = Snapshot::of(&identity("tune"), &sample, &people, None);
