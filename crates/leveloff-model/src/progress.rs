@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::inside::{GrownTensors, Inside};
 use crate::process::ProcessIndex;
+use crate::training_counters::{GrownTensors, TrainingCounters};
 use crate::units::{Seconds, Step};
 
 /// The training's progress as last heard of. Every field is unknown until something tells it.
@@ -19,8 +19,8 @@ pub struct Progress {
     pub planned_steps: Option<Step>,
     /// How many steps an epoch has.
     pub epoch_steps: Option<Step>,
-    /// What the training counted inside.
-    pub inside: Inside,
+    /// What the training counted.
+    pub counters: TrainingCounters,
     /// Which tensors became more, most bytes first, where the training tells.
     pub grown: Vec<GrownTensors>,
     /// Who told.

@@ -529,10 +529,7 @@ fn what_a_later_leveloff_added_is_read_as_other() {
     assert_eq!(last.progress.source, Some(ProgressSource::Other));
     assert_eq!(last.ceiling.unwrap().kind, CeilingKind::Other);
     assert_eq!(last.processes[1].state, ProcessState::Other('K'));
-    assert_eq!(
-        last.mappings.as_ref().unwrap().kinds.other,
-        Bytes(64 << 20)
-    );
+    assert_eq!(last.mappings.as_ref().unwrap().kinds.other, Bytes(64 << 20));
     assert_eq!(reader.end().unwrap().reason, EndReason::Other);
     // A copy keeps the name of a role that the program does not have.
     let copy = String::from_utf8(written(&ticks)).unwrap();

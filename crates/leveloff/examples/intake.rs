@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use leveloff::intake::{Asked, Input, open};
 use leveloff_classifier::observation::Observation;
-use leveloff_model::inside::InsideFact;
+use leveloff_model::training_counters::TrainingCounter;
 
 fn main() -> Result<()> {
     let mut asked = Asked::default();
@@ -57,7 +57,7 @@ fn describe(file: &str, asked: &Asked) -> Result<()> {
             observation.memory,
             observation.memory.0,
             observation.processes.len(),
-            observation.inside.get(InsideFact::Tensors)
+            observation.counters.get(TrainingCounter::Tensors)
         );
     }
     for note in reading.notes {

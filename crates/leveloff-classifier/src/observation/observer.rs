@@ -126,7 +126,7 @@ impl Observer {
         observation.memory = tree.total;
         observation.rss_sum = Some(tree.rss);
         observation.devshm = sample.machine.devshm_used;
-        observation.inside = progress.inside;
+        observation.counters = progress.counters;
         if observation.grown != progress.grown {
             observation.grown.clone_from(&progress.grown);
         }

@@ -3,7 +3,6 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use leveloff_dashboard::dashboard::Dashboard;
 use leveloff_dashboard::event::{Event, Mode, Subject};
-use leveloff_model::inside::{Inside, InsideFact};
 use leveloff_model::process::{
     Pid, ProcessIndex, ProcessInfo, ProcessKey, ProcessState, Rank, Role, StartTicks,
 };
@@ -13,6 +12,7 @@ use leveloff_model::sample::{
     Ceiling, CeilingKind, Event as Happened, FastCounters, Gap, MachineReading, OwnCost,
     ProcessReading, PssReading, Sample, Subject as GapSubject, Tick,
 };
+use leveloff_model::training_counters::{TrainingCounter, TrainingCounters};
 use leveloff_model::units::{Bytes, CpuMillis, Limit, Seconds, Step};
 
 pub const MIB: f64 = 1048576.0;
@@ -223,13 +223,22 @@ impl Scene {
         events
     }
 
-    fn inside(&self, x: f64) -> Inside {
+    fn inside(&self, x: f64) -> TrainingCounters {
         let malloc = self.malloc.map(|malloc| malloc(x));
         let bytes = |mib: f64| (mib * MIB) as u64;
-        Inside::default()
-            .with(InsideFact::Tensors, self.tensors.map(|tensors| tensors(x)))
-            .with(InsideFact::MallocUsed, malloc.map(|(used, _)| bytes(used)))
-            .with(InsideFact::MallocFree, malloc.map(|(_, free)| bytes(free)))
+        TrainingCounters::default()
+            .with(
+                TrainingCounter::Tensors,
+                self.tensors.map(|tensors| tensors(x)),
+            )
+            .with(
+                TrainingCounter::MallocUsed,
+                malloc.map(|(used, _)| bytes(used)),
+            )
+            .with(
+                TrainingCounter::MallocFree,
+                malloc.map(|(_, free)| bytes(free)),
+            )
     }
 
     fn tick(&self, step: u64, events: Vec<Happened>) -> Tick {
@@ -244,7 +253,7 @@ impl Scene {
                 progress: Progress {
                     step: self.tells_steps.then_some(Step(step)),
                     planned_steps: self.tells_steps.then_some(Step(1000)),
-                    inside: self.inside(x),
+                    counters: self.inside(x),
                     ..Progress::default()
                 },
                 ceiling: self.limit_gib.map(|gib| Ceiling {

@@ -9,13 +9,13 @@ use super::v1::{
 };
 use super::{End, EndReason, FORMAT_VERSION, Header, RecordingError, StatedFacts, Target};
 use crate::environment::Software;
-use crate::inside::{GrownTensors, InsideFact};
 use crate::process::{Pid, ProcessIndex, ProcessInfo, ProcessKey, ProcessState, Rank, StartTicks};
 use crate::progress::{Mark, MarkKind, Phase, Progress, ProgressSource};
 use crate::sample::{
     Ceiling, CgroupReading, Event, FastCounters, Gap, Kinds, MachineReading, MappingReading,
     OwnCost, ProcessReading, PssReading, Sample, Subject, Tick,
 };
+use crate::training_counters::{GrownTensors, TrainingCounter};
 use crate::units::{Bytes, CpuMillis, Seconds, Step};
 
 /// Reads a recording tick by tick, in bounded memory.
@@ -194,9 +194,9 @@ impl State {
         set_with(&mut progress.phase, row.phase.take(), Phase::from);
         set_with(&mut progress.planned_steps, row.planned_steps, Step);
         set_with(&mut progress.epoch_steps, row.epoch_steps, Step);
-        for fact in InsideFact::ALL {
-            if let Some(value) = *row.inside(fact) {
-                progress.inside.set(fact, value);
+        for fact in TrainingCounter::ALL {
+            if let Some(value) = *row.counter(fact) {
+                progress.counters.set(fact, value);
             }
         }
         if let Some(grown) = row.tensors_grown.take() {

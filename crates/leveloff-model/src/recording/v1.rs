@@ -7,7 +7,7 @@ mod names;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::inside::InsideFact;
+use crate::training_counters::TrainingCounter;
 
 pub use names::{CeilingName, EndName, RoleName, SourceName, SubjectName};
 
@@ -244,22 +244,22 @@ pub struct SampleRow {
 }
 
 impl SampleRow {
-    /// The field of a fact.
-    pub fn inside(&mut self, fact: InsideFact) -> &mut Change<u64> {
-        match fact {
-            InsideFact::Tensors => &mut self.tensors,
-            InsideFact::TensorBytes => &mut self.tensor_bytes,
-            InsideFact::DeviceTensors => &mut self.device_tensors,
-            InsideFact::DeviceTensorBytes => &mut self.device_tensor_bytes,
-            InsideFact::GcObjects => &mut self.gc_objects,
-            InsideFact::PythonBlocks => &mut self.python_blocks,
-            InsideFact::MallocUsed => &mut self.malloc_used_bytes,
-            InsideFact::MallocFree => &mut self.malloc_free_bytes,
-            InsideFact::Trimmed => &mut self.trimmed_bytes,
-            InsideFact::CudaReserved => &mut self.cuda_bytes,
-            InsideFact::CudaAllocated => &mut self.cuda_allocated_bytes,
-            InsideFact::Pinned => &mut self.pinned_bytes,
-            InsideFact::TensorCounts => &mut self.tensor_counts,
+    /// The field of a counter.
+    pub fn counter(&mut self, counter: TrainingCounter) -> &mut Change<u64> {
+        match counter {
+            TrainingCounter::Tensors => &mut self.tensors,
+            TrainingCounter::TensorBytes => &mut self.tensor_bytes,
+            TrainingCounter::DeviceTensors => &mut self.device_tensors,
+            TrainingCounter::DeviceTensorBytes => &mut self.device_tensor_bytes,
+            TrainingCounter::GcObjects => &mut self.gc_objects,
+            TrainingCounter::PythonBlocks => &mut self.python_blocks,
+            TrainingCounter::MallocUsed => &mut self.malloc_used_bytes,
+            TrainingCounter::MallocFree => &mut self.malloc_free_bytes,
+            TrainingCounter::Trimmed => &mut self.trimmed_bytes,
+            TrainingCounter::CudaReserved => &mut self.cuda_bytes,
+            TrainingCounter::CudaAllocated => &mut self.cuda_allocated_bytes,
+            TrainingCounter::Pinned => &mut self.pinned_bytes,
+            TrainingCounter::TensorCounts => &mut self.tensor_counts,
         }
     }
 }

@@ -10,13 +10,13 @@ use super::v1::{
 };
 use super::{End, EndReason, FORMAT_VERSION, Header, Target, limit_to_text};
 use crate::environment::Software;
-use crate::inside::{GrownTensors, InsideFact};
 use crate::process::{ProcessIndex, ProcessInfo, ProcessState};
 use crate::progress::{Mark, MarkKind, Progress};
 use crate::sample::{
     Ceiling, CgroupReading, Event, Gap, MachineReading, MappingReading, ProcessReading, PssReading,
     Sample, Tick,
 };
+use crate::training_counters::{GrownTensors, TrainingCounter};
 use crate::units::{Bytes, Seconds, Step};
 
 /// Writes a recording. Every tick is handed to the output in a single write, so that a reader
@@ -177,8 +177,8 @@ impl Written {
             ..SampleRow::default()
         };
         if was != is {
-            for fact in InsideFact::ALL {
-                *row.inside(fact) = change(was.inside.get(fact), is.inside.get(fact));
+            for fact in TrainingCounter::ALL {
+                *row.counter(fact) = change(was.counters.get(fact), is.counters.get(fact));
             }
             row.tensors_grown = (was.grown != is.grown).then(|| grown_rows(&is.grown));
             self.progress = is.clone();

@@ -3,9 +3,9 @@
 use leveloff_classifier::verdict::{
     Blame, Clock, ClockTick, Kind, Risk, RunVerdict, Subject, Verdict,
 };
-use leveloff_model::inside::InsideFact;
 use leveloff_model::process::Role;
 use leveloff_model::sample::CeilingKind;
+use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::ByteDelta;
 
 use crate::place::{Place, extent};
@@ -26,7 +26,7 @@ pub fn what_to_try(run: &RunVerdict) -> Option<&'static str> {
             if run
                 .subjects
                 .iter()
-                .any(|(subject, _)| *subject == Subject::Inside(InsideFact::Tensors)) =>
+                .any(|(subject, _)| *subject == Subject::Counter(TrainingCounter::Tensors)) =>
         {
             Some("`memray run --native` names the code that allocates")
         }

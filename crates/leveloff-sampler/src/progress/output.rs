@@ -1,7 +1,7 @@
 //! Training progress from what the training prints.
 
-use leveloff_model::inside::InsideFact;
 use leveloff_model::progress::Phase;
+use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::Step;
 
 use super::ansi;
@@ -197,7 +197,9 @@ impl Reader {
             Some(step) => self.text_step(step.name, step.n, step.total, phrase.epoch),
             None => ProgressUpdate::default(),
         };
-        update.inside.set(InsideFact::Tensors, phrase.tensors);
+        update
+            .counters
+            .set(TrainingCounter::Tensors, phrase.tensors);
         // A bar knows the fraction of an epoch; a line beside it is the coarser of the two.
         if self.teller != Some(Teller::Bar) {
             update.epoch = phrase.epoch.map(|epoch| epoch as f64);

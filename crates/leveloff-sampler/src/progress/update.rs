@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use leveloff_model::inside::{GrownTensors, Inside};
 use leveloff_model::progress::Phase;
+use leveloff_model::training_counters::{GrownTensors, TrainingCounters};
 use leveloff_model::units::Step;
 
 /// Seconds since 1970, as the training's own clock tells them.
@@ -29,7 +29,7 @@ pub struct ProgressUpdate {
     /// Steps in an epoch.
     pub epoch_steps: Option<Step>,
     /// What was counted inside.
-    pub inside: Inside,
+    pub counters: TrainingCounters,
     /// Which tensors became more.
     pub grown: Option<Vec<GrownTensors>>,
     /// Something with a name that happened, such as `checkpoint`.
@@ -74,7 +74,7 @@ impl ProgressUpdate {
         self.step = self.step.or(before.step);
         self.epoch = self.epoch.or(before.epoch);
         self.epoch_steps = self.epoch_steps.or(before.epoch_steps);
-        self.inside = before.inside.updated_by(&self.inside);
+        self.counters = before.counters.updated_by(&self.counters);
         self.grown = self.grown.take().or(before.grown);
         self.obeys_stop = self.obeys_stop.or(before.obeys_stop);
     }

@@ -138,7 +138,7 @@ impl fmt::Display for Measure {
     }
 }
 
-/// The nearest limit that the kernel enforces. Inside a container only the run's own memory is held against
+/// The nearest limit that the kernel enforces. TrainingCounters a container only the run's own memory is held against
 /// the machine's.
 pub fn nearest(standing: &Standing, is_contained: bool) -> Option<Gauge> {
     let Ceilings {

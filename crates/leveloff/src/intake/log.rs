@@ -8,8 +8,8 @@ mod token;
 
 use anyhow::{Result, bail};
 use leveloff_classifier::observation::{Observation, XUnit};
-use leveloff_model::inside::InsideFact;
 use leveloff_model::progress::MarkKind;
+use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::Seconds;
 use leveloff_sampler::progress::{OutputParser, Plan, ProgressUpdate};
 
@@ -177,7 +177,9 @@ impl Follower {
         self.lines += 1;
         let observation = &mut self.observation;
         if counts.tensors.is_some() {
-            observation.inside.set(InsideFact::Tensors, counts.tensors);
+            observation
+                .counters
+                .set(TrainingCounter::Tensors, counts.tensors);
         }
         match teller {
             // A line without its counter belongs to the step before.

@@ -6,9 +6,9 @@ use std::time::SystemTime;
 
 use leveloff_classifier::observation::{ProcessShare, XUnit};
 use leveloff_classifier::verdict::{RunVerdict, Verdict};
-use leveloff_model::inside::Inside;
 use leveloff_model::process::{Pid, ProcessIndex, ProcessInfo, Rank, Role};
 use leveloff_model::sample::{OwnCost, ProcessReading, Sample};
+use leveloff_model::training_counters::TrainingCounters;
 use leveloff_model::units::{Bytes, Seconds, Step};
 use leveloff_report::subject::in_bytes;
 
@@ -39,7 +39,7 @@ pub struct Seen {
     /// How far it will go.
     pub planned_steps: Option<Step>,
     /// What the training counted inside.
-    pub inside: Inside,
+    pub counters: TrainingCounters,
     /// The amount of the run's memory at which the nearest limit is met.
     pub ceiling: Option<Bytes>,
     /// Share of the last ten seconds in which some task of the machine waited for memory, 0 to 1.
@@ -152,7 +152,7 @@ impl Seen {
             parts,
             step: sample.progress.step,
             planned_steps: sample.progress.planned_steps,
-            inside: sample.progress.inside,
+            counters: sample.progress.counters,
             ceiling: sample.ceiling.map(|ceiling| total + ceiling.headroom()),
             pressure_some: sample.machine.pressure_some.map(share),
             pressure_full: sample.machine.pressure_full.map(share),

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use hyper::{Method, Request, StatusCode};
 use leveloff_classifier::verdict::{Grade, Verdict};
-use leveloff_model::inside::{Inside, InsideFact};
 use leveloff_model::process::{
     Pid, ProcessIndex, ProcessInfo, ProcessKey, ProcessState, Rank, Role, StartTicks,
 };
@@ -14,6 +13,7 @@ use leveloff_model::progress::Progress;
 use leveloff_model::sample::{
     Ceiling, CeilingKind, MachineReading, OwnCost, ProcessReading, Sample,
 };
+use leveloff_model::training_counters::{TrainingCounter, TrainingCounters};
 use leveloff_model::units::{Bytes, CpuMillis, Seconds, Step};
 
 use super::board::Board;
@@ -149,7 +149,7 @@ fn one_rank(outlook: Option<Outlook>) -> Snapshot {
         reading(2, 100, 0),
     ]);
     sample.progress.step = Some(Step(80));
-    sample.progress.inside = Inside::default().with(InsideFact::Tensors, 6529);
+    sample.progress.counters = TrainingCounters::default().with(TrainingCounter::Tensors, 6529);
     sample.machine.pressure_some = Some(12.5);
     Snapshot::of(&identity("tune"), &sample, &people, outlook)
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::cli::{ExportArgs, ExportScope};
 use crate::export;
-use leveloff_model::inside::{Inside, InsideFact};
+use leveloff_model::training_counters::{TrainingCounter, TrainingCounters};
 
 #[test]
 fn a_recording_tells_everything_and_what_was_stated() {
@@ -44,7 +44,7 @@ fn rows_of_processes_become_moments() {
     assert_eq!(told.memory(), [300, 310 + 177, 330 + 182]);
     let second = &told.observations[1];
     assert_eq!(
-        (second.count, second.inside.get(InsideFact::Tensors)),
+        (second.count, second.counters.get(TrainingCounter::Tensors)),
         (Some(5.0), Some(25))
     );
     assert_eq!(second.rss_sum, Some(Bytes(1700)));
@@ -82,7 +82,7 @@ fn other_exports_of_leveloff_are_read_back() {
     let only = &tree.observations[0];
     assert_eq!((only.memory, only.rss_sum), (Bytes(500), Some(Bytes(900))));
     assert_eq!(
-        (only.epoch, only.inside.get(InsideFact::Tensors)),
+        (only.epoch, only.counters.get(TrainingCounter::Tensors)),
         (Some(0.5), Some(25))
     );
     assert_eq!(only.ceiling.map(|ceiling| ceiling.limit), Some(Bytes(4000)));
@@ -116,15 +116,17 @@ fn exports_hold_all_that_a_training_counts_inside() {
         env!("CARGO_MANIFEST_DIR"),
         "/../../fixtures/recordings/inside.jsonl"
     );
-    let inside = |told: &Told| -> Vec<Inside> {
+    let inside = |told: &Told| -> Vec<TrainingCounters> {
         let observations = told.observations.iter();
-        observations.map(|observation| observation.inside).collect()
+        observations
+            .map(|observation| observation.counters)
+            .collect()
     };
     let expected = inside(&fixture("recordings/inside.jsonl"));
     let newest = expected.last().unwrap();
     assert_eq!(
         newest.known().count(),
-        InsideFact::COUNT,
+        TrainingCounter::COUNT,
         "the fixture has all"
     );
     for scope in [ExportScope::Process, ExportScope::Tree] {
