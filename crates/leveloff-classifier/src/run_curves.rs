@@ -475,11 +475,11 @@ mod tests {
         let mut curves = RunCurves::new();
         for step in 0..40_u32 {
             let tensors: Option<u64> = (step >= 10).then_some(if step < 20 { 0 } else { 6529 });
-            let inside = TrainingCounters::default()
+            let counters = TrainingCounters::default()
                 .with(TrainingCounter::Tensors, tensors)
                 .with(TrainingCounter::Trimmed, (step == 30).then_some(1 << 20));
             curves.observe(&Observation {
-                inside,
+                counters,
                 ..at(Some(f64::from(step)), f64::from(step), 500)
             });
         }

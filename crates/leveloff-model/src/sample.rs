@@ -308,6 +308,19 @@ pub struct OwnCost {
     pub tick_us: u32,
 }
 
+impl CeilingKind {
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            CeilingKind::Cgroup => "cgroup",
+            CeilingKind::Rlimit => "rlimit",
+            CeilingKind::Host => "host",
+            CeilingKind::Stated => "stated",
+            CeilingKind::Other => "other",
+        }
+    }
+}
+
 impl Subject {
     /// What it is called when several are listed.
     pub fn name(self) -> &'static str {

@@ -28,7 +28,7 @@ fn it_is_judged_exported_and_reported_without_a_word_of_damage() {
             "{ended:?}"
         );
     }
-    assert!(judged.stdout.contains("60 samples"), "{judged:?}");
+    assert!(judged.stdout.contains("60 points"), "{judged:?}");
     let table = std::fs::read_to_string(stage.path("run.csv")).unwrap();
     assert_eq!(table.matches(",ray-worker,").count(), 60, "{table}");
     let page = std::fs::read_to_string(stage.path("run.html")).unwrap();
