@@ -42,6 +42,7 @@ def picture(screen, title):
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
         f'viewBox="0 0 {width:.0f} {height:.0f}" role="img" aria-label="{escape(title)}">',
         f"<title>{escape(title)}</title>",
+        "<style>text{white-space:pre}</style>",
         f'<rect width="100%" height="100%" rx="8" fill="{BACKGROUND}"/>',
         f'<g font-family="{FONT}" font-size="14" xml:space="preserve">',
     ]
@@ -72,14 +73,19 @@ def wide(text):
 
 
 def runs(line):
-    """Neighbours that look the same, together; blanks at the end are left out."""
+    """Neighbours that look the same, together. A blank without a background looks like any neighbour of that sort."""
     joined = []
     for character, style in line:
-        if joined and joined[-1][1] == style:
+        same = joined and joined[-1][1] == style
+        if same or joined and character == " " and bare(style) and bare(joined[-1][1]):
             joined[-1][0].append(character)
         else:
             joined.append(([character], style))
     return [("".join(text), style) for text, style in joined]
+
+
+def bare(style):
+    return style.colours()[1] == BACKGROUND
 
 
 def parsed(screen):

@@ -145,6 +145,9 @@ fn tree(processes: u32) -> Observation {
         swapped: Bytes(0),
         rss: Bytes(350 * MEBIBYTE),
         fds: Some(40),
+        private: None,
+        gpu: None,
+        cpu: None,
         is_read: true,
     };
     Observation {

@@ -15,6 +15,8 @@ pub mod judge;
 pub mod observation;
 pub mod profile;
 pub mod run;
+pub mod run_analysis;
 pub mod run_curves;
 pub mod stats;
+mod teardown;
 pub mod verdict;

@@ -126,11 +126,7 @@ impl RunCurves {
         for mark in &observation.marks {
             self.hear(mark, observation);
         }
-        self.spans.push(CurveSpan {
-            x: observation.count.map(Reach::at),
-            t: observation.t.map(|t| Reach::at(t.0)),
-            values,
-        });
+        self.spans.push(CurveSpan::of(observation));
     }
 
     /// The run, evenly, oldest first.
@@ -245,14 +241,8 @@ impl RunCurves {
     }
 
     fn hear(&mut self, mark: &MarkKind, observation: &Observation) {
-        let kind = match mark {
-            MarkKind::Phase(Phase::Eval) => RunEventKind::Evaluation,
-            MarkKind::Phase(Phase::Checkpoint) => RunEventKind::Checkpoint,
-            MarkKind::Phase(Phase::Train) => return,
-            MarkKind::Phase(Phase::Other(word)) => RunEventKind::Named(word.clone()),
-            MarkKind::Epoch(epoch) => RunEventKind::Epoch(*epoch),
-            MarkKind::Event(word) if word == "checkpoint" => RunEventKind::Checkpoint,
-            MarkKind::Event(word) => RunEventKind::Named(word.clone()),
+        let Some(kind) = RunEventKind::of(mark) else {
+            return;
         };
         let event = RunEvent {
             x: observation.count,
@@ -279,6 +269,23 @@ impl RunCurves {
     }
 }
 
+impl RunEventKind {
+    /// What a mark means, for charts, logs and the judge alike; `None` for training that goes on.
+    pub fn of(mark: &MarkKind) -> Option<RunEventKind> {
+        match mark {
+            MarkKind::Phase(Phase::Train) => None,
+            MarkKind::Phase(Phase::Eval) => Some(RunEventKind::Evaluation),
+            MarkKind::Phase(Phase::Checkpoint) => Some(RunEventKind::Checkpoint),
+            MarkKind::Phase(Phase::Other(name)) => Some(RunEventKind::Named(name.clone())),
+            MarkKind::Epoch(epoch) => Some(RunEventKind::Epoch(*epoch)),
+            MarkKind::Event(name) => Some(match Phase::from(name.clone()) {
+                Phase::Checkpoint => RunEventKind::Checkpoint,
+                _ => RunEventKind::Named(name.clone()),
+            }),
+        }
+    }
+}
+
 impl Default for RunCurves {
     fn default() -> RunCurves {
         RunCurves::new()
@@ -286,6 +293,15 @@ impl Default for RunCurves {
 }
 
 impl CurveSpan {
+    /// One observation.
+    pub fn of(observation: &Observation) -> CurveSpan {
+        CurveSpan {
+            x: observation.count.map(Reach::at),
+            t: observation.t.map(|t| Reach::at(t.0)),
+            values: values(observation),
+        }
+    }
+
     /// How far the series reached; `None` where it was not known.
     pub fn value(&self, series: Series) -> Option<Reach> {
         self.values[series.index()]
@@ -411,6 +427,9 @@ mod tests {
             shared: Bytes(shared),
             swapped: Bytes::ZERO,
             rss: Bytes(memory),
+            private: None,
+            gpu: None,
+            cpu: None,
             fds: None,
             is_read: true,
         }

@@ -305,6 +305,15 @@ pub struct Finding {
     pub next: String,
 }
 
+impl RunVerdict {
+    /// Where all growth of the run counts from: the onset of the growth that is judged; the first judged x
+    /// where nothing grows.
+    pub fn growth_since_x(&self) -> Option<f64> {
+        let first = self.judgement.span.map(|(first, _)| first);
+        self.judgement.onset_x.or(first)
+    }
+}
+
 impl Verdict {
     /// Its name in JSON.
     pub fn name(self) -> &'static str {

@@ -19,9 +19,9 @@ use leveloff_model::recording::{End, Header, StatedFacts};
 use leveloff_model::sample::Tick;
 use leveloff_model::training_counters::{GrownTensors, TrainingCounter};
 use leveloff_model::units::Bytes;
+use leveloff_text::judged::Judged;
+use leveloff_text::sizing::Sizing;
 
-use crate::judged::Judged;
-use crate::sizing::Sizing;
 use crew::Crew;
 
 /// What there is to tell of one run.
@@ -251,6 +251,9 @@ mod tests {
             shared: Bytes::ZERO,
             swapped: Bytes::ZERO,
             rss: Bytes(1),
+            private: None,
+            gpu: None,
+            cpu: None,
             fds: None,
             is_read: true,
         }

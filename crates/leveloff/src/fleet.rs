@@ -26,9 +26,9 @@ mod window;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use leveloff_report::fleet::Fleet;
-use leveloff_report::fleet_text::Listed;
-use leveloff_report::{fleet_json, fleet_text, report_html};
+use leveloff_report::fleet::text::Listed;
+use leveloff_report::fleet::{html, json, text};
+use leveloff_text::fleet::Fleet;
 
 pub use address::Address;
 
@@ -54,7 +54,7 @@ pub fn run(args: &FleetArgs) -> Result<ExitCode> {
     let fleet = survey.look()?;
     print(&fleet, args)?;
     if let Some(output) = &args.output {
-        outputs::write(output, report_html::fleet_page(&fleet).as_bytes(), existing)?;
+        outputs::write(output, html::page(&fleet).as_bytes(), existing)?;
         if !outputs::is_stdout(output) {
             notice(&format!("wrote {}", output.display()));
         }
@@ -90,8 +90,8 @@ fn print(fleet: &Fleet, args: &FleetArgs) -> Result<()> {
         Listed::Worst
     };
     let text = match args.format {
-        Format::Json => fleet_json::lines(fleet),
-        Format::Text => fleet_text::screen(fleet, listed, paint()),
+        Format::Json => json::lines(fleet),
+        Format::Text => text::screen(fleet, listed, paint()),
     };
     match put(&text) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {

@@ -34,11 +34,11 @@ use leveloff_classifier::verdict::RunVerdict;
 use leveloff_model::process::{Pid, ProcessInfo, ProcessKey, Role};
 use leveloff_model::sample::Tick;
 use leveloff_model::units::{Bytes, Seconds};
-use leveloff_report::judge_text;
 use leveloff_sampler::container::is_contained;
 use leveloff_sampler::proc_root::ProcRoot;
 use leveloff_sampler::sampler::{Sampler, Standing};
 use leveloff_sampler::signalling;
+use leveloff_text::verdict::line;
 
 use crate::judge::live::LiveJudge;
 use crate::notice::{alarm, notice};
@@ -406,10 +406,7 @@ impl Guard {
             "LEVELOFF_HOOK_STEP",
             tick.sample.progress.step.map(|step| step.to_string()),
         );
-        tell(
-            "LEVELOFF_HOOK_VERDICT",
-            seen.verdict().as_ref().map(judge_text::line),
-        );
+        tell("LEVELOFF_HOOK_VERDICT", seen.verdict().as_ref().map(line));
         tell(
             "LEVELOFF_HOOK_RECORDING",
             seen.recording.map(|path| path.display().to_string()),

@@ -26,7 +26,7 @@ use leveloff_dashboard::terminal::{self, Screen};
 use leveloff_dashboard::theme::Look;
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::sample::{self, Tick};
-use leveloff_report::judge_text;
+use leveloff_text::verdict::line;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::notice::{self, Urgency, notice};
@@ -219,5 +219,5 @@ fn perform(
         notice(line);
     }
     dashboard.settle();
-    dashboard.live_run().verdict().map(judge_text::line)
+    dashboard.live_run().verdict().map(line)
 }

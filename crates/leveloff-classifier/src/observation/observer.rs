@@ -6,13 +6,15 @@ use leveloff_model::process::{Pid, ProcessIndex, ProcessInfo, Rank, Role};
 use leveloff_model::sample::{Event, ProcessReading, Sample, Tick, TreeMemory};
 use leveloff_model::units::{ByteDelta, Bytes, Seconds};
 
-use super::{Attendance, Observation, Present, ProcessShare};
+use super::{Observation, ProcessShare};
+use crate::teardown::{Present, TrainerPresence};
 
-/// Makes observations of ticks. Keeps who is who, and one observation that it fills again.
-#[derive(Debug, Clone, Default)]
+/// Makes observations of ticks. Keeps the identity of processes, and one observation that it fills again.
+#[derive(Debug, Clone)]
 pub struct Observer {
     living: HashMap<ProcessIndex, Person>,
-    attendance: Attendance,
+    /// `None` for a whole machine, which does not end.
+    trainers: Option<TrainerPresence>,
     observation: Observation,
     /// The marks in the observation were handed out with it.
     marks_are_told: bool,
@@ -65,10 +67,31 @@ struct Person {
     rank: Option<Rank>,
 }
 
+impl Default for Observer {
+    fn default() -> Observer {
+        Observer::new()
+    }
+}
+
 impl Observer {
-    /// One that has seen nothing.
+    /// An observer of a training run.
     pub fn new() -> Observer {
-        Observer::default()
+        Observer {
+            trainers: Some(TrainerPresence::default()),
+            ..Observer::of_machine()
+        }
+    }
+
+    /// An observer of all processes of a machine: no run that could end, so every tick is an
+    /// observation.
+    pub fn of_machine() -> Observer {
+        Observer {
+            living: HashMap::new(),
+            trainers: None,
+            observation: Observation::default(),
+            marks_are_told: false,
+            joining: Joining::default(),
+        }
     }
 
     /// What the tick is evidence of; `None` when it belongs to the end of the run, where memory
@@ -105,8 +128,12 @@ impl Observer {
             trainers: alive().filter(|reading| self.is_trainer(reading)).count(),
             memory: tree.total,
         };
-        let goes_on =
-            self.joining.is_over(sample) && self.attendance.goes_on(present, Some(sample.t));
+        let goes_on = match &mut self.trainers {
+            Some(trainers) => {
+                self.joining.is_over(sample) && trainers.goes_on(present, Some(sample.t))
+            }
+            None => true,
+        };
         if goes_on {
             self.fill(sample, &tree);
         }
@@ -173,6 +200,9 @@ impl ProcessShare {
             shared,
             swapped: swapped_part(reading).min(memory.saturating_sub(shared)),
             rss: reading.rss(),
+            private: reading.pss.map(|pss| pss.private),
+            gpu: reading.gpu,
+            cpu: Some(reading.cpu),
             fds: reading.fds,
             is_read: reading.pss.is_some(),
         }

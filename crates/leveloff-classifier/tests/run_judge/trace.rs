@@ -91,6 +91,9 @@ impl Row<'_> {
             shared,
             swapped,
             rss,
+            private: None,
+            gpu: None,
+            cpu: None,
             fds: self.number("fds").map(|fds| fds as u32),
             is_read: true,
         });

@@ -1,7 +1,7 @@
 //! What the evidence shows beside the verdict, with what to try next.
 
 use leveloff_classifier::verdict::{ClockTick, RunVerdict, Verdict};
-use leveloff_report::words::{blame_words, clock_words, settling, what_to_try};
+use leveloff_text::verdict::{blame_words, clock_words, settling, what_to_try};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};

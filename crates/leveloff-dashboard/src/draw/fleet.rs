@@ -2,8 +2,8 @@
 
 use leveloff_classifier::verdict::Verdict;
 use leveloff_model::process::printable;
-use leveloff_report::fleet_text::{Sheet, tally};
-use leveloff_report::words::{Headline, risk_words};
+use leveloff_text::fleet::{Sheet, tally};
+use leveloff_text::verdict::{Headline, risk_words};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -2,7 +2,7 @@
 
 use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::Bytes;
-use leveloff_report::place::thousands;
+use leveloff_text::number::thousands;
 
 use crate::run::RunState;
 

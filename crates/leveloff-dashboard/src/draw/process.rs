@@ -7,8 +7,8 @@ use leveloff_classifier::verdict::Judgement;
 use leveloff_model::process::{ProcessIndex, ProcessState};
 use leveloff_model::sample::{ProcessReading, Sample};
 use leveloff_model::units::{ByteDelta, Seconds};
-use leveloff_report::rate::MemoryRate;
-use leveloff_report::words::verdict_words;
+use leveloff_text::rate::MemoryRate;
+use leveloff_text::verdict::verdict_words;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -78,7 +78,7 @@ fn draw_curve(known: &Known, taken: usize, look: &Look, area: Rect, buffer: &mut
     let columns = usize::from(area.width).saturating_sub(LABEL);
     let points = stretched(&points, columns);
     let most = points.iter().copied().fold(0.0, f64::max);
-    let most = leveloff_report::words::bytes(most).to_string();
+    let most = leveloff_text::verdict::bytes(most).to_string();
     let rows = tall_sparkline(&points, room.min(CURVE.1));
     for (row, text) in rows.into_iter().enumerate() {
         let label = match row {

@@ -8,7 +8,7 @@ use leveloff_model::progress::{MarkKind, Phase};
 use leveloff_model::sample::{Event, Gap, Sample, Tick};
 use leveloff_model::training_counters::{TrainingCounter, TrainingCounters};
 use leveloff_model::units::{Seconds, Step};
-use leveloff_report::words::trimmed_words;
+use leveloff_text::verdict::trimmed_words;
 
 use super::people::People;
 

@@ -218,6 +218,9 @@ mod tests {
             shared: Bytes::ZERO,
             swapped: Bytes::ZERO,
             rss: Bytes(2 * memory),
+            private: None,
+            gpu: None,
+            cpu: None,
             fds: None,
             is_read: true,
         }

@@ -4,10 +4,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::error::ProgressError;
-use super::output::OutputParser;
 use super::regular_file::{self, FileId, Refused};
 use super::tail::{Chunk, Tail};
-use super::update::ProgressUpdate;
+use leveloff_progress::{OutputParser, ProgressUpdate};
 
 /// A log that is read as it grows: through truncation, rotation and removal.
 #[derive(Debug)]

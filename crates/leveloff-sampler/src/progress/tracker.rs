@@ -8,18 +8,17 @@ use leveloff_model::process::{Pid, ProcessIndex, Rank};
 use leveloff_model::progress::{Mark, Progress, ProgressSource};
 use leveloff_model::sample::{Gap, Subject};
 use leveloff_model::units::Seconds;
+use leveloff_progress::{
+    OutputParser, ProgressUpdate, RunProgress, SourceId, UnixSeconds, UpdateContext,
+};
 
-use self::ledger::{Ledger, Moment, Voice};
 use self::marks_source::{LOOK_EVERY, MarksSource};
 use super::error::ProgressError;
 use super::log_follower::LogFollower;
 use super::marks::StopRequest;
-use super::output::OutputParser;
 use super::stdout_log::stdout_logs_of;
-use super::update::{ProgressUpdate, UnixSeconds};
 use crate::proc_root::ProcRoot;
 
-mod ledger;
 mod marks_source;
 
 /// Events and phases that are taken at a time.
@@ -59,14 +58,14 @@ pub struct ProgressNews {
 #[derive(Debug)]
 pub struct ProgressTracker {
     options: ProgressOptions,
-    ledger: Ledger,
+    run_progress: RunProgress,
     trainers: Vec<Trainer>,
     lead: Option<ProcessIndex>,
     outputs: [OutputParser; 2],
     /// What the output told since the last poll.
-    heard: Vec<(Voice, ProgressUpdate)>,
-    logs: Vec<(Voice, LogFollower)>,
-    next_voice: u32,
+    heard: Vec<(SourceId, ProgressUpdate)>,
+    logs: Vec<(SourceId, LogFollower)>,
+    next_source: u32,
     /// When to look again for a log, while there is none.
     next_look: Seconds,
     /// When was last polled.
@@ -94,13 +93,13 @@ impl ProgressTracker {
     /// Fails when the log that was asked for cannot be followed.
     pub fn new(options: ProgressOptions) -> Result<ProgressTracker, ProgressError> {
         let mut tracker = ProgressTracker {
-            ledger: Ledger::default(),
+            run_progress: RunProgress::default(),
             trainers: Vec::new(),
             lead: None,
             outputs: Default::default(),
             heard: Vec::new(),
             logs: Vec::new(),
-            next_voice: 0,
+            next_source: 0,
             next_look: Seconds(f64::NEG_INFINITY),
             now: Seconds(f64::NEG_INFINITY),
             said: HashSet::new(),
@@ -147,15 +146,15 @@ impl ProgressTracker {
     pub fn feed_output(&mut self, stream: OutputStream, bytes: &[u8]) {
         let number = stream as u32;
         for update in self.outputs[number as usize].feed(bytes) {
-            let voice = Voice {
+            let source_id = SourceId {
                 source: ProgressSource::Output,
                 number,
             };
             match self.heard.last_mut() {
-                Some((before, last)) if *before == voice && last.is_only_a_step() => {
-                    last.go_on_with(update);
+                Some((before, last)) if *before == source_id && last.is_only_a_step() => {
+                    last.merge_later(update);
                 }
-                _ => self.heard.push((voice, update)),
+                _ => self.heard.push((source_id, update)),
             }
         }
     }
@@ -169,16 +168,17 @@ impl ProgressTracker {
             self.follow_logs_of_lead();
         }
         self.read_marks(now, wall_now.into(), &mut marks);
-        let moment = Moment {
+        let context = UpdateContext {
             t: now,
             process: self.lead,
             is_history: false,
         };
-        for (voice, update) in std::mem::take(&mut self.heard) {
-            self.ledger.apply(update, voice, moment, &mut marks);
+        for (source_id, update) in std::mem::take(&mut self.heard) {
+            self.run_progress
+                .apply(update, source_id, context, &mut marks);
         }
-        self.read_logs(moment, &mut marks);
-        self.ledger.announce(moment, &mut marks);
+        self.read_logs(context, &mut marks);
+        self.run_progress.mark_changes(context, &mut marks);
         self.leave_out_a_flood(&mut marks);
         self.say_what_is_not_heard();
         self.trainers.retain(|trainer| !trainer.is_gone);
@@ -191,7 +191,7 @@ impl ProgressTracker {
 
     /// The run's progress as of the last poll.
     pub fn progress(&self) -> &Progress {
-        self.ledger.progress()
+        self.run_progress.progress()
     }
 
     /// How to ask the training to save and stop: beside the marks that are read, once there are some.
@@ -212,40 +212,40 @@ impl ProgressTracker {
             return;
         };
         let news = source.poll(now, wall_now);
-        let voice = Voice {
+        let source_id = SourceId {
             source: ProgressSource::Marks,
             number: trainer.pid.0.unsigned_abs(),
         };
         for (heard, update) in news.updates {
-            let moment = Moment {
+            let context = UpdateContext {
                 t: heard.t,
                 process: Some(lead),
                 is_history: heard.is_history || heard.t < trainer.listened_to_since,
             };
-            self.ledger.apply(update, voice, moment, marks);
+            self.run_progress.apply(update, source_id, context, marks);
         }
         for text in news.troubles {
             self.say(Some(lead), text);
         }
     }
 
-    fn read_logs(&mut self, moment: Moment, marks: &mut Vec<Mark>) {
+    fn read_logs(&mut self, context: UpdateContext, marks: &mut Vec<Mark>) {
         let mut troubles = Vec::new();
-        for (voice, log) in &mut self.logs {
+        for (source_id, log) in &mut self.logs {
             let news = log.poll();
-            let moment = Moment {
+            let context = UpdateContext {
                 is_history: news.is_history,
-                ..moment
+                ..context
             };
             // A command that has just been started may append to the log of an earlier run.
             let is_anothers = news.is_history && self.options.has_output;
             for update in news.updates.into_iter().filter(|_| !is_anothers) {
-                self.ledger.apply(update, *voice, moment, marks);
+                self.run_progress.apply(update, *source_id, context, marks);
             }
             troubles.extend(news.trouble);
         }
         for text in troubles {
-            self.say(moment.process, text);
+            self.say(context.process, text);
         }
     }
 
@@ -259,7 +259,7 @@ impl ProgressTracker {
         if lead == self.lead {
             return;
         }
-        self.ledger.release(ProgressSource::Marks);
+        self.run_progress.release(ProgressSource::Marks);
         if self.lead.is_some() {
             let newer = self.trainers.iter_mut().find(|it| Some(it.index) == lead);
             if let Some(newer) = newer.filter(|newer| newer.joined < self.now) {
@@ -291,12 +291,12 @@ impl ProgressTracker {
     }
 
     fn follow_log(&mut self, log: LogFollower) {
-        let voice = Voice {
+        let source_id = SourceId {
             source: ProgressSource::Log,
-            number: self.next_voice,
+            number: self.next_source,
         };
-        self.next_voice += 1;
-        self.logs.push((voice, log));
+        self.next_source += 1;
+        self.logs.push((source_id, log));
     }
 
     fn is_followed(&self, path: &Path) -> bool {

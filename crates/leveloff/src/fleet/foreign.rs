@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use leveloff_report::place::thousands;
+use leveloff_text::number::thousands;
 
 use super::answer::SeriesAnswer;
 use super::client::Client;

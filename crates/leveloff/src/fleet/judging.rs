@@ -8,7 +8,7 @@ use leveloff_model::process::{Pid, ProcessIndex, Role};
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::sample::{Ceiling, CeilingKind};
 use leveloff_model::units::{Bytes, Seconds};
-use leveloff_report::fleet::Member;
+use leveloff_text::fleet::Member;
 
 use super::history::History;
 use super::lives::{last_restart, repetition};
@@ -138,6 +138,9 @@ impl Bench {
                 shared: Bytes::ZERO,
                 swapped: Bytes::ZERO,
                 rss: memory,
+                private: None,
+                gpu: None,
+                cpu: None,
                 fds: None,
                 is_read: true,
             })

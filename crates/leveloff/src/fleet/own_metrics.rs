@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use leveloff_model::process::Role;
-use leveloff_report::place::thousands;
+use leveloff_text::number::thousands;
 
 use super::answer::Labels;
 use super::client::Client;

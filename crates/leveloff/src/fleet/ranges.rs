@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use leveloff_report::place::thousands;
+use leveloff_text::number::thousands;
 
 use super::answer::{Labels, SeriesAnswer};
 use super::client::Client;

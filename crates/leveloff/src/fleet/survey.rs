@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Result, anyhow, bail};
 use leveloff_model::process::printable;
 use leveloff_model::units::Seconds;
-use leveloff_report::fleet::{Fleet, Member};
+use leveloff_text::fleet::{Fleet, Member};
 
 use super::answer::SeriesAnswer;
 use super::client::Client;

@@ -11,7 +11,7 @@ use leveloff_classifier::observation::{Observation, XUnit};
 use leveloff_model::progress::MarkKind;
 use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::Seconds;
-use leveloff_sampler::progress::{OutputParser, Plan, ProgressUpdate};
+use leveloff_progress::{OutputParser, Plan, ProgressUpdate};
 
 use self::counter::{Counter, Counts};
 use self::label::Label;

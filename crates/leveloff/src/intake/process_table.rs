@@ -151,6 +151,9 @@ impl ProcessTable {
                 shared,
                 swapped: amounts.swapped().min(memory.saturating_sub(shared)),
                 rss: amounts.rss.unwrap_or(memory),
+                private: None,
+                gpu: None,
+                cpu: None,
                 fds: small(fields, columns.fds),
                 is_read: true,
             });

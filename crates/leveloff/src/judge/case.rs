@@ -7,7 +7,7 @@ use leveloff_classifier::observation::Observation;
 use leveloff_classifier::run::RunJudge;
 use leveloff_classifier::verdict::RunVerdict;
 use leveloff_model::recording::StatedFacts;
-use leveloff_report::judged::{Judged, Look};
+use leveloff_text::judged::{Judged, Look};
 
 use super::looks::{Lookout, schedule};
 use crate::cli::JudgeArgs;

@@ -10,7 +10,7 @@ use leveloff_model::process::{Pid, ProcessIndex, ProcessInfo, Rank, Role};
 use leveloff_model::sample::{OwnCost, ProcessReading, Sample};
 use leveloff_model::training_counters::TrainingCounters;
 use leveloff_model::units::{Bytes, Seconds, Step};
-use leveloff_report::subject::in_bytes;
+use leveloff_text::subject::in_bytes;
 
 use super::identity::Identity;
 

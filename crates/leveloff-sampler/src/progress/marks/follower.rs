@@ -6,11 +6,11 @@ use std::os::unix::fs::FileExt;
 
 use rustix::fs::Stat;
 
-use super::line::{self, BadMark, MarksHeader, MarksLine};
 use super::target::MarksTarget;
 use crate::progress::regular_file::FileId;
 use crate::progress::tail::{Chunk, Tail};
-use crate::progress::update::ProgressUpdate;
+use leveloff_progress::ProgressUpdate;
+use leveloff_progress::marks_line::{self, BadMark, MarksHeader, MarksLine};
 
 /// The longest line that is read.
 const LONGEST_LINE: usize = 64 * 1024;
@@ -153,7 +153,7 @@ impl Lines {
         if line.trim_ascii().is_empty() {
             return;
         }
-        match line::parse(line) {
+        match marks_line::parse(line) {
             Ok(MarksLine::Header(_)) => {}
             Ok(MarksLine::Mark(mark, bad)) => {
                 self.bad.extend(bad);
@@ -172,7 +172,7 @@ fn first_line(file: &File) -> io::Result<Option<Option<MarksHeader>>> {
     let read = file.read_at(&mut start, 0)?;
     let start = &start[..read];
     Ok(match memchr::memchr(b'\n', start) {
-        Some(end) => match line::parse(&start[..end]) {
+        Some(end) => match marks_line::parse(&start[..end]) {
             Ok(MarksLine::Header(header)) => Some(Some(header)),
             _ => Some(None),
         },
@@ -185,11 +185,11 @@ fn first_line(file: &File) -> io::Result<Option<Option<MarksHeader>>> {
 /// one, a file that was last written before the process began cannot be its own.
 fn foreign(header: Option<MarksHeader>, stat: &Stat, target: &MarksTarget) -> Option<String> {
     if let Some(header) = header {
-        if header.version != line::VERSION {
+        if header.version != marks_line::VERSION {
             return Some(format!(
                 "it is written in version {} of the protocol; this leveloff reads version {}",
                 header.version,
-                line::VERSION
+                marks_line::VERSION
             ));
         }
         if let Some(pid) = header.pid.filter(|pid| *pid != target.own_pid) {

@@ -8,7 +8,7 @@ use leveloff_model::units::Step;
 
 use super::*;
 use crate::progress::regular_file;
-use crate::progress::update::UnixSeconds;
+use leveloff_progress::UnixSeconds;
 
 fn target(started: SystemTime) -> MarksTarget {
     MarksTarget {

@@ -9,7 +9,7 @@ use leveloff_model::process::{Pid, StartTicks};
 
 use crate::kernel::{keyed, stat, status};
 use crate::proc_root::ProcRoot;
-use crate::progress::update::UnixSeconds;
+use leveloff_progress::UnixSeconds;
 
 /// The environment variable that says where marks are.
 pub const MARKS_VARIABLE: &str = "LEVELOFF_MARKS";

@@ -12,7 +12,7 @@ use crate::progress::marks::stop_request::StopRequest;
 use crate::progress::marks::target::{MARKS_VARIABLE, MarksTarget};
 use crate::progress::marks::trust::{self, Owners};
 use crate::progress::regular_file::FileId;
-use crate::progress::update::{ProgressUpdate, UnixSeconds};
+use leveloff_progress::{ProgressUpdate, UnixSeconds};
 
 /// How often files are looked for that were not there, or that may have been replaced.
 pub const LOOK_EVERY: Seconds = Seconds(1.0);

@@ -1,0 +1,200 @@
+//! Decides from a bar's description what the bar counts.
+
+use crate::number;
+
+/// What a bar counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BarPurpose {
+    /// The steps of this epoch.
+    Epoch(EpochNumber),
+    /// Training steps.
+    Training,
+    /// Whole epochs.
+    EpochCounter,
+    /// Steps of evaluation, validation, testing or prediction.
+    Evaluation,
+    /// Work of downloads, data preparation, loading or saving.
+    Preparation,
+    /// Unknown: the description has no known word.
+    Unclear,
+    /// Unknown: there is no description. Hugging Face's Trainer draws such bars for training and for
+    /// evaluation.
+    Undescribed,
+}
+
+/// `Epoch 3` or `Epoch 3/10`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EpochNumber {
+    /// As printed; the first epoch may be 0 or 1.
+    pub number: u64,
+    /// Of how many.
+    pub of: Option<u64>,
+}
+
+/// Words that begin a description of evaluation.
+const EVALUATION: [&str; 7] = [
+    "eval",
+    "valid",
+    "predict",
+    "sanity",
+    "test",
+    "infer",
+    "benchmark",
+];
+
+/// Words that begin a description of work before or beside the training. From the bars of
+/// transformers, datasets, huggingface_hub, tokenizers and torch's hub, and the file names that
+/// downloads show.
+const PREPARATION: [&str; 43] = [
+    "map",
+    "filter",
+    "load",
+    "download",
+    "fetch",
+    "generating",
+    "saving",
+    "save",
+    "writing",
+    "reading",
+    "token",
+    "encod",
+    "shard",
+    "split",
+    "resolv",
+    "extract",
+    "unpack",
+    "upload",
+    "creating",
+    "convert",
+    "cast",
+    "build",
+    "pack",
+    "cach",
+    "comput",
+    "collect",
+    "preprocess",
+    "process",
+    "flatten",
+    "format",
+    "quantiz",
+    "merg",
+    "materializ",
+    "copy",
+    "index",
+    "scan",
+    "safetensors",
+    "json",
+    "parquet",
+    "arrow",
+    "gguf",
+    "adding",
+    "prepar",
+];
+
+/// Words that begin a description of training.
+const TRAINING: [&str; 8] = [
+    "train", "step", "iter", "batch", "fit", "finetun", "optimi", "loss",
+];
+
+/// How much of a description is looked at.
+const LONGEST_DESCRIPTION: usize = 200;
+
+impl BarPurpose {
+    /// What a bar with this description counts.
+    pub fn of(description: &[u8]) -> BarPurpose {
+        if description.is_empty() {
+            return BarPurpose::Undescribed;
+        }
+        // A log line without a line end may stand in front; the description is at the end.
+        let end = &description[description.len().saturating_sub(LONGEST_DESCRIPTION)..];
+        let text = String::from_utf8_lossy(end).to_ascii_lowercase();
+        let any =
+            |starts: &[&str]| words(&text).any(|word| starts.iter().any(|s| word.starts_with(s)));
+        if any(&EVALUATION) || words(&text).any(|word| matches!(word, "val" | "dev")) {
+            BarPurpose::Evaluation
+        } else if let Some(epoch) = epoch_number(&text) {
+            BarPurpose::Epoch(epoch)
+        } else if any(&PREPARATION) {
+            BarPurpose::Preparation
+        } else if any(&["epoch"]) {
+            BarPurpose::EpochCounter
+        } else if any(&TRAINING) {
+            BarPurpose::Training
+        } else {
+            BarPurpose::Unclear
+        }
+    }
+}
+
+/// `epoch 3`, `epoch 3/10`, `epoch [3/10]`, `epoch: 3`, `epoch=3` in lower-case text.
+pub fn epoch_number(text: &str) -> Option<EpochNumber> {
+    let after_word = text
+        .match_indices("epoch")
+        .map(|(at, word)| &text[at + word.len()..])
+        .find(|after| !after.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'))?;
+    let digits = after_word.trim_start_matches([' ', '\t', ':', '=', '#', '[', '(']);
+    let (number, rest) = number::whole(digits.as_bytes())?;
+    let of = rest.trim_ascii_start().strip_prefix(b"/");
+    Some(EpochNumber {
+        number: Some(number).filter(|number| *number <= LAST_EPOCH)?,
+        of: of
+            .and_then(|of| number::whole(of.trim_ascii_start()))
+            .map(|(of, _)| of)
+            .filter(|of| *of <= LAST_EPOCH),
+    })
+}
+
+/// No training has more epochs; a larger number is a time since 1970.
+const LAST_EPOCH: u64 = 1_000_000;
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn descriptions_tell_what_a_bar_is_for() {
+        let epoch = |number, of| BarPurpose::Epoch(EpochNumber { number, of });
+        let table = [
+            ("", BarPurpose::Undescribed),
+            ("Epoch 0", epoch(0, None)),
+            ("Epoch 3/10", epoch(3, Some(10))),
+            ("Train epoch [3 / 10]", epoch(3, Some(10))),
+            ("Epoch", BarPurpose::EpochCounter),
+            ("Training epochs", BarPurpose::EpochCounter),
+            ("Validation DataLoader 0", BarPurpose::Evaluation),
+            ("Sanity Checking", BarPurpose::Evaluation),
+            ("Val epoch 3", BarPurpose::Evaluation),
+            ("Training", BarPurpose::Training),
+            ("Iteration", BarPurpose::Training),
+            ("loss 0.342", BarPurpose::Training),
+            ("Map (num_proc=4)", BarPurpose::Preparation),
+            ("Generating train split", BarPurpose::Preparation),
+            ("Loading checkpoint shards", BarPurpose::Preparation),
+            ("model-00001-of-00002.safetensors", BarPurpose::Preparation),
+            ("Running tokenizer on dataset", BarPurpose::Preparation),
+            ("epoch 1700000000", BarPurpose::EpochCounter),
+            ("widgets", BarPurpose::Unclear),
+        ];
+        for (description, purpose) in table {
+            assert_eq!(
+                BarPurpose::of(description.as_bytes()),
+                purpose,
+                "{description}"
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic(text in proptest::collection::vec(any::<u8>(), 0..300)) {
+            let _ = BarPurpose::of(&text);
+        }
+    }
+}

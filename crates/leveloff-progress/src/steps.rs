@@ -1,0 +1,5 @@
+//! Decides which printed counts are training steps.
+
+pub(crate) mod bar_tracker;
+mod other_bars;
+pub(crate) mod step_counter;
