@@ -433,3 +433,6 @@ impl<W: Write> Table<W> {
         Ok(self.csv.write_record(None::<&[u8]>)?)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,7 +5,7 @@
 //! are the subcommands. [`run`] starts its command through [`launch`], with [`isolate`] around it if asked to, [`watch`] and [`record`] find
 //! theirs as a [`run_target`]; they and [`demo`] drive a [`session`]: sampler in, [`recorder`] and
 //! [`summary`] out, [`oom`] when the kernel ended it, ticks to a [`show`] where there is a screen, and to a [`guard`]
-//! where there is a limit, which may [`restart`] the run, and to [`metrics`] where others collect them. [`judge`] reads through [`intake`],
+//! where there is a limit, which may [`restart`] the run, and to [`metrics`] where others collect them. [`judge`] reads through `leveloff-readers`,
 //! [`report`] as well, as a [`chronicle`]; what they write goes through [`outputs`]. [`fleet`] reads
 //! from a Prometheus instead.
 
@@ -20,7 +20,6 @@ pub mod export;
 pub mod find;
 pub mod fleet;
 pub mod guard;
-pub mod intake;
 pub mod isolate;
 pub mod judge;
 pub mod launch;
