@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use leveloff_classifier::observation::Observation;
-use leveloff_model::inside::InsideFact;
+use leveloff_model::training_counters::TrainingCounter;
 use leveloff_readers::{ColumnChoice, Input, open};
 
 fn main() -> Result<()> {
@@ -57,7 +57,7 @@ fn describe(file: &str, columns: &ColumnChoice) -> Result<()> {
             observation.memory,
             observation.memory.0,
             observation.processes.len(),
-            observation.inside.get(InsideFact::Tensors)
+            observation.counters.get(TrainingCounter::Tensors)
         );
     }
     for note in result.notes {

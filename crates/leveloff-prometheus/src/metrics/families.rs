@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::SystemTime;
 
 use leveloff_classifier::verdict::{Grade, Verdict};
-use leveloff_model::inside::InsideFact;
 use leveloff_model::process::{Rank, Role};
+use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::Bytes;
 
 use super::exposition::{Family, Label, MetricKind, Point};
@@ -15,51 +15,51 @@ use super::snapshot::{RoleNumbers, SampleNumbers, Snapshot};
 pub const VERDICT: &str = "leveloff_verdict";
 
 /// What the training counts inside, by family and unit.
-const INSIDE: [(InsideFact, &str, Option<&str>, &str); 8] = [
+const INSIDE: [(TrainingCounter, &str, Option<&str>, &str); 8] = [
     (
-        InsideFact::Tensors,
+        TrainingCounter::Tensors,
         "leveloff_tensors",
         None,
         "Live tensors, on all devices",
     ),
     (
-        InsideFact::TensorBytes,
+        TrainingCounter::TensorBytes,
         "leveloff_tensor",
         BYTES,
         "Bytes in live tensors, on all devices",
     ),
     (
-        InsideFact::GcObjects,
+        TrainingCounter::GcObjects,
         "leveloff_gc_objects",
         None,
         "Objects that Python's garbage collector tracks",
     ),
     (
-        InsideFact::MallocUsed,
+        TrainingCounter::MallocUsed,
         "leveloff_malloc_used",
         BYTES,
         "Bytes that native code holds from malloc",
     ),
     (
-        InsideFact::MallocFree,
+        TrainingCounter::MallocFree,
         "leveloff_malloc_free",
         BYTES,
         "Bytes that were freed and that malloc has kept",
     ),
     (
-        InsideFact::CudaReserved,
+        TrainingCounter::CudaReserved,
         "leveloff_cuda_reserved",
         BYTES,
         "Bytes that the CUDA allocator holds",
     ),
     (
-        InsideFact::CudaAllocated,
+        TrainingCounter::CudaAllocated,
         "leveloff_cuda_allocated",
         BYTES,
         "Bytes of the CUDA allocator that are in tensors",
     ),
     (
-        InsideFact::Pinned,
+        TrainingCounter::Pinned,
         "leveloff_pinned",
         BYTES,
         "Page-locked host memory that CUDA's host allocator holds",
@@ -184,7 +184,7 @@ impl FamilyList<'_> {
         let help = "How many steps the training plans";
         self.add_gauge("leveloff_planned_steps", None, help, planned);
         for (fact, stem, unit, help) in INSIDE {
-            let value = sample.inside.get(fact).map(|value| value as f64);
+            let value = sample.counters.get(fact).map(|value| value as f64);
             self.add_gauge(stem, unit, help, value);
         }
     }

@@ -6,9 +6,9 @@ use std::time::SystemTime;
 
 use leveloff_classifier::observation::{ProcessShare, XUnit};
 use leveloff_classifier::verdict::{RunVerdict, Verdict};
-use leveloff_model::inside::Inside;
 use leveloff_model::process::{Pid, ProcessIndex, ProcessInfo, Rank, Role};
 use leveloff_model::sample::{OwnCost, ProcessReading, Sample};
+use leveloff_model::training_counters::TrainingCounters;
 use leveloff_model::units::{Bytes, Seconds, Step};
 use leveloff_text::subject::in_bytes;
 
@@ -39,7 +39,7 @@ pub struct SampleNumbers {
     /// How many steps it plans.
     pub planned_steps: Option<Step>,
     /// What the training counted inside.
-    pub inside: Inside,
+    pub counters: TrainingCounters,
     /// The amount of the run's memory at which the nearest limit is met.
     pub ceiling: Option<Bytes>,
     /// Share of the last ten seconds in which some task of the machine waited for memory, 0 to 1.
@@ -142,7 +142,7 @@ impl SampleNumbers {
     ) -> SampleNumbers {
         let mut roles: BTreeMap<(Option<Rank>, Role), RoleNumbers> = BTreeMap::new();
         // A zombie has given its memory back, and is there only until its parent looks.
-        for reading in sample.processes.iter().filter(|r| r.state != 'Z') {
+        for reading in sample.processes.iter().filter(|r| !r.state.is_gone()) {
             if let Some(process) = processes.get(&reading.process) {
                 let key = (label(process.rank), process.role);
                 roles.entry(key).or_default().add(process, reading);
@@ -155,7 +155,7 @@ impl SampleNumbers {
             roles,
             step: sample.progress.step,
             planned_steps: sample.progress.planned_steps,
-            inside: sample.progress.inside,
+            counters: sample.progress.counters,
             ceiling: sample.ceiling.map(|ceiling| total + ceiling.headroom()),
             pressure_some: sample.machine.pressure_some.map(share),
             pressure_full: sample.machine.pressure_full.map(share),

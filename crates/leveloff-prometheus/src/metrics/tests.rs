@@ -6,12 +6,14 @@ use std::time::{Duration, Instant};
 
 use hyper::{Method, Request, StatusCode};
 use leveloff_classifier::verdict::{Grade, Verdict};
-use leveloff_model::inside::{Inside, InsideFact};
-use leveloff_model::process::{Pid, ProcessIndex, ProcessInfo, ProcessKey, Rank, Role, StartTicks};
+use leveloff_model::process::{
+    Pid, ProcessIndex, ProcessInfo, ProcessKey, ProcessState, Rank, Role, StartTicks,
+};
 use leveloff_model::progress::Progress;
 use leveloff_model::sample::{
     Ceiling, CeilingKind, MachineReading, OwnCost, ProcessReading, Sample,
 };
+use leveloff_model::training_counters::{TrainingCounter, TrainingCounters};
 use leveloff_model::units::{Bytes, CpuMillis, Seconds, Step};
 
 use super::exposition::{classic, openmetrics};
@@ -84,6 +86,7 @@ fn processes(all: &[(u32, Role, Option<u32>)]) -> HashMap<ProcessIndex, ProcessL
             },
             parent: Pid(1),
             role,
+            unknown_role: None,
             rank: rank.map(Rank),
             comm: String::new(),
             command: Vec::new(),
@@ -146,7 +149,7 @@ fn one_rank(verdict: Option<VerdictNumbers>) -> Snapshot {
         reading(2, 100, 0),
     ]);
     sample.progress.step = Some(Step(80));
-    sample.progress.inside = Inside::default().with(InsideFact::Tensors, 6529);
+    sample.progress.counters = TrainingCounters::default().with(TrainingCounter::Tensors, 6529);
     sample.machine.pressure_some = Some(12.5);
     Snapshot::of(&identity("tune"), &sample, &processes, verdict)
 }
@@ -295,7 +298,7 @@ fn of_several_ranks_each_has_its_own_rows_and_the_run_has_none() {
 #[test]
 fn a_zombie_holds_nothing_and_is_not_counted() {
     let mut zombie = reading(1, 0, 0);
-    zombie.state = 'Z';
+    zombie.state = ProcessState::Zombie;
     let processes = processes(&[(0, Role::Trainer, None), (1, Role::Trainer, None)]);
     let sample = sample(vec![reading(0, 10, 0), zombie]);
     let snapshot = Snapshot::of(&identity("tune"), &sample, &processes, None);

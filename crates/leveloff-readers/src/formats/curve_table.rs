@@ -34,7 +34,7 @@ pub struct CurveTable {
 struct Extras {
     epoch: Option<usize>,
     phase: Option<usize>,
-    inside: InsideColumns,
+    counters: InsideColumns,
     devshm: Option<usize>,
     rss: Option<usize>,
     ceiling: Option<(usize, usize)>,
@@ -170,7 +170,7 @@ impl Extras {
         Extras {
             epoch: find("epoch"),
             phase: find("phase"),
-            inside: InsideColumns::of(table, is_taken),
+            counters: InsideColumns::of(table, is_taken),
             devshm: find("devshm_bytes"),
             rss: find("rss_bytes").filter(|_| table.names[columns.memory].plain == "memory_bytes"),
             ceiling: find("ceiling_bytes").zip(find("ceiling_used_bytes")),
@@ -183,7 +183,7 @@ impl Extras {
         let value = |column: Option<usize>| number(fields.get(column?)?);
         let bytes = |column: Option<usize>| SizeUnit::B.bytes(value(column)?);
         observation.epoch = value(self.epoch).filter(|epoch| epoch.is_finite());
-        observation.inside = self.inside.read(fields);
+        observation.counters = self.counters.read(fields);
         observation.devshm = bytes(self.devshm);
         observation.rss_sum = bytes(self.rss);
         if let Some(column) = self.phase {

@@ -7,8 +7,8 @@ mod memory_value;
 mod token;
 
 use leveloff_classifier::observation::{Observation, XUnit};
-use leveloff_model::inside::InsideFact;
 use leveloff_model::progress::MarkKind;
+use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::Seconds;
 use leveloff_progress::{OutputParser, Plan, ProgressUpdate};
 
@@ -215,7 +215,9 @@ impl LogState {
         self.lines += 1;
         let observation = &mut self.observation;
         if counts.tensors.is_some() {
-            observation.inside.set(InsideFact::Tensors, counts.tensors);
+            observation
+                .counters
+                .set(TrainingCounter::Tensors, counts.tensors);
         }
         match x_source {
             // A line without its counter belongs to the step before.

@@ -5,9 +5,9 @@ mod columns;
 mod known_processes;
 
 use leveloff_classifier::observation::{Attendance, Observation, Present, ProcessShare, XUnit};
-use leveloff_model::inside::Inside;
 use leveloff_model::process::{Pid, Rank, Role};
 use leveloff_model::sample::{Ceiling, CeilingKind};
+use leveloff_model::training_counters::TrainingCounters;
 use leveloff_model::units::{Bytes, Seconds};
 
 use self::columns::{Amounts, Columns};
@@ -110,7 +110,10 @@ impl ProcessTable {
     fn read_run_columns(&self, fields: Fields<'_>, moment: &mut Moment) {
         let columns = &self.columns;
         let observation = &mut moment.observation;
-        observation.inside = columns.inside.read(fields).updated_by(&observation.inside);
+        observation.counters = columns
+            .counters
+            .read(fields)
+            .updated_by(&observation.counters);
         observation.devshm = observation.devshm.or(columns.devshm.read(fields));
         moment.available = moment.available.or(columns.available.read(fields));
     }
@@ -233,7 +236,7 @@ impl Moment {
         observation.processes.clear();
         observation.memory = Bytes::ZERO;
         observation.rss_sum = None;
-        observation.inside = Inside::default();
+        observation.counters = TrainingCounters::default();
         observation.devshm = None;
     }
 }

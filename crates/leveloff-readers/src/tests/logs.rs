@@ -1,7 +1,7 @@
 //! Logs as people write them.
 
 use super::*;
-use leveloff_model::inside::InsideFact;
+use leveloff_model::training_counters::TrainingCounter;
 
 #[test]
 fn a_log_that_people_write_is_read() {
@@ -17,7 +17,7 @@ fn a_log_that_people_write_is_read() {
         input
             .observations
             .iter()
-            .all(|o| o.inside.get(InsideFact::Tensors) == Some(6529))
+            .all(|o| o.counters.get(TrainingCounter::Tensors) == Some(6529))
     );
     assert!(input.is_noted("passed over 3 lines"), "{:?}", input.notes);
 }

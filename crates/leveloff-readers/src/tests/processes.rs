@@ -1,7 +1,7 @@
 //! Inputs that know every process.
 
 use super::*;
-use leveloff_model::inside::InsideFact;
+use leveloff_model::training_counters::TrainingCounter;
 
 #[test]
 fn a_recording_tells_everything_and_what_was_stated() {
@@ -42,7 +42,7 @@ fn rows_of_processes_become_moments() {
     assert_eq!(input.memory(), [300, 310 + 177, 330 + 182]);
     let second = &input.observations[1];
     assert_eq!(
-        (second.count, second.inside.get(InsideFact::Tensors)),
+        (second.count, second.counters.get(TrainingCounter::Tensors)),
         (Some(5.0), Some(25))
     );
     assert_eq!(second.rss_sum, Some(Bytes(1700)));
@@ -80,7 +80,7 @@ fn other_exports_of_leveloff_are_read_back() {
     let only = &tree.observations[0];
     assert_eq!((only.memory, only.rss_sum), (Bytes(500), Some(Bytes(900))));
     assert_eq!(
-        (only.epoch, only.inside.get(InsideFact::Tensors)),
+        (only.epoch, only.counters.get(TrainingCounter::Tensors)),
         (Some(0.5), Some(25))
     );
     assert_eq!(only.ceiling.map(|ceiling| ceiling.limit), Some(Bytes(4000)));

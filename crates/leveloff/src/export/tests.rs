@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use leveloff_classifier::observation::Observation;
-use leveloff_model::inside::{Inside, InsideFact};
+use leveloff_model::training_counters::{TrainingCounter, TrainingCounters};
 use leveloff_readers::{ColumnChoice, Input, open};
 
 use super::*;
@@ -27,14 +27,14 @@ fn every_scope_holds_the_memory_of_the_recording() {
 #[test]
 fn exports_hold_every_counter_of_the_training() {
     let recording = Path::new(FIXTURES).join("inside.jsonl");
-    let inside = |observations: Vec<Observation>| -> Vec<Inside> {
-        observations.iter().map(|point| point.inside).collect()
+    let inside = |observations: Vec<Observation>| -> Vec<TrainingCounters> {
+        observations.iter().map(|point| point.counters).collect()
     };
     let expected = inside(read(&recording));
     let newest = expected.last().unwrap();
     assert_eq!(
         newest.known().count(),
-        InsideFact::COUNT,
+        TrainingCounter::COUNT,
         "the fixture has all"
     );
     for scope in [ExportScope::Process, ExportScope::Tree] {
