@@ -1,8 +1,8 @@
 //! What the evidence of a run shows beside its verdict: each finding with the numbers that support it.
 //! The words, and the next step, are written where findings are printed.
 
-use leveloff_model::inside::GrownTensors;
 use leveloff_model::process::{Pid, Role};
+use leveloff_model::training_counters::GrownTensors;
 use leveloff_model::units::Bytes;
 
 use crate::fleet::BytesPerSecond;

@@ -1,9 +1,9 @@
 //! What can be said of a curve, and of a run. A verdict carries its evidence: screen, report, JSON
 //! and CI print these numbers and recompute none.
 
-use leveloff_model::inside::InsideFact;
 use leveloff_model::process::{Pid, Role};
 use leveloff_model::sample::CeilingKind;
+use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::{Bytes, Seconds};
 
 use crate::finding::Finding;
@@ -216,7 +216,7 @@ pub enum Subject {
     /// Living processes.
     Processes,
     /// Something that the training counts inside.
-    Inside(InsideFact),
+    Counter(TrainingCounter),
 }
 
 /// Kinds of memory that every sample tells apart.
@@ -293,6 +293,15 @@ pub enum ClockTick {
     Epoch,
     /// Something regular that the training does not tell.
     Regular,
+}
+
+impl RunVerdict {
+    /// Where all growth of the run counts from: the onset of the growth that is judged; the first judged x
+    /// where nothing grows.
+    pub fn growth_since_x(&self) -> Option<f64> {
+        let first = self.judgement.span.map(|(first, _)| first);
+        self.judgement.onset_x.or(first)
+    }
 }
 
 impl Verdict {

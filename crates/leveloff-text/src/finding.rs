@@ -7,8 +7,8 @@ use leveloff_classifier::finding::{
 };
 use leveloff_classifier::fleet::BytesPerSecond;
 use leveloff_classifier::units::Position;
-use leveloff_model::inside::GrownTensors;
 use leveloff_model::process::{Pid, Role};
+use leveloff_model::training_counters::GrownTensors;
 use leveloff_model::units::Bytes;
 
 use crate::rate::amount;

@@ -11,10 +11,10 @@ use leveloff_classifier::verdict::{
     Because, Blame, Clock, ClockTick, DecideBy, Extremes, Grade, Judgement, Kind, Rate, Risk,
     RunVerdict, Shape, Subject, Verdict,
 };
-use leveloff_model::inside::GrownTensors;
 use leveloff_model::process::{Pid, Role};
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::sample::CeilingKind;
+use leveloff_model::training_counters::GrownTensors;
 use leveloff_model::units::{Bytes, Seconds};
 
 use crate::fleet::{Fleet, Member};

@@ -72,6 +72,9 @@ fn process(number: u32, role: Role, megabytes: f64, rss: Option<f64>) -> Process
         shared: Bytes::ZERO,
         swapped: Bytes::ZERO,
         rss: bytes(rss.unwrap_or(megabytes)),
+        private: None,
+        gpu: None,
+        cpu: None,
         fds: None,
         is_read: true,
     }

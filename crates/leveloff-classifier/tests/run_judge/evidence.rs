@@ -4,9 +4,9 @@ use leveloff_classifier::finding::{Finding, NativeEvidence};
 use leveloff_classifier::observation::{Observation, XUnit};
 use leveloff_classifier::run::RunJudge;
 use leveloff_classifier::verdict::{Kind, Subject, Verdict};
-use leveloff_model::inside::InsideFact;
 use leveloff_model::process::{Pid, Role};
 use leveloff_model::recording::StatedFacts;
+use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::{Bytes, Step};
 
 use crate::made_up::{MIB, finding, first_leak, judged, moment, process, trainer, wobble};
@@ -113,7 +113,7 @@ fn descriptors_are_not_explained_by_what_the_first_step_allocated() {
         let memory = if step < 2 { 300.0 } else { 500.0 };
         let mut observation = trainer(step, memory + wobble(step));
         observation.processes[0].fds = Some(20 + step);
-        observation.inside.set(InsideFact::Tensors, 114);
+        observation.counters.set(TrainingCounter::Tensors, 114);
         observation
     });
     let verdict = judged(run);
@@ -169,7 +169,7 @@ fn a_cache_of_the_first_epoch_holds_tensors_and_is_no_leak() {
         let filled = f64::from(step.min(200));
         let mut observation = trainer(step, 350.0 + 2.5 * filled + wobble(step));
         let tensors = 100 + 16 * u64::from(step.min(200) / 10 * 10);
-        observation.inside.set(InsideFact::Tensors, tensors);
+        observation.counters.set(TrainingCounter::Tensors, tensors);
         observation
     });
     assert_eq!(first_leak(run), None);
@@ -181,7 +181,7 @@ fn tensors_that_rise_with_memory_decide_earlier_than_memory_alone() {
         (0..300_u32).map(move |step| {
             let mut observation = trainer(step, 350.0 + 2.0 * f64::from(step) + 3.0 * wobble(step));
             let tensors = told.then_some(50 + u64::from(step / 10 * 10));
-            observation.inside.set(InsideFact::Tensors, tensors);
+            observation.counters.set(TrainingCounter::Tensors, tensors);
             observation
         })
     };
@@ -197,7 +197,7 @@ fn tensors_that_rise_with_memory_decide_earlier_than_memory_alone() {
 fn level_tensors_decide_nothing_and_point_at_native_code() {
     let run = (0..300).map(|step| {
         let mut observation = trainer(step, 350.0 + 2.0 * f64::from(step) + wobble(step));
-        observation.inside.set(InsideFact::Tensors, 6529);
+        observation.counters.set(TrainingCounter::Tensors, 6529);
         observation
     });
     let verdict = judged(run);
@@ -253,7 +253,7 @@ fn what_workers_share_since_the_fork_is_no_copy_of_theirs() {
     let Some(Finding::CopyOnWrite { workers: 4, copied }) = found else {
         panic!("{found:?}");
     };
-    assert_eq!(copied.bytes.to_string(), "73 MiB");
+    assert_eq!(copied.bytes.to_string(), "76 MiB");
     assert_eq!(copied.since.x, 20.0);
     assert_eq!(copies(0.0), None);
 }

@@ -22,6 +22,9 @@ pub fn process(number: u32, role: Role, mib: f64) -> ProcessShare {
         shared: Bytes::ZERO,
         swapped: Bytes::ZERO,
         rss: Bytes((mib * MIB) as u64),
+        private: None,
+        gpu: None,
+        cpu: None,
         fds: Some(10),
         is_read: true,
     }

@@ -1,6 +1,6 @@
 //! Why memory grows.
 
-use leveloff_model::inside::InsideFact;
+use leveloff_model::training_counters::TrainingCounter;
 
 use super::{Case, amount};
 use crate::finding::{EventGrowth, Finding};
@@ -42,13 +42,13 @@ pub(super) fn shared_memory(case: &Case) -> Option<Finding> {
 
 /// The CUDA allocator holds more and more.
 pub(super) fn cuda(case: &Case) -> Option<Finding> {
-    let reserved = InsideFact::CudaReserved;
-    let judgement = case.jury.of_subject(Subject::Inside(reserved))?;
+    let reserved = TrainingCounter::CudaReserved;
+    let judgement = case.jury.of_subject(Subject::Counter(reserved))?;
     judgement.verdict.grade()?;
     let since = judgement.onset_x.unwrap_or(case.onset);
     let grown = case
         .book
-        .inside
+        .counters
         .track(reserved)
         .growth_since(since, case.now);
     Some(Finding::CudaGrowth(case.growth(grown, since)))

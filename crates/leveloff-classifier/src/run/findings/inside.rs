@@ -1,6 +1,6 @@
 //! Why memory grows, by what the training counts inside: its tensors, malloc's statistics, Python's blocks.
 
-use leveloff_model::inside::InsideFact;
+use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::Bytes;
 
 use super::{Case, amount, count};
@@ -46,8 +46,10 @@ fn growing_cause(case: &Case) -> Option<Finding> {
 
 /// Page-locked host memory has much of the growth, or grows on its own.
 pub(super) fn pinned(case: &Case) -> Option<Finding> {
-    let track = case.book.inside.track(InsideFact::Pinned);
-    let judgement = case.jury.of_subject(Subject::Inside(InsideFact::Pinned));
+    let track = case.book.counters.track(TrainingCounter::Pinned);
+    let judgement = case
+        .jury
+        .of_subject(Subject::Counter(TrainingCounter::Pinned));
     let leaks = judgement.filter(|judgement| judgement.verdict.grade().is_some());
     let onset = leaks.and_then(|leak| leak.onset_x).unwrap_or(case.onset);
     let grown = track.growth_since(onset, case.now);
@@ -83,26 +85,26 @@ impl Counts {
     fn of(case: &Case) -> Counts {
         let grown = |fact| Grown::of(case, fact);
         let on_devices = |bytes: Grown| {
-            let devices = case.book.inside.track(InsideFact::DeviceTensorBytes);
+            let devices = case.book.counters.track(TrainingCounter::DeviceTensorBytes);
             Grown {
                 by: bytes.by - devices.growth_since(bytes.from, bytes.to),
                 ..bytes
             }
         };
         Counts {
-            tensors: grown(InsideFact::Tensors),
-            tensor_bytes: grown(InsideFact::TensorBytes).map(on_devices),
-            malloc_used: grown(InsideFact::MallocUsed),
-            malloc_kept: grown(InsideFact::MallocFree),
-            python_blocks: grown(InsideFact::PythonBlocks),
+            tensors: grown(TrainingCounter::Tensors),
+            tensor_bytes: grown(TrainingCounter::TensorBytes).map(on_devices),
+            malloc_used: grown(TrainingCounter::MallocUsed),
+            malloc_kept: grown(TrainingCounter::MallocFree),
+            python_blocks: grown(TrainingCounter::PythonBlocks),
         }
     }
 }
 
 impl Grown {
     /// Since the onset, as far as it was counted; `None` if that is not far enough.
-    fn of(case: &Case, fact: InsideFact) -> Option<Grown> {
-        let told = case.book.inside.told(fact)?;
+    fn of(case: &Case, fact: TrainingCounter) -> Option<Grown> {
+        let told = case.book.counters.told(fact)?;
         let (from, to) = (told.from.max(case.onset), told.to.min(case.now));
         let covers = to - from >= COVERS * (case.now - case.onset);
         covers.then(|| Grown {
@@ -114,9 +116,9 @@ impl Grown {
     }
 
     /// By the counts themselves where a stretch begins and ends with one; a curve is an approximation.
-    fn counted(case: &Case, fact: InsideFact, from: f64, to: f64) -> f64 {
-        let track = case.book.inside.track(fact);
-        let told = case.book.inside.told(fact);
+    fn counted(case: &Case, fact: TrainingCounter, from: f64, to: f64) -> f64 {
+        let track = case.book.counters.track(fact);
+        let told = case.book.counters.told(fact);
         let start = match told.is_some_and(|told| told.from >= from) {
             true => track.first(),
             false => track.value_at(from).unwrap_or(track.first()),
@@ -141,7 +143,7 @@ impl Grown {
         case.growth(self.memory, self.from)
     }
 
-    fn rises_with_memory(&self, case: &Case, fact: InsideFact) -> bool {
+    fn rises_with_memory(&self, case: &Case, fact: TrainingCounter) -> bool {
         rises_with_memory(case.book, fact, self.from, self.to)
     }
 }
@@ -150,7 +152,7 @@ fn held_references(case: &Case, tensors: TensorGrowth, grown: &Grown) -> Finding
     Finding::HeldReferences {
         tensors,
         memory: grown.memory(case),
-        grown: case.book.inside.grown().to_vec(),
+        grown: case.book.counters.grown().to_vec(),
     }
 }
 
@@ -171,9 +173,9 @@ fn larger_tensors(case: &Case, counts: &Counts) -> Option<Finding> {
     let explains = bytes.share() >= EXPLAINS;
     let growth = TensorGrowth::Size {
         more: amount(bytes.by),
-        tensors: count(case.book.inside.tensors().newest()),
+        tensors: count(case.book.counters.tensors().newest()),
     };
-    (explains && bytes.rises_with_memory(case, InsideFact::TensorBytes))
+    (explains && bytes.rises_with_memory(case, TrainingCounter::TensorBytes))
         .then(|| held_references(case, growth, &bytes))
 }
 
@@ -206,7 +208,7 @@ fn by_malloc(case: &Case, counts: &Counts) -> Option<Finding> {
 fn malloc_in_use(case: &Case, counts: &Counts, used: &Grown) -> NativeEvidence {
     let rising = counts
         .python_blocks
-        .filter(|blocks| blocks.rises_with_memory(case, InsideFact::PythonBlocks));
+        .filter(|blocks| blocks.rises_with_memory(case, TrainingCounter::PythonBlocks));
     NativeEvidence::MallocInUse {
         more: amount(used.by),
         tensors: level_tensors(case, counts),
@@ -215,7 +217,11 @@ fn malloc_in_use(case: &Case, counts: &Counts, used: &Grown) -> NativeEvidence {
 }
 
 fn malloc_retention(case: &Case, used: &Grown, kept: &Grown) -> Finding {
-    let in_use = case.book.inside.track(InsideFact::MallocUsed).newest();
+    let in_use = case
+        .book
+        .counters
+        .track(TrainingCounter::MallocUsed)
+        .newest();
     let rose = used.by >= LEVEL * in_use;
     Finding::AllocatorRetention(Retention::MallocFree {
         in_use: amount(in_use),
@@ -231,7 +237,7 @@ fn python_objects(case: &Case, counts: &Counts) -> Option<Finding> {
     let blocks = counts.python_blocks?;
     // Whether so much can be in Python's blocks at all.
     let is_enough = blocks.by * LARGEST_BLOCK >= EXPLAINS * blocks.memory;
-    (is_enough && blocks.rises_with_memory(case, InsideFact::PythonBlocks)).then(|| {
+    (is_enough && blocks.rises_with_memory(case, TrainingCounter::PythonBlocks)).then(|| {
         Finding::PythonObjects {
             more: blocks.by.round() as i64,
             more_per_x: blocks.per_x(),
@@ -249,7 +255,7 @@ fn by_tensors_alone(case: &Case, counts: &Counts) -> Option<Finding> {
     if let Some(found) = python_objects(case, counts) {
         return Some(found);
     }
-    let track = case.book.inside.tensors();
+    let track = case.book.counters.tensors();
     let (tensors, memory) = (count(track.newest()), counted.memory(case));
     let varies = track.swing() > TENSORS_VARY * track.newest().max(1.0);
     Some(match varies {
@@ -267,23 +273,23 @@ fn by_tensors_alone(case: &Case, counts: &Counts) -> Option<Finding> {
 
 /// Live tensors that do not rise, where they are counted.
 fn level_tensors(case: &Case, counts: &Counts) -> Option<u64> {
-    let tensors = || count(case.book.inside.tensors().newest());
+    let tensors = || count(case.book.counters.tensors().newest());
     counts.tensors.is_some().then(tensors)
 }
 
 /// Tensors become more, though not enough to explain the growth.
 fn tensors_pile_up(case: &Case, counts: &Counts) -> bool {
-    let tensors = case.book.inside.tensors();
+    let tensors = case.book.counters.tensors();
     let more = counts.tensors.map_or(0.0, |tensors| tensors.by);
     let leak = case
         .jury
-        .of_subject(Subject::Inside(InsideFact::Tensors))
+        .of_subject(Subject::Counter(TrainingCounter::Tensors))
         .is_some_and(|tensors| matches!(tensors.verdict, Verdict::Leak(_)));
     leak || (more > LEVEL * tensors.newest() && more > 0.5 * tensors.swing())
 }
 
 /// What a `malloc_trim` returned, if that is much.
 fn trimmed(case: &Case) -> Option<Bytes> {
-    let back = case.book.inside.track(InsideFact::Trimmed).newest();
+    let back = case.book.counters.track(TrainingCounter::Trimmed).newest();
     (back > 0.0 && back >= case.material()).then(|| amount(back))
 }
