@@ -11,6 +11,7 @@ mod setting;
 use leveloff_classifier::verdict::{ClockTick, RunVerdict, Subject, Verdict};
 use leveloff_model::training_counters::GrownTensors;
 use leveloff_text::evidence::{bound, memory_beside, warmup};
+use leveloff_text::finding::finding_words;
 use leveloff_text::number::more_or_less;
 use leveloff_text::rate::MemoryRate;
 use leveloff_text::sizing::{Sizing, whole};
@@ -151,14 +152,12 @@ fn write_cause(report: &RunReport, page: &mut Document) {
         .filter(|clock| clock.tick != ClockTick::Step);
     items.extend(clock.map(|clock| prose(&clock_words(clock, run))));
     for finding in &run.findings {
-        let next = match &*finding.next {
-            "" => String::new(),
-            next => format!(" Next: {}", prose(next)),
-        };
+        let words = finding_words(finding);
         items.push(format!(
-            "{}: {}.{next}",
-            code(finding.name),
-            prose(&finding.text)
+            "{}: {}. Next: {}",
+            code(finding.name()),
+            prose(&words.text),
+            prose(&words.next)
         ));
     }
     items.extend(trim_words(report).map(|trim| prose(&trim)));

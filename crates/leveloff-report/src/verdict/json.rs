@@ -2,9 +2,11 @@
 //!
 //! The names up to `points` are a contract; more only come after them. What is not known is null.
 
-use leveloff_classifier::verdict::{
-    Because, Blame, Clock, ClockTick, Finding, Judgement, Kind, RunVerdict,
-};
+use std::borrow::Cow;
+
+use leveloff_classifier::finding::Finding;
+use leveloff_classifier::verdict::{Because, Blame, Clock, ClockTick, Judgement, Kind, RunVerdict};
+use leveloff_text::finding::{FindingWords, finding_words};
 use leveloff_text::judged::{Judged, Look};
 use leveloff_text::subject::{in_bytes, parts, things};
 use serde::{Serialize, Serializer};
@@ -48,7 +50,7 @@ pub(crate) struct Row<'a> {
     decide_by_x: Plain,
     limit_at_x: Plain,
     blame: Vec<BlameRow>,
-    findings: Vec<FindingRow<'a>>,
+    findings: Vec<FindingRow>,
     points: u64,
     limit_low_x: Plain,
     limit_high_x: Plain,
@@ -87,10 +89,10 @@ struct BlameRow {
 }
 
 #[derive(Serialize)]
-struct FindingRow<'a> {
+struct FindingRow {
     name: &'static str,
-    text: &'a str,
-    next: &'a str,
+    text: String,
+    next: Cow<'static, str>,
 }
 
 /// The series that decided, in its own unit.
@@ -205,12 +207,13 @@ impl BlameRow {
     }
 }
 
-impl FindingRow<'_> {
-    fn of(finding: &Finding) -> FindingRow<'_> {
+impl FindingRow {
+    fn of(finding: &Finding) -> FindingRow {
+        let FindingWords { text, next } = finding_words(finding);
         FindingRow {
-            name: finding.name,
-            text: &finding.text,
-            next: &finding.next,
+            name: finding.name(),
+            text,
+            next,
         }
     }
 }

@@ -9,11 +9,10 @@ use leveloff_sampler::sampler::Standing;
 use leveloff_sampler::signalling::StopSignal;
 
 use super::gauge::{self, Gauges, Measure, Stated};
-use crate::cli::GuardArgs;
 
 /// What a guard was asked for.
 #[derive(Debug, Clone)]
-pub struct Terms {
+pub struct GuardOptions {
     /// The limits.
     pub stated: Stated,
     /// How much time there must be left.
@@ -32,47 +31,7 @@ pub struct Terms {
     pub bundle: Option<PathBuf>,
 }
 
-impl Terms {
-    /// What these arguments ask for; nothing without a limit of some kind.
-    pub fn of(limit: Option<Limit>, args: &GuardArgs) -> Result<Option<Terms>> {
-        if limit.is_none() && args.stop_before.is_none() && args.gpu_limit.is_none() {
-            let useless = [
-                ("--warn-at", args.warn_at.is_some()),
-                ("--on-warn", args.on_warn.is_some()),
-                ("--on-stop", args.on_stop.is_some()),
-                ("--bundle", args.bundle.is_some()),
-            ];
-            if let Some((flag, _)) = useless.iter().find(|(_, given)| *given) {
-                bail!(
-                    "{flag} is of no use without a limit; pass --limit 28GiB, --limit 90% or --stop-before 5m"
-                );
-            }
-            return Ok(None);
-        }
-        if let (Some(limit), Some(warn_at)) = (limit, args.warn_at) {
-            check_warning(limit, warn_at)?;
-        }
-        if limit.is_none() && args.warn_at.is_some() {
-            bail!(
-                "--warn-at warns before a --limit, and there is none; pass --limit 28GiB or --limit 90%"
-            );
-        }
-        Ok(Some(Terms {
-            stated: Stated {
-                limit,
-                warn_at: args.warn_at,
-                gpu: args.gpu_limit,
-            },
-            stop_before: args.stop_before,
-            dwell: args.dwell,
-            grace: args.grace,
-            signal: args.signal,
-            on_warn: args.on_warn.clone(),
-            on_stop: args.on_stop.clone(),
-            bundle: args.bundle.clone(),
-        }))
-    }
-
+impl GuardOptions {
     /// Whether the limits can be kept where the run is, and are not passed already.
     pub fn check(&self, standing: &Standing, is_contained: bool) -> Result<()> {
         if let Some(limit) = self.stated.limit {
@@ -131,21 +90,6 @@ impl Terms {
         }
         format!("guard: stops the run {}", parts.join(", or "))
     }
-}
-
-fn check_warning(limit: Limit, warn_at: Limit) -> Result<()> {
-    let too_late = match (limit, warn_at) {
-        (Limit::Size(limit), Limit::Size(warn_at)) => warn_at >= limit,
-        (Limit::Size(_), Limit::Share(warn_at)) => warn_at >= 1.0,
-        (Limit::Share(limit), Limit::Share(warn_at)) => warn_at >= limit,
-        (Limit::Share(_), Limit::Size(_)) => false,
-    };
-    if too_late {
-        bail!(
-            "--warn-at is not below --limit, so there would be no warning; state less, such as --warn-at 80%"
-        );
-    }
-    Ok(())
 }
 
 /// A limit that the kernel enforces first guards nothing.
@@ -209,11 +153,13 @@ mod tests {
         }
     }
 
-    fn args() -> GuardArgs {
-        GuardArgs {
+    fn options(limit: &str) -> GuardOptions {
+        GuardOptions {
+            stated: Stated {
+                limit: Some(limit.parse().unwrap()),
+                ..Stated::default()
+            },
             stop_before: None,
-            warn_at: None,
-            gpu_limit: None,
             grace: Duration::from_secs(120),
             dwell: Duration::from_secs(3),
             signal: StopSignal::TERM,
@@ -224,46 +170,25 @@ mod tests {
     }
 
     /// What is said about this limit of a run that holds 10 GiB.
-    fn said(limit: &str, warn_at: Option<&str>) -> String {
-        let args = GuardArgs {
-            warn_at: warn_at.map(|text| text.parse().unwrap()),
-            ..args()
-        };
-        let terms = Terms::of(Some(limit.parse().unwrap()), &args);
-        let checked = terms.and_then(|terms| terms.unwrap().check(&standing(10), false));
+    fn said(limit: &str) -> String {
+        let checked = options(limit).check(&standing(10), false);
         checked.map_or_else(|error| error.to_string(), |()| "fine".to_owned())
     }
 
     #[test]
     fn a_limit_that_cannot_be_kept_is_said_before_anything_happens() {
-        assert_eq!(said("28GiB", None), "fine");
-        assert_eq!(said("90%", Some("80%")), "fine");
-        assert!(said("64GiB", None).contains("the kernel would kill the run first"));
-        assert!(said("32GiB", None).contains("this machine's memory"));
-        assert!(said("2GiB", None).contains("already reached"));
-        assert!(said("40%", None).contains("already reached"));
-        assert!(said("0B", None).contains("a limit of nothing"));
-        assert!(said("28GiB", Some("100%")).contains("not below --limit"));
-        assert!(said("28GiB", Some("29GiB")).contains("not below --limit"));
-    }
-
-    #[test]
-    fn without_a_limit_there_is_no_guard_and_its_flags_are_of_no_use() {
-        assert!(Terms::of(None, &args()).unwrap().is_none());
-        let useless = GuardArgs {
-            on_stop: Some("true".to_owned()),
-            ..args()
-        };
-        let error = Terms::of(None, &useless).unwrap_err().to_string();
-        assert!(error.starts_with("--on-stop is of no use"), "{error}");
+        assert_eq!(said("28GiB"), "fine");
+        assert_eq!(said("90%"), "fine");
+        assert!(said("64GiB").contains("the kernel would kill the run first"));
+        assert!(said("32GiB").contains("this machine's memory"));
+        assert!(said("2GiB").contains("already reached"));
+        assert!(said("40%").contains("already reached"));
+        assert!(said("0B").contains("a limit of nothing"));
     }
 
     #[test]
     fn it_says_what_it_guards() {
-        let terms = Terms::of(Some("90%".parse().unwrap()), &args())
-            .unwrap()
-            .unwrap();
-        let words = terms.words(&standing(10), false);
+        let words = options("90%").words(&standing(10), false);
         assert!(
             words.contains("at 28.8 GiB (90 %) of memory of this machine"),
             "{words}"

@@ -12,10 +12,6 @@ use leveloff_sampler::proc_root::ProcRoot;
 use leveloff_sampler::tree::key_of;
 use serde_json::Value;
 
-use crate::chronicle::Reading;
-use crate::cli::ReportFormat;
-use crate::report::written;
-
 /// A directory for what is known afterwards.
 #[derive(Debug)]
 pub struct Bundle {
@@ -23,6 +19,9 @@ pub struct Bundle {
     /// Reads processes while they live; walking large page tables takes a while.
     capture: Option<JoinHandle<()>>,
 }
+
+/// The name and content of a file that the caller makes, or why it could not be made.
+pub type BundleFile = (&'static str, Result<Vec<u8>>);
 
 /// What goes into it in the end.
 #[derive(Debug)]
@@ -33,6 +32,8 @@ pub struct Contents<'a> {
     pub facts: Value,
     /// The recording, complete by now.
     pub recording: Option<&'a Path>,
+    /// Reports on the recording.
+    pub reports: Vec<BundleFile>,
     /// What the kernel said of memory, or why that cannot be read.
     pub kernel: Result<Vec<String>, String>,
 }
@@ -109,7 +110,7 @@ impl Bundle {
     }
 
     /// Writes everything else. What cannot be written is said; the rest is.
-    pub fn complete(mut self, contents: &Contents<'_>) -> Vec<String> {
+    pub fn complete(mut self, contents: Contents<'_>) -> Vec<String> {
         if let Some(capture) = self.capture.take() {
             // It has nothing to tell that its files do not.
             let _ = capture.join();
@@ -141,14 +142,9 @@ impl Bundle {
                 "recording.jsonl",
                 std::fs::read(recording).map_err(Into::into),
             );
-            match Reading::default().read(recording) {
-                Ok(report) => {
-                    put("report.html", written(&report, ReportFormat::Html));
-                    put("report.md", written(&report, ReportFormat::Markdown));
-                    put("report.json", written(&report, ReportFormat::Json));
-                }
-                Err(error) => trouble.push(format!("report: {error:#}")),
-            }
+        }
+        for (name, bytes) in contents.reports {
+            put(name, bytes);
         }
         trouble
     }
@@ -216,10 +212,11 @@ mod tests {
         let mut bundle = Bundle::prepare(&directory).unwrap();
         let own = Pid(i32::try_from(std::process::id()).unwrap());
         bundle.capture(vec![key_of(&ProcRoot::live(), own).unwrap()]);
-        let trouble = bundle.complete(&Contents {
+        let trouble = bundle.complete(Contents {
             message: &["stopped".to_owned()],
             facts: serde_json::json!({"limit_bytes": 1}),
             recording: None,
+            reports: Vec::new(),
             kernel: Err("permission denied".to_owned()),
         });
         assert_eq!(trouble, Vec::<String>::new());
@@ -253,10 +250,11 @@ mod tests {
         std::fs::write(&victim, "mine").unwrap();
         let bundle = Bundle::prepare(&place.path().join("b")).unwrap();
         std::os::unix::fs::symlink(&victim, bundle.directory().join("message.txt")).unwrap();
-        let trouble = bundle.complete(&Contents {
+        let trouble = bundle.complete(Contents {
             message: &[],
             facts: Value::Null,
             recording: None,
+            reports: Vec::new(),
             kernel: Ok(Vec::new()),
         });
         assert!(trouble[0].starts_with("message.txt"), "{trouble:?}");

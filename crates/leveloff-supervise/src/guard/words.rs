@@ -9,9 +9,8 @@ use serde_json::{Value, json};
 
 use super::gauge::Gauge;
 use super::stop::Stage;
-use super::watchman::Why;
+use super::watchman::{Forecast, Why};
 use super::{Checkpoint, Stopped};
-use crate::notice::notice;
 
 /// Why a run is stopped.
 pub fn why(why: &Why) -> String {
@@ -38,10 +37,11 @@ pub fn why(why: &Why) -> String {
 }
 
 /// That the limit is near.
-pub fn warning(gauge: &Gauge, limit: Bytes, forecast: Option<Seconds>) -> String {
-    let soon = forecast.map_or_else(String::new, |left| {
-        format!(", in about {left} if it goes on as now")
-    });
+pub fn warning(gauge: &Gauge, limit: Bytes, forecast: Forecast) -> String {
+    let soon = match forecast {
+        Forecast::Met { left, .. } => format!(", in about {left} if it goes on as now"),
+        Forecast::Open => String::new(),
+    };
     format!(
         "warning: {} is {}; the guard stops the run at {limit}{soon}",
         gauge.measure, gauge.used
@@ -111,18 +111,19 @@ pub fn facts(stopped: &Stopped) -> Value {
     })
 }
 
-/// Says that a stage begins. That the training was asked is said when it could be.
-pub fn say_stage(stage: Stage, signal: StopSignal, grace: Duration) {
+/// The message at the begin of a stage. The request has its own, once it was written.
+pub fn stage(stage: Stage, signal: StopSignal, grace: Duration) -> Option<String> {
     let grace = seconds(grace);
-    let text = match stage {
-        Stage::Signal => format!("sending {signal}, on which trainings stop; it has {grace}"),
-        Stage::Terminate => {
-            format!("sending SIGTERM to every process of the run; they have {grace}")
-        }
-        Stage::Kill => "sending SIGKILL to every process of the run that is left".to_owned(),
-        Stage::Request | Stage::Over => return,
-    };
-    notice(&text);
+    match stage {
+        Stage::Signal => Some(format!(
+            "sending {signal}, on which trainings stop; it has {grace}"
+        )),
+        Stage::Terminate => Some(format!(
+            "sending SIGTERM to every process of the run; they have {grace}"
+        )),
+        Stage::Kill => Some("sending SIGKILL to every process of the run that is left".to_owned()),
+        Stage::Request | Stage::Over => None,
+    }
 }
 
 /// A stage's name in marks and files.

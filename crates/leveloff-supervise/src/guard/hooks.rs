@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use leveloff_sampler::sampler::Sampler;
 
 use super::hook::{Facts, Hook, HookEnd};
-use crate::notice::notice;
+use crate::notify::{Notify, Urgency};
 
 /// Between looks at a hook that is waited for.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
@@ -14,12 +14,21 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 const PATIENT_IN_SILENCE: Duration = Duration::from_secs(1);
 
 /// Those that run now.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Hooks {
+    notify: Notify,
     running: Vec<Hook>,
 }
 
 impl Hooks {
+    /// None runs yet.
+    pub fn new(notify: Notify) -> Hooks {
+        Hooks {
+            notify,
+            running: Vec::new(),
+        }
+    }
+
     /// Starts one, if there is a command for it. It is no part of the run that is watched.
     pub fn run(
         &mut self,
@@ -34,21 +43,22 @@ impl Hooks {
                 sampler.leave_out_group(hook.group());
                 self.running.push(hook);
             }
-            Err(error) => notice(&format!("cannot run the {name} command: {error}")),
+            Err(error) => (self.notify)(
+                &format!("cannot run the {name} command: {error}"),
+                Urgency::Normal,
+            ),
         }
     }
 
     /// Says how those ended that have.
     pub fn poll(&mut self) {
-        let now = Instant::now();
+        let (now, notify) = (Instant::now(), self.notify);
         self.running.retain_mut(|hook| match hook.end(now) {
             None => true,
             Some(HookEnd::Well) => false,
             Some(HookEnd::Badly(how)) => {
-                notice(&format!(
-                    "the {} command {how}; the guard goes on",
-                    hook.name()
-                ));
+                let text = format!("the {} command {how}; the guard goes on", hook.name());
+                notify(&text, Urgency::Normal);
                 false
             }
         });
@@ -62,7 +72,8 @@ impl Hooks {
         while !self.running.is_empty() {
             if begin.elapsed() > PATIENT_IN_SILENCE && !std::mem::replace(&mut is_said, true) {
                 let names: Vec<&str> = self.running.iter().map(Hook::name).collect();
-                notice(&format!("waiting for the {} command", names.join(" and ")));
+                let text = format!("waiting for the {} command", names.join(" and "));
+                (self.notify)(&text, Urgency::Normal);
             }
             std::thread::sleep(LOOK_EVERY);
             self.poll();

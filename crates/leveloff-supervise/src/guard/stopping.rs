@@ -15,7 +15,7 @@ use super::crew::{Crew, on_this_machine};
 use super::stop::{Answer, Order, Scene, Stage, Stop};
 use super::watchman::Why;
 use super::words;
-use crate::notice::notice;
+use crate::notify::{Notify, Urgency};
 
 /// What a guard did.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,6 +52,7 @@ pub struct Checkpoint {
 /// A stop that is under way.
 #[derive(Debug)]
 pub struct Stopping {
+    notify: Notify,
     stop: Stop,
     grace: Duration,
     begun: Instant,
@@ -73,9 +74,15 @@ pub struct Decided {
 
 impl Stopping {
     /// Begins.
-    pub fn begin(decided: Decided, grace: Duration, signal: StopSignal) -> Stopping {
+    pub fn begin(
+        notify: Notify,
+        decided: Decided,
+        grace: Duration,
+        signal: StopSignal,
+    ) -> Stopping {
         let now = Instant::now();
         Stopping {
+            notify,
             stop: Stop::begin(now, grace, signal),
             grace,
             begun: now,
@@ -190,13 +197,15 @@ impl Stopping {
             match order {
                 Order::Enter(stage) => {
                     self.report.did.push((stage, self.begun.elapsed()));
-                    words::say_stage(stage, signal, self.grace);
+                    if let Some(text) = words::stage(stage, signal, self.grace) {
+                        self.notice(&text);
+                    }
                     let name = format!("guard_{}", words::name(stage));
                     tick.events
                         .push(event(tick.sample.t, tick.sample.progress.step, &name));
                 }
                 Order::Ask => self.ask(request),
-                Order::Send(key, signal) => send(key, signal),
+                Order::Send(key, signal) => self.send(key, signal),
             }
         }
     }
@@ -205,16 +214,30 @@ impl Stopping {
         match request.map(|request| request.send(&words::why(&self.report.why))) {
             Some(Ok(sent)) => {
                 let grace = words::seconds(self.grace);
-                notice(&format!(
+                self.notice(&format!(
                     "asked the training to save and stop; it has {grace}"
                 ));
                 self.request = Some(sent);
                 return;
             }
-            Some(Err(error)) => notice(&format!("cannot ask the training to stop: {error}")),
+            Some(Err(error)) => self.notice(&format!("cannot ask the training to stop: {error}")),
             None => {}
         }
         self.stop.cannot_ask(Instant::now());
+    }
+
+    fn send(&self, key: ProcessKey, signal: StopSignal) {
+        // `signalling::send` takes a process that is gone for a success.
+        if let Err(error) = signalling::send(&ProcRoot::live(), key, signal) {
+            self.notice(&format!(
+                "cannot send {signal} to process {}: {error}",
+                key.pid
+            ));
+        }
+    }
+
+    fn notice(&self, text: &str) {
+        (self.notify)(text, Urgency::Normal);
     }
 }
 
@@ -228,14 +251,4 @@ pub fn event(t: Seconds, step: Option<Step>, name: &str) -> Event {
         path: None,
         facts: Default::default(),
     })
-}
-
-fn send(key: ProcessKey, signal: StopSignal) {
-    // Who is gone needs no signal.
-    if let Err(error) = signalling::send(&ProcRoot::live(), key, signal) {
-        notice(&format!(
-            "cannot send {signal} to process {}: {error}",
-            key.pid
-        ));
-    }
 }

@@ -15,11 +15,12 @@ use leveloff_sampler::tree::key_of;
 use super::parent::Parent;
 use super::stale;
 use crate::launch::Entrance;
-use crate::notice::notice;
+use crate::notify::{Notify, Urgency};
 
 /// The group. Dropping it removes it, if nobody is left in it.
 #[derive(Debug)]
 pub struct OwnGroup {
+    notify: Notify,
     directory: PathBuf,
     version: u8,
     ends_all: bool,
@@ -35,7 +36,7 @@ const LARGEST_PAGE: u64 = 64 << 10;
 
 impl OwnGroup {
     /// Makes a group with this limit, or says why it cannot be.
-    pub fn make(parent: &Parent, limit: Bytes) -> Result<OwnGroup, String> {
+    pub fn make(parent: &Parent, limit: Bytes, notify: Notify) -> Result<OwnGroup, String> {
         let here = Pid(rustix::process::getpid().as_raw_pid());
         let own = key_of(&ProcRoot::live(), here).map_err(|error| error.to_string())?;
         let directory = parent.directory().join(stale::name(own));
@@ -45,6 +46,7 @@ impl OwnGroup {
         parent.hand_memory_down().map_err(told)?;
         fs::create_dir(&directory).map_err(told)?;
         let mut group = OwnGroup {
+            notify,
             directory: directory.clone(),
             version: parent.version(),
             ends_all: false,
@@ -141,11 +143,12 @@ impl Drop for OwnGroup {
                 _ => return,
             }
             if Instant::now() >= give_up {
-                notice(&format!(
+                let text = format!(
                     "processes of the job are still in control group {}, which stays with its \
                      limit; the next --isolate removes it when it is empty",
                     self.directory.display()
-                ));
+                );
+                (self.notify)(&text, Urgency::Normal);
                 return;
             }
             sleep(LOOK_AGAIN);
@@ -166,6 +169,7 @@ mod tests {
             fs::write(directory.join(file), "").unwrap();
         }
         let group = OwnGroup {
+            notify: |_, _| {},
             directory,
             version,
             ends_all: false,

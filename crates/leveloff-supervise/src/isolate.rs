@@ -22,6 +22,7 @@ use leveloff_sampler::cgroup::{Place, place_of};
 use leveloff_sampler::proc_root::ProcRoot;
 
 use crate::launch::{self, Entrance};
+use crate::notify::Notify;
 use own_group::OwnGroup;
 use parent::Parent;
 use room::Room;
@@ -53,11 +54,11 @@ enum Way {
 impl Isolation {
     /// Finds the best way that can be had, with the size that was asked for or one that fits. An
     /// error, when there is none: whoever asks for a limit does not want to run without it.
-    pub fn prepare(asked: Option<Limit>) -> Result<Isolation> {
+    pub fn prepare(asked: Option<Limit>, notify: Notify) -> Result<Isolation> {
         let room = Room::here();
         let limit = room.size(asked)?;
         Ok(Isolation {
-            way: Way::best(limit)?,
+            way: Way::best(limit, notify)?,
             limit,
             caveat: room.caveat(limit),
         })
@@ -133,11 +134,11 @@ impl Isolation {
 }
 
 impl Way {
-    fn best(limit: Bytes) -> Result<Way> {
+    fn best(limit: Bytes, notify: Notify) -> Result<Way> {
         let here = Pid(rustix::process::getpid().as_raw_pid());
         let mut because = Vec::new();
         match place_of(&ProcRoot::live(), Path::new("/"), here) {
-            Ok(place) => match Way::around_all(&place, limit) {
+            Ok(place) => match Way::around_all(&place, limit, notify) {
                 Ok(way) => return Ok(way),
                 Err(reasons) => because = reasons,
             },
@@ -146,7 +147,7 @@ impl Way {
         Way::around_each(limit, because)
     }
 
-    fn around_all(place: &Place, limit: Bytes) -> Result<Way, Vec<String>> {
+    fn around_all(place: &Place, limit: Bytes, notify: Notify) -> Result<Way, Vec<String>> {
         let mut because = Vec::new();
         match Scope::probe(&Systemd::here(), place, limit) {
             Ok(scope) => return Ok(Way::Scope(scope)),
@@ -155,7 +156,7 @@ impl Way {
         match Parent::candidates(place) {
             Ok(parents) => {
                 for parent in parents {
-                    match Way::in_group(&parent, limit) {
+                    match Way::in_group(&parent, limit, notify) {
                         Ok(way) => return Ok(way),
                         Err(reason) => because.push(reason),
                     }
@@ -166,9 +167,9 @@ impl Way {
         Err(because)
     }
 
-    fn in_group(parent: &Parent, limit: Bytes) -> Result<Way, String> {
+    fn in_group(parent: &Parent, limit: Bytes, notify: Notify) -> Result<Way, String> {
         stale::sweep(parent.directory(), &ProcRoot::live());
-        let group = OwnGroup::make(parent, limit)?;
+        let group = OwnGroup::make(parent, limit, notify)?;
         let entrance = group.entrance()?;
         launch::try_entrance(&entrance)
             .map_err(|error| format!("cannot enter control group {}: {error}", group.name()))?;
