@@ -235,6 +235,7 @@ mod tests {
             },
             parent: Pid(parent),
             role: Role::Other,
+            unknown_role: None,
             rank: None,
             comm: format!("p{index}"),
             command: Vec::new(),

@@ -2,10 +2,11 @@
 //!
 //! The names up to `points` are a contract; more only come after them. What is not known is null.
 
-use leveloff_classifier::verdict::{
-    Because, Blame, Clock, ClockTick, Finding, Judgement, Kind, RunVerdict,
-};
-use leveloff_model::sample::CeilingKind;
+use std::borrow::Cow;
+
+use leveloff_classifier::finding::Finding;
+use leveloff_classifier::verdict::{Because, Blame, Clock, ClockTick, Judgement, Kind, RunVerdict};
+use leveloff_text::finding::{FindingWords, finding_words};
 use leveloff_text::judged::{Judged, Look};
 use leveloff_text::subject::{in_bytes, parts, things};
 use serde::{Serialize, Serializer};
@@ -49,12 +50,12 @@ pub(crate) struct Row<'a> {
     decide_by_x: Plain,
     limit_at_x: Plain,
     blame: Vec<BlameRow>,
-    findings: Vec<FindingRow<'a>>,
+    findings: Vec<FindingRow>,
     points: u64,
     limit_low_x: Plain,
     limit_high_x: Plain,
     limit_bytes: Option<u64>,
-    limit_kind: Option<CeilingKind>,
+    limit_kind: Option<&'static str>,
     limit_in_s: Plain,
     decide_by_if_level_x: Plain,
     because: &'static str,
@@ -88,10 +89,10 @@ struct BlameRow {
 }
 
 #[derive(Serialize)]
-struct FindingRow<'a> {
+struct FindingRow {
     name: &'static str,
-    text: &'a str,
-    next: &'a str,
+    text: String,
+    next: Cow<'static, str>,
 }
 
 /// The series that decided, in its own unit.
@@ -160,7 +161,7 @@ impl<'a> Row<'a> {
             limit_low_x: Plain(risk.map(|risk| risk.earliest_x)),
             limit_high_x: Plain(risk.and_then(|risk| risk.latest_x)),
             limit_bytes: risk.map(|risk| risk.limit.0),
-            limit_kind: risk.map(|risk| risk.kind),
+            limit_kind: risk.map(|risk| risk.kind.name()),
             limit_in_s: Plain(risk.and_then(|risk| risk.in_time).map(|time| time.0)),
             decide_by_if_level_x: Plain(decisive.decide_by.map(|by| by.if_it_levels)),
             because: because_name(decisive.because),
@@ -206,12 +207,13 @@ impl BlameRow {
     }
 }
 
-impl FindingRow<'_> {
-    fn of(finding: &Finding) -> FindingRow<'_> {
+impl FindingRow {
+    fn of(finding: &Finding) -> FindingRow {
+        let FindingWords { text, next } = finding_words(finding);
         FindingRow {
-            name: finding.name,
-            text: &finding.text,
-            next: &finding.next,
+            name: finding.name(),
+            text,
+            next,
         }
     }
 }
