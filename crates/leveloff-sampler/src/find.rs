@@ -176,7 +176,7 @@ fn reason(run: &Run, asked: Option<Pid>) -> String {
     let Some(first) = trainers.first() else {
         return "nothing in it trains".to_owned();
     };
-    let mut why = first.assignment.why.clone();
+    let mut why = first.assignment.reason.to_string();
     if trainers.len() > 1 {
         let shared = run
             .job

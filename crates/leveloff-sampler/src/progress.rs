@@ -11,7 +11,6 @@
 pub mod error;
 pub mod log_follower;
 pub mod marks;
-pub(crate) mod regular_file;
 pub mod stdout_log;
 mod tail;
 pub mod tracker;

@@ -14,7 +14,7 @@ use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::kernel::status;
 use crate::proc_root::ProcRoot;
-use crate::tree::key_of;
+use crate::proc_root::key_of;
 
 /// A signal that a run may be ended with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use leveloff_model::process::{Pid, Role};
 
 use super::machine::Machine;
 use crate::facts::Environment;
-use crate::roles::{self, is_ours, is_wrapper, named_parent};
+use crate::roles::{self, is_leveloff, is_wrapper, named_parent};
 
 /// A job in terms of the machine's processes.
 pub(super) struct Job {
@@ -124,7 +124,7 @@ fn root_of(machine: &Machine, trainer: usize, part: &[Role]) -> usize {
         let wraps_others = is_wrapper(facts) && machine.living_children(above).count() != 1;
         // Process 1 collects everybody's orphans, so its tree is not a job.
         facts.pid() != Pid(1)
-            && !is_ours(facts)
+            && !is_leveloff(facts)
             && (part[above] == Role::Trainer || part[above] == Role::Launcher && !wraps_others)
     };
     let above = machine.ancestors(trainer).take_while(belongs);

@@ -8,7 +8,7 @@ use regex::bytes::Regex;
 
 use crate::facts::{self, Depth, ProcessFacts};
 use crate::proc_root::ProcRoot;
-use crate::roles::is_ours;
+use crate::roles::is_leveloff;
 
 pub(super) struct Machine {
     pub(super) processes: Vec<ProcessFacts>,
@@ -87,7 +87,7 @@ impl Machine {
         members: &mut Vec<usize>,
         seen: &mut HashSet<usize>,
     ) {
-        if is_ours(&self.processes[index]) || !seen.insert(index) {
+        if is_leveloff(&self.processes[index]) || !seen.insert(index) {
             return;
         }
         members.push(index);
@@ -95,7 +95,7 @@ impl Machine {
         while let Some(&at) = members.get(next) {
             next += 1;
             for &child in &self.children[at] {
-                if !is_ours(&self.processes[child]) && seen.insert(child) {
+                if !is_leveloff(&self.processes[child]) && seen.insert(child) {
                     members.push(child);
                 }
             }
@@ -108,7 +108,7 @@ impl Machine {
             .filter(|&index| {
                 let facts = &self.processes[index];
                 !facts.command.is_empty()
-                    && !is_ours(facts)
+                    && !is_leveloff(facts)
                     && !self.own.contains(&facts.pid())
                     && pattern.is_match(&facts.command_line())
             })

@@ -2,11 +2,11 @@
 
 use leveloff_model::units::Bytes;
 
-use crate::detail;
 use crate::facts::ProcessFacts;
-use crate::handle::{ProcessHandle, SCRATCH_SIZE, Scratch};
 use crate::kernel::rollup::Rollup;
 use crate::proc_root::ProcRoot;
+use crate::processes::handle::{ProcessHandle, SCRATCH_SIZE, Scratch};
+use crate::pss::reader;
 
 /// What a process holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -56,5 +56,5 @@ fn read_rollup(proc_root: &ProcRoot, facts: &ProcessFacts) -> Option<Rollup> {
     if handle.key() != facts.key {
         return None;
     }
-    detail::rollup(&handle.directory().ok()?, &mut scratch).ok()?
+    reader::rollup(&handle.directory().ok()?, &mut scratch).ok()?
 }

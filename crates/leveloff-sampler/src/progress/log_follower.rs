@@ -4,8 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::error::ProgressError;
-use super::regular_file::{self, FileId, Refused};
 use super::tail::{Chunk, Tail};
+use crate::regular_file::{self, FileId, Refused};
 use leveloff_progress::{OutputParser, ProgressUpdate};
 
 /// A log that is read as it grows: through truncation, rotation and removal.

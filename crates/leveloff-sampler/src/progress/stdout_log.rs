@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use leveloff_model::process::Pid;
 use rustix::fs::FileType;
 
-use super::regular_file::FileId;
 use crate::proc_root::ProcRoot;
+use crate::regular_file::FileId;
 
 /// The regular files that a process's standard output and error go to, each once. None for a
 /// terminal, a pipe, or a file that was removed.

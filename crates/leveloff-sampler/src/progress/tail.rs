@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use super::regular_file::FileId;
+use crate::regular_file::FileId;
 
 /// How much is read at once.
 const BUFFER: usize = 32 * 1024;

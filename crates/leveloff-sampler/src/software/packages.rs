@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use memchr::memmem;
 
-use super::view::TargetView;
+use super::target_files::TargetFiles;
 
 /// Packages that hold, move or keep memory in a training, by their normalised names. What else is
 /// installed is nobody's business.
@@ -66,31 +66,32 @@ const VERSION_LENGTH: usize = 64;
 /// The packages in these directories, the first that has one counting; `None` when none of them could
 /// be read. Torch's own word for its version comes first: the wheel's name lacks which CUDA it is for,
 /// and a torch that was built here has no wheel.
-pub fn read(view: &TargetView, sites: &[Vec<u8>]) -> Option<BTreeMap<String, String>> {
+pub fn read(files: &TargetFiles, sites: &[Vec<u8>]) -> Option<BTreeMap<String, String>> {
     let mut packages: Option<BTreeMap<String, String>> = None;
     for site in sites {
-        if let Some(found) = installed(view, site) {
+        if let Some(found) = installed(files, site) {
             let packages = packages.get_or_insert_default();
             for (name, version) in found {
                 packages.entry(name).or_insert(version);
             }
         }
     }
-    if let Some(version) = sites.first().and_then(|site| torch_version(view, site)) {
+    if let Some(version) = sites.first().and_then(|site| torch_version(files, site)) {
         let packages = packages.get_or_insert_default();
         packages.insert("torch".to_owned(), version);
     }
     packages
 }
 
-fn installed(view: &TargetView, site: &[u8]) -> Option<BTreeMap<String, String>> {
+fn installed(files: &TargetFiles, site: &[u8]) -> Option<BTreeMap<String, String>> {
     let mut found: BTreeMap<&'static str, BTreeSet<String>> = BTreeMap::new();
-    view.list(site, ENTRIES, |entry| {
-        if let Some((name, version)) = package(entry) {
-            found.entry(name).or_default().insert(version);
-        }
-    })
-    .ok()?;
+    files
+        .list(site, ENTRIES, |entry| {
+            if let Some((name, version)) = package(entry) {
+                found.entry(name).or_default().insert(version);
+            }
+        })
+        .ok()?;
     // An update that broke off leaves both behind, and nothing here tells which is imported.
     let versions = |all: BTreeSet<String>| Vec::from_iter(all).join(" or ");
     Some(
@@ -101,9 +102,9 @@ fn installed(view: &TargetView, site: &[u8]) -> Option<BTreeMap<String, String>>
     )
 }
 
-fn torch_version(view: &TargetView, site: &[u8]) -> Option<String> {
+fn torch_version(files: &TargetFiles, site: &[u8]) -> Option<String> {
     let directory = [site, b"/torch"].concat();
-    let text = view.beginning_of(&directory, "version.py", VERSION_FILE_LIMIT);
+    let text = files.beginning_of(&directory, "version.py", VERSION_FILE_LIMIT);
     stated_version(&text?)
 }
 

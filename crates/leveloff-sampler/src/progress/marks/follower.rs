@@ -7,8 +7,8 @@ use std::os::unix::fs::FileExt;
 use rustix::fs::Stat;
 
 use super::target::MarksTarget;
-use crate::progress::regular_file::FileId;
 use crate::progress::tail::{Chunk, Tail};
+use crate::regular_file::FileId;
 use leveloff_progress::ProgressUpdate;
 use leveloff_progress::marks_line::{self, BadMark, MarksHeader, MarksLine};
 

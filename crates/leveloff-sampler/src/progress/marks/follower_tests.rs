@@ -7,7 +7,7 @@ use leveloff_model::process::{Pid, StartTicks};
 use leveloff_model::units::Step;
 
 use super::*;
-use crate::progress::regular_file;
+use crate::regular_file;
 use leveloff_progress::UnixSeconds;
 
 fn target(started: SystemTime) -> MarksTarget {

@@ -18,7 +18,7 @@ use super::target::MarksTarget;
 use super::trust::{self, Distrust, Owners};
 use crate::kernel::stat;
 use crate::proc_root::ProcRoot;
-use crate::progress::regular_file::{self, FileId};
+use crate::regular_file::{self, FileId};
 
 /// The longest request that trainings read.
 const LONGEST_REQUEST: usize = 4096;

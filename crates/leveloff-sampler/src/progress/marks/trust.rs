@@ -15,7 +15,7 @@ use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 
 use super::place::{MarksPlace, within};
-use crate::progress::regular_file::{self, Refused};
+use crate::regular_file::{self, Refused};
 
 /// Whose files are believed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use crate::progress::marks::place::MarksPlace;
 use crate::progress::marks::stop_request::StopRequest;
 use crate::progress::marks::target::{MARKS_VARIABLE, MarksTarget};
 use crate::progress::marks::trust::{self, Owners};
-use crate::progress::regular_file::FileId;
+use crate::regular_file::FileId;
 use leveloff_progress::{ProgressUpdate, UnixSeconds};
 
 /// How often files are looked for that were not there, or that may have been replaced.
