@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use leveloff_model::process::ProcessIndex;
 use leveloff_model::sample::{Gap, Subject};
 
 /// Collects gaps for a caller to take. A repeated text is dropped.
@@ -22,10 +23,14 @@ impl GapLog {
     }
 
     pub(crate) fn report(&mut self, text: String) {
+        self.report_of(None, text);
+    }
+
+    pub(crate) fn report_of(&mut self, process: Option<ProcessIndex>, text: String) {
         if self.reported.insert(text.clone()) {
             self.waiting.push(Gap {
                 subject: self.subject,
-                process: None,
+                process,
                 text,
             });
         }

@@ -1,9 +1,9 @@
 //! Opens regular files and nothing else.
 //!
-//! Opening a pipe can wait for ever, takes bytes from its reader, and lets a writer in that then
-//! dies of SIGPIPE; opening a device can rewind it. So a path is first opened as a mere name
-//! (`O_PATH`, which touches nothing), looked at, and only then opened for reading, through the
-//! descriptor: nobody can put something else in between.
+//! Opening a pipe can block for ever, takes bytes from its reader, and unblocks a writer that is then killed
+//! by SIGPIPE; opening a device can rewind it. So a path is first opened with `O_PATH`, which has no effect on
+//! the file, checked, and only then opened for reading through the descriptor, so that the file cannot be
+//! exchanged in between.
 
 use std::fs::File;
 use std::io;
@@ -12,7 +12,7 @@ use std::path::Path;
 
 use rustix::fs::{FileType, Mode, OFlags, Stat};
 
-/// Which file a path led to, whatever it is called.
+/// The identity of a file, independent of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileId {
     device: u64,
@@ -23,8 +23,8 @@ pub struct FileId {
 #[derive(Debug)]
 pub enum Refused {
     /// It is not a regular file but this.
-    NotRegular(&'static str),
-    /// The system said no.
+    NotRegular(FileType),
+    /// The system call failed.
     Io(io::Error),
 }
 
@@ -39,7 +39,7 @@ pub fn open_named(name: &OwnedFd) -> Result<(File, Stat), Refused> {
     let stat = rustix::fs::fstat(name)?;
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => {}
-        other => return Err(Refused::NotRegular(description(other))),
+        other => return Err(Refused::NotRegular(other)),
     }
     let through = format!("/proc/self/fd/{}", name.as_fd().as_raw_fd());
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
@@ -48,7 +48,7 @@ pub fn open_named(name: &OwnedFd) -> Result<(File, Stat), Refused> {
 }
 
 impl FileId {
-    /// Of an open file, or of one that was looked at.
+    /// The identity in a `stat` result.
     pub fn of(stat: &Stat) -> FileId {
         FileId {
             device: stat.st_dev,
@@ -56,7 +56,7 @@ impl FileId {
         }
     }
 
-    /// Of what `path` leads to.
+    /// The identity of the file at `path`.
     pub fn at(path: &Path) -> io::Result<FileId> {
         Ok(FileId::of(&rustix::fs::stat(path)?))
     }
@@ -68,7 +68,7 @@ impl From<rustix::io::Errno> for Refused {
     }
 }
 
-/// What a thing is, for a message.
+/// A file type in words.
 pub fn description(kind: FileType) -> &'static str {
     match kind {
         FileType::RegularFile => "a file",

@@ -1,8 +1,7 @@
-//! Files as the target sees them: below its own root, and nothing that it does not see.
+//! Reads files below the root directory of the target.
 //!
-//! `/proc/PID/root` leads into a container, but a symbolic link below it that begins with `/` would
-//! lead out again, into our own files. The kernel's `maps` name files by their real paths, so no link
-//! needs to be followed, and none is: one that stands there now was put there since.
+//! `/proc/PID/root` leads into a container, but an absolute symbolic link below it would lead out again, to
+//! files of the host. `maps` has the real paths of files, so no link needs to be followed, and none is.
 
 use std::fs::File;
 use std::io::Read;
@@ -27,7 +26,7 @@ impl TargetFiles {
         Ok(TargetFiles { root })
     }
 
-    /// Hands out the names in a directory, up to so many.
+    /// Calls `take` with the names in a directory, up to `entries` of them.
     pub fn list(
         &self,
         directory: &[u8],
@@ -42,7 +41,7 @@ impl TargetFiles {
         Ok(())
     }
 
-    /// The beginning of a regular file; `None` when it is something else, or cannot be read.
+    /// The beginning of a regular file; `None` when it is not one, or cannot be read.
     pub fn beginning_of(&self, directory: &[u8], name: &str, limit: u64) -> Option<Vec<u8>> {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let name = openat(self.walk(directory).ok()?, name, flags, Mode::empty()).ok()?;
@@ -50,7 +49,7 @@ impl TargetFiles {
         read_up_to(file, limit)
     }
 
-    /// Goes down part by part.
+    /// Opens a directory component by component.
     fn walk(&self, path: &[u8]) -> Result<OwnedFd, Errno> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut here = openat(&self.root, c".", flags, Mode::empty())?;

@@ -7,7 +7,7 @@ use super::*;
 
 const ALLOCATION: u64 = 96 * MIB;
 const LIMIT: u64 = 400 * MIB;
-const CHILD_TEST: &str = "cgroup::tests::live::a_child_that_allocates_when_told";
+const CHILD_TEST: &str = "system::cgroup::tests::live::a_child_that_allocates_when_told";
 const CHILD_SWITCH: &str = "LEVELOFF_TEST_ALLOCATES";
 
 #[test]

@@ -1,4 +1,4 @@
-//! Where a process's marks may be.
+//! Lists where a process's marks may be.
 
 use std::path::{Path, PathBuf};
 
@@ -6,27 +6,27 @@ use leveloff_model::process::Pid;
 
 use super::target::MarksTarget;
 
-/// One place where marks may be.
+/// A file that may hold marks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MarksPlace {
-    /// The root directory of whoever writes them.
+pub struct MarksLocation {
+    /// The root directory of the writer.
     pub root: PathBuf,
-    /// The file, as the writer calls it.
+    /// The file, as a path of the writer.
     pub file: PathBuf,
-    /// The user said so, so the directory may be anyone's; the file still must be theirs.
+    /// The user chose it, so the directory may belong to any user; the file must not.
     pub is_stated: bool,
 }
 
-impl MarksPlace {
-    /// Every place where `target` may write, in the order in which they are looked at.
+impl MarksLocation {
+    /// All locations where `target` may write, in the order in which they are tried.
     ///
     /// `LEVELOFF_MARKS` alone, if it is set: a directory that holds the file, or the file.
-    /// Otherwise `/tmp/leveloff-<uid>`, or the user's runtime directory. The latter comes second:
-    /// it goes away when the user logs out while the training goes on, and to know it one must
-    /// read an environment that setproctitle may have emptied.
-    pub fn all_of(target: &MarksTarget) -> Vec<MarksPlace> {
+    /// Otherwise `/tmp/leveloff-<uid>`, then the user's runtime directory. The latter comes second: it is
+    /// removed when the user logs out while the training goes on, and it is known only from the environment,
+    /// which setproctitle may have emptied.
+    pub fn all_of(target: &MarksTarget) -> Vec<MarksLocation> {
         let name = format!("{}.jsonl", target.own_pid);
-        let place = |file: PathBuf, is_stated| MarksPlace {
+        let location = |file: PathBuf, is_stated| MarksLocation {
             root: target.root.clone(),
             file,
             is_stated,
@@ -35,7 +35,7 @@ impl MarksPlace {
             return [stated.join(&name), stated.clone()]
                 .into_iter()
                 .filter(|file| file.is_absolute())
-                .map(|file| place(file, true))
+                .map(|file| location(file, true))
                 .collect();
         }
         let own_uid = target.own_uid;
@@ -47,22 +47,22 @@ impl MarksPlace {
         }
         directories
             .into_iter()
-            .map(|directory| place(directory.join(&name), false))
+            .map(|directory| location(directory.join(&name), false))
             .collect()
     }
 
-    /// The file as a path from here.
+    /// The file as a path of leveloff.
     pub fn path(&self) -> PathBuf {
         self.root.join(within(&self.file))
     }
 }
 
-/// The file whose presence asks a training to save and stop, beside its marks.
-pub fn stop_request_path(marks: &MarksPlace, own_pid: Pid) -> PathBuf {
+/// The file that asks a training to save and stop, beside its marks.
+pub fn stop_request_path(marks: &MarksLocation, own_pid: Pid) -> PathBuf {
     marks.path().with_file_name(stop_request_name(own_pid))
 }
 
-/// Its name, whatever that of the marks is.
+/// The name of that file, which does not depend on that of the marks.
 pub fn stop_request_name(own_pid: Pid) -> String {
     format!("{own_pid}.stop")
 }
@@ -93,7 +93,7 @@ mod tests {
     }
 
     fn files(target: &MarksTarget) -> Vec<String> {
-        MarksPlace::all_of(target)
+        MarksLocation::all_of(target)
             .iter()
             .map(|place| place.file.display().to_string())
             .collect()
@@ -109,7 +109,7 @@ mod tests {
                 "/run/user/1000/leveloff/17.jsonl"
             ]
         );
-        let place = &MarksPlace::all_of(&target)[0];
+        let place = &MarksLocation::all_of(&target)[0];
         assert_eq!(
             place.path(),
             Path::new("/proc/4312/root/tmp/leveloff-1000/17.jsonl")
