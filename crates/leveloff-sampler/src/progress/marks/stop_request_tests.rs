@@ -191,7 +191,7 @@ fn a_directory_that_may_not_be_written_to_is_told_beforehand() {
 }
 
 #[test]
-fn whoever_would_not_be_believed_is_told_so() {
+fn a_request_that_would_not_be_accepted_is_refused() {
     let mut scene = Scene::new();
     scene.request.owners = Owners {
         target: 1000,
@@ -199,7 +199,7 @@ fn whoever_would_not_be_believed_is_told_so() {
     };
     scene.request.target.uid = 1000;
     let refusal = scene.refusal();
-    assert!(refusal.contains("user 1000's"), "{refusal}");
+    assert!(refusal.contains("user 1000"), "{refusal}");
     assert!(!scene.file().exists());
 }
 
