@@ -13,7 +13,7 @@ use leveloff_dashboard::event::{Event, Subject};
 use leveloff_model::progress::MarkKind;
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::units::Step;
-use leveloff_report::words;
+use leveloff_text::verdict::brief;
 use ratatui::backend::IntoCrossterm;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -42,7 +42,7 @@ fn main() {
     ] {
         let mut buffer = Buffer::empty(area);
         chart::draw(&dashboard, &style, area, &mut buffer);
-        let verdict = dashboard.run().verdict().map(words::brief);
+        let verdict = dashboard.run().verdict().map(brief);
         println!("--- {name}: {}", verdict.unwrap_or_default());
         print(&buffer);
     }

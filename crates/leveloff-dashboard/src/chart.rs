@@ -18,8 +18,8 @@ mod style;
 
 pub use style::{Charset, ChartStyle};
 
-use leveloff_report::memory_axis::MemoryAxis;
-use leveloff_report::outlook::{Outlook, Spot};
+use leveloff_text::memory_axis::MemoryAxis;
+use leveloff_text::outlook::{Outlook, Spot};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 

@@ -1,7 +1,8 @@
 //! A fleet on the screen: which run is chosen, and what the newest look gave.
 
+use leveloff_text::fleet::{Fleet, Member};
+
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use leveloff_report::fleet::{Fleet, Member};
 
 /// What is shown of a fleet.
 #[derive(Debug, Clone, Default)]

@@ -10,8 +10,8 @@ use leveloff_model::process::{Pid, ProcessIndex, Role};
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::units::{Bytes, Seconds, Step};
 
-use crate::check_report::{BaselineCheck, CheckReport, CheckedRun, Held, OpenCountsAs, Runs};
-use crate::comparison::{BothCurves, Compared};
+use crate::check::report::{BaselineCheck, CheckReport, CheckedRun, Held, OpenCountsAs, Runs};
+use crate::comparison::compared::{BothCurves, Compared};
 use crate::run_report::{Chronicle, Circumstances, RunReport};
 
 const MIB: f64 = 1048576.0;
@@ -199,6 +199,9 @@ fn share(index: u64, role: Role, memory: Bytes) -> ProcessShare {
         shared: Bytes::ZERO,
         swapped: Bytes::ZERO,
         rss: memory,
+        private: None,
+        gpu: None,
+        cpu: None,
         fds: None,
         is_read: true,
     }

@@ -1,55 +1,27 @@
-//! A verdict, for people and for programs.
+//! Reports about the memory of a training run: one folder for each subject, one file for each format.
 //!
-//! Nothing is computed here that a verdict does not already hold: screen, JSON and CI print the same
-//! numbers. [`judged`] is what is told, [`judge_text`] the screen, [`judge_json`] the contract for
-//! programs. [`words`] has the sentences, [`rate`] and [`place`] print growth and positions, always with
-//! what they refer to. [`secrets`] keeps out of every report what opens doors, [`redact`] what identifies
-//! people and machines, when that is asked for.
+//! | | text | JSON | Markdown | HTML | picture | CI |
+//! |---|---|---|---|---|---|---|
+//! | [`verdict`] | text | json | | | | |
+//! | [`run`] | text_chart | json | markdown | html | chart | |
+//! | [`check`] | text | json | | | | junit, github, gitlab |
+//! | [`comparison`] | text | json | markdown | html | | |
+//! | [`fleet`] | text | json | | html | | |
 //!
-//! [`run_report`] is a whole run for reports: [`report_html`] for a colleague, [`report_markdown`] for an
-//! issue upstream, [`report_json`] for programs, [`chart`] as a picture, [`text_chart`] for a terminal. Their
-//! axes ([`memory_axis`], [`progress_axis`]) and what is drawn of a verdict ([`outlook`]) are the dashboard's
-//! as well. [`fleet`] is many runs, worst first. [`comparison`] is two sides and what changed, [`check_report`] what a check came to; each has
-//! its words, and a module for each format.
+//! A report computes nothing that a verdict does not already hold: screen, JSON and CI print the same numbers.
+//! The words come from `leveloff-text`. [`secrets`] masks credentials in every report; [`redact`] removes
+//! paths, host names and user names when that is requested.
 
-pub mod asked;
-pub mod braille;
-pub mod chart;
-pub mod check_json;
-pub mod check_report;
-pub mod check_text;
-pub mod check_words;
+pub mod check;
 pub mod comparison;
-pub mod comparison_json;
-pub mod comparison_markdown;
-pub mod comparison_text;
-pub mod comparison_words;
 pub mod fleet;
-pub mod fleet_json;
-pub mod fleet_text;
-pub mod gate_words;
-pub mod github;
-pub mod gitlab;
-pub mod judge_json;
-pub mod judge_text;
-pub mod judged;
-pub mod junit;
-pub mod markdown_words;
-pub mod memory_axis;
-pub mod outlook;
-pub mod place;
-pub mod progress_axis;
-pub mod rate;
+mod html;
+mod markdown;
 pub mod redact;
-pub mod report_html;
-pub mod report_json;
-pub mod report_markdown;
+pub mod run;
 pub mod run_report;
 pub mod secrets;
-pub mod sizing;
-pub mod subject;
-pub mod text_chart;
-pub mod words;
+pub mod verdict;
 
 #[cfg(test)]
 mod cases;

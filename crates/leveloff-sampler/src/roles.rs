@@ -22,7 +22,7 @@ mod trainers;
 mod tree;
 mod worker_owners;
 
-use leveloff_model::process::{Pid, Rank, Role};
+use leveloff_model::process::{Pid, ProcessState, Rank, Role};
 
 use crate::facts::ProcessFacts;
 use tree::Tree;
@@ -163,7 +163,7 @@ fn decide(tree: &Tree<'_>, roles: &[Option<Decision>], index: usize) -> Option<D
 
 fn reason_for_other(facts: &ProcessFacts) -> RoleReason {
     match (facts.state, &facts.libraries, &facts.notes[..]) {
-        ('Z', _, _) => RoleReason::Zombie,
+        (ProcessState::Zombie, _, _) => RoleReason::Zombie,
         (_, None, [note, ..]) => RoleReason::UnreadableMappings(note.clone()),
         _ => RoleReason::NoFramework,
     }

@@ -14,7 +14,7 @@ use leveloff_classifier::gate::{GateOutcome, GateResult, Gates, GrowthBound};
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::profile::{RunProfile, Side};
 use leveloff_model::units::{GrowthBase, GrowthLimit, Step};
-use leveloff_report::check_report::{
+use leveloff_report::check::report::{
     BaselineCheck, CheckOutcome, CheckReport, CheckedRun, Held, OpenCountsAs, Runs,
 };
 use leveloff_report::run_report::RunReport;

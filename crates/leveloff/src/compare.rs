@@ -8,12 +8,11 @@ use leveloff_classifier::compare::{Comparison, Outcome, compare};
 use leveloff_classifier::profile::{RunProfile, Side};
 use leveloff_classifier::run_curves::RunCurves;
 use leveloff_classifier::verdict::Verdict;
-use leveloff_report::comparison::{BothCurves, Compared};
-use leveloff_report::place::Place;
-use leveloff_report::report_html::comparison_page;
+use leveloff_report::comparison::compared::{BothCurves, Compared};
+use leveloff_report::comparison::{html, json, markdown, text};
 use leveloff_report::run_report::RunReport;
-use leveloff_report::words::Headline;
-use leveloff_report::{comparison_json, comparison_markdown, comparison_text};
+use leveloff_text::verdict::Headline;
+use leveloff_text::x_position::XPosition;
 
 use crate::chronicle::Reading;
 use crate::cli::{CompareArgs, CompareFormat};
@@ -86,7 +85,7 @@ fn read(args: &CompareArgs, before: &[PathBuf], after: &[PathBuf]) -> Result<Sid
     if let Some(until) = common_stretch(&runs) {
         notes.push(format!(
             "compared up to {}, as far as all of them went",
-            Place::new(until, runs[0].verdict.x_unit)
+            XPosition::new(until, runs[0].verdict.x_unit)
         ));
         reading.until = Some(until);
         runs = read_all(&reading, &all)?;
@@ -189,9 +188,9 @@ fn written(sides: &Sides, format: CompareFormat) -> String {
         notes: &notes,
     };
     match format {
-        CompareFormat::Text => comparison_text::page(&compared, paint()),
-        CompareFormat::Markdown => comparison_markdown::document(&compared),
-        CompareFormat::Json => comparison_json::object(&compared) + "\n",
-        CompareFormat::Html => comparison_page(&compared, &sides.before, &sides.after),
+        CompareFormat::Text => text::page(&compared, paint()),
+        CompareFormat::Markdown => markdown::document(&compared),
+        CompareFormat::Json => json::object(&compared) + "\n",
+        CompareFormat::Html => html::page(&compared, &sides.before, &sides.after),
     }
 }

@@ -16,16 +16,17 @@ use anyhow::{Context, Result, bail};
 use leveloff_classifier::verdict::RunVerdict;
 use leveloff_model::process::{Pid, printable};
 use leveloff_model::recording::Target;
-use leveloff_report::judge_text::{self, Page};
+use leveloff_report::verdict::text::block;
 use leveloff_sampler::sampler::{SamplerError, SamplerOptions};
 use leveloff_sampler::tree::Scope;
+use leveloff_supervise::stop_requests::{StopRequests, Woken};
+use leveloff_text::page::Page;
 
 use crate::cli::{DemoArgs, JudgeArgs, MetricsArgs, WatchArgs};
 use crate::judge::case::Case;
 use crate::recorder::Recorder;
 use crate::screen::{paint, put};
 use crate::session::{Plan, Session};
-use crate::stop_requests::{StopRequests, Woken};
 use crate::summary::Summary;
 use audience::{Audience, open, shows};
 use catalogue::Entry;
@@ -221,7 +222,7 @@ fn tell(args: &DemoArgs, entry: &Entry, place: &DemoPlace, seen: &Seen) -> Resul
         .judge(&asked)
         .with_context(|| format!("cannot judge {}", place.recording().display()))?;
     let misses = truth::misses(&entry.truth, &outcome.verdict);
-    let block = judge_text::block(&outcome.judged(&entry.name), paint());
+    let block = block(&outcome.judged(&entry.name), paint());
     let _ = put(&format!(
         "\n{block}\n{}",
         ending(entry, place, seen, &outcome.verdict)

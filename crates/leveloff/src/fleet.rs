@@ -1,36 +1,19 @@
 //! `leveloff fleet`: every rank of a job, or of all jobs, from the Prometheus that has them already.
 //!
-//! From the bottom up: `address`, `credentials` and `client` talk to the server (`trouble` is what can go
-//! wrong, `answer` reads what it says as it arrives); `window` is the time that is asked for, `ranges`
-//! fetches series into `track`s; `own_metrics` and `foreign` know what to ask for and make a `history` of
-//! each run; `lives` finds where its newest life begins; `judging` gives the verdict.
+//! `survey` fetches the series of every run and has `fleet_judge` judge them, with a `progress` bar; `watching` shows the
+//! result on a screen.
 
-mod address;
-mod answer;
-mod client;
-mod credentials;
-mod foreign;
-mod history;
-mod judging;
-mod lives;
-mod own_metrics;
+mod fleet_judge;
 mod progress;
-mod promql;
-mod ranges;
 mod survey;
-mod track;
-mod trouble;
 mod watching;
-mod window;
 
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use leveloff_report::fleet::Fleet;
-use leveloff_report::fleet_text::Listed;
-use leveloff_report::{fleet_json, fleet_text, report_html};
-
-pub use address::Address;
+use leveloff_report::fleet::text::Listed;
+use leveloff_report::fleet::{html, json, text};
+use leveloff_text::fleet::Fleet;
 
 use crate::cli::{FleetArgs, Format};
 use crate::judge::ending::Ending;
@@ -54,7 +37,7 @@ pub fn run(args: &FleetArgs) -> Result<ExitCode> {
     let fleet = survey.look()?;
     print(&fleet, args)?;
     if let Some(output) = &args.output {
-        outputs::write(output, report_html::fleet_page(&fleet).as_bytes(), existing)?;
+        outputs::write(output, html::page(&fleet).as_bytes(), existing)?;
         if !outputs::is_stdout(output) {
             notice(&format!("wrote {}", output.display()));
         }
@@ -90,8 +73,8 @@ fn print(fleet: &Fleet, args: &FleetArgs) -> Result<()> {
         Listed::Worst
     };
     let text = match args.format {
-        Format::Json => fleet_json::lines(fleet),
-        Format::Text => fleet_text::screen(fleet, listed, paint()),
+        Format::Json => json::lines(fleet),
+        Format::Text => text::screen(fleet, listed, paint()),
     };
     match put(&text) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
+use leveloff_report::run::{chart, html, json, markdown};
 use leveloff_report::run_report::RunReport;
-use leveloff_report::{chart, report_html, report_json, report_markdown};
 
 use crate::chronicle::Reading;
 use crate::cli::{ReportArgs, ReportFormat};
@@ -53,11 +53,11 @@ pub fn own_names() -> Vec<String> {
 /// The report in a format.
 pub fn written(report: &RunReport, format: ReportFormat) -> Result<Vec<u8>> {
     Ok(match format {
-        ReportFormat::Html => report_html::page(report).into_bytes(),
+        ReportFormat::Html => html::page(report).into_bytes(),
         ReportFormat::Svg => chart::svg(report).into_bytes(),
         ReportFormat::Png => chart::png(report)?,
-        ReportFormat::Markdown => report_markdown::markdown(report).into_bytes(),
-        ReportFormat::Json => report_json::document(report).into_bytes(),
+        ReportFormat::Markdown => markdown::document(report).into_bytes(),
+        ReportFormat::Json => json::document(report).into_bytes(),
     })
 }
 

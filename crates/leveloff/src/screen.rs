@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use leveloff_report::judge_text::Paint;
+use leveloff_text::paint::Paint;
 
 use crate::notice::is_dumb_terminal;
 

@@ -4,7 +4,7 @@
 //! cell, a layer has a colour and cannot be bold or dim, which is all that `NO_COLOR` leaves, and
 //! without Unicode a cell is one dot. Here a cell shows the dots of all its layers.
 
-use leveloff_report::braille::braille;
+use leveloff_text::braille::braille;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 

@@ -2,9 +2,9 @@
 
 use leveloff_classifier::observation::XUnit;
 use leveloff_model::units::Bytes;
-use leveloff_report::memory_axis::MemoryAxis;
-use leveloff_report::outlook::Meeting;
-use leveloff_report::progress_axis;
+use leveloff_text::memory_axis::MemoryAxis;
+use leveloff_text::outlook::Meeting;
+use leveloff_text::progress_axis;
 use ratatui::style::Style;
 
 use super::events::{self, Ticks};

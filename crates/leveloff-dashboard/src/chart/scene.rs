@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use leveloff_classifier::observation::XUnit;
 use leveloff_model::units::Bytes;
-use leveloff_report::outlook::{Outlook, Spot};
+use leveloff_text::outlook::{Outlook, Spot};
 
 use super::ruler::Ruler;
 use crate::dashboard::Dashboard;

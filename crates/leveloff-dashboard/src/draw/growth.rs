@@ -2,7 +2,7 @@
 
 use leveloff_model::process::Role;
 use leveloff_model::units::ByteDelta;
-use leveloff_report::subject::kind_words;
+use leveloff_text::subject::kind_words;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};

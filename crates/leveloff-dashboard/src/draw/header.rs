@@ -3,7 +3,7 @@
 use leveloff_model::process::Role;
 use leveloff_model::sample::Sample;
 use leveloff_model::units::Seconds;
-use leveloff_report::place::thousands;
+use leveloff_text::number::thousands;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};

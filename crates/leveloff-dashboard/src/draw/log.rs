@@ -1,6 +1,6 @@
 //! What happened, newest last.
 
-use leveloff_report::place::thousands;
+use leveloff_text::number::thousands;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};

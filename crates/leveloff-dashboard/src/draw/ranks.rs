@@ -3,7 +3,7 @@
 use leveloff_classifier::verdict::{Grade, Judgement, Verdict};
 use leveloff_model::process::{Rank, Role};
 use leveloff_model::units::{ByteDelta, Bytes};
-use leveloff_report::words::verdict_words;
+use leveloff_text::verdict::verdict_words;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;

@@ -3,8 +3,8 @@
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::verdict::Verdict;
 use leveloff_model::units::{ByteDelta, Seconds};
-use leveloff_report::place::thousands;
-use leveloff_report::rate::amount;
+use leveloff_text::number::thousands;
+use leveloff_text::rate::amount;
 
 use crate::history::Axis;
 use crate::run::{Marker, RunState};

@@ -1,6 +1,6 @@
 //! Text that fits: cut, wrapped and joined by the columns that it takes on a screen.
 
-use leveloff_report::judge_text::unbroken;
+use leveloff_text::page::unbroken;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};

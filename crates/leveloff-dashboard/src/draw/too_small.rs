@@ -1,6 +1,6 @@
 //! A screen that is too small for the overview: it says what it needs, and what can still be said.
 
-use leveloff_report::words::verdict_words;
+use leveloff_text::verdict::verdict_words;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;

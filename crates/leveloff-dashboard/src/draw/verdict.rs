@@ -2,10 +2,14 @@
 
 use leveloff_classifier::verdict::{Because, RunVerdict, Verdict};
 use leveloff_model::sample::{Sample, TreeMemory};
-use leveloff_report::rate::MemoryRate;
-use leveloff_report::sizing::Sizing;
-use leveloff_report::subject::things;
-use leveloff_report::words;
+use leveloff_text::evidence::bound;
+use leveloff_text::rate::MemoryRate;
+use leveloff_text::sizing::Sizing;
+use leveloff_text::subject::things;
+use leveloff_text::verdict::{
+    Headline, blame_words, growth, growth_with_interval, risk_words, sentence, settling,
+    short_risk_words,
+};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -74,7 +78,7 @@ impl Title {
     }
 
     fn of_verdict(verdict: &RunVerdict) -> Title {
-        let headline = words::Headline::of(verdict);
+        let headline = Headline::of(verdict);
         Title {
             words: headline.words().to_owned(),
             rest: headline.rest.trim_start_matches([':', ',', ' ']).to_owned(),
@@ -111,11 +115,11 @@ fn lines(dashboard: &Dashboard, inner: Rect) -> Vec<String> {
 /// How it is now, what matters most first.
 fn now(verdict: &RunVerdict, run: &RunState, sample: &Sample) -> Vec<Part> {
     let holds = holds(&sample.tree());
-    let sentence = Part::from(words::sentence(verdict, run.stated()));
+    let sentence = Part::from(sentence(verdict, run.stated()));
     let mut parts = match verdict.verdict {
         Verdict::Level => vec![holds, bound(verdict).into(), sentence],
         Verdict::Undecided => vec![holds, sentence],
-        Verdict::WarmingUp | Verdict::Leak(_) => growth(verdict)
+        Verdict::WarmingUp | Verdict::Leak(_) => growth_part(verdict)
             .into_iter()
             .chain([holds, sentence])
             .collect(),
@@ -125,11 +129,8 @@ fn now(verdict: &RunVerdict, run: &RunState, sample: &Sample) -> Vec<Part> {
 }
 
 /// How fast it grows, with the interval if there is room for it.
-fn growth(verdict: &RunVerdict) -> Option<Part> {
-    let forms = [
-        words::growth_with_interval(verdict)?,
-        words::growth(verdict)?,
-    ];
+fn growth_part(verdict: &RunVerdict) -> Option<Part> {
+    let forms = [growth_with_interval(verdict)?, growth(verdict)?];
     let forms = forms.into_iter().map(|growth| format!("growing {growth}"));
     Some(Part(forms.collect()))
 }
@@ -146,18 +147,9 @@ fn holds(tree: &TreeMemory) -> Part {
     }
 }
 
-fn bound(verdict: &RunVerdict) -> String {
-    let rate = verdict.judgement.rate;
-    let at_most = rate.and_then(|rate| MemoryRate::new(rate, verdict.x_unit).at_most());
-    at_most.map_or_else(
-        || "no growth".to_owned(),
-        |at_most| format!("no growth faster than {at_most}"),
-    )
-}
-
 /// The rate in other bases, where it is one of memory.
 fn conversions(verdict: &RunVerdict) -> Option<Part> {
-    let grows = words::growth(verdict).is_some() && things(verdict.decisive).is_none();
+    let grows = growth(verdict).is_some() && things(verdict.decisive).is_none();
     let rate = verdict.judgement.rate.filter(|_| grows)?;
     let also = MemoryRate::new(rate, verdict.x_unit).conversions(verdict.pace);
     (!also.is_empty()).then(|| format!("that is {}", also.join(", ")).into())
@@ -172,20 +164,14 @@ fn later(verdict: &RunVerdict, dashboard: &Dashboard) -> Vec<Part> {
                 "it ended before that could be decided".to_owned(),
             ));
         }
-        let settling = words::settling(verdict, run.stated()).into_iter().next();
+        let settling = settling(verdict, run.stated()).into_iter().next();
         settling.map(|line| {
             let short = line.split_once(", ").map(|(first, _)| first);
             let forms = std::iter::once(line.as_str()).chain(short);
             Part(forms.map(|line| format!("decided {line}")).collect())
         })
     };
-    let who = || {
-        verdict
-            .blame
-            .first()
-            .map(words::blame_words)
-            .map(Part::from)
-    };
+    let who = || verdict.blame.first().map(blame_words).map(Part::from);
     let parts = match verdict.verdict {
         Verdict::Level => vec![Some(calm(verdict).to_owned().into()), sizing(verdict)],
         Verdict::Undecided => vec![settling(), risk(verdict)],
@@ -205,8 +191,8 @@ fn calm(verdict: &RunVerdict) -> &'static str {
 
 fn risk(verdict: &RunVerdict) -> Option<Part> {
     let risk = verdict.risk.as_ref()?;
-    let mut forms = vec![words::risk_words(risk, verdict)];
-    forms.extend(words::short_risk_words(risk, verdict));
+    let mut forms = vec![risk_words(risk, verdict)];
+    forms.extend(short_risk_words(risk, verdict));
     Some(Part(forms))
 }
 

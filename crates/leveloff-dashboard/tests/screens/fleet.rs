@@ -10,7 +10,7 @@ use leveloff_dashboard::fleet_view::{FleetView, FleetWish};
 use leveloff_dashboard::theme::{Charset, Look, Theme};
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::units::{Bytes, Limit, Seconds};
-use leveloff_report::fleet::{Fleet, Member};
+use leveloff_text::fleet::{Fleet, Member};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use leveloff_model::process::{Pid, ProcessIndex};
+use leveloff_model::process::{Pid, ProcessIndex, ProcessState};
 use leveloff_model::sample::{FastCounters, Kinds, ProcessReading, PssReading};
 use leveloff_model::units::{Bytes, CpuMillis, Seconds};
 use rustix::io::Errno;
@@ -157,7 +157,7 @@ impl WatchedProcess {
 
     /// Whether it is a zombie, and its relatives do not have its share yet.
     pub fn has_just_ended(&self) -> bool {
-        self.reading.state == 'Z' && !self.share_was_taken
+        self.reading.state.is_gone() && !self.share_was_taken
     }
 
     /// Reads `statm`, and the rest when memory changed or it is due.
@@ -234,7 +234,7 @@ impl WatchedProcess {
         self.reading.state = if has_memory {
             settled_state(stat.state)
         } else {
-            'Z'
+            ProcessState::Zombie
         };
         self.reading.threads = stat.threads;
         self.reading.minor_faults = stat.minor_faults;
@@ -250,7 +250,7 @@ impl WatchedProcess {
 
     /// What happened since its PSS was read; `None` when it must not be read now.
     pub fn since_reading(&self, now: Seconds) -> Option<SinceReading> {
-        let zombie = self.reading.state == 'Z';
+        let zombie = self.reading.state.is_gone();
         if self.pss.requested || self.pss.forbidden || zombie {
             return None;
         }
@@ -355,11 +355,11 @@ fn cpu_time(stat: &Stat<'_>, ticks_per_second: u64) -> CpuMillis {
 }
 
 /// Running, sleeping and waiting alternate many times a second and say nothing about memory; they are all
-/// recorded as `S`.
-fn settled_state(state: char) -> char {
+/// recorded as sleeping.
+fn settled_state(state: ProcessState) -> ProcessState {
     match state {
-        'T' | 't' => 'T',
-        'Z' | 'X' | 'x' => 'Z',
-        _ => 'S',
+        ProcessState::Stopped | ProcessState::Traced => ProcessState::Stopped,
+        ProcessState::Zombie | ProcessState::Dead => ProcessState::Zombie,
+        _ => ProcessState::Sleeping,
     }
 }

@@ -70,7 +70,7 @@ impl WatchedProcesses {
     /// Whether the run is over: the roots have exited and no other process trains.
     pub fn is_over(&self) -> bool {
         // A zombie trains no more, even if its parent never collects it.
-        let lives = |process: &&WatchedProcess| process.reading.state != 'Z';
+        let lives = |process: &&WatchedProcess| !process.reading.state.is_gone();
         let trains = |process: &WatchedProcess| {
             self.roles
                 .info(process.index())

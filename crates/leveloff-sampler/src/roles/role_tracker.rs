@@ -14,7 +14,9 @@ mod exited_parents;
 
 use std::collections::BTreeMap;
 
-use leveloff_model::process::{Pid, ProcessIndex, ProcessInfo, ProcessKey, Role, printable};
+use leveloff_model::process::{
+    Pid, ProcessIndex, ProcessInfo, ProcessKey, ProcessState, Role, printable,
+};
 use leveloff_model::units::Seconds;
 
 use crate::facts::{self, Depth, ProcessFacts};
@@ -259,7 +261,7 @@ impl RoleState {
     }
 
     fn has_become_zombie(&self, facts: &ProcessFacts) -> bool {
-        facts.state == 'Z' && self.facts.is_some()
+        facts.state == ProcessState::Zombie && self.facts.is_some()
     }
 }
 
@@ -297,6 +299,7 @@ fn process_info(index: ProcessIndex, facts: &ProcessFacts, assignment: &Assignme
         key: facts.key,
         parent: facts.parent,
         role: assignment.role,
+        unknown_role: None,
         rank: assignment.rank,
         comm: printable(&facts.comm),
         command: shown_command(&facts.command),

@@ -143,6 +143,7 @@ fn trainer(reason: RoleReason) -> RoleChange {
             },
             parent: Pid(1),
             role: Role::Trainer,
+            unknown_role: None,
             rank: None,
             comm: "python".to_owned(),
             command: vec!["python".to_owned()],

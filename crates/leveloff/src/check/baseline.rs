@@ -8,7 +8,7 @@ use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::profile::{Quantity, Repeated, Side};
 use leveloff_classifier::verdict::Kind;
 use leveloff_model::process::Role;
-use leveloff_report::comparison_words::quantity_name;
+use leveloff_text::comparison::quantity_name;
 use serde::{Deserialize, Serialize};
 
 use crate::outputs::{self, Existing};

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use leveloff_report::check_report::CheckReport;
+use leveloff_report::check::report::CheckReport;
 
 use super::command::numbered;
 use crate::cli::{CheckArgs, Format};
@@ -58,14 +58,14 @@ pub fn write(args: &CheckArgs, report: &CheckReport) -> Result<()> {
     if let Some(path) = &args.junit {
         outputs::write(
             path,
-            leveloff_report::junit::document(report).as_bytes(),
+            leveloff_report::check::junit::document(report).as_bytes(),
             existing,
         )?;
     }
     if let Some(path) = &args.gitlab {
         outputs::write(
             path,
-            leveloff_report::gitlab::document(report).as_bytes(),
+            leveloff_report::check::gitlab::document(report).as_bytes(),
             existing,
         )?;
     }
@@ -80,11 +80,11 @@ pub fn write(args: &CheckArgs, report: &CheckReport) -> Result<()> {
 
 fn print(args: &CheckArgs, report: &CheckReport) -> Result<()> {
     let mut text = match args.format {
-        Format::Json => leveloff_report::check_json::object(report) + "\n",
-        Format::Text => leveloff_report::check_text::page(report, paint()),
+        Format::Json => leveloff_report::check::json::object(report) + "\n",
+        Format::Text => leveloff_report::check::text::page(report, paint()),
     };
     if args.github && args.format == Format::Text {
-        text += &leveloff_report::github::annotations(report);
+        text += &leveloff_report::check::github::annotations(report);
     }
     match put(&text) {
         // A reader that has seen enough is no error: the exit code is asked for as well.
@@ -110,7 +110,7 @@ fn summarise_for_github(report: &CheckReport) {
     let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) else {
         return;
     };
-    let summary = leveloff_report::github::step_summary(report);
+    let summary = leveloff_report::check::github::step_summary(report);
     let written = std::fs::OpenOptions::new()
         .append(true)
         .create(true)

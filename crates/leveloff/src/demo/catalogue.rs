@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use anyhow::{Result, bail};
-use leveloff_report::judge_text::Page;
-use leveloff_report::rate::amount;
+use leveloff_text::page::Page;
+use leveloff_text::rate::amount;
 use serde::Deserialize;
 
 /// Every pattern.

@@ -3,8 +3,10 @@
 use leveloff_classifier::verdict::{RunVerdict, Verdict};
 use leveloff_model::sample::{Sample, TreeMemory};
 use leveloff_model::units::{Seconds, Step};
-use leveloff_report::judge_text::{Paint, WIDTH, columns, headline};
-use leveloff_report::words::{brief, growth};
+use leveloff_report::verdict::text::headline;
+use leveloff_text::page::{WIDTH, columns};
+use leveloff_text::paint::Paint;
+use leveloff_text::verdict::{brief, growth};
 
 use crate::summary::rss_misleads;
 

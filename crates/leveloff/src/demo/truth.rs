@@ -2,8 +2,8 @@
 
 use leveloff_classifier::verdict::{RunVerdict, Verdict};
 use leveloff_model::process::Role;
-use leveloff_report::place::Place;
-use leveloff_report::words::brief;
+use leveloff_text::verdict::brief;
+use leveloff_text::x_position::XPosition;
 
 use super::catalogue::{TrueVerdict, Truth};
 
@@ -25,7 +25,7 @@ pub fn met(truth: &Truth, said: &RunVerdict, is_short: bool) -> String {
     let misses = misses(truth, said);
     if misses.is_empty() {
         return match said.judgement.decided_at_x {
-            Some(x) => format!("yes, and said from {} on", Place::new(x, said.x_unit)),
+            Some(x) => format!("yes, and said from {} on", XPosition::new(x, said.x_unit)),
             None => "yes".to_owned(),
         };
     }
@@ -61,7 +61,7 @@ fn wrong_blame(truth: &Truth, said: &RunVerdict) -> Vec<String> {
 }
 
 fn missing_findings(truth: &Truth, said: &RunVerdict) -> Vec<String> {
-    let was_found = |name: &str| said.findings.iter().any(|finding| finding.name == name);
+    let was_found = |name: &str| said.findings.iter().any(|finding| finding.name() == name);
     let missing = truth.findings.iter().filter(|name| !was_found(name));
     missing
         .map(|name| format!("{name} was not found"))

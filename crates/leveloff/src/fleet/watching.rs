@@ -11,7 +11,7 @@ use leveloff_dashboard::event::Event;
 use leveloff_dashboard::fleet_view::{FleetView, FleetWish};
 use leveloff_dashboard::terminal::{self, Screen};
 use leveloff_dashboard::theme::Look;
-use leveloff_report::fleet::Fleet;
+use leveloff_text::fleet::Fleet;
 
 use super::survey::Survey;
 use crate::cli::FleetArgs;

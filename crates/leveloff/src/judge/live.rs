@@ -7,7 +7,7 @@ use leveloff_classifier::run::RunJudge;
 use leveloff_classifier::verdict::RunVerdict;
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::sample::Tick;
-use leveloff_report::judge_text;
+use leveloff_text::verdict::line;
 
 /// Judges a run tick by tick, in bounded memory.
 #[derive(Debug)]
@@ -46,6 +46,6 @@ impl LiveJudge {
 
     /// The verdict in one line.
     pub fn line(&self) -> Option<String> {
-        Some(judge_text::line(&self.verdict()?))
+        Some(line(&self.verdict()?))
     }
 }

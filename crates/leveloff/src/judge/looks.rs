@@ -3,7 +3,7 @@
 use leveloff_classifier::observation::{Observation, XUnit};
 use leveloff_classifier::run::RunJudge;
 use leveloff_classifier::verdict::RunVerdict;
-use leveloff_report::judged::Look;
+use leveloff_text::judged::Look;
 
 /// With fewer points nothing but "too few" can be said.
 const FIRST_LOOK: u64 = 6;

@@ -5,9 +5,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use leveloff_model::process::printable;
-use leveloff_report::judge_text::{Paint, Table, Tally};
-use leveloff_report::place::thousands;
-use leveloff_report::{judge_json, judge_text};
+use leveloff_report::verdict::text::Table;
+use leveloff_report::verdict::{json, text};
+use leveloff_text::number::thousands;
+use leveloff_text::paint::Paint;
+use leveloff_text::tally::Tally;
 
 use super::case::{Case, Outcome};
 use crate::cli::{Format, JudgeArgs};
@@ -103,11 +105,11 @@ impl Printer {
     fn print_outcome(&mut self, case: &Case, outcome: &Outcome) {
         let judged = outcome.judged(self.name(case));
         let text = match &self.style {
-            Style::Json => judge_json::object(&judged) + "\n",
+            Style::Json => json::object(&judged) + "\n",
             Style::Table(table) => table.row(&judged),
             Style::Blocks(paint) => {
                 let gap = if self.tally.all() > 0 { "\n" } else { "" };
-                format!("{gap}{}", judge_text::block(&judged, *paint))
+                format!("{gap}{}", text::block(&judged, *paint))
             }
         };
         self.put(&text);
@@ -118,7 +120,7 @@ impl Printer {
         notice(&printable(format!("{}: {error}", case.title()).as_bytes()));
         let name = self.name(case);
         match &self.style {
-            Style::Json => self.put(&(judge_json::error(name, error) + "\n")),
+            Style::Json => self.put(&(json::error(name, error) + "\n")),
             Style::Table(table) => self.put(&table.error_row(name)),
             Style::Blocks(_) => {}
         }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use leveloff_model::process::{Pid, ProcessKey};
+use leveloff_model::process::{Pid, ProcessKey, ProcessState};
 
 use crate::facts::ProcessFacts;
 
@@ -19,7 +19,7 @@ struct Exited {
 impl ExitedParents {
     pub(super) fn add(&mut self, mut facts: ProcessFacts, origin: Option<ProcessKey>) {
         // The rules give no active role to a process in this state.
-        facts.state = 'X';
+        facts.state = ProcessState::Dead;
         if let Some(origin) = origin {
             facts.parent = origin.pid;
         }

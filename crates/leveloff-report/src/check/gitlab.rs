@@ -1,0 +1,114 @@
+//! A check as GitLab's code-quality report: an array of what is wrong, empty when it passed.
+
+use leveloff_classifier::gate::Gate;
+use leveloff_classifier::verdict::Grade;
+use serde::Serialize;
+
+use crate::check::report::{CheckOutcome, CheckReport};
+use crate::check::results::{CheckResult, Scope};
+
+/// The document.
+pub fn document(report: &CheckReport) -> String {
+    let passes = report.outcome() == CheckOutcome::Passed;
+    let wrong = |result: &CheckResult| {
+        result.outcome.counted(report.open_counts_as) != CheckOutcome::Passed
+    };
+    let issues: Vec<Issue> = CheckResult::of(report)
+        .iter()
+        .filter(|result| !passes && wrong(result))
+        .map(|result| Issue::of(result, report))
+        .collect();
+    let text = serde_json::to_string_pretty(&issues);
+    text.expect("keys are text, and there are no numbers but 1") + "\n"
+}
+
+#[derive(Serialize)]
+struct Issue {
+    description: String,
+    check_name: String,
+    fingerprint: String,
+    severity: &'static str,
+    location: Location,
+}
+
+#[derive(Serialize)]
+struct Location {
+    path: String,
+    lines: Lines,
+}
+
+#[derive(Serialize)]
+struct Lines {
+    begin: u32,
+}
+
+impl Issue {
+    fn of(result: &CheckResult, report: &CheckReport) -> Issue {
+        let name = result.scope.name();
+        Issue {
+            description: format!("{name}: {}", result.sentence),
+            check_name: format!("leveloff-{}", result.name()),
+            fingerprint: fingerprint(&[&report.name, &result.lasting_name(report), result.name()]),
+            severity: severity(result, report),
+            location: Location {
+                path: path(result, report),
+                lines: Lines { begin: 1 },
+            },
+        }
+    }
+}
+
+fn severity(result: &CheckResult, report: &CheckReport) -> &'static str {
+    match result.outcome {
+        CheckOutcome::Broken => "blocker",
+        CheckOutcome::Failed if result.gate == Some(Gate::Leak) && is_confirmed(result, report) => {
+            "critical"
+        }
+        CheckOutcome::Failed => "major",
+        CheckOutcome::Open
+            if result.outcome.counted(report.open_counts_as) == CheckOutcome::Failed =>
+        {
+            "major"
+        }
+        CheckOutcome::Open => "minor",
+        CheckOutcome::Passed => "info",
+    }
+}
+
+fn is_confirmed(result: &CheckResult, report: &CheckReport) -> bool {
+    let grade = |held: &crate::check::report::Held| held.report.verdict.verdict.grade();
+    match result.scope {
+        Scope::Run(run) => run.result.as_ref().ok().and_then(grade) == Some(Grade::Confirmed),
+        _ => report
+            .held()
+            .any(|held| grade(held) == Some(Grade::Confirmed)),
+    }
+}
+
+/// GitLab shows it as a place in the repository: without a leading `./`. Several repeats have the
+/// first one's.
+fn path(result: &CheckResult, report: &CheckReport) -> String {
+    let path = match result.scope {
+        Scope::Repeats(_) => report.runs.first().map_or("", |run| run.input.as_str()),
+        _ => result.scope.name(),
+    };
+    path.strip_prefix("./").unwrap_or(path).to_owned()
+}
+
+/// The same for the same question at every run of the pipeline, whatever the numbers are: so GitLab
+/// can tell what is new. FNV-1a of 64 bits, whose definition will not change.
+fn fingerprint(parts: &[&str]) -> String {
+    const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
+    const PRIME: u64 = 0x0000_0100_0000_01b3;
+    let mut hash = BASIS;
+    for part in parts {
+        // A byte that is in no text keeps "ab", "c" apart from "a", "bc".
+        for byte in part.bytes().chain([0xff]) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(PRIME);
+        }
+    }
+    format!("{hash:016x}")
+}
+
+#[cfg(test)]
+mod tests;

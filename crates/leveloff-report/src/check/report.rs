@@ -1,0 +1,194 @@
+//! Everything that a check tells, in whatever format.
+
+use leveloff_classifier::compare::Comparison;
+use leveloff_classifier::gate::{Gate, GateOutcome, GateResult};
+
+use crate::run_report::RunReport;
+
+/// What a check came to.
+#[derive(Debug, Clone)]
+pub struct CheckReport {
+    /// What is checked, as the user calls it.
+    pub name: String,
+    /// Whether the runs are repeats of one, which vote, or different ones, of which the worst counts.
+    pub runs_are: Runs,
+    /// Each run.
+    pub runs: Vec<CheckedRun>,
+    /// Against what was before, if that was asked for.
+    pub baseline: Option<BaselineCheck>,
+    /// What an open question counts as.
+    pub open_counts_as: OpenCountsAs,
+}
+
+/// What several runs are to each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Runs {
+    /// The same, again: more than half decide.
+    Repeats,
+    /// Different: the worst decides.
+    Different,
+}
+
+/// What an open question counts as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OpenCountsAs {
+    /// Neither.
+    Itself,
+    /// Passed.
+    Passed,
+    /// Failed.
+    Failed,
+}
+
+/// One run of a check.
+#[derive(Debug, Clone)]
+pub struct CheckedRun {
+    /// What the user calls it.
+    pub input: String,
+    /// How it went, or why that cannot be told.
+    pub result: Result<Held, String>,
+}
+
+/// A run that was held against the gates.
+#[derive(Debug, Clone)]
+pub struct Held {
+    /// The run.
+    pub report: RunReport,
+    /// Each gate.
+    pub gates: Vec<GateResult>,
+}
+
+/// A comparison with what was before.
+#[derive(Debug, Clone)]
+pub struct BaselineCheck {
+    /// The file that holds it.
+    pub path: String,
+    /// What changed.
+    pub comparison: Comparison,
+    /// How that counts.
+    pub result: GateResult,
+    /// Whether what was measured now takes its place; then it is not held against it.
+    pub is_replaced: bool,
+}
+
+/// What the whole check came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CheckOutcome {
+    /// Fine.
+    Passed,
+    /// Cannot be told.
+    Open,
+    /// A leak, or a regression.
+    Failed,
+    /// Something could not be read: half of the runs must not pass for all of them.
+    Broken,
+}
+
+impl CheckOutcome {
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            CheckOutcome::Passed => "passed",
+            CheckOutcome::Open => "undecided",
+            CheckOutcome::Failed => "failed",
+            CheckOutcome::Broken => "error",
+        }
+    }
+
+    /// With what the user wants an undecided outcome to count as.
+    pub fn counted(self, open: OpenCountsAs) -> CheckOutcome {
+        match (self, open) {
+            (CheckOutcome::Open, OpenCountsAs::Passed) => CheckOutcome::Passed,
+            (CheckOutcome::Open, OpenCountsAs::Failed) => CheckOutcome::Failed,
+            (outcome, _) => outcome,
+        }
+    }
+}
+
+impl From<GateOutcome> for CheckOutcome {
+    fn from(outcome: GateOutcome) -> CheckOutcome {
+        match outcome {
+            GateOutcome::Passed => CheckOutcome::Passed,
+            GateOutcome::Open => CheckOutcome::Open,
+            GateOutcome::Failed => CheckOutcome::Failed,
+        }
+    }
+}
+
+impl CheckReport {
+    /// What it came to.
+    pub fn outcome(&self) -> CheckOutcome {
+        if self.runs.iter().any(|run| run.result.is_err()) {
+            return CheckOutcome::Broken;
+        }
+        let baseline = self.baseline.iter().map(|baseline| baseline.result.outcome);
+        let all = self.gates().into_iter().map(|(_, outcome)| outcome);
+        let worst = all.chain(baseline).max().unwrap_or(GateOutcome::Passed);
+        CheckOutcome::from(worst).counted(self.open_counts_as)
+    }
+
+    /// Each gate over all runs, without the baseline.
+    pub fn gates(&self) -> Vec<(Gate, GateOutcome)> {
+        let mut gates: Vec<Gate> = self.results().map(|result| result.gate).collect();
+        gates.sort_unstable();
+        gates.dedup();
+        gates
+            .into_iter()
+            .map(|gate| (gate, self.together(gate)))
+            .collect()
+    }
+
+    /// The runs that could be read.
+    pub fn held(&self) -> impl Iterator<Item = &Held> {
+        self.runs.iter().filter_map(|run| run.result.as_ref().ok())
+    }
+
+    fn results(&self) -> impl Iterator<Item = &GateResult> {
+        self.held().flat_map(|held| &held.gates)
+    }
+
+    fn together(&self, gate: Gate) -> GateOutcome {
+        let of_gate = |result: &&GateResult| result.gate == gate;
+        let outcomes: Vec<GateOutcome> = self
+            .results()
+            .filter(of_gate)
+            .map(|result| result.outcome)
+            .collect();
+        match self.runs_are {
+            Runs::Different => outcomes.into_iter().max().unwrap_or(GateOutcome::Passed),
+            Runs::Repeats => voted(&outcomes, self.held().count()),
+        }
+    }
+}
+
+/// More than half of the repeats decide. A failure that only some have is an open question: a leak
+/// shows every time, a false alarm once.
+fn voted(outcomes: &[GateOutcome], runs: usize) -> GateOutcome {
+    let count = |outcome: GateOutcome| outcomes.iter().filter(|is| **is == outcome).count();
+    let (failed, open) = (count(GateOutcome::Failed), count(GateOutcome::Open));
+    if 2 * failed > runs {
+        GateOutcome::Failed
+    } else if failed > 0 || (open > 0 && 2 * open >= runs) {
+        GateOutcome::Open
+    } else {
+        GateOutcome::Passed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use GateOutcome::{Failed, Open, Passed};
+
+    #[test]
+    fn more_than_half_of_the_repeats_decide() {
+        assert_eq!(voted(&[Failed, Failed, Passed], 3), Failed);
+        assert_eq!(voted(&[Failed, Passed, Passed], 3), Open);
+        assert_eq!(voted(&[Failed, Passed], 2), Open);
+        assert_eq!(voted(&[Open, Passed, Passed], 3), Passed);
+        assert_eq!(voted(&[Open, Open, Passed], 3), Open);
+        assert_eq!(voted(&[Open, Open, Passed, Passed], 4), Open);
+        assert_eq!(voted(&[Failed], 1), Failed);
+        assert_eq!(voted(&[], 0), Passed);
+    }
+}

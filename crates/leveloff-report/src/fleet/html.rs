@@ -1,0 +1,204 @@
+//! A fleet as one page: what leaks first, every run in a table, each with its curve.
+
+use leveloff_classifier::verdict::Verdict;
+use leveloff_model::units::Bytes;
+use leveloff_text::finding::finding_words;
+use leveloff_text::fleet::{Fleet, Member};
+use leveloff_text::fleet::{Sheet, tally};
+
+use crate::html::document::plain_page;
+use crate::html::markup::Markup;
+
+/// Runs whose findings are told.
+const TOLD: usize = 20;
+
+/// The whole page. It has no script at all: a table needs none.
+pub fn page(fleet: &Fleet) -> String {
+    let mut body = Markup::new();
+    write_headline(fleet, &mut body);
+    body.raw("<main id=\"main\">\n");
+    write_failures(fleet, &mut body);
+    write_findings(fleet, &mut body);
+    write_table(fleet, &mut body);
+    write_notes(fleet, &mut body);
+    body.raw("</main>\n<footer>Made by leveloff ")
+        .text(&fleet.tool);
+    body.raw(". This page asks nothing of any network.</footer>\n");
+    plain_page(tally(fleet).trim(), body)
+}
+
+fn write_headline(fleet: &Fleet, page: &mut Markup) {
+    page.raw("<header class=\"").raw(colour(fleet));
+    page.raw("\">\n<div class=\"top\"><p class=\"input\">");
+    page.element("code", &fleet.server);
+    for fact in [&fleet.asked, &fleet.at] {
+        page.raw(" <span class=\"dot\" aria-hidden=\"true\">·</span> ")
+            .text(fact);
+    }
+    page.raw("</p></div>\n<h1>")
+        .text(tally(fleet).trim())
+        .raw("</h1>\n</header>\n");
+}
+
+fn write_failures(fleet: &Fleet, page: &mut Markup) {
+    if !fleet.is_partial() {
+        return;
+    }
+    page.section("failures-heading", "Not all of it");
+    page.raw("<ul>\n");
+    for failure in &fleet.failures {
+        page.element("li", failure).raw("\n");
+    }
+    page.raw("</ul>\n").end_section();
+}
+
+fn write_findings(fleet: &Fleet, page: &mut Markup) {
+    let found: Vec<&Member> = fleet
+        .members
+        .iter()
+        .filter(|member| !member.verdict.findings.is_empty())
+        .take(TOLD)
+        .collect();
+    if found.is_empty() {
+        return;
+    }
+    page.section("findings-heading", "What was found");
+    for member in found {
+        for finding in &member.verdict.findings {
+            page.raw("<div class=\"finding\">")
+                .element("h3", &member.name);
+            let words = finding_words(finding);
+            page.open("p")
+                .sentence(&words.text)
+                .raw("</p>\n<p class=\"next\">");
+            page.sentence(&words.next).raw("</p></div>\n");
+        }
+    }
+    page.end_section();
+}
+
+fn write_table(fleet: &Fleet, page: &mut Markup) {
+    page.section("runs-heading", "Every run, worst first");
+    page.raw(
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"runs-heading\">",
+    );
+    page.raw("<table><caption>Each curve from nothing to its own peak.</caption>\n<thead><tr>");
+    let sheet = Sheet::of(fleet.members.iter());
+    for heading in &sheet.headings {
+        page.element("th scope=\"col\"", &sentence_case(heading));
+    }
+    page.raw("<th scope=\"col\">Curve</th></tr></thead>\n<tbody>\n");
+    for (member, row) in fleet.members.iter().zip(&sheet.rows) {
+        write_member(member, row, page);
+    }
+    page.raw("</tbody></table></div>\n").end_section();
+}
+
+fn write_member(member: &Member, row: &[String], page: &mut Markup) {
+    let [name, verdict, rest @ ..] = row else {
+        return;
+    };
+    page.raw("<tr>").element("th scope=\"row\"", name);
+    page.raw("<td class=\"")
+        .raw(class(member.verdict.verdict))
+        .raw("\"><span class=\"verdict\">");
+    page.text(verdict).raw("</span></td>");
+    for cell in rest {
+        page.element("td", cell);
+    }
+    page.raw("<td>")
+        .picture(&sparkline(&member.spark))
+        .raw("</td></tr>\n");
+}
+
+fn write_notes(fleet: &Fleet, page: &mut Markup) {
+    let of_members = fleet.members.iter().flat_map(|member| {
+        member
+            .notes
+            .iter()
+            .map(|note| format!("{}: {note}", member.name))
+    });
+    let notes: Vec<String> = fleet.notes.iter().cloned().chain(of_members).collect();
+    if notes.is_empty() {
+        return;
+    }
+    page.section("notes-heading", "Notes");
+    page.raw("<ul>\n");
+    for note in &notes {
+        page.element("li", note).raw("\n");
+    }
+    page.raw("</ul>\n").end_section();
+}
+
+/// A curve the size of a word: nothing but numbers of ours.
+fn sparkline(values: &[Option<f64>]) -> String {
+    const WIDTH: f64 = 120.0;
+    const HEIGHT: f64 = 24.0;
+    let peak = values.iter().flatten().copied().fold(0.0, f64::max);
+    let mut path = String::new();
+    let mut is_down = false;
+    for (place, value) in values.iter().enumerate() {
+        let x = WIDTH * place as f64 / (values.len().max(2) - 1) as f64;
+        if let Some(value) = value.filter(|_| peak > 0.0) {
+            let y = HEIGHT - 1.0 - (HEIGHT - 2.0) * value / peak;
+            path += &format!("{}{x:.1} {y:.1}", if is_down { "L" } else { "M" });
+        }
+        is_down = value.is_some();
+    }
+    let title = Bytes(peak as u64);
+    format!(
+        "<svg width=\"{WIDTH}\" height=\"{HEIGHT}\" role=\"img\"><title>peak {title}</title><path d=\"{path}\" \
+         fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.3\"/></svg>"
+    )
+}
+
+fn sentence_case(heading: &str) -> String {
+    let lower = heading.to_lowercase();
+    let mut letters = lower.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(letters).collect()
+    })
+}
+
+fn colour(fleet: &Fleet) -> &'static str {
+    fleet
+        .members
+        .first()
+        .map_or("undecided", |worst| class(worst.verdict.verdict))
+}
+
+/// The class that has the verdict's colour.
+fn class(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Level => "level",
+        Verdict::Leak(_) => "leak",
+        Verdict::WarmingUp => "warming-up",
+        Verdict::Undecided => "undecided",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use leveloff_text::samples::fleet;
+
+    #[test]
+    fn strangers_names_stay_text_and_there_is_no_script() {
+        let mut fleet = fleet();
+        fleet.failures.push("<b>gone</b>".to_owned());
+        let page = page(&fleet);
+        assert!(page.contains("rank &lt;2&gt;") && !page.contains("<2>"));
+        assert!(page.contains("&lt;b&gt;gone") && !page.contains("<script"));
+        assert!(page.contains("default-src &#39;none&#39;"));
+        assert!(page.contains("of 4 ranks, 3 are level"));
+    }
+
+    #[test]
+    fn a_gap_breaks_the_line() {
+        let picture = sparkline(&[Some(1.0), Some(2.0), None, Some(4.0)]);
+        assert!(
+            picture.contains("M0.0 17.5L40.0 12.0M120.0 1.0"),
+            "{picture}"
+        );
+    }
+}

@@ -1,0 +1,97 @@
+//! The curves as a table, for those who read rather than look.
+
+use leveloff_classifier::observation::XUnit;
+use leveloff_classifier::run_curves::{CurveSpan, Series};
+use leveloff_model::folded::Reach;
+use leveloff_model::training_counters::TrainingCounter;
+use leveloff_model::units::Seconds;
+use leveloff_text::number::thousands;
+use leveloff_text::subject::series_words;
+use leveloff_text::verdict::bytes;
+use leveloff_text::x_position::XPosition;
+
+use crate::html::markup::Markup;
+use crate::run_report::RunReport;
+
+/// Rows that are read at one sitting.
+const ROWS: usize = 24;
+
+/// Columns that fit beside the place and the time.
+const COLUMNS: usize = 6;
+
+/// Writes it, folded away.
+pub fn write(report: &RunReport, page: &mut Markup) {
+    let spans: Vec<&CurveSpan> = report.curves.spans().collect();
+    let series = columns(report);
+    page.raw("<details class=\"curve-table\"><summary>The curves as a table</summary>\n");
+    page.raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"The curves as a table\">");
+    page.raw(
+        "<table><caption>The run, evenly; where several samples are one row, the lowest and the \
+              highest of them.</caption>\n<thead><tr><th scope=\"col\">At</th>",
+    );
+    for series in &series {
+        page.element("th scope=\"col\" class=\"n\"", series_words(*series));
+    }
+    page.raw("</tr></thead>\n<tbody>\n");
+    for span in evenly(&spans) {
+        page.raw("<tr>");
+        page.element("th scope=\"row\"", &place(span, report.verdict.x_unit));
+        for series in &series {
+            let value = span.value(*series).map(|reach| told(*series, reach));
+            page.element("td class=\"n\"", &value.unwrap_or_default());
+        }
+        page.raw("</tr>\n");
+    }
+    page.raw("</tbody></table></div></details>\n");
+}
+
+/// The whole and what is largest beside it.
+fn columns(report: &RunReport) -> Vec<Series> {
+    let mut series = report.curves.series();
+    let size = |series: &Series| match series {
+        Series::Memory => f64::INFINITY,
+        Series::Counter(TrainingCounter::Tensors) => f64::MAX,
+        series if !series.is_bytes() => 0.0,
+        series => report.curves.peak(*series).unwrap_or(0.0),
+    };
+    series.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    series.truncate(COLUMNS);
+    series.sort();
+    series
+}
+
+/// First and last included.
+fn evenly<'a>(spans: &[&'a CurveSpan]) -> Vec<&'a CurveSpan> {
+    if spans.len() <= ROWS {
+        return spans.to_vec();
+    }
+    let last = spans.len() - 1;
+    (0..ROWS)
+        .map(|row| spans[row * last / (ROWS - 1)])
+        .collect()
+}
+
+fn place(span: &CurveSpan, unit: XUnit) -> String {
+    let count = span.x.filter(|_| unit != XUnit::Second);
+    match (count, span.t.or(span.x)) {
+        (Some(x), _) => XPosition::new(x.high, unit).to_string(),
+        (None, Some(t)) => Seconds(t.high).to_string(),
+        (None, None) => "?".to_owned(),
+    }
+}
+
+fn told(series: Series, reach: Reach) -> String {
+    let one = |value: f64| {
+        if series.is_bytes() {
+            bytes(value).to_string()
+        } else {
+            thousands(value.max(0.0).round() as u64)
+        }
+    };
+    let (low, high) = (one(reach.low), one(reach.high));
+    if low == high {
+        high
+    } else {
+        format!("{low} … {high}")
+    }
+}

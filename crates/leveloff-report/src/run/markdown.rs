@@ -1,0 +1,226 @@
+//! A run for an issue upstream: what grows, how fast, since when; the evidence, what was ruled out,
+//! where it ran and how to see it again.
+//!
+//! Made for GitHub's renderer. Words of strangers (commands, paths, names of hosts) stand in code, where
+//! nothing is a mention, a link or a tag.
+
+mod document;
+mod evidence;
+mod setting;
+
+use leveloff_classifier::verdict::{ClockTick, RunVerdict, Subject, Verdict};
+use leveloff_model::training_counters::GrownTensors;
+use leveloff_text::evidence::{bound, memory_beside, warmup};
+use leveloff_text::finding::finding_words;
+use leveloff_text::number::more_or_less;
+use leveloff_text::rate::MemoryRate;
+use leveloff_text::sizing::{Sizing, whole};
+use leveloff_text::subject::{things, words};
+use leveloff_text::verdict::{
+    Headline, blame_words, blamed_since, bytes, clock_words, growth_with_interval,
+    is_from_the_start, risk_words, sentence, settling, verdict_words, what_to_try,
+};
+use leveloff_text::x_position::XPosition;
+
+use crate::markdown::{code, prose};
+use crate::run::ruled_out::ruled_out;
+use crate::run::text_chart::text_chart;
+use crate::run::trim::trim_words;
+use crate::run_report::RunReport;
+use document::Document;
+
+/// The report.
+pub fn document(report: &RunReport) -> String {
+    let mut page = Document::default();
+    page.paragraph(&first_line(&report.verdict));
+    page.paragraph(&what_was_seen(report));
+    page.fence("", &text_chart(report));
+    page.heading("Evidence");
+    evidence::write(report, &mut page);
+    write_grown_tensors(report, &mut page);
+    write_cause(report, &mut page);
+    write_ruled_out(report, &mut page);
+    write_sizing(report, &mut page);
+    setting::write_environment(report, &mut page);
+    setting::write_reproduction(report, &mut page);
+    setting::write_method(report, &mut page);
+    page.into_text()
+}
+
+/// Where the training tells. The words are the training's own.
+fn write_grown_tensors(report: &RunReport, page: &mut Document) {
+    if report.grown.is_empty() {
+        return;
+    }
+    page.heading("Tensors that became more");
+    let row = |grown: &GrownTensors| {
+        let more = more_or_less(grown.more as f64);
+        vec![code(&grown.what), more, format!("+{}", grown.more_bytes)]
+    };
+    let rows: Vec<Vec<String>> = report.grown.iter().map(row).collect();
+    page.table(&["what", "more", "more memory"], &rows);
+}
+
+fn write_ruled_out(report: &RunReport, page: &mut Document) {
+    let items: Vec<String> = ruled_out(report).iter().map(|line| prose(line)).collect();
+    if !items.is_empty() {
+        page.heading("Ruled out");
+        page.list(&items);
+    }
+}
+
+/// What grows, how fast, since when; or that nothing does.
+fn first_line(run: &RunVerdict) -> String {
+    let headline = Headline::of(run);
+    let what = capitalised(&words(run.decisive));
+    let since = run.judgement.onset_x.map_or_else(String::new, |onset| {
+        format!(" since {}", XPosition::new(onset, run.x_unit))
+    });
+    // Open descriptors grow, memory grows; one file would be no series.
+    let grows = match run.decisive {
+        Subject::DevShm | Subject::Descriptors | Subject::Processes => "grow",
+        Subject::Counter(fact) if !fact.is_bytes() => "grow",
+        _ => "grows",
+    };
+    let rate = growth_with_interval(run).map_or_else(String::new, |rate| format!(" by {rate}"));
+    match run.verdict {
+        Verdict::Leak(_) => format!(
+            "**{what} {grows}{rate}{since}.** Verdict: {}.",
+            verdict_words(run.verdict)
+        ),
+        Verdict::WarmingUp => format!(
+            "**{what} {grows}{rate}{since}.** Verdict: {}.",
+            headline.whole()
+        ),
+        Verdict::Level => format!("**Memory does not grow: {}.**", headline.whole()),
+        Verdict::Undecided => format!(
+            "**It cannot be told whether memory grows.** Verdict: {}.",
+            headline.whole()
+        ),
+    }
+}
+
+/// The sentences behind the first line.
+fn what_was_seen(report: &RunReport) -> String {
+    let run = &report.verdict;
+    let mut told = vec![format!("Seen: {}.", Headline::of(run).facts().join(", "))];
+    told.extend(other_bases(run));
+    match run.verdict {
+        Verdict::Level => {
+            let warmup = warmup(run).map_or_else(String::new, |warmup| format!("{warmup}, then "));
+            told.push(format!("{}.", capitalised(&(warmup + &bound(run)))));
+        }
+        Verdict::Leak(_) => told.push(format!("{}.", capitalised(&sentence(run, &report.stated)))),
+        Verdict::WarmingUp | Verdict::Undecided => {
+            told.push(format!("{}.", capitalised(&sentence(run, &report.stated))));
+            let settling = settling(run, &report.stated).join("; ");
+            told.push(format!("It will be decided {settling}."));
+        }
+    }
+    told.extend(memory_beside(run).map(|text| format!("All memory of the run: {text}.")));
+    if let Some(risk) = &run.risk {
+        told.push(format!("{}.", capitalised(&risk_words(risk, run))));
+    }
+    prose(&told.join(" "))
+}
+
+/// The same growth in bases that people picture, so that nobody has to convert.
+fn other_bases(run: &RunVerdict) -> Option<String> {
+    let grows = matches!(run.verdict, Verdict::Leak(_) | Verdict::WarmingUp);
+    let rate = run
+        .judgement
+        .rate
+        .filter(|_| grows && things(run.decisive).is_none())?;
+    let bases = MemoryRate::new(rate, run.x_unit).conversions(run.pace);
+    (!bases.is_empty()).then(|| format!("That is {}.", bases.join(" = ")))
+}
+
+/// Who and which kind of memory, what makes it grow, what else was found.
+fn write_cause(report: &RunReport, page: &mut Document) {
+    let run = &report.verdict;
+    let mut items: Vec<String> = run
+        .blame
+        .iter()
+        .map(|blame| prose(&blame_words(blame)))
+        .collect();
+    if let (Some(first), Some(since)) = (items.first_mut(), blamed_since(run)) {
+        *first = format!("{since} {first}");
+    }
+    let clock = run
+        .clock
+        .as_ref()
+        .filter(|clock| clock.tick != ClockTick::Step);
+    items.extend(clock.map(|clock| prose(&clock_words(clock, run))));
+    for finding in &run.findings {
+        let words = finding_words(finding);
+        items.push(format!(
+            "{}: {}. Next: {}",
+            code(finding.name()),
+            prose(&words.text),
+            prose(&words.next)
+        ));
+    }
+    items.extend(trim_words(report).map(|trim| prose(&trim)));
+    if run.findings.is_empty() {
+        items.extend(what_to_try(run).map(|next| format!("Next: {}", prose(next))));
+    }
+    if !items.is_empty() {
+        page.heading("Who and what");
+        page.list(&items);
+    }
+}
+
+/// What a machine for this run needs.
+fn write_sizing(report: &RunReport, page: &mut Document) {
+    let sizings = [("host", report.host_sizing), ("GPU", report.gpu_sizing)];
+    let known: Vec<(&str, Sizing)> = sizings
+        .into_iter()
+        .filter_map(|(name, sizing)| Some((name, sizing?)))
+        .collect();
+    if report.host_sizing.is_none() || known.is_empty() {
+        return;
+    }
+    page.heading("Sizing");
+    let unit = report.verdict.x_unit;
+    let row = |name: &str, cell: &dyn Fn(&Sizing) -> String| {
+        let cells = known.iter().map(|(_, sizing)| cell(sizing));
+        std::iter::once(name.to_owned())
+            .chain(cells)
+            .collect::<Vec<String>>()
+    };
+    let is_from_the_start = is_from_the_start(&report.verdict.memory);
+    let warmup_end = |sizing: &Sizing| match sizing.warmup_end_x {
+        Some(_) if is_from_the_start => "none seen".to_owned(),
+        Some(x) => XPosition::new(x, unit).to_string(),
+        None => String::new(),
+    };
+    let head: Vec<&str> = std::iter::once("")
+        .chain(known.iter().map(|(name, _)| *name))
+        .collect();
+    page.table(
+        &head,
+        &[
+            row("baseline (model loaded)", &|sizing| {
+                bytes(sizing.baseline).to_string()
+            }),
+            row("end of warmup", &warmup_end),
+            row("level", &|sizing| bytes(sizing.level).to_string()),
+            row("peak", &|sizing| bytes(sizing.peak).to_string()),
+            row("needed (10 % above the peak)", &|sizing| {
+                whole(sizing.needed)
+            }),
+            row("comfortable", &|sizing| whole(sizing.comfortable)),
+        ],
+    );
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    match letters.next() {
+        Some(first) => first.to_uppercase().chain(letters).collect(),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

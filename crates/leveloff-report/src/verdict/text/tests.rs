@@ -1,0 +1,370 @@
+use leveloff_classifier::observation::XUnit;
+use leveloff_classifier::verdict::{
+    Because, Blame, DecideBy, Grade, Kind, Shape, Subject, Verdict,
+};
+use leveloff_model::process::Role;
+use leveloff_model::recording::StatedFacts;
+use leveloff_model::training_counters::TrainingCounter;
+use leveloff_model::units::Step;
+use leveloff_text::judged::Look;
+use leveloff_text::verdict::line;
+
+use super::*;
+use crate::cases::{
+    GIB, MIB, descriptor_leak, judgement, leak, mib_rate, run, story_at_80, story_at_300, undecided,
+};
+
+fn told(verdict: &RunVerdict) -> String {
+    told_with(verdict, &StatedFacts::default())
+}
+
+/// The screen, which always fits, never shows a hole, and never has colour unless asked.
+#[track_caller]
+fn told_with(verdict: &RunVerdict, stated: &StatedFacts) -> String {
+    let text = block(&Judged::plain("story.csv", verdict, stated), Paint::Plain);
+    let wide = text.lines().find(|line| columns(line) > WIDTH);
+    assert_eq!(wide, None, "{text}");
+    for bad in ["NaN", "inf", "\x1b", "None"] {
+        assert!(!text.contains(bad), "{bad} in {text}");
+    }
+    text
+}
+
+#[test]
+fn the_story_at_step_80() {
+    assert_eq!(
+        told(&story_at_80()),
+        "\
+story.csv   WARMING UP: cannot be decided before about step 130
+  steps 10–80 · 10 min · 8 points
+
+  growing    165 MiB per step (160 … 171), straight
+             = 1.61 GiB per 10 steps = 1.03 GiB per minute
+             no sign of slowing; 24 % of healthy warmups are still growing at
+             this age
+  decided    about step 130 if it levels off, step 396 if it does not
+             state a horizon to decide sooner: --level-by STEPS
+
+  risk       if it goes on, 32.0 GiB (the stated limit) is reached at step 168
+             (163 … 173), in about 13 min
+
+  next       leveloff run -- CMD, or leveloff record --pid PID -o FILE: a
+             recording also tells which process and which kind of memory grows
+"
+    );
+}
+
+#[test]
+fn the_story_in_the_end() {
+    assert_eq!(
+        told(&story_at_300()),
+        "\
+story.csv   LEVEL since step 88 at 17.4 GiB             steps 10–300 · 30 points
+
+  warmup     5.4 GiB → 17.4 GiB over 78 steps, then no growth faster than
+             410 KiB per step
+  sizing     baseline 5.4 GiB · level 17.4 GiB · peak 17.7 GiB → 20 GiB needed,
+             32 GiB comfortable
+"
+    );
+}
+
+#[test]
+fn a_leak_with_all_its_evidence() {
+    assert_eq!(
+        told(&leak()),
+        "\
+story.csv   LEAK (confirmed) since step 1               steps 1–900 · 900 points
+
+  growing    2.06 MiB per step (2.03 … 2.09), straight
+             = 20.6 MiB per 10 steps = 112 MiB per minute
+             it outlived healthy warmups: less than 0.1 % of them are still
+             growing at this age
+
+  who        trainer (pid 22180): 98 %, +1.8 GiB of anonymous memory
+             dataloader-worker: 2 %, +37 MiB of shared memory
+  when       each evaluation adds 296 MiB: 5 times so far, about every 100 steps
+
+  found      held-references: live tensors rise with memory: +899 (+1.00 per
+             step) while memory grew by 1.8 GiB since step 1, so references are
+             kept
+             → look for losses or outputs that are appended or summed without
+               .detach() or .item(), and for caches without a bound; a cache
+               that is meant to fill ends with the first epoch
+"
+    );
+}
+
+#[test]
+fn what_shrank_is_told_and_nothing_twice() {
+    let mut run = leak();
+    let part = |role, share: f64| Blame {
+        role: Some(role),
+        pid: None,
+        kind: Kind::Anonymous,
+        share,
+        growth: share * 100.0 * MIB,
+    };
+    run.blame = vec![
+        part(Role::Trainer, 1.199),
+        part(Role::Helper, 0.001),
+        part(Role::DataloaderWorker, -0.2),
+    ];
+    let text = told(&run);
+    let who = "  who        trainer: 120 %, +120 MiB of anonymous memory\n             \
+               dataloader-worker: shrank meanwhile, -20 MiB of anonymous memory\n  when";
+    assert!(text.contains(who), "{text}");
+}
+
+#[test]
+fn too_few_points_that_all_rise() {
+    let mut run = story_at_80();
+    run.judgement.because = Because::TooFewPoints { missing: 2 };
+    run.judgement.rate = None;
+    run.judgement.onset_level = Some(5.4 * GIB);
+    run.judgement.level = Some(9.0 * GIB);
+    let text = told(&run);
+    let growing = "\n  growing    5.4 GiB → 9.0 GiB, at every point so far\n             \
+                   2 more points are needed before anything can be said\n";
+    assert!(text.contains(growing), "{text}");
+}
+
+#[test]
+fn a_leak_without_a_finding_says_what_to_try() {
+    let mut run = leak();
+    run.findings.clear();
+    assert!(told(&run).contains("\n  next       have the training tell how many tensors"));
+    run.subjects = vec![(
+        Subject::Counter(TrainingCounter::Tensors),
+        run.judgement.clone(),
+    )];
+    assert!(told(&run).contains("\n  next       `memray run --native` names"));
+    run.blame.clear();
+    assert!(told(&run).contains("\n  next       leveloff run -- CMD"));
+}
+
+#[test]
+fn a_leak_that_memory_does_not_show() {
+    let stated = StatedFacts {
+        level_by: Some(Step(90)),
+        ..StatedFacts::default()
+    };
+    let text = told_with(&descriptor_leak(), &stated);
+    assert!(
+        text.starts_with("story.csv   LEAK (early) of open descriptors since step 12"),
+        "{text}"
+    );
+    assert!(
+        text.contains("2.00 open descriptors per step (1.90 … 2.10)"),
+        "{text}"
+    );
+    assert!(text.contains("after step 90, the stated horizon"), "{text}");
+    assert!(text.contains("all memory level at 17.4 GiB"), "{text}");
+    assert!(
+        text.contains("trainer: 100 %, +136 open descriptors"),
+        "{text}"
+    );
+}
+
+/// Every reason that can leave a question open says what would close it.
+#[test]
+fn what_is_open_says_what_would_settle_it() {
+    for (because, words) in [
+        (
+            Because::TooFewPoints { missing: 1 },
+            "1 more point is needed",
+        ),
+        (
+            Because::TooFewPoints { missing: 5 },
+            "5 more points are needed",
+        ),
+        (Because::NoisyGrowth, "(12.0 MiB up and down)"),
+        (Because::ShortPlateau, "flat for too short a time"),
+        (Because::FirstEpoch, "first epoch"),
+        (Because::AtCeiling, "the ceiling holds it"),
+        (Because::Wanders, "wanders (12.0 MiB up and down)"),
+        (Because::Jumps, "in jumps that last"),
+        (Because::Bending, "more slowly than before"),
+        (Because::YoungGrowth, "no sign of slowing"),
+    ] {
+        let text = told(&undecided(because));
+        let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.starts_with("story.csv   UNDECIDED: "), "{text}");
+        assert!(flat.contains(words), "{words:?} is not in {text}");
+        assert!(text.contains("\n  decided    by "), "{text}");
+    }
+}
+
+#[test]
+fn one_date_is_not_told_twice() {
+    let mut open = undecided(Because::TooFewPoints { missing: 2 });
+    open.judgement.decide_by = Some(DecideBy {
+        if_it_levels: 60.0,
+        if_it_goes_on: 60.0,
+    });
+    let text = told(&open);
+    assert!(
+        text.contains("\n  decided    about step 60, either way\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn every_level_says_why() {
+    for (because, shape, words) in [
+        (Because::Steady, Shape::Flat, "level no growth sizing"),
+        (
+            Because::Returns,
+            Shape::Sawtooth,
+            "it rises and returns about every 50 steps",
+        ),
+        (
+            Because::Immaterial,
+            Shape::Linear,
+            "less than is worth a word (350 MiB)",
+        ),
+        (Because::Falls, Shape::Shrinking, "it falls"),
+    ] {
+        let mut memory = judgement(Verdict::Level, shape, because);
+        memory.period = Some(50.0);
+        memory.level = Some(8.0 * crate::cases::GIB);
+        memory.level_since_x = Some(10.0);
+        let text = told(&run(memory));
+        let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(flat.contains(words), "{words:?} is not in {text}");
+        assert!(text.contains("sizing     baseline"), "{text}");
+        let headline = match shape {
+            Shape::Shrinking => "LEVEL, and shrinking: now 8.0 GiB",
+            _ => "LEVEL from the start at 8.0 GiB",
+        };
+        assert!(text.contains(headline), "{text}");
+    }
+}
+
+#[test]
+fn every_leak_says_why() {
+    for (because, words) in [
+        (Because::Outlived, "outlived healthy warmups"),
+        (Because::PastHorizon, "after the stated horizon"),
+        (
+            Because::Jumps,
+            "it grows in jumps that last, about every 50 steps",
+        ),
+    ] {
+        let verdict = Verdict::Leak(Grade::Early);
+        let mut memory = judgement(verdict, Shape::Staircase, because);
+        memory.period = Some(50.0);
+        memory.rate = Some(mib_rate(3.0, 2.0, 4.0));
+        memory.onset_x = Some(10.0);
+        let text = told(&run(memory));
+        assert!(text.contains(words), "{words:?} is not in {text}");
+        assert!(text.contains("in lasting jumps"), "{text}");
+    }
+}
+
+#[test]
+fn a_stated_horizon_is_not_asked_for_again() {
+    let stated = StatedFacts {
+        level_by: Some(Step(90)),
+        ..StatedFacts::default()
+    };
+    let text = told_with(&story_at_80(), &stated);
+    assert!(!text.contains("--level-by"), "{text}");
+    assert!(text.contains("stated horizon: level by step 90"), "{text}");
+}
+
+#[test]
+fn over_time_a_rate_is_per_second_and_places_are_times() {
+    let mut verdict = story_at_80();
+    verdict.x_unit = XUnit::Second;
+    verdict.pace = None;
+    let text = told(&verdict);
+    assert!(text.contains("165 MiB per second (160 … 171)"), "{text}");
+    assert!(text.contains("= 9.67 GiB per minute"), "{text}");
+    assert!(text.contains("minute 6.6 if it does not"), "{text}");
+    assert!(!text.contains("--level-by"), "{text}");
+}
+
+#[test]
+fn colour_only_repeats_the_words() {
+    let (verdict, stated) = (leak(), StatedFacts::default());
+    let judged = Judged::plain("story.csv", &verdict, &stated);
+    let coloured = block(&judged, Paint::Coloured);
+    assert!(coloured.contains("\x1b[1;31mLEAK (confirmed)\x1b[0m since"));
+    let without = coloured.replace("\x1b[1;31m", "").replace("\x1b[0m", "");
+    assert_eq!(without, told(&verdict));
+}
+
+#[test]
+fn a_hostile_name_cannot_drive_a_terminal() {
+    let (verdict, stated) = (leak(), StatedFacts::default());
+    let name = "\x1b[2J\n".to_owned() + &"x".repeat(100);
+    let notes = ["3 lines \x07 were skipped".to_owned()];
+    let judged = Judged {
+        notes: &notes,
+        ..Judged::plain(&name, &verdict, &stated)
+    };
+    let text = block(&judged, Paint::Plain);
+    assert!(!text.contains('\x1b') && !text.contains('\x07'), "{text}");
+    assert_eq!(text.lines().nth(1), Some("  LEAK (confirmed) since step 1"));
+    assert!(text.contains("\n  note       3 lines"), "{text}");
+    let table = Table::new([&*name].into_iter(), Paint::Plain);
+    assert!(!table.row(&judged).contains('\x1b'));
+}
+
+#[test]
+fn a_run_ends_with_one_line() {
+    assert_eq!(line(&story_at_300()), "LEVEL since step 88 at 17.4 GiB");
+    assert_eq!(
+        line(&story_at_80()),
+        "WARMING UP: cannot be decided before about step 130 · 165 MiB per step (160 … 171) · \
+         32.0 GiB at step 168 if it goes on"
+    );
+    assert_eq!(
+        line(&leak()),
+        "LEAK (confirmed) since step 1 · 2.06 MiB per step (2.03 … 2.09)"
+    );
+    assert_eq!(
+        line(&descriptor_leak()),
+        "LEAK (early) of open descriptors since step 12 · 2.00 open descriptors per step \
+         (1.90 … 2.10)"
+    );
+}
+
+#[test]
+fn looks_are_told_where_the_answer_changed() {
+    let (verdict, stated) = (leak(), StatedFacts::default());
+    let looks = [
+        (6.0, Verdict::WarmingUp),
+        (60.0, Verdict::WarmingUp),
+        (400.0, Verdict::Leak(Grade::Early)),
+    ]
+    .map(|(x, verdict)| Look {
+        x: Some(x),
+        verdict,
+        shape: Shape::Linear,
+    });
+    let judged = Judged {
+        looks: &looks,
+        ..Judged::plain("a.csv", &verdict, &stated)
+    };
+    let text = block(&judged, Paint::Plain);
+    assert!(
+        text.ends_with(
+            "\n  history    from step 6: WARMING UP, linear\n             \
+             from step 400: LEAK (early), linear\n"
+        ),
+        "{text}"
+    );
+}
+
+#[test]
+fn colour_repeats_what_the_words_say() {
+    let plain = headline(&story_at_300(), Paint::Plain);
+    assert_eq!(plain, "LEVEL since step 88 at 17.4 GiB");
+    let painted = headline(&story_at_300(), Paint::Coloured);
+    assert_eq!(
+        painted.replace("\x1b[1;32m", "").replace("\x1b[0m", ""),
+        plain
+    );
+}

@@ -1,0 +1,168 @@
+//! What the verdict rests on: how fast it grows or how level it is, and when an open question will
+//! be settled.
+
+use leveloff_classifier::verdict::{Because, Judgement, RunVerdict, Shape, Subject, Verdict};
+
+use crate::judged::Judged;
+use crate::rate::{CountRate, MemoryRate};
+use crate::sizing::Sizing;
+use crate::subject::things;
+use crate::verdict::{bytes, sentence, settling, verdict_words};
+use crate::x_position::extent;
+
+/// A label and what is said under it; an empty label continues the row above.
+pub type Row = (&'static str, String);
+
+/// All of it, for a terminal as for a page.
+pub fn rows(judged: &Judged) -> Vec<Row> {
+    let mut rows = Rows::default();
+    write(judged, &mut rows);
+    rows.0
+}
+
+#[derive(Default)]
+struct Rows(Vec<Row>);
+
+impl Rows {
+    fn row(&mut self, label: &'static str, text: &str) {
+        self.0.push((label, text.to_owned()));
+    }
+}
+
+fn write(judged: &Judged, rows: &mut Rows) {
+    let run = judged.verdict;
+    match run.verdict {
+        Verdict::Level => write_level(judged, rows),
+        Verdict::Leak(_) => {
+            write_growth(run, rows);
+            rows.row("", &sentence(run, judged.stated));
+        }
+        Verdict::WarmingUp => {
+            write_growth(run, rows);
+            rows.row("", &sentence(run, judged.stated));
+            write_settling(judged, rows);
+        }
+        Verdict::Undecided => {
+            rows.row("why", &sentence(run, judged.stated));
+            write_growth(run, rows);
+            write_settling(judged, rows);
+        }
+    }
+    write_memory_beside(run, rows);
+}
+
+fn write_settling(judged: &Judged, rows: &mut Rows) {
+    let mut label = "decided";
+    for line in settling(judged.verdict, judged.stated) {
+        rows.row(label, &line);
+        label = "";
+    }
+}
+
+fn write_growth(run: &RunVerdict, rows: &mut Rows) {
+    let Some(rate) = run.judgement.rate else {
+        return write_rise(run, rows);
+    };
+    let label = if rate.value < 0.0 {
+        "falling"
+    } else {
+        "growing"
+    };
+    let shape = shape_words(run.shape);
+    match things(run.decisive) {
+        Some(things) => {
+            let rate = CountRate::new(rate, run.x_unit, things);
+            rows.row(label, &format!("{}{shape}", rate.with_interval()));
+        }
+        None => {
+            let rate = MemoryRate::new(rate, run.x_unit);
+            rows.row(label, &format!("{}{shape}", rate.with_interval()));
+            let also = rate.conversions(run.pace);
+            if !also.is_empty() {
+                rows.row("", &format!("= {}", also.join(" = ")));
+            }
+        }
+    }
+}
+
+/// With too few points for a rate: how far it rose.
+fn write_rise(run: &RunVerdict, rows: &mut Rows) {
+    let Judgement {
+        onset_level, level, ..
+    } = run.judgement;
+    if let (Verdict::WarmingUp, Some(from), Some(to)) = (run.verdict, onset_level, level) {
+        let rise = format!("{} → {}, at every point so far", bytes(from), bytes(to));
+        rows.row("growing", &rise);
+    }
+}
+
+fn shape_words(shape: Shape) -> &'static str {
+    match shape {
+        Shape::Linear => ", straight",
+        Shape::Staircase => ", in lasting jumps",
+        Shape::Sawtooth => ", below a sawtooth",
+        Shape::Saturating => ", bending",
+        Shape::Flat | Shape::Jump | Shape::Shrinking => "",
+    }
+}
+
+fn write_level(judged: &Judged, rows: &mut Rows) {
+    let run = judged.verdict;
+    let bound = bound(run);
+    match warmup(run) {
+        Some(warmup) => rows.row("warmup", &format!("{warmup}, then {bound}")),
+        None => rows.row("level", &bound),
+    }
+    // That nothing grows has just been said.
+    if run.judgement.because != Because::Steady {
+        rows.row("", &sentence(run, judged.stated));
+    }
+    if let Some(sizing) = Sizing::of_memory(&run.memory) {
+        rows.row("sizing", &sizing.line());
+    }
+}
+
+/// `5.4 GiB → 17.4 GiB over 88 steps`, if it grew at all.
+pub fn warmup(run: &RunVerdict) -> Option<String> {
+    let judgement = &run.judgement;
+    let (first, level) = (judgement.extremes?.first, judgement.level?);
+    let (begun, ended) = (judgement.span?.0, judgement.level_since_x?);
+    let grew = ended > begun && level - first > judgement.material;
+    grew.then(|| {
+        let over = extent(ended - begun, run.x_unit);
+        format!("{} → {} over {over}", bytes(first), bytes(level))
+    })
+}
+
+/// What a level may hide: `no growth faster than 410 KiB per step`.
+pub fn bound(run: &RunVerdict) -> String {
+    let rate = run.judgement.rate;
+    let at_most = rate.and_then(|rate| MemoryRate::new(rate, run.x_unit).at_most());
+    match at_most {
+        Some(at_most) => format!("no growth faster than {at_most}"),
+        None => "no growth".to_owned(),
+    }
+}
+
+fn write_memory_beside(run: &RunVerdict, rows: &mut Rows) {
+    if let Some(text) = memory_beside(run) {
+        rows.row("all memory", &text);
+    }
+}
+
+/// When a part or a count decided, what the run's memory as a whole does.
+pub fn memory_beside(run: &RunVerdict) -> Option<String> {
+    if run.decisive == Subject::Memory {
+        return None;
+    }
+    let Judgement { level, rate, .. } = run.memory;
+    let mut text = verdict_words(run.memory.verdict).to_lowercase();
+    if let Some(level) = level {
+        text += &format!(" at {}", bytes(level));
+    }
+    if let (Some(rate), false) = (rate, run.memory.verdict == Verdict::Level) {
+        let rate = MemoryRate::new(rate, run.x_unit).with_interval();
+        text += &format!(", growing {rate}");
+    }
+    Some(text)
+}

@@ -1,0 +1,36 @@
+//! The words of leveloff: everything that its screens and reports say about a run.
+//!
+//! This crate computes no statistics. It prints what a verdict holds, so that the terminal, the dashboard,
+//! the reports and the metrics use the same words and the same numbers.
+//!
+//! - [`verdict`]: headlines, reasons, risk, blame and the next step of one verdict; [`evidence`]: the
+//!   labelled rows below a headline.
+//! - [`gate`] and [`comparison`]: the same for a gate's result and for two runs compared.
+//! - [`finding`]: what else the evidence shows, and what to try next.
+//! - [`fleet`]: many runs, worst first, and their table.
+//! - [`rate`], [`x_position`], [`number`], [`sizing`], [`subject`]: numbers, always with a unit and a base.
+//! - [`memory_axis`], [`progress_axis`], [`outlook`], [`braille`]: what every chart shares, on screen and on
+//!   paper.
+//! - [`page`] and [`paint`]: 80-column text for a terminal.
+
+pub mod braille;
+pub mod comparison;
+pub mod evidence;
+pub mod finding;
+pub mod fleet;
+pub mod gate;
+pub mod judged;
+pub mod memory_axis;
+pub mod number;
+pub mod outlook;
+pub mod page;
+pub mod paint;
+pub mod progress_axis;
+pub mod rate;
+#[cfg(any(test, feature = "samples"))]
+pub mod samples;
+pub mod sizing;
+pub mod subject;
+pub mod tally;
+pub mod verdict;
+pub mod x_position;

@@ -1,0 +1,55 @@
+//! How many runs got which verdict.
+
+use leveloff_classifier::verdict::Verdict;
+
+use crate::number::thousands;
+
+/// How many inputs got which verdict.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    leak: usize,
+    level: usize,
+    warming_up: usize,
+    undecided: usize,
+    errors: usize,
+}
+
+impl Tally {
+    /// Counts a verdict.
+    pub fn add(&mut self, verdict: Verdict) {
+        match verdict {
+            Verdict::Leak(_) => self.leak += 1,
+            Verdict::Level => self.level += 1,
+            Verdict::WarmingUp => self.warming_up += 1,
+            Verdict::Undecided => self.undecided += 1,
+        }
+    }
+
+    /// Counts an input that could not be read.
+    pub fn add_error(&mut self) {
+        self.errors += 1;
+    }
+
+    /// How many there were.
+    pub fn all(&self) -> usize {
+        self.leak + self.level + self.warming_up + self.undecided + self.errors
+    }
+
+    /// `12 inputs: 2 leak, 9 level, 1 undecided`
+    pub fn line(&self) -> String {
+        let counts = [
+            (self.leak, "leak"),
+            (self.level, "level"),
+            (self.warming_up, "warming up"),
+            (self.undecided, "undecided"),
+            (self.errors, "not readable"),
+        ];
+        let parts: Vec<String> = counts
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, what)| format!("{} {what}", thousands(*count as u64)))
+            .collect();
+        let all = thousands(self.all() as u64);
+        format!("{all} inputs: {}\n", parts.join(", "))
+    }
+}

@@ -1,0 +1,23 @@
+//! A verdict in words. The text for a terminal, the dashboard and the reports take theirs from here,
+//! so that nobody words a number in a second way.
+
+mod brief;
+mod cause;
+mod ending;
+mod headline;
+mod reason;
+
+pub use brief::{brief, growth, growth_with_interval};
+pub use cause::{
+    blame_words, blamed_since, clock_words, risk_words, short_risk_words, what_to_try,
+};
+pub use ending::{end_words, trimmed_words};
+pub use headline::{Headline, is_from_the_start, line, short_reason, verdict_words};
+pub use reason::{sentence, settling};
+
+use leveloff_model::units::Bytes;
+
+/// An amount of memory out of a statistic.
+pub fn bytes(amount: f64) -> Bytes {
+    Bytes(amount.max(0.0).round() as u64)
+}

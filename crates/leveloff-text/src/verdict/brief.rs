@@ -1,0 +1,91 @@
+//! What is said of a run while it goes on: little enough for a line a second.
+
+use leveloff_classifier::verdict::{Rate, RunVerdict, Verdict};
+
+use super::headline;
+use crate::rate::{CountRate, MemoryRate};
+use crate::subject::things;
+use crate::x_position::XPosition;
+
+/// The verdict in a few small words, without what changes little.
+pub fn brief(verdict: &RunVerdict) -> String {
+    let since = |x: Option<f64>| {
+        x.map_or_else(String::new, |x| {
+            format!(" since {}", XPosition::new(x, verdict.x_unit))
+        })
+    };
+    let judgement = &verdict.judgement;
+    match verdict.verdict {
+        Verdict::Level if headline::is_from_the_start(judgement) => {
+            "level from the start".to_owned()
+        }
+        Verdict::Level => format!("level{}", since(judgement.level_since_x)),
+        Verdict::Leak(grade) => format!("leak ({}){}", grade.name(), headline::leak(verdict)),
+        Verdict::WarmingUp => match judgement.decide_by {
+            Some(by) => {
+                let first = by.if_it_levels.min(by.if_it_goes_on);
+                format!(
+                    "warming up till about {}",
+                    XPosition::new(first, verdict.x_unit)
+                )
+            }
+            None => "warming up".to_owned(),
+        },
+        Verdict::Undecided => format!("undecided: {}", headline::short_reason(judgement.because)),
+    }
+}
+
+/// How fast it grows, if it does: `1.60 MiB per step`.
+pub fn growth(verdict: &RunVerdict) -> Option<String> {
+    told(verdict, MemoryRate::alone, CountRate::alone)
+}
+
+/// The same with the ends of its interval.
+pub fn growth_with_interval(verdict: &RunVerdict) -> Option<String> {
+    told(verdict, MemoryRate::with_interval, CountRate::with_interval)
+}
+
+fn told(
+    verdict: &RunVerdict,
+    of_memory: impl Fn(&MemoryRate) -> String,
+    of_count: impl Fn(&CountRate) -> String,
+) -> Option<String> {
+    let rate = growing(verdict)?;
+    Some(match things(verdict.decisive) {
+        Some(things) => of_count(&CountRate::new(rate, verdict.x_unit, things)),
+        None => of_memory(&MemoryRate::new(rate, verdict.x_unit)),
+    })
+}
+
+/// What is level has a rate as well, which only says how little it may be.
+fn growing(verdict: &RunVerdict) -> Option<Rate> {
+    match verdict.verdict {
+        Verdict::Leak(_) | Verdict::WarmingUp => verdict.judgement.rate,
+        Verdict::Level | Verdict::Undecided => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use leveloff_classifier::verdict::Because;
+
+    use super::*;
+    use crate::samples::{descriptor_leak, leak, story_at_80, story_at_300, undecided};
+
+    #[test]
+    fn a_verdict_has_small_words_that_hold_the_next_step() {
+        assert_eq!(brief(&story_at_80()), "warming up till about step 130");
+        assert_eq!(brief(&story_at_300()), "level since step 88");
+        assert!(brief(&leak()).starts_with("leak (confirmed) since step "));
+        assert!(brief(&descriptor_leak()).contains(" of open descriptors since "));
+        assert!(brief(&undecided(Because::Wanders)).starts_with("undecided: "));
+    }
+
+    #[test]
+    fn only_what_grows_has_a_rate_and_never_without_its_base() {
+        assert_eq!(growth(&story_at_80()).as_deref(), Some("165 MiB per step"));
+        assert_eq!(growth(&story_at_300()), None);
+        let counted = growth(&descriptor_leak()).unwrap();
+        assert!(counted.ends_with(" open descriptors per step"), "{counted}");
+    }
+}

@@ -1,0 +1,161 @@
+//! Where it leads, who and what grows, and what to try next.
+
+use leveloff_classifier::verdict::{
+    Blame, Clock, ClockTick, Kind, Risk, RunVerdict, Subject, Verdict,
+};
+use leveloff_model::process::Role;
+use leveloff_model::sample::CeilingKind;
+use leveloff_model::training_counters::TrainingCounter;
+use leveloff_model::units::ByteDelta;
+
+use crate::rate::amount;
+use crate::subject::kind_words;
+use crate::x_position::{XPosition, extent};
+
+/// The next step when growth is all that is known, or when it is known whose it is, but not what.
+pub fn what_to_try(run: &RunVerdict) -> Option<&'static str> {
+    let grows = matches!(run.verdict, Verdict::Leak(_) | Verdict::WarmingUp);
+    match run.blame.first() {
+        _ if !grows => None,
+        None => Some(
+            "leveloff run -- CMD, or leveloff record --pid PID -o FILE: a recording also tells \
+             which process and which kind of memory grows",
+        ),
+        Some(blame) if blame.role != Some(Role::Trainer) || blame.kind != Kind::Anonymous => None,
+        Some(_)
+            if run
+                .subjects
+                .iter()
+                .any(|(subject, _)| *subject == Subject::Counter(TrainingCounter::Tensors)) =>
+        {
+            Some("`memray run --native` names the code that allocates")
+        }
+        Some(_) => Some(
+            "have the training tell how many tensors live (`leveloff.huggingface.LeveloffCallback`, \
+             others in docs/PYTHON.md): if they grow along, references are kept; if not, `memray run \
+             --native` names the native code that allocates",
+        ),
+    }
+}
+
+/// The base of [`blame_words`]: growth is shared out from where it began. Tables that begin with the run
+/// have another.
+pub fn blamed_since(run: &RunVerdict) -> Option<String> {
+    let onset = run.judgement.onset_x.filter(|_| !run.blame.is_empty())?;
+    Some(format!("Since {}:", XPosition::new(onset, run.x_unit)))
+}
+
+/// When the ceiling is met if it goes on.
+pub fn risk_words(risk: &Risk, run: &RunVerdict) -> String {
+    if is_passed(risk, run) {
+        return format!(
+            "{} ({}) is passed already",
+            risk.limit,
+            limit_words(risk.kind)
+        );
+    }
+    let place = XPosition::new(risk.at_x, run.x_unit);
+    let place = place.with_range(risk.earliest_x, risk.latest_x);
+    let time = risk
+        .in_time
+        .map_or_else(String::new, |time| format!(", in about {time}"));
+    let limit = risk.limit;
+    let what = limit_words(risk.kind);
+    format!("if it goes on, {limit} ({what}) is reached at {place}{time}")
+}
+
+/// Whether the ceiling was met before the newest place.
+fn is_passed(risk: &Risk, run: &RunVerdict) -> bool {
+    let is_now = run
+        .memory
+        .level
+        .is_some_and(|level| level >= risk.limit.0 as f64);
+    is_now && run.span.is_some_and(|span| risk.at_x <= span.1)
+}
+
+fn limit_words(kind: CeilingKind) -> &'static str {
+    match kind {
+        CeilingKind::Cgroup => "what the control group allows",
+        CeilingKind::Rlimit => "what its own rlimit allows",
+        CeilingKind::Host => "what the machine has for it",
+        CeilingKind::Stated => "the stated limit",
+        CeilingKind::Other => "a limit",
+    }
+}
+
+/// The same where there is less room, and where there is little: `if it goes on: 24.0 GiB (stated limit)
+/// at step 9,400, in about 2 h 37 min`, and without what limits.
+pub fn short_risk_words(risk: &Risk, run: &RunVerdict) -> [String; 2] {
+    let place = XPosition::new(risk.at_x, run.x_unit);
+    let time = risk
+        .in_time
+        .map_or_else(String::new, |time| format!(", in about {time}"));
+    let limit = risk.limit;
+    let what = match risk.kind {
+        CeilingKind::Cgroup => "control group",
+        CeilingKind::Rlimit => "rlimit",
+        CeilingKind::Host => "machine",
+        CeilingKind::Stated => "stated limit",
+        CeilingKind::Other => "limit",
+    };
+    [
+        format!("if it goes on: {limit} ({what}) at {place}{time}"),
+        format!("if it goes on: {limit} at {place}{time}"),
+    ]
+}
+
+/// `trainer (pid 22180): 98 %, +1.8 GiB of anonymous memory`
+pub fn blame_words(blame: &Blame) -> String {
+    let who = match (blame.role, blame.pid) {
+        (Some(role), Some(pid)) => format!("{role} (pid {pid})"),
+        (Some(role), None) => role.to_string(),
+        (None, _) => "no process".to_owned(),
+    };
+    let kind = kind_words(blame.kind);
+    let growth = match blame.kind {
+        Kind::Descriptors => format!("{:+.0} {kind}", blame.growth),
+        _ => format!("{} of {kind}", ByteDelta(blame.growth.round() as i64)),
+    };
+    // What gave memory back has no share in the growth; the others have more than all of it.
+    if blame.share < 0.0 {
+        format!("{who}: shrank meanwhile, {growth}")
+    } else {
+        format!("{who}: {:.0} %, {growth}", blame.share * 100.0)
+    }
+}
+
+/// `each evaluation adds 20 MiB: 6 times so far, about every 50 steps`
+pub fn clock_words(clock: &Clock, run: &RunVerdict) -> String {
+    let what = match clock.tick {
+        ClockTick::Step => "each step",
+        ClockTick::Evaluation => "each evaluation",
+        ClockTick::Checkpoint => "each checkpoint",
+        ClockTick::Epoch => "each epoch",
+        ClockTick::Regular => "something regular",
+    };
+    let times = match clock.ticks {
+        1 => "once so far".to_owned(),
+        ticks => format!("{ticks} times so far"),
+    };
+    let every = clock.every.map_or_else(String::new, |every| {
+        format!(", about every {}", extent(every, run.x_unit))
+    });
+    format!("{what} adds {}: {times}{every}", amount(clock.growth))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::story_at_80;
+
+    #[test]
+    fn a_shorter_risk_has_the_same_numbers() {
+        let story = story_at_80();
+        let risk = story.risk.as_ref().unwrap();
+        let [short, shortest] = short_risk_words(risk, &story);
+        let expected = "if it goes on: 32.0 GiB (stated limit) at step 168, in about 13 min";
+        assert_eq!(short, expected);
+        assert_eq!(shortest, expected.replace(" (stated limit)", ""));
+        assert!(risk_words(risk, &story).contains("step 168 (163 … 173), in about 13 min"));
+    }
+}

@@ -1,0 +1,142 @@
+//! The first line: the verdict, since when or how high, and how much was seen.
+
+use leveloff_classifier::verdict::{
+    Because, Grade, Judgement, RunVerdict, Shape, Subject, Verdict,
+};
+
+use super::{bytes, growth_with_interval};
+use crate::number::thousands;
+use crate::subject::words;
+use crate::x_position::{XPosition, stretch};
+
+/// The verdict in a few words.
+pub struct Headline<'a> {
+    run: &'a RunVerdict,
+    /// What is said beside the verdict's own words: ` since step 88 at 17.4 GiB`.
+    pub rest: String,
+}
+
+impl Headline<'_> {
+    /// The headline of a verdict.
+    pub fn of(run: &RunVerdict) -> Headline<'_> {
+        let rest = match run.verdict {
+            Verdict::WarmingUp => warming_up(run),
+            Verdict::Level => level(run),
+            Verdict::Leak(_) => leak(run),
+            Verdict::Undecided => format!(": {}", short_reason(run.judgement.because)),
+        };
+        Headline { run, rest }
+    }
+
+    /// The verdict's own words: `LEVEL`.
+    pub fn words(&self) -> &'static str {
+        verdict_words(self.run.verdict)
+    }
+
+    /// `LEVEL since step 88 at 17.4 GiB`
+    pub fn whole(&self) -> String {
+        format!("{}{}", self.words(), self.rest)
+    }
+
+    /// How much was seen: `steps 10–80`, `12 min`, `8 points`.
+    pub fn facts(&self) -> Vec<String> {
+        let unit = self.run.x_unit;
+        let span = self.run.span.map(|span| stretch(span, unit));
+        let duration = self.run.duration.map(|duration| duration.to_string());
+        let points = match self.run.points {
+            1 => "1 point".to_owned(),
+            points => format!("{} points", thousands(points)),
+        };
+        let mut facts: Vec<String> = span.into_iter().chain(duration).collect();
+        // A curve over time is as long as it took.
+        facts.dedup();
+        facts.push(points);
+        facts
+    }
+}
+
+/// The verdict in one line, with growth and risk if there is any, as a run's last word.
+pub fn line(verdict: &RunVerdict) -> String {
+    let mut parts = vec![Headline::of(verdict).whole()];
+    parts.extend(growth_with_interval(verdict));
+    if let Some(risk) = &verdict.risk {
+        let place = XPosition::new(risk.at_x, verdict.x_unit);
+        parts.push(format!("{} at {place} if it goes on", risk.limit));
+    }
+    parts.join(" · ")
+}
+
+/// The verdict alone, as printed large.
+pub fn verdict_words(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::WarmingUp => "WARMING UP",
+        Verdict::Level => "LEVEL",
+        Verdict::Leak(Grade::Early) => "LEAK (early)",
+        Verdict::Leak(Grade::Confirmed) => "LEAK (confirmed)",
+        Verdict::Undecided => "UNDECIDED",
+    }
+}
+
+/// Why it is undecided, in a headline's few words.
+pub fn short_reason(because: Because) -> &'static str {
+    match because {
+        Because::TooFewPoints { .. } => "too few points",
+        Because::YoungGrowth => "it grows, and is too young to tell",
+        Because::Bending => "it grows ever more slowly",
+        Because::NoisyGrowth => "growth, if any, is hidden in noise",
+        Because::ShortPlateau => "it stopped growing too shortly ago",
+        Because::FirstEpoch => "it grows within the first epoch",
+        Because::Outlived | Because::PastHorizon => "it grows longer than it should",
+        Because::Jumps => "it jumped",
+        Because::Steady => "no growth so far",
+        Because::Returns => "it rises and returns",
+        Because::AtCeiling => "it is at the limit, not at a level",
+        Because::Falls => "it falls",
+        Because::Immaterial => "it grows by less than matters",
+        Because::Wanders => "it wanders without a trend",
+    }
+}
+
+/// Whether it was level as long as it was looked at.
+pub fn is_from_the_start(judgement: &Judgement) -> bool {
+    let start = judgement.span.map(|span| span.0);
+    start.is_some() && start == judgement.level_since_x
+}
+
+fn warming_up(run: &RunVerdict) -> String {
+    match run.judgement.decide_by {
+        Some(by) => {
+            let first = by.if_it_levels.min(by.if_it_goes_on);
+            let place = XPosition::new(first, run.x_unit);
+            format!(": cannot be decided before about {place}")
+        }
+        None => ": cannot be decided yet".to_owned(),
+    }
+}
+
+fn level(run: &RunVerdict) -> String {
+    let judgement = &run.judgement;
+    let at = judgement
+        .level
+        .map_or_else(String::new, |level| format!(" at {}", bytes(level)));
+    if run.shape == Shape::Shrinking {
+        return format!(", and shrinking:{}", at.replacen(" at", " now", 1));
+    }
+    match judgement.level_since_x {
+        Some(_) if is_from_the_start(judgement) => format!(" from the start{at}"),
+        Some(since) => format!(" since {}{at}", XPosition::new(since, run.x_unit)),
+        None => at,
+    }
+}
+
+/// Of what it is, if not of the run's memory, and since when.
+pub fn leak(run: &RunVerdict) -> String {
+    let of = match run.decisive {
+        Subject::Memory => String::new(),
+        subject => format!(" of {}", words(subject)),
+    };
+    let since = run.judgement.onset_x.map_or_else(String::new, |onset| {
+        format!(" since {}", XPosition::new(onset, run.x_unit))
+    });
+    format!("{of}{since}")
+}
