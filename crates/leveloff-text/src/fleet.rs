@@ -172,7 +172,7 @@ fn natural(name: &str) -> Vec<(String, u64)> {
 
 #[cfg(test)]
 mod tests {
-    use crate::samples::fleet;
+    use crate::cases::fleet;
 
     #[test]
     fn the_worst_comes_first_and_numbers_are_numbers() {

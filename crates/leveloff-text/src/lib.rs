@@ -13,6 +13,8 @@
 //! - [`page`] and [`paint`]: 80-column text for a terminal.
 
 pub mod braille;
+#[cfg(any(test, feature = "cases"))]
+pub mod cases;
 pub mod comparison;
 pub mod evidence;
 pub mod fleet;
@@ -25,8 +27,6 @@ pub mod page;
 pub mod paint;
 pub mod progress_axis;
 pub mod rate;
-#[cfg(any(test, feature = "samples"))]
-pub mod samples;
 pub mod sizing;
 pub mod subject;
 pub mod tally;

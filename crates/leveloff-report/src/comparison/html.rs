@@ -13,7 +13,7 @@ use crate::comparison::compared::Compared;
 use crate::comparison::text::told;
 use crate::html::document::Document;
 use crate::html::markup::Markup;
-use crate::run::html::data::{PageData, RunData};
+use crate::run::html::data;
 use crate::run_report::RunReport;
 
 /// Rows of memory at common places.
@@ -47,18 +47,16 @@ pub fn page(compared: &Compared, before: &[RunReport], after: &[RunReport]) -> S
 }
 
 fn data(before: &[RunReport], after: &[RunReport]) -> String {
-    let (befores, afters) = (names("before", before.len()), names("after", after.len()));
-    let of = |runs: &'_ [RunReport]| runs.first().map_or(XUnit::Step, |run| run.verdict.x_unit);
-    let before = before.iter().zip(&befores);
-    let before = before.map(|(run, name)| RunData::of_side(run, name, 0));
-    let unit = of(after);
-    let after = after.iter().zip(&afters);
-    let after = after.map(|(run, name)| RunData::of_side(run, name, 1));
-    let page = PageData {
-        x_unit: unit.name(),
-        runs: before.chain(after).collect(),
-    };
-    serde_json::to_string(&page).expect("keys are text, and numbers that are none are null")
+    let mut all = Vec::new();
+    for (family, (side, runs)) in [("before", before), ("after", after)]
+        .into_iter()
+        .enumerate()
+    {
+        let named = runs.iter().zip(names(side, runs.len()));
+        all.extend(named.map(|(run, name)| data::run_of_side(run, &name, family)));
+    }
+    let unit = after.first().map_or(XUnit::Step, |run| run.verdict.x_unit);
+    data::page(unit, all)
 }
 
 /// `before`, or `before 1`, `before 2` of several.

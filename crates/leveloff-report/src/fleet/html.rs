@@ -178,7 +178,7 @@ fn class(verdict: Verdict) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use leveloff_text::samples::fleet;
+    use leveloff_text::cases::fleet;
 
     #[test]
     fn strangers_names_stay_text_and_there_is_no_script() {
