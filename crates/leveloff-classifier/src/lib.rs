@@ -9,12 +9,16 @@
 
 pub mod compare;
 pub mod curve;
+pub mod finding;
 pub mod fleet;
 pub mod gate;
 pub mod judge;
 pub mod observation;
 pub mod profile;
 pub mod run;
+pub mod run_analysis;
 pub mod run_curves;
 pub mod stats;
+mod teardown;
+pub mod units;
 pub mod verdict;

@@ -1,16 +1,16 @@
 //! One moment of a run, as evidence.
 
-mod attendance;
 mod observer;
 
-pub use attendance::{Attendance, Present};
+// Until the summary reads the account.
+pub use crate::teardown::{Present, TrainerPresence as Attendance};
 pub use observer::Observer;
 
-use leveloff_model::inside::{GrownTensors, Inside};
 use leveloff_model::process::{Pid, ProcessIndex, Rank, Role};
-use leveloff_model::progress::{MarkKind, Phase};
+use leveloff_model::progress::{MarkKind, Phase, RESTART};
 use leveloff_model::sample::Ceiling;
-use leveloff_model::units::{Bytes, Seconds};
+use leveloff_model::training_counters::{GrownTensors, TrainingCounters};
+use leveloff_model::units::{Bytes, CpuMillis, Seconds};
 
 /// What is known of a run at one moment. A recording's tick gives all of it, a pasted log only a
 /// step and an amount; what a source does not tell is absent, never zero.
@@ -29,7 +29,7 @@ pub struct Observation {
     /// Bytes in files in /dev/shm, which may be in nobody's memory.
     pub devshm: Option<Bytes>,
     /// What the training counted inside.
-    pub inside: Inside,
+    pub counters: TrainingCounters,
     /// Which tensors became more, most bytes first, where the training tells.
     pub grown: Vec<GrownTensors>,
     /// GPU memory of all processes, as the driver tells.
@@ -67,6 +67,12 @@ pub struct ProcessShare {
     pub swapped: Bytes,
     /// Its RSS, every shared page counted in full.
     pub rss: Bytes,
+    /// Pages that no other process maps, where that was read.
+    pub private: Option<Bytes>,
+    /// Its GPU memory, where the driver reports it.
+    pub gpu: Option<Bytes>,
+    /// CPU time that it has used.
+    pub cpu: Option<CpuMillis>,
     /// Its open descriptors.
     pub fds: Option<u32>,
     /// Whether its share was ever read. Before, it is an estimate: what it holds beyond what it inherited.
@@ -89,7 +95,42 @@ pub enum XUnit {
     Second,
 }
 
+impl Observation {
+    /// Its position on an axis of this unit.
+    pub fn x(&self, unit: XUnit) -> Option<f64> {
+        match unit {
+            XUnit::Second => self.t.map(|t| t.0),
+            _ => self.count,
+        }
+    }
+
+    /// Whether the run was started again since the last observation.
+    pub fn is_restart(&self) -> bool {
+        let is_restart = |mark: &MarkKind| matches!(mark, MarkKind::Event(name) if name == RESTART);
+        self.marks.iter().any(is_restart)
+    }
+}
+
 impl ProcessShare {
+    /// A process of which nothing was read yet.
+    pub fn unread(index: ProcessIndex, pid: Pid, role: Role) -> ProcessShare {
+        ProcessShare {
+            index,
+            pid,
+            role,
+            rank: None,
+            memory: Bytes::ZERO,
+            shared: Bytes::ZERO,
+            swapped: Bytes::ZERO,
+            rss: Bytes::ZERO,
+            private: None,
+            gpu: None,
+            cpu: None,
+            fds: None,
+            is_read: false,
+        }
+    }
+
     /// Anonymous memory: what is neither shared nor swapped out.
     pub fn anonymous(&self) -> Bytes {
         self.memory

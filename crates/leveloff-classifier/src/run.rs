@@ -16,7 +16,6 @@ mod generations;
 mod held;
 mod inside;
 mod jury;
-mod newest;
 mod own_clock;
 mod pace;
 mod processes;
@@ -24,7 +23,6 @@ mod roles;
 mod track;
 
 use leveloff_model::process::Role;
-use leveloff_model::progress::{MarkKind, RESTART};
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::units::{Bytes, Seconds, Step};
 
@@ -33,11 +31,11 @@ use self::ceiling::{Growth, NearestLimit};
 use self::findings::Case;
 use self::fusion::{Decision, is_growing};
 use self::jury::{Bench, Jury};
-use self::newest::Newest;
 use self::own_clock::OwnClock;
 use self::pace::Pace;
 use crate::judge::Facts;
 use crate::observation::{Observation, XUnit};
+use crate::teardown::{LastWholeSample, PendingStep};
 use crate::verdict::{Blame, Judgement, Risk, RunVerdict, Subject};
 
 /// Follows a run, observation by observation, in bounded memory; can be asked at any time.
@@ -52,7 +50,8 @@ pub struct RunJudge {
     limit: NearestLimit,
     devshm_clock: OwnClock,
     planned: Option<f64>,
-    newest: Newest,
+    pending: PendingStep,
+    end: LastWholeSample,
     /// The most that the run ever held. A judgement looks at one value for each step; a machine must
     /// also have room for what lies between.
     peak: Bytes,
@@ -73,23 +72,47 @@ impl RunJudge {
             limit: NearestLimit::new(stated.limit),
             devshm_clock: OwnClock::default(),
             planned: None,
-            newest: Newest::default(),
+            pending: PendingStep::default(),
+            end: LastWholeSample::default(),
             peak: Bytes::ZERO,
         }
     }
 
     /// Takes the next observation. It counts when the run has gone on from there.
+    pub fn observe(&mut self, observation: &Observation) {
+        self.observe_each(observation, |_| ());
+    }
+
+    /// The same, and hands on every observation that the run has gone on from, in order.
     ///
     /// A run that was started again is another one: memory fell because its processes ended.
-    pub fn observe(&mut self, observation: &Observation) {
-        let is_restart = |mark: &MarkKind| matches!(mark, MarkKind::Event(name) if name == RESTART);
-        if observation.marks.iter().any(is_restart) {
+    pub(crate) fn observe_each(
+        &mut self,
+        observation: &Observation,
+        mut finished: impl FnMut(&Observation),
+    ) {
+        if observation.is_restart() {
+            self.pending.observations().iter().for_each(&mut finished);
             *self = RunJudge::new(self.unit, &self.stated);
         }
         self.peak = self.peak.max(observation.memory);
-        let mut newest = std::mem::take(&mut self.newest);
-        newest.push(observation, |finished| self.take(finished));
-        self.newest = newest;
+        self.end.observe(observation);
+        let mut pending = std::mem::take(&mut self.pending);
+        pending.push(observation, |one| {
+            self.take(one);
+            finished(one);
+        });
+        self.pending = pending;
+    }
+
+    /// The last observation before the run gave its memory back, if it is doing so.
+    pub(crate) fn last_whole_sample(&self) -> Option<&Observation> {
+        self.end.get()
+    }
+
+    /// Observations of the newest step, which is not judged yet.
+    pub(crate) fn pending(&self) -> &[Observation] {
+        self.pending.observations()
     }
 
     fn take(&mut self, observation: &Observation) {
@@ -119,7 +142,7 @@ impl RunJudge {
         let jury = Jury::of(&Bench { book, unit, facts });
         let devshm_is_ours = self.devshm_clock.explains_growth();
         let decision = fusion::decide(book, &jury, unit, devshm_is_ours);
-        let (onset, now) = window(&decision.judgement, book);
+        let (onset, now) = self.window(&decision.judgement, book, unit);
         let growth = book.memory.growth_since(onset, now);
         let clock = is_growing(&decision.memory)
             .then(|| clock::clock(&book.events, &decision.memory, onset, growth))
@@ -145,13 +168,27 @@ impl RunJudge {
             blame: blame_for(book, &decision, devshm_is_ours, onset, now),
             clock,
             findings,
-            points: book.points + self.newest.len(),
+            points: book.points + self.pending.count(),
             span: self.span(book, unit),
             duration: self.duration(book),
             judgement: decision.judgement,
             memory: self.with_peak(decision.memory),
             subjects: jury.into_all(),
         }
+    }
+
+    /// From where the growth began to where its shares are taken: the newest judged x at which the
+    /// run was whole. Workers may exit some steps before the run ends, and leave their pages to the
+    /// trainer.
+    fn window(&self, judgement: &Judgement, book: &Book, unit: XUnit) -> (f64, f64) {
+        let (first, last) = judgement.span.unwrap_or((book.x, book.x));
+        let onset = judgement.onset_x.unwrap_or(first);
+        let whole = self.end.get().and_then(|whole| whole.x(unit));
+        (onset, last.min(whole.unwrap_or(last)).max(onset))
+    }
+
+    fn newest(&self) -> Option<&Observation> {
+        self.pending.observations().last()
     }
 
     fn with_peak(&self, mut memory: Judgement) -> Judgement {
@@ -163,17 +200,14 @@ impl RunJudge {
 
     /// From the first to the newest x, which is not judged yet.
     fn span(&self, book: &Book, unit: XUnit) -> Option<(f64, f64)> {
-        let newest = self.newest.last().and_then(|newest| match unit {
-            XUnit::Second => newest.t.map(|t| t.0),
-            _ => newest.count,
-        });
+        let newest = self.newest().and_then(|newest| newest.x(unit));
         let first = book.memory.began_at().or(newest)?;
         Some((first, newest.unwrap_or(book.x).max(first)))
     }
 
     fn duration(&self, book: &Book) -> Option<Seconds> {
         let (first, last) = book.times()?;
-        let newest = self.newest.last().and_then(|newest| newest.t);
+        let newest = self.newest().and_then(|newest| newest.t);
         Some(newest.unwrap_or(last) - first)
     }
 
@@ -235,17 +269,6 @@ impl RunJudge {
             pace: self.pace.seconds(),
         })
     }
-}
-
-/// Shares of the growth are taken this much of it before the newest judged place: loader workers may
-/// be gone a step before the run ends, and leave their pages to the trainer.
-const BEFORE_THE_END: f64 = 0.03;
-
-/// From where the growth began to where its shares are taken.
-fn window(judgement: &Judgement, book: &Book) -> (f64, f64) {
-    let (first, last) = judgement.span.unwrap_or((book.x, book.x));
-    let onset = judgement.onset_x.unwrap_or(first);
-    (onset, last - BEFORE_THE_END * (last - onset))
 }
 
 fn blame_for(

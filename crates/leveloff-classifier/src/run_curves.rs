@@ -5,9 +5,9 @@
 //! memory, with the extremes kept.
 
 use leveloff_model::folded::{Fold, Folded, Reach};
-use leveloff_model::inside::InsideFact;
 use leveloff_model::process::Role;
 use leveloff_model::progress::{MarkKind, Phase};
+use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::Bytes;
 
 use crate::observation::Observation;
@@ -35,7 +35,7 @@ pub enum Series {
     /// One kind of memory of all processes.
     Kind(Kind),
     /// Something that the training counts inside.
-    Inside(InsideFact),
+    Counter(TrainingCounter),
     /// GPU memory of all processes, as the driver tells.
     Gpu,
 }
@@ -126,11 +126,7 @@ impl RunCurves {
         for mark in &observation.marks {
             self.hear(mark, observation);
         }
-        self.spans.push(CurveSpan {
-            x: observation.count.map(Reach::at),
-            t: observation.t.map(|t| Reach::at(t.0)),
-            values,
-        });
+        self.spans.push(CurveSpan::of(observation));
     }
 
     /// The run, evenly, oldest first.
@@ -162,7 +158,8 @@ impl RunCurves {
     /// gave back is one number and no curve.
     pub fn series(&self) -> Vec<Series> {
         let is_there = |series: &Series| self.peak(*series).is_some_and(|peak| peak > 0.0);
-        let no_curves = [InsideFact::Trimmed, InsideFact::TensorCounts].map(Series::Inside);
+        let no_curves =
+            [TrainingCounter::Trimmed, TrainingCounter::TensorCounts].map(Series::Counter);
         let is_curve = |series: &Series| !no_curves.contains(series);
         Series::all().filter(is_curve).filter(is_there).collect()
     }
@@ -174,7 +171,7 @@ impl RunCurves {
         match series {
             // A training counts inside some steps later, and zero is what it says before: it had not
             // nothing when the run began.
-            Series::Inside(_) => value.filter(|value| *value > 0.0).or_else(|| {
+            Series::Counter(_) => value.filter(|value| *value > 0.0).or_else(|| {
                 let told = self.spans().filter_map(|span| span.value(series));
                 told.map(|reach| reach.low).find(|value| *value > 0.0)
             }),
@@ -244,14 +241,8 @@ impl RunCurves {
     }
 
     fn hear(&mut self, mark: &MarkKind, observation: &Observation) {
-        let kind = match mark {
-            MarkKind::Phase(Phase::Eval) => RunEventKind::Evaluation,
-            MarkKind::Phase(Phase::Checkpoint) => RunEventKind::Checkpoint,
-            MarkKind::Phase(Phase::Train) => return,
-            MarkKind::Phase(Phase::Other(word)) => RunEventKind::Named(word.clone()),
-            MarkKind::Epoch(epoch) => RunEventKind::Epoch(*epoch),
-            MarkKind::Event(word) if word == "checkpoint" => RunEventKind::Checkpoint,
-            MarkKind::Event(word) => RunEventKind::Named(word.clone()),
+        let Some(kind) = RunEventKind::of(mark) else {
+            return;
         };
         let event = RunEvent {
             x: observation.count,
@@ -278,6 +269,23 @@ impl RunCurves {
     }
 }
 
+impl RunEventKind {
+    /// What a mark means, for charts, logs and the judge alike; `None` for training that goes on.
+    pub fn of(mark: &MarkKind) -> Option<RunEventKind> {
+        match mark {
+            MarkKind::Phase(Phase::Train) => None,
+            MarkKind::Phase(Phase::Eval) => Some(RunEventKind::Evaluation),
+            MarkKind::Phase(Phase::Checkpoint) => Some(RunEventKind::Checkpoint),
+            MarkKind::Phase(Phase::Other(name)) => Some(RunEventKind::Named(name.clone())),
+            MarkKind::Epoch(epoch) => Some(RunEventKind::Epoch(*epoch)),
+            MarkKind::Event(name) => Some(match Phase::from(name.clone()) {
+                Phase::Checkpoint => RunEventKind::Checkpoint,
+                _ => RunEventKind::Named(name.clone()),
+            }),
+        }
+    }
+}
+
 impl Default for RunCurves {
     fn default() -> RunCurves {
         RunCurves::new()
@@ -285,6 +293,15 @@ impl Default for RunCurves {
 }
 
 impl CurveSpan {
+    /// One observation.
+    pub fn of(observation: &Observation) -> CurveSpan {
+        CurveSpan {
+            x: observation.count.map(Reach::at),
+            t: observation.t.map(|t| Reach::at(t.0)),
+            values: values(observation),
+        }
+    }
+
     /// How far the series reached; `None` where it was not known.
     pub fn value(&self, series: Series) -> Option<Reach> {
         self.values[series.index()]
@@ -311,14 +328,14 @@ const GPU_AT: usize = KINDS_FROM + Kind::ALL.len();
 const INSIDE_FROM: usize = GPU_AT + 1;
 
 impl Series {
-    const COUNT: usize = INSIDE_FROM + InsideFact::COUNT;
+    const COUNT: usize = INSIDE_FROM + TrainingCounter::COUNT;
 
     /// Every series there may be, in the order of reading.
     pub fn all() -> impl Iterator<Item = Series> {
         let whole = [Series::Memory, Series::RssSum].into_iter();
         let roles = Role::ALL.into_iter().map(Series::Role);
         let kinds = Kind::ALL.into_iter().map(Series::Kind);
-        let inside = InsideFact::ALL.into_iter().map(Series::Inside);
+        let inside = TrainingCounter::ALL.into_iter().map(Series::Counter);
         let gpu = [Series::Gpu];
         whole.chain(roles).chain(kinds).chain(inside).chain(gpu)
     }
@@ -330,7 +347,7 @@ impl Series {
             Series::RssSum => "rss_sum",
             Series::Role(role) => role.name(),
             Series::Kind(kind) => kind.name(),
-            Series::Inside(fact) => fact.name().trim_end_matches("_bytes"),
+            Series::Counter(fact) => fact.name().trim_end_matches("_bytes"),
             Series::Gpu => "gpu",
         }
     }
@@ -339,7 +356,7 @@ impl Series {
     pub fn is_bytes(self) -> bool {
         match self {
             Series::Kind(kind) => kind != Kind::Descriptors,
-            Series::Inside(fact) => fact.is_bytes(),
+            Series::Counter(fact) => fact.is_bytes(),
             _ => true,
         }
     }
@@ -351,7 +368,7 @@ impl Series {
             Series::Role(role) => ROLES_FROM + role as usize,
             Series::Kind(kind) => KINDS_FROM + kind as usize,
             Series::Gpu => GPU_AT,
-            Series::Inside(fact) => INSIDE_FROM + fact as usize,
+            Series::Counter(fact) => INSIDE_FROM + fact as usize,
         }
     }
 }
@@ -385,16 +402,16 @@ fn values(observation: &Observation) -> Values {
             set(series, bytes(amount));
         }
     }
-    for (fact, value) in observation.inside.known() {
-        set(Series::Inside(fact), value as f64);
+    for (fact, value) in observation.counters.known() {
+        set(Series::Counter(fact), value as f64);
     }
     values
 }
 
 #[cfg(test)]
 mod tests {
-    use leveloff_model::inside::Inside;
     use leveloff_model::process::{Pid, ProcessIndex};
+    use leveloff_model::training_counters::TrainingCounters;
     use leveloff_model::units::Seconds;
 
     use super::*;
@@ -410,6 +427,9 @@ mod tests {
             shared: Bytes(shared),
             swapped: Bytes::ZERO,
             rss: Bytes(memory),
+            private: None,
+            gpu: None,
+            cpu: None,
             fds: None,
             is_read: true,
         }
@@ -474,15 +494,16 @@ mod tests {
         let mut curves = RunCurves::new();
         for step in 0..40_u32 {
             let tensors: Option<u64> = (step >= 10).then_some(if step < 20 { 0 } else { 6529 });
-            let inside = Inside::default()
-                .with(InsideFact::Tensors, tensors)
-                .with(InsideFact::Trimmed, (step == 30).then_some(1 << 20));
+            let counters = TrainingCounters::default()
+                .with(TrainingCounter::Tensors, tensors)
+                .with(TrainingCounter::Trimmed, (step == 30).then_some(1 << 20));
             curves.observe(&Observation {
-                inside,
+                counters,
                 ..at(Some(f64::from(step)), f64::from(step), 500)
             });
         }
-        let [tensors, trimmed] = [InsideFact::Tensors, InsideFact::Trimmed].map(Series::Inside);
+        let [tensors, trimmed] =
+            [TrainingCounter::Tensors, TrainingCounter::Trimmed].map(Series::Counter);
         assert_eq!(curves.baseline(tensors), Some(6529.0));
         assert_eq!(curves.peak(trimmed), Some(f64::from(1 << 20)));
         assert_eq!(curves.series(), [Series::Memory, tensors]);

@@ -1,11 +1,12 @@
 //! What can be said of a curve, and of a run. A verdict carries its evidence: screen, report, JSON
 //! and CI print these numbers and recompute none.
 
-use leveloff_model::inside::InsideFact;
 use leveloff_model::process::{Pid, Role};
 use leveloff_model::sample::CeilingKind;
+use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::{Bytes, Seconds};
 
+use crate::finding::Finding;
 use crate::observation::XUnit;
 
 /// Does it level off, or does it leak?
@@ -185,7 +186,7 @@ pub struct RunVerdict {
     pub blame: Vec<Blame>,
     /// What makes it grow.
     pub clock: Option<Clock>,
-    /// What else the evidence shows, most telling first.
+    /// What else the evidence shows, strongest evidence first.
     pub findings: Vec<Finding>,
     /// Every series that was judged.
     pub subjects: Vec<(Subject, Judgement)>,
@@ -215,7 +216,7 @@ pub enum Subject {
     /// Living processes.
     Processes,
     /// Something that the training counts inside.
-    Inside(InsideFact),
+    Counter(TrainingCounter),
 }
 
 /// Kinds of memory that every sample tells apart.
@@ -294,15 +295,13 @@ pub enum ClockTick {
     Regular,
 }
 
-/// Something that the evidence shows, with what to do about it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
-    /// A stable name, such as `native-growth`.
-    pub name: &'static str,
-    /// The numbers that support it, in one sentence.
-    pub text: String,
-    /// The next command or setting to try.
-    pub next: String,
+impl RunVerdict {
+    /// Where all growth of the run counts from: the onset of the growth that is judged; the first judged x
+    /// where nothing grows.
+    pub fn growth_since_x(&self) -> Option<f64> {
+        let first = self.judgement.span.map(|(first, _)| first);
+        self.judgement.onset_x.or(first)
+    }
 }
 
 impl Verdict {

@@ -4,10 +4,10 @@ use std::ops::RangeInclusive;
 
 use leveloff_classifier::observation::{Observation, ProcessShare, XUnit};
 use leveloff_classifier::run::RunJudge;
-use leveloff_model::inside::{GrownTensors, Inside, InsideFact};
 use leveloff_model::process::{Pid, ProcessIndex, Role};
 use leveloff_model::progress::MarkKind;
 use leveloff_model::recording::StatedFacts;
+use leveloff_model::training_counters::{GrownTensors, TrainingCounter, TrainingCounters};
 use leveloff_model::units::{Bytes, Limit, Seconds};
 
 use crate::run_report::{Chronicle, Circumstances, RunReport};
@@ -21,7 +21,7 @@ pub struct Run {
     events: Vec<(u32, String)>,
     limit: Option<Bytes>,
     has_everything: bool,
-    counts: Option<fn(u32) -> Inside>,
+    counts: Option<fn(u32) -> TrainingCounters>,
     grown: Vec<GrownTensors>,
     chronicle: Chronicle,
     judge: Option<RunJudge>,
@@ -53,7 +53,7 @@ impl Run {
     }
 
     /// With what the training counts inside at each step.
-    pub fn counts(mut self, counts: fn(u32) -> Inside) -> Run {
+    pub fn counts(mut self, counts: fn(u32) -> TrainingCounters) -> Run {
         self.counts = Some(counts);
         self
     }
@@ -117,7 +117,7 @@ impl Run {
             processes: roles.map(|(role, i)| self.share(*role, i, share)).collect(),
             devshm: beside(7),
             gpu_bytes: beside(2),
-            inside: match self.counts {
+            counters: match self.counts {
                 Some(counts) => counts(step),
                 None => self.everything_inside(memory),
             },
@@ -129,9 +129,11 @@ impl Run {
         }
     }
 
-    fn everything_inside(&self, memory: Bytes) -> Inside {
-        let all = InsideFact::ALL.into_iter().filter(|_| self.has_everything);
-        all.fold(Inside::default(), |inside, fact| {
+    fn everything_inside(&self, memory: Bytes) -> TrainingCounters {
+        let all = TrainingCounter::ALL
+            .into_iter()
+            .filter(|_| self.has_everything);
+        all.fold(TrainingCounters::default(), |inside, fact| {
             inside.with(fact, memory.0 / (fact as u64 + 3))
         })
     }
@@ -153,6 +155,9 @@ impl Run {
             shared: part(5),
             swapped: part(6),
             rss: Bytes(3 * memory.0),
+            private: None,
+            gpu: None,
+            cpu: None,
             fds: self.has_everything.then_some(memory.0 as u32 % 5000 + 1),
             is_read: true,
         }
@@ -171,7 +176,7 @@ pub fn story_report(points: usize) -> RunReport {
         count: Some(10.0 * (i + 1) as f64),
         t: Some(Seconds(94.0 * (i + 1) as f64)),
         memory: Bytes((mb * 1e6) as u64),
-        inside: Inside::default().with(InsideFact::Tensors, 6529),
+        counters: TrainingCounters::default().with(TrainingCounter::Tensors, 6529),
         ..Observation::default()
     };
     report(STORY.into_iter().take(points).enumerate().map(at))

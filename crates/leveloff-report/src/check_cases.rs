@@ -199,6 +199,9 @@ fn share(index: u64, role: Role, memory: Bytes) -> ProcessShare {
         shared: Bytes::ZERO,
         swapped: Bytes::ZERO,
         rss: memory,
+        private: None,
+        gpu: None,
+        cpu: None,
         fds: None,
         is_read: true,
     }

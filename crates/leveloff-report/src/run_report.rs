@@ -15,9 +15,9 @@ pub use parts::Part;
 use leveloff_classifier::observation::Observation;
 use leveloff_classifier::run_curves::{RunCurves, Series};
 use leveloff_classifier::verdict::RunVerdict;
-use leveloff_model::inside::{GrownTensors, InsideFact};
 use leveloff_model::recording::{End, Header, StatedFacts};
 use leveloff_model::sample::Tick;
+use leveloff_model::training_counters::{GrownTensors, TrainingCounter};
 use leveloff_model::units::Bytes;
 use leveloff_text::judged::Judged;
 use leveloff_text::sizing::Sizing;
@@ -208,7 +208,9 @@ impl RunReport {
 
     /// What a `malloc_trim` gave back, if the training tried one.
     pub fn trimmed(&self) -> Option<Bytes> {
-        let trimmed = self.curves.peak(Series::Inside(InsideFact::Trimmed))?;
+        let trimmed = self
+            .curves
+            .peak(Series::Counter(TrainingCounter::Trimmed))?;
         Some(Bytes(trimmed as u64))
     }
 }
@@ -249,6 +251,9 @@ mod tests {
             shared: Bytes::ZERO,
             swapped: Bytes::ZERO,
             rss: Bytes(1),
+            private: None,
+            gpu: None,
+            cpu: None,
             fds: None,
             is_read: true,
         }

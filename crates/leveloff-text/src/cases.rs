@@ -4,14 +4,17 @@
 
 use std::collections::BTreeMap;
 
+use leveloff_classifier::finding::{Finding, Growth, TensorGrowth};
 use leveloff_classifier::observation::XUnit;
+use leveloff_classifier::units::Position;
 use leveloff_classifier::verdict::{
-    Because, Blame, Clock, ClockTick, DecideBy, Extremes, Finding, Grade, Judgement, Kind, Rate,
-    Risk, RunVerdict, Shape, Subject, Verdict,
+    Because, Blame, Clock, ClockTick, DecideBy, Extremes, Grade, Judgement, Kind, Rate, Risk,
+    RunVerdict, Shape, Subject, Verdict,
 };
 use leveloff_model::process::{Pid, Role};
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::sample::CeilingKind;
+use leveloff_model::training_counters::GrownTensors;
 use leveloff_model::units::{Bytes, Seconds};
 
 use crate::fleet::{Fleet, Member};
@@ -137,12 +140,26 @@ pub fn leak() -> RunVerdict {
             ticks: 5,
             every: Some(100.0),
         }),
-        findings: vec![Finding {
-            name: "kept-references",
-            text: "live tensors rise with memory, by 1.0 per step".to_owned(),
-            next: "look for losses kept without .item()".to_owned(),
-        }],
+        findings: vec![held_references(Vec::new())],
         ..run(memory)
+    }
+}
+
+/// A tensor more at each step, with the types that the training names.
+pub fn held_references(grown: Vec<GrownTensors>) -> Finding {
+    Finding::HeldReferences {
+        tensors: TensorGrowth::Number {
+            more: 899,
+            more_per_x: 1.0,
+        },
+        memory: Growth {
+            bytes: Bytes((1.8 * GIB) as u64),
+            since: Position {
+                x: 1.0,
+                unit: XUnit::Step,
+            },
+        },
+        grown,
     }
 }
 

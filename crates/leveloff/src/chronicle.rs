@@ -13,7 +13,7 @@ use leveloff_report::run_report::{
 };
 
 use crate::cli::{ColumnArgs, FactArgs};
-use crate::intake::{self, Input, Opened};
+use leveloff_readers::{Input, OpenedInput, ReadResult};
 
 /// Observations that are handed over together: one by one, handing over would cost more than it saves.
 const BATCH: usize = 512;
@@ -37,8 +37,8 @@ pub struct Reading<'a> {
 impl Reading<'_> {
     /// Reads and judges a file.
     pub fn read(&self, path: &Path) -> Result<RunReport> {
-        let asked = self.columns.map(ColumnArgs::asked).unwrap_or_default();
-        let opened = intake::open(&Input::from(path), &asked)?;
+        let columns = self.columns.map(ColumnArgs::choice).unwrap_or_default();
+        let opened = leveloff_readers::open(&Input::from(path), &columns)?;
         let mut stated = match self.facts {
             Some(facts) => facts.over(&opened.stated),
             None => opened.stated.clone(),
@@ -74,10 +74,10 @@ impl Reading<'_> {
     /// in the end.
     fn read_in_batches(
         &self,
-        opened: Opened,
+        opened: OpenedInput,
         background: &mut BackgroundCheck,
         batches: &SyncSender<Vec<Observation>>,
-    ) -> Result<intake::Reading> {
+    ) -> Result<ReadResult> {
         let mut batch = Vec::with_capacity(BATCH);
         let reading = opened.read_with_ticks(
             &mut |observation| {

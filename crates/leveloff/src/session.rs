@@ -14,17 +14,18 @@ use leveloff_model::progress::RESTART;
 use leveloff_model::recording::{End, EndReason, Header, StatedFacts, Target};
 use leveloff_model::sample::{Event, Tick};
 use leveloff_model::units::{Seconds, Step};
+use leveloff_prometheus::metrics::Metrics;
 use leveloff_sampler::clock::{Clock, SystemClock};
 use leveloff_sampler::sampler::{Sampler, SamplerError, SamplerOptions};
+use leveloff_supervise::guard::{self, Guard, Judgement, Seen};
+use leveloff_supervise::oom::{OomReport, OomWatch};
+use leveloff_supervise::restart::Ending;
 
 use crate::cli::WatchArgs;
-use crate::guard::{self, Guard, Seen};
+use crate::guard::bundle_reports;
 use crate::judge::live::LiveJudge;
-use crate::metrics::Metrics;
 use crate::notice::{flush, is_dumb_terminal, is_writable, notice};
-use crate::oom::{OomReport, OomWatch};
 use crate::recorder::Recorder;
-use crate::restart::Ending;
 use crate::summary::Summary;
 
 /// What a session is about.
@@ -170,7 +171,7 @@ impl Session {
         tick.events.append(&mut self.news);
         if let Some(guard) = &mut self.guard {
             let seen = Seen {
-                judge: self.judge.as_ref(),
+                judge: self.judge.as_ref().map(|judge| judge as &dyn Judgement),
                 recording: self.recording.as_deref(),
             };
             guard.take(&mut tick, &mut self.sampler, &seen);
@@ -220,8 +221,8 @@ impl Session {
         let Some(metrics) = &mut self.metrics else {
             return;
         };
-        let judge = self.judge.as_ref();
-        if catch_unwind(AssertUnwindSafe(|| metrics.take(tick, judge))).is_err() {
+        let verdict = || self.judge.as_ref().and_then(LiveJudge::verdict);
+        if catch_unwind(AssertUnwindSafe(|| metrics.take(tick, verdict))).is_err() {
             notice("no metrics any more; leveloff has a bug, please report the lines above");
             self.metrics = None;
         }
@@ -387,7 +388,7 @@ impl Session {
         }
         if let Some(mut guard) = guard {
             if is_post_mortem {
-                guard.collect(&lines, source.as_deref());
+                guard.collect(&lines, source.as_deref(), bundle_reports);
             }
             guard.wait_for_hooks();
         }

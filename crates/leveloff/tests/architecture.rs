@@ -17,6 +17,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("leveloff-classifier", &["leveloff-model"]),
     ("leveloff-text", &["leveloff-classifier", "leveloff-model"]),
     (
+        "leveloff-supervise",
+        &["leveloff-model", "leveloff-sampler"],
+    ),
+    (
         "leveloff-report",
         &["leveloff-classifier", "leveloff-model", "leveloff-text"],
     ),
@@ -25,11 +29,22 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &["leveloff-classifier", "leveloff-model", "leveloff-text"],
     ),
     (
+        "leveloff-readers",
+        &["leveloff-classifier", "leveloff-model", "leveloff-progress"],
+    ),
+    (
+        "leveloff-prometheus",
+        &["leveloff-classifier", "leveloff-model", "leveloff-text"],
+    ),
+    (
         "leveloff",
         &[
+            "leveloff-prometheus",
+            "leveloff-readers",
             "leveloff-model",
             "leveloff-progress",
             "leveloff-sampler",
+            "leveloff-supervise",
             "leveloff-classifier",
             "leveloff-text",
             "leveloff-report",

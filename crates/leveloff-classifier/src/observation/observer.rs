@@ -6,13 +6,15 @@ use leveloff_model::process::{Pid, ProcessIndex, ProcessInfo, Rank, Role};
 use leveloff_model::sample::{Event, ProcessReading, Sample, Tick, TreeMemory};
 use leveloff_model::units::{ByteDelta, Bytes, Seconds};
 
-use super::{Attendance, Observation, Present, ProcessShare};
+use super::{Observation, ProcessShare};
+use crate::teardown::{Present, TrainerPresence};
 
-/// Makes observations of ticks. Keeps who is who, and one observation that it fills again.
-#[derive(Debug, Clone, Default)]
+/// Makes observations of ticks. Keeps the identity of processes, and one observation that it fills again.
+#[derive(Debug, Clone)]
 pub struct Observer {
     living: HashMap<ProcessIndex, Person>,
-    attendance: Attendance,
+    /// `None` for a whole machine, which does not end.
+    trainers: Option<TrainerPresence>,
     observation: Observation,
     /// The marks in the observation were handed out with it.
     marks_are_told: bool,
@@ -65,10 +67,31 @@ struct Person {
     rank: Option<Rank>,
 }
 
+impl Default for Observer {
+    fn default() -> Observer {
+        Observer::new()
+    }
+}
+
 impl Observer {
-    /// One that has seen nothing.
+    /// An observer of a training run.
     pub fn new() -> Observer {
-        Observer::default()
+        Observer {
+            trainers: Some(TrainerPresence::default()),
+            ..Observer::of_machine()
+        }
+    }
+
+    /// An observer of all processes of a machine: no run that could end, so every tick is an
+    /// observation.
+    pub fn of_machine() -> Observer {
+        Observer {
+            living: HashMap::new(),
+            trainers: None,
+            observation: Observation::default(),
+            marks_are_told: false,
+            joining: Joining::default(),
+        }
     }
 
     /// What the tick is evidence of; `None` when it belongs to the end of the run, where memory
@@ -105,8 +128,12 @@ impl Observer {
             trainers: alive().filter(|reading| self.is_trainer(reading)).count(),
             memory: tree.total,
         };
-        let goes_on =
-            self.joining.is_over(sample) && self.attendance.goes_on(present, Some(sample.t));
+        let goes_on = match &mut self.trainers {
+            Some(trainers) => {
+                self.joining.is_over(sample) && trainers.goes_on(present, Some(sample.t))
+            }
+            None => true,
+        };
         if goes_on {
             self.fill(sample, &tree);
         }
@@ -126,7 +153,7 @@ impl Observer {
         observation.memory = tree.total;
         observation.rss_sum = Some(tree.rss);
         observation.devshm = sample.machine.devshm_used;
-        observation.inside = progress.inside;
+        observation.counters = progress.counters;
         if observation.grown != progress.grown {
             observation.grown.clone_from(&progress.grown);
         }
@@ -173,6 +200,9 @@ impl ProcessShare {
             shared,
             swapped: swapped_part(reading).min(memory.saturating_sub(shared)),
             rss: reading.rss(),
+            private: reading.pss.map(|pss| pss.private),
+            gpu: reading.gpu,
+            cpu: Some(reading.cpu),
             fds: reading.fds,
             is_read: reading.pss.is_some(),
         }
@@ -181,7 +211,7 @@ impl ProcessShare {
 
 /// A process that has given its memory back is on its way out, reaped or not.
 fn is_alive(reading: &ProcessReading) -> bool {
-    reading.state != 'Z' && reading.state != 'X' && reading.rss() + reading.swap > Bytes::ZERO
+    !reading.state.is_gone() && reading.rss() + reading.swap > Bytes::ZERO
 }
 
 /// Of all processes of which it is known; `None` when it is known of none.
@@ -212,7 +242,7 @@ fn carried(read: Bytes, now: Bytes, then: Bytes) -> Bytes {
 
 #[cfg(test)]
 mod tests {
-    use leveloff_model::process::{ProcessKey, StartTicks};
+    use leveloff_model::process::{ProcessKey, ProcessState, StartTicks};
     use leveloff_model::progress::{Mark, MarkKind, Phase, Progress};
     use leveloff_model::sample::{FastCounters, MachineReading, OwnCost, PssReading};
     use leveloff_model::units::{Seconds, Step};
@@ -228,6 +258,7 @@ mod tests {
             },
             parent: Pid(1),
             role,
+            unknown_role: None,
             rank: None,
             comm: String::new(),
             command: Vec::new(),
@@ -321,7 +352,7 @@ mod tests {
         let both = vec![reading(0, 10), reading(1, 500)];
         assert!(observer.observe(&tick(0.0, events, both)).is_some());
         let mut zombie = reading(1, 0);
-        (zombie.state, zombie.file) = ('Z', Bytes::ZERO);
+        (zombie.state, zombie.file) = (ProcessState::Zombie, Bytes::ZERO);
         let dying = tick(1.0, vec![], vec![reading(0, 10), zombie]);
         assert_eq!(observer.observe(&dying), None);
         let events = vec![Event::Exited(ProcessIndex(1))];

@@ -3,6 +3,7 @@
 use leveloff_model::progress::{MarkKind, Phase};
 
 use crate::observation::Observation;
+use crate::run_curves::RunEventKind;
 use crate::verdict::ClockTick;
 
 /// Growth across each kind of event, in bounded memory.
@@ -230,11 +231,12 @@ fn phase_signal(observation: &Observation, is_it: impl Fn(&Phase) -> bool) -> Si
 
 fn checkpoint_signal(observation: &Observation) -> Signal {
     let phase = phase_signal(observation, |phase| *phase == Phase::Checkpoint);
-    let saved = observation.marks.iter().any(|mark| {
-        matches!(mark, MarkKind::Event(name) if Phase::from(name.clone()) == Phase::Checkpoint)
-    });
+    let saved = observation
+        .marks
+        .iter()
+        .any(|mark| RunEventKind::of(mark) == Some(RunEventKind::Checkpoint));
     Signal {
-        began: phase.began || saved,
+        began: saved,
         goes_on: phase.goes_on,
     }
 }

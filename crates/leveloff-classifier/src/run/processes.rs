@@ -125,6 +125,9 @@ mod tests {
             shared: Bytes::ZERO,
             swapped: Bytes::ZERO,
             rss: Bytes(memory),
+            private: None,
+            gpu: None,
+            cpu: None,
             fds: None,
             is_read: true,
         }

@@ -1,9 +1,10 @@
 //! What the training counts inside tells what holds the growing memory.
 
+use leveloff_classifier::finding::{Finding, NativeEvidence, Retention, TensorGrowth};
 use leveloff_classifier::observation::Observation;
 use leveloff_classifier::verdict::{RunVerdict, Subject};
-use leveloff_model::inside::{GrownTensors, InsideFact};
 use leveloff_model::process::{Rank, Role};
+use leveloff_model::training_counters::{GrownTensors, TrainingCounter};
 use leveloff_model::units::Bytes;
 
 use crate::made_up::{MIB, finding, judged, moment, process, trainer, wobble};
@@ -21,9 +22,9 @@ fn growing(counted: impl Fn(u32, &mut Observation)) -> RunVerdict {
     }))
 }
 
-fn set(observation: &mut Observation, facts: &[(InsideFact, f64)]) {
+fn set(observation: &mut Observation, facts: &[(TrainingCounter, f64)]) {
     for (fact, value) in facts {
-        observation.inside.set(*fact, *value as u64);
+        observation.counters.set(*fact, *value as u64);
     }
 }
 
@@ -33,6 +34,14 @@ fn growth(step: u32) -> f64 {
 }
 
 const LEVEL: f64 = 400.0 * MIB;
+const TRIMMED: u64 = 800 << 20;
+
+fn native_evidence(verdict: &RunVerdict) -> NativeEvidence {
+    match finding(verdict, "native-growth") {
+        Some(Finding::NativeGrowth { evidence, .. }) => *evidence,
+        _ => panic!("{:?}", verdict.findings),
+    }
+}
 
 #[test]
 fn what_malloc_has_in_use_is_native() {
@@ -40,18 +49,30 @@ fn what_malloc_has_in_use_is_native() {
         set(
             observation,
             &[
-                (InsideFact::Tensors, 6529.0),
-                (InsideFact::MallocUsed, LEVEL + growth(step)),
-                (InsideFact::MallocFree, 20e6 + 1e5 * f64::from(step % 5)),
+                (TrainingCounter::Tensors, 6529.0),
+                (TrainingCounter::MallocUsed, LEVEL + growth(step)),
+                (
+                    TrainingCounter::MallocFree,
+                    20e6 + 1e5 * f64::from(step % 5),
+                ),
                 // The loop's own log entries.
-                (InsideFact::PythonBlocks, 900_000.0 + 2.0 * f64::from(step)),
+                (
+                    TrainingCounter::PythonBlocks,
+                    900_000.0 + 2.0 * f64::from(step),
+                ),
             ],
         );
     });
     assert_eq!(verdict.verdict.name(), "leak");
-    let text = finding(&verdict, "native-growth").expect("named");
-    assert!(text.contains("malloc has 1.7"), "{text}");
-    assert!(text.contains("tensors stay at 6529"), "{text}");
+    let NativeEvidence::MallocInUse {
+        more,
+        tensors: Some(6529),
+        ..
+    } = native_evidence(&verdict)
+    else {
+        panic!("{:?}", verdict.findings);
+    };
+    assert_eq!(more.to_string(), "1.7 GiB");
     assert_eq!(finding(&verdict, "allocator-retention"), None);
     assert_eq!(finding(&verdict, "python-objects"), None);
 }
@@ -62,22 +83,25 @@ fn arrays_that_python_keeps_are_mallocs_too() {
         set(
             observation,
             &[
-                (InsideFact::Tensors, 6529.0),
-                (InsideFact::MallocUsed, LEVEL + growth(step)),
-                (InsideFact::MallocFree, 20e6),
+                (TrainingCounter::Tensors, 6529.0),
+                (TrainingCounter::MallocUsed, LEVEL + growth(step)),
+                (TrainingCounter::MallocFree, 20e6),
                 (
-                    InsideFact::PythonBlocks,
+                    TrainingCounter::PythonBlocks,
                     900_000.0 + 200.0 * f64::from(step),
                 ),
             ],
         );
     });
-    let text = finding(&verdict, "native-growth").expect("named");
-    assert!(
-        text.contains("native code keeps it, or Python objects do"),
-        "{text}"
+    let evidence = native_evidence(&verdict);
+    let rise = matches!(
+        evidence,
+        NativeEvidence::MallocInUse {
+            python_blocks: Some(1..),
+            ..
+        }
     );
-    assert!(text.contains("blocks"), "{text}");
+    assert!(rise, "{evidence:?}");
 }
 
 #[test]
@@ -86,18 +110,28 @@ fn what_malloc_keeps_is_retention_and_a_trim_proves_it() {
         set(
             observation,
             &[
-                (InsideFact::Tensors, 6529.0),
-                (InsideFact::MallocUsed, LEVEL + 1e6 * f64::from(step % 7)),
-                (InsideFact::MallocFree, 20e6 + growth(step)),
+                (TrainingCounter::Tensors, 6529.0),
+                (
+                    TrainingCounter::MallocUsed,
+                    LEVEL + 1e6 * f64::from(step % 7),
+                ),
+                (TrainingCounter::MallocFree, 20e6 + growth(step)),
             ],
         );
         if step > 600 {
-            set(observation, &[(InsideFact::Trimmed, 800.0 * MIB)]);
+            set(observation, &[(TrainingCounter::Trimmed, TRIMMED as f64)]);
         }
     });
-    let text = finding(&verdict, "allocator-retention").expect("named");
-    assert!(text.contains("in use stays at"), "{text}");
-    assert!(text.contains("malloc_trim gave 800 MiB back"), "{text}");
+    let found = finding(&verdict, "allocator-retention");
+    let is_level = matches!(
+        found,
+        Some(Finding::AllocatorRetention(Retention::MallocFree {
+            in_use_rose: None,
+            trimmed: Some(Bytes(TRIMMED)),
+            ..
+        }))
+    );
+    assert!(is_level, "{found:?}");
     assert_eq!(finding(&verdict, "native-growth"), None);
 }
 
@@ -107,10 +141,13 @@ fn python_objects_are_neither_tensors_nor_mallocs() {
         set(
             observation,
             &[
-                (InsideFact::Tensors, 6529.0),
-                (InsideFact::MallocUsed, LEVEL),
-                (InsideFact::MallocFree, 20e6),
-                (InsideFact::PythonBlocks, 900_000.0 + growth(step) / 80.0),
+                (TrainingCounter::Tensors, 6529.0),
+                (TrainingCounter::MallocUsed, LEVEL),
+                (TrainingCounter::MallocFree, 20e6),
+                (
+                    TrainingCounter::PythonBlocks,
+                    900_000.0 + growth(step) / 80.0,
+                ),
             ],
         );
     });
@@ -125,15 +162,17 @@ fn what_nobody_has_is_mapped() {
         set(
             observation,
             &[
-                (InsideFact::MallocUsed, LEVEL),
-                (InsideFact::MallocFree, 20e6),
-                (InsideFact::PythonBlocks, 900_000.0 + f64::from(step % 5)),
+                (TrainingCounter::MallocUsed, LEVEL),
+                (TrainingCounter::MallocFree, 20e6),
+                (
+                    TrainingCounter::PythonBlocks,
+                    900_000.0 + f64::from(step % 5),
+                ),
             ],
         );
     });
-    let text = finding(&verdict, "native-growth").expect("named");
-    assert!(text.contains("mapped directly"), "{text}");
-    assert!(!text.contains("tensors"), "nobody counted them: {text}");
+    let uncounted = NativeEvidence::OutsideMalloc { tensors: None };
+    assert_eq!(native_evidence(&verdict), uncounted);
 }
 
 #[test]
@@ -142,15 +181,21 @@ fn tensors_that_become_larger_are_held_references() {
         set(
             observation,
             &[
-                (InsideFact::Tensors, 6529.0),
-                (InsideFact::TensorBytes, LEVEL + growth(step)),
-                (InsideFact::MallocUsed, LEVEL + growth(step)),
-                (InsideFact::MallocFree, 20e6),
+                (TrainingCounter::Tensors, 6529.0),
+                (TrainingCounter::TensorBytes, LEVEL + growth(step)),
+                (TrainingCounter::MallocUsed, LEVEL + growth(step)),
+                (TrainingCounter::MallocFree, 20e6),
             ],
         );
     });
-    let text = finding(&verdict, "held-references").expect("named");
-    assert!(text.contains("tensors hold more"), "{text}");
+    let found = finding(&verdict, "held-references");
+    let Some(Finding::HeldReferences { tensors, .. }) = found else {
+        panic!("{:?}", verdict.findings);
+    };
+    assert!(
+        matches!(tensors, TensorGrowth::Size { tensors: 6529, .. }),
+        "{tensors:?}"
+    );
     assert_eq!(finding(&verdict, "native-growth"), None);
 }
 
@@ -160,11 +205,11 @@ fn tensors_on_a_device_explain_no_host_memory() {
         set(
             observation,
             &[
-                (InsideFact::Tensors, 6529.0),
-                (InsideFact::TensorBytes, LEVEL + growth(step)),
-                (InsideFact::DeviceTensorBytes, growth(step)),
-                (InsideFact::MallocUsed, LEVEL + growth(step)),
-                (InsideFact::MallocFree, 20e6),
+                (TrainingCounter::Tensors, 6529.0),
+                (TrainingCounter::TensorBytes, LEVEL + growth(step)),
+                (TrainingCounter::DeviceTensorBytes, growth(step)),
+                (TrainingCounter::MallocUsed, LEVEL + growth(step)),
+                (TrainingCounter::MallocFree, 20e6),
             ],
         );
     });
@@ -177,7 +222,7 @@ fn the_sorts_of_tensors_that_became_more_are_named() {
     let verdict = growing(|step, observation| {
         set(
             observation,
-            &[(InsideFact::Tensors, 6529.0 + f64::from(step))],
+            &[(TrainingCounter::Tensors, 6529.0 + f64::from(step))],
         );
         observation.grown = vec![GrownTensors {
             what: "float32[512, 1024] cpu".to_owned(),
@@ -185,8 +230,8 @@ fn the_sorts_of_tensors_that_became_more_are_named() {
             more_bytes: Bytes(growth(step) as u64),
         }];
     });
-    let text = finding(&verdict, "held-references").expect("named");
-    assert!(text.contains("float32[512, 1024] cpu (+"), "{text}");
+    let found = finding(&verdict, "held-references").expect("named");
+    assert_eq!(found.grown_tensors()[0].what, "float32[512, 1024] cpu");
 }
 
 #[test]
@@ -195,16 +240,14 @@ fn tensors_that_nobody_counted_are_not_ruled_out() {
         set(
             observation,
             &[
-                (InsideFact::MallocUsed, LEVEL + growth(step)),
-                (InsideFact::MallocFree, 20e6),
+                (TrainingCounter::MallocUsed, LEVEL + growth(step)),
+                (TrainingCounter::MallocFree, 20e6),
             ],
         );
     });
-    let text = finding(&verdict, "native-growth").expect("named");
-    assert!(
-        text.contains("or tensors do, which were not counted"),
-        "{text}"
-    );
+    let evidence = native_evidence(&verdict);
+    let uncounted = matches!(evidence, NativeEvidence::MallocInUse { tensors: None, .. });
+    assert!(uncounted, "{evidence:?}");
 }
 
 /// 47 seconds of a leak in which tensors were counted once.
@@ -214,16 +257,15 @@ fn one_count_repeated_is_no_trend() {
         set(
             observation,
             &[
-                (InsideFact::Tensors, 106.0),
-                (InsideFact::TensorCounts, 1.0),
-                (InsideFact::MallocUsed, LEVEL),
-                (InsideFact::MallocFree, 20e6),
+                (TrainingCounter::Tensors, 106.0),
+                (TrainingCounter::TensorCounts, 1.0),
+                (TrainingCounter::MallocUsed, LEVEL),
+                (TrainingCounter::MallocFree, 20e6),
             ],
         );
     });
     assert_eq!(verdict.verdict.name(), "leak");
-    let said = verdict.findings.iter().map(|finding| finding.name);
-    assert_eq!(said.collect::<Vec<_>>(), Vec::<&str>::new());
+    assert_eq!(verdict.findings, []);
 }
 
 /// Four counts in the first three quarters of it: what came later is not held against them.
@@ -235,15 +277,20 @@ fn few_counts_are_compared_with_the_memory_of_their_time() {
         set(
             observation,
             &[
-                (InsideFact::Tensors, 106.0),
-                (InsideFact::TensorCounts, f64::from(counted) + 1.0),
-                (InsideFact::MallocUsed, used),
-                (InsideFact::MallocFree, 20e6 + 64.0 * f64::from(counted)),
+                (TrainingCounter::Tensors, 106.0),
+                (TrainingCounter::TensorCounts, f64::from(counted) + 1.0),
+                (TrainingCounter::MallocUsed, used),
+                (
+                    TrainingCounter::MallocFree,
+                    20e6 + 64.0 * f64::from(counted),
+                ),
             ],
         );
     });
-    let text = finding(&verdict, "native-growth").expect("named");
-    assert!(text.contains("malloc has 1.2"), "{text}");
+    let NativeEvidence::MallocInUse { more, .. } = native_evidence(&verdict) else {
+        panic!("{:?}", verdict.findings);
+    };
+    assert_eq!(more.to_string(), "1.2 GiB");
 }
 
 #[test]
@@ -258,7 +305,7 @@ fn one_rank_does_not_speak_for_another() {
                 process
             });
             let mut observation = moment(step, ranks.collect());
-            set(&mut observation, &[(InsideFact::Tensors, 6529.0)]);
+            set(&mut observation, &[(TrainingCounter::Tensors, 6529.0)]);
             observation
         }))
     };
@@ -273,11 +320,11 @@ fn a_pinned_pool_that_grows_is_a_leak_of_its_own() {
     let verdict = judged((0..STEPS).map(|step| {
         let mut observation = trainer(step, 4000.0 + wobble(step));
         let pinned = (200.0 + 0.5 * f64::from(step)) * MIB;
-        set(&mut observation, &[(InsideFact::Pinned, pinned)]);
+        set(&mut observation, &[(TrainingCounter::Pinned, pinned)]);
         observation
     }));
     assert_eq!(verdict.verdict.name(), "leak");
-    assert_eq!(verdict.decisive, Subject::Inside(InsideFact::Pinned));
+    assert_eq!(verdict.decisive, Subject::Counter(TrainingCounter::Pinned));
     assert!(finding(&verdict, "pinned-pool").is_some());
 }
 
@@ -291,10 +338,13 @@ fn a_trim_that_ended_the_growth_is_told() {
         };
         let mut observation = trainer(step, 500.0 + grown + wobble(step));
         if step >= 400 {
-            set(&mut observation, &[(InsideFact::Trimmed, 780.0 * MIB)]);
+            set(
+                &mut observation,
+                &[(TrainingCounter::Trimmed, TRIMMED as f64)],
+            );
         }
         observation
     }));
-    let text = finding(&verdict, "allocator-retention").expect("told");
-    assert!(text.contains("780 MiB"), "{text}");
+    let trimmed = Finding::AllocatorRetention(Retention::Trimmed(Bytes(TRIMMED)));
+    assert_eq!(finding(&verdict, "allocator-retention"), Some(&trimmed));
 }

@@ -2,6 +2,7 @@
 
 use leveloff_classifier::verdict::Verdict;
 use leveloff_model::units::Bytes;
+use leveloff_text::finding::finding_words;
 use leveloff_text::fleet::{Fleet, Member, Sheet, tally};
 use leveloff_text::verdict::capitalised;
 
@@ -62,10 +63,11 @@ fn write_findings(fleet: &Fleet, page: &mut Markup) {
         for finding in &member.verdict.findings {
             page.raw("<div class=\"finding\">")
                 .element("h3", &member.name);
+            let words = finding_words(finding);
             page.open("p")
-                .sentence(&finding.text)
+                .sentence(&words.text)
                 .raw("</p>\n<p class=\"next\">");
-            page.sentence(&finding.next).raw("</p></div>\n");
+            page.sentence(&words.next).raw("</p></div>\n");
         }
     }
     page.end_section();

@@ -8,7 +8,7 @@ mod environment;
 
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::run_curves::{RunEvent, RunEventKind, Series};
-use leveloff_model::inside::GrownTensors;
+use leveloff_model::training_counters::GrownTensors;
 use leveloff_text::sizing::Sizing;
 use serde_json::Value;
 

@@ -9,8 +9,9 @@ mod evidence;
 mod setting;
 
 use leveloff_classifier::verdict::{ClockTick, RunVerdict, Subject, Verdict};
-use leveloff_model::inside::GrownTensors;
+use leveloff_model::training_counters::GrownTensors;
 use leveloff_text::evidence::{bound, memory_beside, warmup};
+use leveloff_text::finding::finding_words;
 use leveloff_text::number::more_or_less;
 use leveloff_text::rate::MemoryRate;
 use leveloff_text::subject::{things, words};
@@ -78,7 +79,7 @@ fn first_line(run: &RunVerdict) -> String {
     // Open descriptors grow, memory grows; one file would be no series.
     let grows = match run.decisive {
         Subject::DevShm | Subject::Descriptors | Subject::Processes => "grow",
-        Subject::Inside(fact) if !fact.is_bytes() => "grow",
+        Subject::Counter(fact) if !fact.is_bytes() => "grow",
         _ => "grows",
     };
     let rate = growth_with_interval(run).map_or_else(String::new, |rate| format!(" by {rate}"));
@@ -151,14 +152,12 @@ fn write_cause(report: &RunReport, page: &mut Document) {
         .filter(|clock| clock.tick != ClockTick::Step);
     items.extend(clock.map(|clock| prose(&clock_words(clock, run))));
     for finding in &run.findings {
-        let next = match &*finding.next {
-            "" => String::new(),
-            next => format!(" Next: {}", prose(next)),
-        };
+        let words = finding_words(finding);
         items.push(format!(
-            "{}: {}.{next}",
-            code(finding.name),
-            prose(&finding.text)
+            "{}: {}. Next: {}",
+            code(finding.name()),
+            prose(&words.text),
+            prose(&words.next)
         ));
     }
     items.extend(trim_words(report).map(|trim| prose(&trim)));

@@ -1,8 +1,8 @@
 //! What was looked at on its own, and does not grow.
 
 use leveloff_classifier::verdict::{Judgement, RunVerdict, Subject, Verdict};
-use leveloff_model::inside::InsideFact;
 use leveloff_model::process::Role;
+use leveloff_model::training_counters::TrainingCounter;
 use leveloff_text::number::thousands;
 use leveloff_text::rate::MemoryRate;
 use leveloff_text::subject::{things, words};
@@ -34,7 +34,7 @@ fn item(part: &Part, report: &RunReport) -> Option<String> {
         None => unchanged(subject, part, run)?,
     };
     let whose = match subject {
-        Subject::Inside(_) if has_ranks(report) => " (in the rank that counts)",
+        Subject::Counter(_) if has_ranks(report) => " (in the rank that counts)",
         _ => "",
     };
     Some(format!("{}{whose}: {text}", words(subject)))
@@ -45,13 +45,13 @@ fn item(part: &Part, report: &RunReport) -> Option<String> {
 /// nothing out.
 fn explains_growth(subject: Subject) -> bool {
     match subject {
-        Subject::Inside(fact) => matches!(
+        Subject::Counter(fact) => matches!(
             fact,
-            InsideFact::Tensors
-                | InsideFact::MallocUsed
-                | InsideFact::MallocFree
-                | InsideFact::CudaReserved
-                | InsideFact::Pinned
+            TrainingCounter::Tensors
+                | TrainingCounter::MallocUsed
+                | TrainingCounter::MallocFree
+                | TrainingCounter::CudaReserved
+                | TrainingCounter::Pinned
         ),
         _ => true,
     }

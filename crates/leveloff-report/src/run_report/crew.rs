@@ -218,6 +218,9 @@ mod tests {
             shared: Bytes::ZERO,
             swapped: Bytes::ZERO,
             rss: Bytes(2 * memory),
+            private: None,
+            gpu: None,
+            cpu: None,
             fds: None,
             is_read: true,
         }
@@ -232,6 +235,7 @@ mod tests {
             },
             parent: Pid(parent),
             role: Role::Other,
+            unknown_role: None,
             rank: None,
             comm: format!("p{index}"),
             command: Vec::new(),

@@ -2,10 +2,10 @@
 //!
 //! The keys up to `points` are a contract; new ones come after them. What is not known is null.
 
-use leveloff_classifier::verdict::{
-    Because, Blame, Clock, ClockTick, Finding, Grade, Kind, RunVerdict,
-};
+use leveloff_classifier::finding::Finding;
+use leveloff_classifier::verdict::{Because, Blame, Clock, ClockTick, Grade, Kind, RunVerdict};
 use leveloff_model::process::Role;
+use leveloff_text::finding::finding_words;
 use leveloff_text::judged::{Judged, Look};
 use leveloff_text::subject::{in_bytes, parts, things};
 use serde_json::Value;
@@ -69,7 +69,7 @@ fn details(run: &RunVerdict) -> Value {
         limit_low_x: run.risk.map(|risk| risk.earliest_x),
         limit_high_x: run.risk.and_then(|risk| risk.latest_x),
         limit_bytes: run.risk.map(|risk| risk.limit.0),
-        limit_kind: run.risk.map(|risk| risk.kind),
+        limit_kind: run.risk.map(|risk| risk.kind.name()),
         limit_in_s: run.risk.and_then(|risk| risk.in_time).map(|time| time.0),
         decide_by_if_level_x: decisive.decide_by.map(|by| by.if_it_levels),
         because: because_name(decisive.because),
@@ -102,11 +102,8 @@ fn blame_row(blame: &Blame) -> Value {
 }
 
 fn finding_row(finding: &Finding) -> Value {
-    object! {
-        name: finding.name,
-        text: finding.text,
-        next: finding.next,
-    }
+    let words = finding_words(finding);
+    object! { name: finding.name(), text: words.text, next: words.next }
 }
 
 /// The series that decided, in its own unit.

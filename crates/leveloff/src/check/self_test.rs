@@ -191,6 +191,7 @@ fn trainer() -> ProcessInfo {
         },
         parent: Pid(0),
         role: Role::Trainer,
+        unknown_role: None,
         rank: None,
         comm: "made-up".to_owned(),
         command: vec!["made-up".to_owned()],

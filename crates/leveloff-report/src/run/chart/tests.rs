@@ -26,6 +26,9 @@ fn share(index: u32, role: Role, memory: u64) -> ProcessShare {
         shared: Bytes::ZERO,
         swapped: Bytes::ZERO,
         rss: Bytes(memory << 20),
+        private: None,
+        gpu: None,
+        cpu: None,
         fds: None,
         is_read: true,
     }

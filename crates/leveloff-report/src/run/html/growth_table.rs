@@ -2,7 +2,7 @@
 
 use leveloff_classifier::run_curves::Series;
 use leveloff_classifier::verdict::Kind;
-use leveloff_model::inside::InsideFact;
+use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::ByteDelta;
 use leveloff_text::number::{more_or_less, thousands};
 use leveloff_text::rate::{CountRate, MemoryRate};
@@ -67,7 +67,7 @@ const GROUPS: [Group; 4] = [
     (Some("Beside memory"), |series| {
         matches!(
             series,
-            Series::Kind(Kind::Descriptors) | Series::Inside(_) | Series::Gpu
+            Series::Kind(Kind::Descriptors) | Series::Counter(_) | Series::Gpu
         )
     }),
 ];
@@ -156,7 +156,7 @@ fn growth(part: &Part) -> String {
 fn rate(part: &Part, report: &RunReport) -> Option<String> {
     let (rate, unit) = (part.rate?, report.verdict.x_unit);
     Some(match part.series {
-        Series::Inside(InsideFact::Tensors) => {
+        Series::Counter(TrainingCounter::Tensors) => {
             CountRate::new(rate, unit, "tensors").with_interval()
         }
         series if !series.is_bytes() => {

@@ -49,6 +49,7 @@ fn end_row(end: &End) -> Value {
         EndReason::TargetGone => ("target_gone", None),
         EndReason::Duration => ("duration", None),
         EndReason::Stopped => ("stopped", None),
+        EndReason::Other => ("other", None),
     };
     object! { t_s: end.t.0, reason: reason, code: code }
 }

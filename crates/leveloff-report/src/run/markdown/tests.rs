@@ -1,10 +1,9 @@
-use leveloff_classifier::verdict::Finding;
-use leveloff_model::inside::{GrownTensors, Inside, InsideFact};
+use leveloff_model::training_counters::{GrownTensors, TrainingCounter, TrainingCounters};
 use leveloff_model::units::Bytes;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use super::*;
-use crate::cases::{Run, mib, story_report};
+use crate::cases::{Run, held_references, mib, story_report};
 use crate::run_report::Group;
 
 /// What breaks tables, opens tags, calls people and closes code.
@@ -34,11 +33,8 @@ fn hostile() -> RunReport {
         more: 1234,
         more_bytes: Bytes(5 << 20),
     }];
-    report.verdict.findings.push(Finding {
-        name: "test",
-        text: HOSTILE.to_owned(),
-        next: HOSTILE.to_owned(),
-    });
+    let finding = held_references(report.grown.clone());
+    report.verdict.findings.push(finding);
     report
 }
 
@@ -154,10 +150,10 @@ fn what_does_not_grow_is_ruled_out() {
 #[test]
 fn what_malloc_has_in_use_and_which_tensors_became_more_are_evidence() {
     let counts = |step: u32| {
-        Inside::default()
-            .with(InsideFact::MallocUsed, u64::from(2000 + step) << 20)
-            .with(InsideFact::GcObjects, 310_000)
-            .with(InsideFact::Trimmed, 6 << 20)
+        TrainingCounters::default()
+            .with(TrainingCounter::MallocUsed, u64::from(2000 + step) << 20)
+            .with(TrainingCounter::GcObjects, 310_000)
+            .with(TrainingCounter::Trimmed, 6 << 20)
     };
     let run = Run::default()
         .counts(counts)

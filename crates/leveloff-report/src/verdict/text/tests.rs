@@ -2,9 +2,9 @@ use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::verdict::{
     Because, Blame, DecideBy, Grade, Kind, Shape, Subject, Verdict,
 };
-use leveloff_model::inside::InsideFact;
 use leveloff_model::process::Role;
 use leveloff_model::recording::StatedFacts;
+use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::Step;
 use leveloff_text::judged::Look;
 use leveloff_text::verdict::line;
@@ -85,8 +85,12 @@ story.csv   LEAK (confirmed) since step 1               steps 1–900 · 900 poi
              dataloader-worker: 2 %, +37 MiB of shared memory
   when       each evaluation adds 296 MiB: 5 times so far, about every 100 steps
 
-  found      kept-references: live tensors rise with memory, by 1.0 per step
-             → look for losses kept without .item()
+  found      held-references: live tensors rise with memory: +899 (+1.00 per
+             step) while memory grew by 1.8 GiB since step 1, so references are
+             kept
+             → look for losses or outputs that are appended or summed without
+               .detach() or .item(), and for caches without a bound; a cache
+               that is meant to fill ends with the first epoch
 "
     );
 }
@@ -130,7 +134,10 @@ fn a_leak_without_a_finding_says_what_to_try() {
     let mut run = leak();
     run.findings.clear();
     assert!(told(&run).contains("\n  next       have the training tell how many tensors"));
-    run.subjects = vec![(Subject::Inside(InsideFact::Tensors), run.judgement.clone())];
+    run.subjects = vec![(
+        Subject::Counter(TrainingCounter::Tensors),
+        run.judgement.clone(),
+    )];
     assert!(told(&run).contains("\n  next       `memray run --native` names"));
     run.blame.clear();
     assert!(told(&run).contains("\n  next       leveloff run -- CMD"));

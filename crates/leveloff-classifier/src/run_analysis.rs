@@ -1,0 +1,212 @@
+//! What happened in a run: the one account that every output reads.
+//!
+//! [`RunAnalysis`] takes ticks (live or from a recording) or observations (from any other file). It
+//! owns the judge, the curves, the processes and the rule for the end of a run ([`crate::teardown`]).
+//! [`RunAnalysis::account`] is all of it at one moment: summary line, dashboard, reports, metrics and
+//! CSV print its numbers and add nothing up, so that two of them cannot disagree.
+
+mod account;
+mod process_table;
+mod share_history;
+
+pub use account::{
+    Amounts, GroupAccount, GrowthBase, GrowthOrigin, Moment, PartAccount, ProcessAccount,
+    RunAccount,
+};
+
+use leveloff_model::process::{ProcessIndex, ProcessInfo};
+use leveloff_model::recording::StatedFacts;
+use leveloff_model::sample::{Event, Tick};
+
+use self::process_table::ProcessTable;
+use self::share_history::{ShareHistory, Snapshot};
+use crate::observation::{Observation, Observer, XUnit};
+use crate::run::RunJudge;
+use crate::run_curves::{CurveSpan, RunCurves};
+use crate::verdict::RunVerdict;
+
+/// Follows a run in bounded memory; can be asked for an account at any time.
+#[derive(Debug, Clone)]
+pub struct RunAnalysis {
+    observer: Observer,
+    /// `None` for a whole machine, which is no run and has no verdict.
+    judge: Option<RunJudge>,
+    curves: RunCurves,
+    shares: ShareHistory,
+    processes: ProcessTable,
+    newest: Option<Observation>,
+    peak: Option<Peak>,
+    marker: Option<Snapshot>,
+    observations: u64,
+    is_over: bool,
+}
+
+/// The observation with the most memory.
+#[derive(Debug, Clone, Copy)]
+struct Peak {
+    memory: f64,
+    moment: Moment,
+}
+
+impl RunAnalysis {
+    /// Follows a run whose [`Observation::count`] counts `unit`, with what the user stated.
+    pub fn new(unit: XUnit, stated: &StatedFacts) -> RunAnalysis {
+        RunAnalysis {
+            observer: Observer::new(),
+            judge: Some(RunJudge::new(unit, stated)),
+            ..RunAnalysis::of_machine()
+        }
+    }
+
+    /// Follows all processes of a machine: no run, so no verdict and no end.
+    pub fn of_machine() -> RunAnalysis {
+        RunAnalysis {
+            observer: Observer::of_machine(),
+            judge: None,
+            curves: RunCurves::new(),
+            shares: ShareHistory::default(),
+            processes: ProcessTable::default(),
+            newest: None,
+            peak: None,
+            marker: None,
+            observations: 0,
+            is_over: false,
+        }
+    }
+
+    /// Takes a tick. Returns the observation that it is; `None` where it shows no state of the run: trainers
+    /// have exited, or the shares of a run that was joined are not read yet.
+    pub fn take(&mut self, tick: &Tick) -> Option<&Observation> {
+        self.learn(&tick.events);
+        let mut observer = std::mem::take(&mut self.observer);
+        let taken = observer
+            .observe(tick)
+            .map(|observation| self.observe(observation));
+        self.observer = observer;
+        taken.and(self.newest.as_ref())
+    }
+
+    /// Takes what events tell of processes, for a caller that hands over observations.
+    pub fn learn(&mut self, events: &[Event]) {
+        for event in events {
+            match event {
+                Event::Appeared(info) | Event::Changed(info) => self.processes.learn(info),
+                Event::Exited(_) | Event::Mark(_) | Event::Software(_) | Event::Gap(_) => {}
+            }
+        }
+    }
+
+    /// Takes an observation.
+    pub fn observe(&mut self, observation: &Observation) {
+        if observation.is_restart() {
+            self.begin_anew();
+        }
+        let curves = &mut self.curves;
+        match &mut self.judge {
+            Some(judge) => judge.observe_each(observation, |one| curves.observe(one)),
+            None => curves.observe(observation),
+        }
+        self.processes.observe(observation, self.observations);
+        self.shares.observe(observation, self.observations);
+        self.observations += 1;
+        let memory = observation.memory.0 as f64;
+        if self.peak.is_none_or(|peak| memory > peak.memory) {
+            let moment = Moment::of(observation);
+            self.peak = Some(Peak { memory, moment });
+        }
+        match &mut self.newest {
+            Some(newest) => newest.clone_from(observation),
+            None => self.newest = Some(observation.clone()),
+        }
+        self.is_over = false;
+    }
+
+    /// The run has ended: from now on its account is that of the last whole sample.
+    pub fn end(&mut self) {
+        self.is_over = true;
+    }
+
+    /// Growth counts from the newest observation from now on, instead of from the judged onset.
+    pub fn set_marker(&mut self) {
+        let newest = self.newest.as_ref();
+        self.marker = newest.map(|newest| Snapshot::of(newest, self.observations));
+    }
+
+    /// What is said of the run; `None` for a whole machine and before the first observation.
+    pub fn verdict(&self) -> Option<RunVerdict> {
+        self.newest.as_ref()?;
+        Some(self.judge.as_ref()?.verdict())
+    }
+
+    /// All that is known of the run now.
+    pub fn account(&self) -> Option<RunAccount> {
+        account::account(self, self.verdict())
+    }
+
+    /// The same with a verdict that was asked for already.
+    pub fn account_of(&self, verdict: Option<RunVerdict>) -> Option<RunAccount> {
+        account::account(self, verdict)
+    }
+
+    /// The observation that stands for the run now: the newest; the last whole one of a run that has
+    /// ended.
+    pub fn observation(&self) -> Option<&Observation> {
+        let whole = self.judge.as_ref().and_then(RunJudge::last_whole_sample);
+        match self.is_over {
+            true => whole.or(self.newest.as_ref()),
+            false => self.newest.as_ref(),
+        }
+    }
+
+    /// The curves up to the newest finished step. [`RunAnalysis::spans`] has the rest.
+    pub fn curves(&self) -> &RunCurves {
+        &self.curves
+    }
+
+    /// The run, evenly, oldest first, up to the observation that stands for it.
+    pub fn spans(&self) -> impl Iterator<Item = CurveSpan> {
+        self.curves
+            .spans()
+            .copied()
+            .chain(self.pending().map(CurveSpan::of))
+    }
+
+    /// What the kernel and the sampler know of a process.
+    pub fn info(&self, index: ProcessIndex) -> Option<&ProcessInfo> {
+        self.processes.info(index)
+    }
+
+    /// The run has been read to its end: its curves with the newest step, and its account.
+    pub fn finish(mut self) -> (Option<RunAccount>, RunCurves) {
+        self.end();
+        let account = self.account();
+        let pending: Vec<Observation> = self.pending().cloned().collect();
+        for observation in &pending {
+            self.curves.observe(observation);
+        }
+        (account, self.curves)
+    }
+
+    /// Observations of the newest step, up to the one that stands for the run.
+    fn pending(&self) -> impl Iterator<Item = &Observation> {
+        let until = self.observation().map(Moment::of);
+        let judge = self.judge.as_ref();
+        let pending = judge.map_or(&[][..], RunJudge::pending);
+        pending
+            .iter()
+            .filter(move |one| until.is_none_or(|until| !Moment::of(one).is_after(until)))
+    }
+
+    /// A run that was started again is another one; its curves go on.
+    fn begin_anew(&mut self) {
+        self.shares = ShareHistory::default();
+        self.peak = None;
+        self.marker = None;
+    }
+}
+
+impl Default for RunAnalysis {
+    fn default() -> RunAnalysis {
+        RunAnalysis::new(XUnit::Step, &StatedFacts::default())
+    }
+}

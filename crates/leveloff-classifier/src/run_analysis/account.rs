@@ -1,0 +1,548 @@
+//! A run at one moment, in the numbers that every output prints.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use leveloff_model::process::{Pid, ProcessIndex, ProcessInfo, Rank, Role};
+use leveloff_model::units::{ByteDelta, Bytes, Seconds};
+
+use super::RunAnalysis;
+use super::process_table::Followed;
+use super::share_history::{Share, Snapshot};
+use crate::observation::{Observation, ProcessShare, XUnit};
+use crate::verdict::{Kind, RunVerdict};
+
+/// What is known of a run at one moment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunAccount {
+    /// What is said of it; `None` for a whole machine.
+    pub verdict: Option<RunVerdict>,
+    /// Whether it has ended. Then the moment is the last whole sample before processes left.
+    pub is_over: bool,
+    /// The moment.
+    pub now: Moment,
+    /// Where all growth counts from.
+    pub since: GrowthBase,
+    /// Memory of the run.
+    pub memory: Amounts,
+    /// When memory was highest.
+    pub peak_at: Moment,
+    /// What a sum of RSS says.
+    pub rss: Option<Bytes>,
+    /// By role; by rank and role where the run has several ranks. They add up to the run.
+    pub groups: Vec<GroupAccount>,
+    /// By role and kind of memory, the largest growth first. They add up to the run.
+    pub parts: Vec<PartAccount>,
+    /// Every process that was seen, those that exited included.
+    pub processes: Vec<ProcessAccount>,
+    /// Processes that exited and are not listed.
+    pub processes_left_out: u64,
+    /// Observations of the run, since it was last started.
+    pub samples: u64,
+}
+
+/// A moment of a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Moment {
+    /// When, on the run's own clock.
+    pub t: Option<Seconds>,
+    /// At which step, or whatever the run counts.
+    pub count: Option<f64>,
+}
+
+/// Where growth counts from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GrowthBase {
+    /// What it is.
+    pub origin: GrowthOrigin,
+    /// When it is.
+    pub moment: Moment,
+}
+
+/// What growth counts from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GrowthOrigin {
+    /// The onset of the growth that is judged; the first judged sample where nothing grows.
+    Onset,
+    /// A marker that the user set.
+    Marker,
+    /// The first sample: nothing is judged yet, or ever.
+    FirstSample,
+}
+
+/// An amount of memory then and now.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Amounts {
+    /// Where growth counts from.
+    pub base: Bytes,
+    /// Now.
+    pub now: Bytes,
+    /// The highest of any sample.
+    pub peak: Bytes,
+    /// Growth over the newest quarter since the base, in bytes for each unit of x.
+    pub rate: Option<f64>,
+}
+
+/// Processes of one role, of one rank where there are several.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GroupAccount {
+    /// The role.
+    pub role: Role,
+    /// The rank; `None` where the run has one rank only.
+    pub rank: Option<Rank>,
+    /// Processes that are alive.
+    pub processes: u32,
+    /// Their memory; that of processes that exited counts at the base.
+    pub memory: Amounts,
+    /// Of what they hold now, shared memory.
+    pub shared: Bytes,
+    /// Of what they hold now, swapped out.
+    pub swapped: Bytes,
+    /// What a sum of their RSS says.
+    pub rss: Bytes,
+    /// Their GPU memory, where the driver reports it.
+    pub gpu: Option<Bytes>,
+}
+
+/// One kind of memory of one role.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PartAccount {
+    /// The role.
+    pub role: Role,
+    /// The kind.
+    pub kind: Kind,
+    /// Where growth counts from.
+    pub base: Bytes,
+    /// Now.
+    pub now: Bytes,
+}
+
+/// One process.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProcessAccount {
+    /// Its number within the run.
+    pub index: ProcessIndex,
+    /// Its number on the machine.
+    pub pid: Pid,
+    /// Its role.
+    pub role: Role,
+    /// The rank that it is or belongs to.
+    pub rank: Option<Rank>,
+    /// Whether it is alive at the moment of the account.
+    pub is_alive: bool,
+    /// Its memory; of one that exited, `now` is what it held when it was last seen.
+    pub memory: Amounts,
+    /// Its memory when it was first seen.
+    pub first: Bytes,
+    /// What RSS says.
+    pub rss: Bytes,
+    /// Pages that no other process maps, where that was read.
+    pub private: Option<Bytes>,
+    /// Its GPU memory, where the driver reports it.
+    pub gpu: Option<Bytes>,
+    /// CPU between the two newest samples, in percent of one core.
+    pub cpu_percent: Option<f64>,
+    /// When it was first and last seen.
+    pub seen: Option<(Seconds, Seconds)>,
+    /// Its memory over its life, in at most 64 points.
+    pub trend: Vec<f64>,
+    /// Whether its memory is an estimate because its PSS was never read.
+    pub is_estimate: bool,
+    /// Its command line and role's reason, where a recording or the sampler knows them.
+    pub info: Option<ProcessInfo>,
+}
+
+/// Rates are taken over the newest part of the growth.
+const NEWEST_PART: f64 = 0.25;
+
+/// The account of an analysis; `None` before the first observation.
+pub(super) fn account(run: &RunAnalysis, verdict: Option<RunVerdict>) -> Option<RunAccount> {
+    let observation = run.observation()?;
+    let unit = verdict
+        .as_ref()
+        .map_or(XUnit::Second, |verdict| verdict.x_unit);
+    let (origin, base) = base(run, verdict.as_ref())?;
+    let ledger = Ledger::new(run, observation, base, unit);
+    let peak = run.peak.map_or(0.0, |peak| peak.memory);
+    let processes = ledger.processes();
+    Some(RunAccount {
+        now: Moment::of(observation),
+        since: GrowthBase {
+            origin,
+            moment: ledger.base.moment,
+        },
+        memory: ledger.whole(peak),
+        peak_at: run.peak.map_or_else(Moment::default, |peak| peak.moment),
+        rss: observation.rss_sum,
+        groups: ledger.groups(),
+        parts: ledger.parts(),
+        processes,
+        processes_left_out: run.processes.dropped(),
+        samples: verdict
+            .as_ref()
+            .map_or(run.observations, |verdict| verdict.points),
+        is_over: run.is_over,
+        verdict,
+    })
+}
+
+/// What growth counts from: the marker, else the judged onset, else the first sample.
+fn base(run: &RunAnalysis, verdict: Option<&RunVerdict>) -> Option<(GrowthOrigin, Snapshot)> {
+    if let Some(marker) = &run.marker {
+        return Some((GrowthOrigin::Marker, marker.clone()));
+    }
+    let onset = verdict.and_then(|verdict| {
+        let x = verdict.growth_since_x()?;
+        run.shares.at(x, verdict.x_unit)
+    });
+    match onset {
+        Some(onset) => Some((GrowthOrigin::Onset, onset)),
+        None => Some((GrowthOrigin::FirstSample, run.shares.first()?.clone())),
+    }
+}
+
+/// The two moments that growth lies between, and what makes rows of them.
+struct Ledger<'a> {
+    run: &'a RunAnalysis,
+    now: &'a Observation,
+    base: Snapshot,
+    /// Where the newest part of the growth began, and how far that is from now.
+    recent: Option<(Snapshot, f64)>,
+}
+
+impl<'a> Ledger<'a> {
+    fn new(run: &'a RunAnalysis, now: &'a Observation, base: Snapshot, unit: XUnit) -> Ledger<'a> {
+        let corrected = |snapshot: Snapshot| correct_estimates(run, snapshot);
+        let recent = || {
+            let (from, to) = (base.moment.x(unit)?, now.x(unit)?);
+            let length = NEWEST_PART * (to - from);
+            let at = run.shares.at(to - length, unit)?;
+            let length = to - at.moment.x(unit)?;
+            (length > 0.0).then(|| (corrected(at), length))
+        };
+        let recent = recent();
+        Ledger {
+            run,
+            now,
+            base: corrected(base),
+            recent,
+        }
+    }
+
+    fn whole(&self, peak: f64) -> Amounts {
+        let recent = self.recent.as_ref();
+        Amounts {
+            base: bytes(self.base.total()),
+            now: self.now.memory,
+            peak: bytes(peak),
+            rate: recent.map(|(at, length)| (self.now.memory.0 as f64 - at.total()) / length),
+        }
+    }
+
+    fn processes(&self) -> Vec<ProcessAccount> {
+        let followed = self.run.processes.all();
+        let mut rows: Vec<ProcessAccount> = followed.map(|one| self.process(one)).collect();
+        rows.sort_by_key(|row| (Reverse(row.memory.peak), row.index));
+        rows
+    }
+
+    fn process(&self, followed: &Followed) -> ProcessAccount {
+        let alive = self.alive(followed.share.index);
+        let share = alive.unwrap_or(&followed.share);
+        ProcessAccount {
+            index: share.index,
+            pid: share.pid,
+            role: share.role,
+            rank: share.rank,
+            is_alive: alive.is_some(),
+            memory: self.amounts(share, followed.peak),
+            first: followed.first,
+            rss: share.rss,
+            private: share.private,
+            gpu: share.gpu,
+            cpu_percent: followed.cpu_percent,
+            seen: followed.seen,
+            trend: followed.trend.points(),
+            is_estimate: !share.is_read,
+            info: self.run.processes.info(share.index).cloned(),
+        }
+    }
+
+    fn alive(&self, index: ProcessIndex) -> Option<&'a ProcessShare> {
+        let share = self.now.processes.iter().find(|share| share.index == index);
+        share.filter(|share| share.memory + share.rss > Bytes::ZERO)
+    }
+
+    fn amounts(&self, share: &ProcessShare, peak: Bytes) -> Amounts {
+        let then = |snapshot: &Snapshot| snapshot.share(share.index).total();
+        let rate = |(at, length): &(Snapshot, f64)| (share.memory.0 as f64 - then(at)) / length;
+        Amounts {
+            base: bytes(then(&self.base)),
+            now: share.memory,
+            peak,
+            rate: self.recent.as_ref().map(rate),
+        }
+    }
+
+    fn groups(&self) -> Vec<GroupAccount> {
+        let mut ranks: Vec<Rank> = self.now.processes.iter().filter_map(|it| it.rank).collect();
+        ranks.sort_unstable();
+        ranks.dedup();
+        let several = ranks.len() > 1;
+        let mut groups: BTreeMap<(Option<Rank>, Role), GroupSums> = BTreeMap::new();
+        let mut group = |rank: Option<Rank>, role: Role, add: &dyn Fn(&mut GroupSums)| {
+            let rank = rank.filter(|_| several);
+            add(groups.entry((rank, role)).or_default());
+        };
+        for share in &self.now.processes {
+            group(share.rank, share.role, &|sums| sums.add(share));
+        }
+        for (snapshot, is_base) in self.snapshots() {
+            for (index, amount) in &snapshot.shares {
+                // A role may be recognised late: the newest one counts.
+                if let Some(followed) = self.run.processes.get(*index) {
+                    let (rank, role) = (followed.share.rank, followed.share.role);
+                    group(rank, role, &|sums| sums.add_before(amount.total(), is_base));
+                }
+            }
+        }
+        let length = self.recent.as_ref().map(|(_, length)| *length);
+        groups
+            .into_iter()
+            .map(|((rank, role), sums)| {
+                let peak = self.run.processes.peak(rank, role);
+                sums.account(rank, role, peak, length)
+            })
+            .collect()
+    }
+
+    fn snapshots(&self) -> impl Iterator<Item = (&Snapshot, bool)> {
+        let recent = self.recent.iter().map(|(snapshot, _)| (snapshot, false));
+        recent.chain([(&self.base, true)])
+    }
+
+    fn parts(&self) -> Vec<PartAccount> {
+        let mut parts: BTreeMap<(Role, Kind), (f64, f64)> = BTreeMap::new();
+        for share in &self.now.processes {
+            for (kind, amount) in kinds(&Share::of(share)) {
+                parts.entry((share.role, kind)).or_default().1 += amount;
+            }
+        }
+        for (index, amount) in &self.base.shares {
+            if let Some(followed) = self.run.processes.get(*index) {
+                for (kind, amount) in kinds(amount) {
+                    parts.entry((followed.share.role, kind)).or_default().0 += amount;
+                }
+            }
+        }
+        let mut rows: Vec<PartAccount> = parts
+            .into_iter()
+            .map(|((role, kind), (base, now))| PartAccount {
+                role,
+                kind,
+                base: bytes(base),
+                now: bytes(now),
+            })
+            .filter(|part| part.base + part.now > Bytes::ZERO)
+            .collect();
+        rows.sort_by_key(|part| (Reverse(part.growth().0.abs()), part.role));
+        rows
+    }
+}
+
+#[derive(Debug, Default)]
+struct GroupSums {
+    processes: u32,
+    memory: Bytes,
+    shared: Bytes,
+    swapped: Bytes,
+    rss: Bytes,
+    gpu: Option<Bytes>,
+    base: f64,
+    recent: f64,
+}
+
+impl GroupSums {
+    fn add(&mut self, share: &ProcessShare) {
+        self.processes += u32::from(share.memory + share.rss > Bytes::ZERO);
+        self.memory += share.memory;
+        self.shared += share.shared;
+        self.swapped += share.swapped;
+        self.rss += share.rss;
+        if let Some(gpu) = share.gpu {
+            *self.gpu.get_or_insert_default() += gpu;
+        }
+    }
+
+    fn add_before(&mut self, amount: f64, is_base: bool) {
+        match is_base {
+            true => self.base += amount,
+            false => self.recent += amount,
+        }
+    }
+
+    fn account(
+        self,
+        rank: Option<Rank>,
+        role: Role,
+        peak: Bytes,
+        length: Option<f64>,
+    ) -> GroupAccount {
+        GroupAccount {
+            role,
+            rank,
+            processes: self.processes,
+            memory: Amounts {
+                base: bytes(self.base),
+                now: self.memory,
+                peak,
+                rate: length.map(|length| (self.memory.0 as f64 - self.recent) / length),
+            },
+            shared: self.shared,
+            swapped: self.swapped,
+            rss: self.rss,
+            gpu: self.gpu,
+        }
+    }
+}
+
+impl RunAccount {
+    /// The group of a role, of all ranks.
+    pub fn role(&self, role: Role) -> impl Iterator<Item = &GroupAccount> {
+        self.groups.iter().filter(move |group| group.role == role)
+    }
+
+    /// Processes that are alive.
+    pub fn alive(&self) -> impl Iterator<Item = &ProcessAccount> {
+        self.processes.iter().filter(|process| process.is_alive)
+    }
+
+    /// Processes whose memory is an estimate.
+    pub fn estimated(&self) -> usize {
+        self.alive().filter(|process| process.is_estimate).count()
+    }
+
+    /// What the growth of memory counts.
+    pub fn unit(&self) -> XUnit {
+        self.verdict
+            .as_ref()
+            .map_or(XUnit::Second, |verdict| verdict.x_unit)
+    }
+}
+
+impl Amounts {
+    /// From the base to now; negative for what shrank.
+    pub fn growth(&self) -> ByteDelta {
+        self.now.since(self.base)
+    }
+}
+
+impl PartAccount {
+    /// From the base to now; negative for what shrank.
+    pub fn growth(&self) -> ByteDelta {
+        self.now.since(self.base)
+    }
+}
+
+impl ProcessAccount {
+    /// Growth since the base. A process that exited has none.
+    pub fn growth(&self) -> ByteDelta {
+        match self.is_alive {
+            true => self.memory.growth(),
+            false => ByteDelta(0),
+        }
+    }
+}
+
+impl Moment {
+    /// When an observation was made.
+    pub fn of(observation: &Observation) -> Moment {
+        Moment {
+            t: observation.t,
+            count: observation.count,
+        }
+    }
+
+    /// Its position on an axis of this unit.
+    pub fn x(self, unit: XUnit) -> Option<f64> {
+        match unit {
+            XUnit::Second => self.t.map(|t| t.0),
+            _ => self.count,
+        }
+    }
+
+    /// Whether it is later than another one, by time where both have one.
+    pub fn is_after(self, other: Moment) -> bool {
+        match (self.t, other.t) {
+            (Some(own), Some(other)) => own > other,
+            _ => self.count > other.count,
+        }
+    }
+
+    /// The share of the way to a later one; at `x` on the axis of `unit`.
+    pub(super) fn towards(self, other: Moment, way: f64, x: f64, unit: XUnit) -> Moment {
+        let between = |from: Option<f64>, to: Option<f64>| Some(from? + way * (to? - from?));
+        let t = between(self.t.map(|t| t.0), other.t.map(|t| t.0));
+        match unit {
+            XUnit::Second => Moment {
+                t: Some(Seconds(x)),
+                count: self.count,
+            },
+            _ => Moment {
+                t: t.map(Seconds),
+                count: Some(x),
+            },
+        }
+    }
+}
+
+impl Snapshot {
+    /// Memory of the run: of its processes where they are known.
+    fn total(&self) -> f64 {
+        match self.shares.is_empty() {
+            true => self.memory,
+            false => self.shares.values().map(Share::total).sum(),
+        }
+    }
+
+    fn share(&self, index: ProcessIndex) -> Share {
+        self.shares.get(&index).copied().unwrap_or_default()
+    }
+}
+
+impl Share {
+    pub(super) fn of(share: &ProcessShare) -> Share {
+        Share {
+            anonymous: share.anonymous().0 as f64,
+            shared: share.shared.0 as f64,
+            swapped: share.swapped.0 as f64,
+        }
+    }
+}
+
+fn kinds(share: &Share) -> [(Kind, f64); 3] {
+    [
+        (Kind::Anonymous, share.anonymous),
+        (Kind::Shared, share.shared),
+        (Kind::Swap, share.swapped),
+    ]
+}
+
+/// An estimate from before the first reading is corrected by what the reading showed: the process held
+/// that much all along.
+fn correct_estimates(run: &RunAnalysis, mut snapshot: Snapshot) -> Snapshot {
+    let number = snapshot.number;
+    for (index, share) in &mut snapshot.shares {
+        let read = run.processes.get(*index).and_then(|one| one.first_read);
+        if let Some((first, difference)) = read
+            && number < first
+        {
+            share.anonymous = (share.anonymous + difference).max(0.0);
+        }
+    }
+    snapshot
+}
+
+fn bytes(amount: f64) -> Bytes {
+    Bytes(amount.max(0.0).round() as u64)
+}
