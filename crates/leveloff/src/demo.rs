@@ -19,7 +19,7 @@ use leveloff_model::recording::Target;
 use leveloff_report::verdict::text::block;
 use leveloff_sampler::sampler::{SamplerError, SamplerOptions};
 use leveloff_sampler::tree::Scope;
-use leveloff_supervise::stop_requests::{StopRequests, Woken};
+use leveloff_supervise::termination_signals::{TerminationSignals, WaitResult};
 use leveloff_text::page::Page;
 
 use crate::cli::{DemoArgs, JudgeArgs, MetricsArgs, WatchArgs};
@@ -95,7 +95,7 @@ fn watch(args: &DemoArgs, trainer: &Trainer, entry: &Entry, place: &DemoPlace) -
     let recorder = plan.create_recording()?;
     let recording = recorder.path().to_owned();
     // Asked for before anything runs that would have to be stopped.
-    let stop = StopRequests::listen()?;
+    let stop = TerminationSignals::listen()?;
     let patient = Patient::start(command).inspect_err(|_| Recorder::discard(&recording))?;
     let stated = args.facts.stated();
     let session = Session::start(recorder, options(&watch, &patient))
@@ -163,7 +163,7 @@ fn options(watch: &WatchArgs, patient: &Patient) -> SamplerOptions {
 fn attend(
     mut session: Session,
     mut patient: Patient,
-    stop: &StopRequests,
+    stop: &TerminationSignals,
     mut audience: Audience,
 ) -> Result<(Summary, Ended)> {
     loop {
@@ -172,23 +172,23 @@ fn attend(
             .collect();
         let woken = stop.wait_for(&handles, session.next_turn_at())?;
         match woken {
-            Woken::Stop => {
+            WaitResult::Signal => {
                 patient.stop();
                 continue;
             }
             // Whoever leaves has seen enough; without a screen the rest is short.
-            Woken::Other(1) => {
+            WaitResult::Other(1) => {
                 patient.ask_to_stop();
                 audience = Audience::Nobody;
                 continue;
             }
-            Woken::Other(_) | Woken::Deadline => {}
+            WaitResult::Other(_) | WaitResult::Deadline => {}
         }
         // Also after its end: the last steps, and who went, are part of the run.
         if !show(&mut session, &mut audience)? {
             patient.ask_to_stop();
         }
-        if woken == Woken::Other(0) {
+        if woken == WaitResult::Other(0) {
             let ended = patient.ended()?;
             session.end_recording(ended.reason());
             audience.see_end();

@@ -7,9 +7,9 @@ use anyhow::{Result, bail};
 use leveloff_model::units::Limit;
 use leveloff_sampler::progress::LogFollower;
 use leveloff_supervise::guard::bundle::BundleFile;
-use leveloff_supervise::guard::gauge::Stated;
+use leveloff_supervise::guard::limit_usage::StatedLimits;
 use leveloff_supervise::guard::{Forecast, Guard, GuardOptions, Judgement};
-use leveloff_supervise::stop_requests::StopRequests;
+use leveloff_supervise::termination_signals::TerminationSignals;
 
 use crate::chronicle::Reading;
 use crate::cli::{GuardArgs, GuardCommandArgs, ReportFormat};
@@ -55,7 +55,7 @@ pub fn run(args: &GuardCommandArgs) -> Result<ExitCode> {
         None => plan.create_scratch().unzip(),
     };
     notice(&subject.picked);
-    let stop = StopRequests::listen()?;
+    let stop = TerminationSignals::listen()?;
     let stated = args.watch.facts.stated();
     let options = subject.options(&args.watch);
     let published = |plain: Session| plain.publish_to(metrics);
@@ -91,7 +91,7 @@ pub fn options(limit: Option<Limit>, args: &GuardArgs) -> Result<Option<GuardOpt
         );
     }
     Ok(Some(GuardOptions {
-        stated: Stated {
+        stated: StatedLimits {
             limit,
             warn_at: args.warn_at,
             gpu: args.gpu_limit,

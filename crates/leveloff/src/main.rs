@@ -23,7 +23,7 @@ fn main() -> ExitCode {
         return code;
     }
     // So are what starts a command again after a stop, and what stands between us and a hook.
-    if let Some(code) = restart::starter_entry().or_else(hook_entry) {
+    if let Some(code) = restart::wrapper_entry().or_else(hook_entry) {
         return code;
     }
     let code = match asked().map_err(Into::into).and_then(|asked| obey(&asked)) {

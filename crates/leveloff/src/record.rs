@@ -9,7 +9,7 @@ use leveloff_model::sample::Tick;
 use leveloff_sampler::progress::LogFollower;
 use leveloff_sampler::sampler::SamplerOptions;
 use leveloff_supervise::guard::Guard;
-use leveloff_supervise::stop_requests::StopRequests;
+use leveloff_supervise::termination_signals::TerminationSignals;
 
 use crate::cli::RecordArgs;
 use crate::guard::options as guard_options;
@@ -52,7 +52,7 @@ pub fn run(args: &RecordArgs) -> Result<ExitCode> {
         recorder.path().display()
     ));
     let options = subject.options(&args.watch);
-    let stop = StopRequests::listen()?;
+    let stop = TerminationSignals::listen()?;
     let stated = (!args.target.system).then(|| args.watch.facts.stated());
     let published = |plain: Session| plain.publish_to(metrics);
     let (mut session, _) = begin(Some(recorder), options, stated.as_ref(), guard, published)?;
@@ -101,7 +101,7 @@ pub fn begin(
 /// Until the run ended, the time is over or a signal asks to stop.
 pub fn watch(
     session: &mut Session,
-    stop: &StopRequests,
+    stop: &TerminationSignals,
     until: Option<Instant>,
 ) -> Result<(EndReason, &'static str)> {
     loop {

@@ -80,24 +80,24 @@ pub fn run(args: &RunArgs) -> Result<RunEnd> {
     // If nothing ran, there is nothing in the file that was made for it.
     let stage = stage.inspect_err(|_| Recorder::discard(&recording))?;
     let mut oom = OomWatch::begin();
-    if let Some((isolation, group)) = isolation.and_then(|it| Some((it, it.group()?))) {
-        oom.isolated_in(group, isolation.limit());
+    if let Some((isolation, group)) = isolation.and_then(|it| Some((it, it.cgroup()?))) {
+        oom.set_job_cgroup(group, isolation.limit());
     }
-    let entrance = isolation.and_then(Isolation::entrance);
+    let limit = isolation.and_then(Isolation::child_limit);
     let launched = match &stage {
-        Some(stage) => stage.launch(&started, entrance),
-        None => launch::launch(&started, entrance),
+        Some(stage) => stage.launch(&started, limit),
+        None => launch::launch(&started, limit),
     };
     let mut launch = launched.inspect_err(|_| Recorder::discard(&recording))?;
     if let Some(isolation) = isolation {
-        notice(&isolation.words());
+        notice(&isolation.describe());
     }
-    oom.expect(launch.child());
+    oom.add_command(launch.child());
     let stated = args.watch.facts.stated();
     let mut watching = Watching::start(recorder, options(args, &launch), &stated, oom, metrics);
     // Who starts the run again must outlive it.
     let spared = restarts.is_some().then(|| launch.child());
-    watching.guard = guard.map(|guard| guard.sparing(spared));
+    watching.guard = guard.map(|guard| guard.excluding(spared));
     watching.restarts = restarts;
     watching.show = stage.and_then(|stage| stage.open(&command, &recording, &stated, &mut launch));
     let outcome = serve(&mut launch, &mut watching)?;

@@ -17,9 +17,9 @@ use leveloff_model::units::{Seconds, Step};
 use leveloff_prometheus::metrics::Metrics;
 use leveloff_sampler::clock::{Clock, SystemClock};
 use leveloff_sampler::sampler::{Sampler, SamplerError, SamplerOptions};
-use leveloff_supervise::guard::{self, Guard, Judgement, Seen};
+use leveloff_supervise::guard::{self, Guard, Judgement, SessionView};
 use leveloff_supervise::oom::{OomReport, OomWatch};
-use leveloff_supervise::restart::Ending;
+use leveloff_supervise::restart::StopState;
 
 use crate::cli::WatchArgs;
 use crate::guard::bundle_reports;
@@ -147,7 +147,7 @@ impl Session {
             && now < self.next
         {
             let standing = self.sampler.glance();
-            if !guard.glance(&standing) {
+            if !guard.check_between_samples(&standing) {
                 self.next_glance = guard.pace().map(|pace| now + pace);
                 return Ok(None);
             }
@@ -170,11 +170,11 @@ impl Session {
         let mut tick = tick?;
         tick.events.append(&mut self.news);
         if let Some(guard) = &mut self.guard {
-            let seen = Seen {
+            let view = SessionView {
                 judge: self.judge.as_ref().map(|judge| judge as &dyn Judgement),
                 recording: self.recording.as_deref(),
             };
-            guard.take(&mut tick, &mut self.sampler, &seen);
+            guard.take(&mut tick, &mut self.sampler, &view);
             self.next_glance = guard.pace().map(|pace| now + pace);
         }
         if let Some(recorder) = &mut self.recorder {
@@ -185,7 +185,7 @@ impl Session {
             judge.take(&tick);
         }
         self.publish(&tick);
-        self.oom.see(&tick);
+        self.oom.observe(&tick);
         self.last_t = tick.sample.t;
         self.last_step = tick.sample.progress.step;
         self.status.show(&tick);
@@ -230,7 +230,7 @@ impl Session {
 
     /// Has the run guarded from now on, if it can be: the first sample must have been taken.
     pub fn guard_by(&mut self, mut guard: Guard) -> Result<()> {
-        guard.take_post(&self.sampler)?;
+        guard.attach(&self.sampler)?;
         self.next_glance = guard.pace().map(|pace| Instant::now() + pace);
         self.guard = Some(Box::new(guard));
         Ok(())
@@ -246,7 +246,7 @@ impl Session {
     /// The user does not want to wait for the guard's next stage.
     pub fn hurry_stop(&mut self) {
         if let Some(guard) = &mut self.guard {
-            guard.hurry();
+            guard.skip_stage();
         }
     }
 
@@ -263,12 +263,12 @@ impl Session {
         self.last_step
     }
 
-    /// What the guard has to say of a command that ended.
-    pub fn ending(&self) -> Ending {
+    /// The part that the guard had in the end of a command.
+    pub fn stop_state(&self) -> StopState {
         match &self.guard {
-            Some(guard) if guard.is_stopping() => Ending::BeingStopped,
-            Some(guard) if guard.stopped().is_some() => Ending::Stopped(self.last_step),
-            _ => Ending::Itself,
+            Some(guard) if guard.is_stopping() => StopState::Stopping,
+            Some(guard) if guard.stopped().is_some() => StopState::Stopped(self.last_step),
+            _ => StopState::NotStopped,
         }
     }
 
@@ -286,7 +286,7 @@ impl Session {
     /// The run is started again: guard and judge begin anew, the recording goes on.
     pub fn begin_anew(&mut self) {
         if let Some(guard) = &mut self.guard {
-            guard.begin_anew();
+            guard.restart();
         }
         self.has_told_stop = false;
         // The steps of the one before are not this one's.
@@ -298,7 +298,7 @@ impl Session {
         let stopped = self.guard.as_deref().and_then(Guard::stopped);
         stopped
             .filter(|_| !self.has_told_stop)
-            .map_or_else(Vec::new, guard::told)
+            .map_or_else(Vec::new, guard::stop_summary)
     }
 
     /// Whether the guard is ending the run, and not all of it has ended.
@@ -352,7 +352,7 @@ impl Session {
         let recording = self.recording.clone();
         let killed = self.oom_report(reason);
         self.end(reason);
-        killed.iter().for_each(|killed| notice(&killed.words()));
+        killed.iter().for_each(|killed| notice(&killed.message()));
         if let Some(recording) = recording {
             notice(&where_recorded(&recording));
         }
@@ -373,7 +373,7 @@ impl Session {
         let is_post_mortem = killed.is_some() || was_stopped;
         let first = guarded
             .into_iter()
-            .chain(killed.map(|killed| killed.words()));
+            .chain(killed.map(|killed| killed.message()));
         let lines = first.chain(verdict).chain(summary.lines(ended, is_over));
         let left = guard.as_mut().filter(|_| !is_over && !was_stopped);
         let lines: Vec<String> = lines.chain(left.map(|guard| guard.leave())).collect();
@@ -388,7 +388,7 @@ impl Session {
         }
         if let Some(mut guard) = guard {
             if is_post_mortem {
-                guard.collect(&lines, source.as_deref(), bundle_reports);
+                guard.complete_bundle(&lines, source.as_deref(), bundle_reports);
             }
             guard.wait_for_hooks();
         }

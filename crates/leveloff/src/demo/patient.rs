@@ -126,7 +126,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
-    use leveloff_supervise::stop_requests::{StopRequests, Woken};
+    use leveloff_supervise::termination_signals::{TerminationSignals, WaitResult};
 
     fn shell(script: &str) -> Patient {
         let mut command = Command::new("sh");
@@ -137,11 +137,11 @@ mod tests {
     #[test]
     fn its_end_is_noticed_and_told() {
         let patient = shell("exit 3");
-        let stop = StopRequests::listen().unwrap();
+        let stop = TerminationSignals::listen().unwrap();
         let far = Instant::now() + Duration::from_secs(60);
         assert_eq!(
             stop.wait_for(&[patient.handle()], far).unwrap(),
-            Woken::Other(0)
+            WaitResult::Other(0)
         );
         let ended = patient.ended().unwrap();
         assert_eq!(ended.reason(), EndReason::Exited(3));

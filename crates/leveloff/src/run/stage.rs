@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use leveloff_dashboard::event::{Event, Mode, Subject};
 use leveloff_dashboard::theme::Look;
 use leveloff_model::recording::StatedFacts;
-use leveloff_supervise::launch::{self, Entrance, Launch};
+use leveloff_supervise::launch::{self, ChildLimit, Launch};
 
 use crate::notice::notice;
 use crate::show::{Answers, Programme, Show, StartedCommand};
@@ -37,8 +37,8 @@ impl Stage {
     }
 
     /// Starts the command with its output there. If nothing ran, no log stays.
-    pub fn launch(&self, command: &[OsString], entrance: Option<&Entrance>) -> Result<Launch> {
-        launch::launch_into(command, entrance, &self.file)
+    pub fn launch(&self, command: &[OsString], limit: Option<&ChildLimit>) -> Result<Launch> {
+        launch::launch_into(command, limit, &self.file)
             .inspect_err(|_| drop(std::fs::remove_file(&self.log)))
     }
 

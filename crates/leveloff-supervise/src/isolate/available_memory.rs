@@ -1,4 +1,4 @@
-//! How much memory there is for a job, and how much of it a limit may be.
+//! How much memory is available for a job, and how large its limit may be.
 
 use anyhow::{Result, bail};
 use leveloff_model::process::Pid;
@@ -9,38 +9,37 @@ use leveloff_sampler::cgroup::CgroupReader;
 use leveloff_sampler::machine::MachineReader;
 use leveloff_sampler::proc_root::ProcRoot;
 
-/// The nearest ceiling that the job has to stay below; `None` when nothing is known to limit it.
+/// The nearest ceiling of the job; `None` if none is known.
 #[derive(Debug, Clone, Copy)]
-pub struct Room(Option<Ceiling>);
+pub struct AvailableMemory(Option<Ceiling>);
 
-/// Left to the rest of the machine when no size is given, as a part of the ceiling: the kernel begins
-/// to reclaim from everybody at two or three per cent free, and whoever logs in to see what is wrong
-/// needs a few hundred MiB. Of 32 GiB these are 1.6.
+/// Without a stated size, this share of the ceiling is left to the rest of the machine: the kernel begins to reclaim from all
+/// processes at two or three percent free, and a login needs a few hundred MiB. Of 32 GiB it is 1.6.
 const RESERVE: f64 = 0.05;
 
-/// No training fits in less, and an interpreter that is killed while it starts explains nothing.
+/// No training fits in less; an interpreter would be killed while it starts.
 const SMALLEST: Bytes = Bytes(16 << 20);
 
-impl Room {
-    /// Of this machine, for whoever starts from our own control group.
+impl AvailableMemory {
+    /// The memory of this machine, for a process in our own control group.
     ///
-    /// Swap does not count: a machine that is down to its swap is what isolation is to prevent.
-    pub fn here() -> Room {
+    /// Swap does not count: isolation has to keep the machine from swapping.
+    pub fn here() -> AvailableMemory {
         let proc = ProcRoot::live();
         let here = Pid(rustix::process::getpid().as_raw_pid());
         let machine = MachineReader::new(&proc, "/dev/shm").read(false);
         let mut group = CgroupReader::new(&proc, "/", here);
         group.read(true);
-        Room::between(group.ceiling(), &machine)
+        AvailableMemory::between(group.ceiling(), &machine)
     }
 
-    fn between(cgroup: Option<Ceiling>, machine: &MachineReading) -> Room {
+    fn between(cgroup: Option<Ceiling>, machine: &MachineReading) -> AvailableMemory {
         let without_swap = MachineReading {
             swap_total: None,
             swap_used: None,
             ..*machine
         };
-        Room(nearest(&Limits {
+        AvailableMemory(nearest(&Limits {
             stated: None,
             cgroup,
             rlimit: None,
@@ -49,13 +48,13 @@ impl Room {
         }))
     }
 
-    /// The size that was asked for, if it can protect anything; without one, what is free less a
-    /// reserve. A share is one of the whole ceiling, as everywhere else.
-    pub fn size(&self, asked: Option<Limit>) -> Result<Bytes> {
-        let size = match (asked, self.0) {
+    /// The stated size, if it can protect anything; without one, the free memory less a reserve. A share refers to the
+    /// whole ceiling, as everywhere else.
+    pub fn size(&self, stated: Option<Limit>) -> Result<Bytes> {
+        let size = match (stated, self.0) {
             (Some(Limit::Size(size)), _) => size,
-            (Some(Limit::Share(share)), Some(ceiling)) => part(ceiling.limit, share),
-            (None, Some(ceiling)) => left_of(&ceiling)?,
+            (Some(Limit::Share(share)), Some(ceiling)) => ceiling.limit.share(share),
+            (None, Some(ceiling)) => free_less_reserve(&ceiling)?,
             (_, None) => bail!(
                 "cannot tell how much memory there is here, so --isolate needs a size, such as \
                  --isolate 28GiB"
@@ -74,21 +73,21 @@ impl Room {
         Ok(size)
     }
 
-    /// What has to be known about a size that is not all free.
+    /// A warning about a limit that is larger than the free memory.
     pub fn caveat(&self, size: Bytes) -> Option<String> {
         let ceiling = self.0.filter(|ceiling| size > ceiling.headroom())?;
         Some(format!(
-            "others hold so much of {} that only {} are free, so it may be full before that",
-            named(&ceiling),
-            ceiling.headroom()
+            "only {} of {} are free, so it may be full before that",
+            ceiling.headroom(),
+            named(&ceiling)
         ))
     }
 }
 
-fn left_of(ceiling: &Ceiling) -> Result<Bytes> {
+fn free_less_reserve(ceiling: &Ceiling) -> Result<Bytes> {
     let left = ceiling
         .headroom()
-        .saturating_sub(part(ceiling.limit, RESERVE));
+        .saturating_sub(ceiling.limit.share(RESERVE));
     if left < SMALLEST {
         bail!(
             "only {} of {} are free, which leaves nothing to isolate a job in; free some, or give \
@@ -98,10 +97,6 @@ fn left_of(ceiling: &Ceiling) -> Result<Bytes> {
         );
     }
     Ok(left)
-}
-
-fn part(whole: Bytes, share: f64) -> Bytes {
-    Bytes((whole.0 as f64 * share) as u64)
 }
 
 fn named(ceiling: &Ceiling) -> String {
@@ -117,9 +112,8 @@ mod tests {
 
     const GIB: u64 = 1 << 30;
 
-    /// A machine of 32 GiB and 8 GiB of swap, of which this is available, and perhaps a group of 8
-    /// GiB that is half full.
-    fn room(available: u64, is_grouped: bool) -> Room {
+    /// A machine of 32 GiB and 8 GiB of swap with this much available, and perhaps a control group of 8 GiB that is half full.
+    fn memory(available: u64, in_cgroup: bool) -> AvailableMemory {
         let machine = MachineReading {
             total: Some(Bytes(32 * GIB)),
             available: Some(Bytes(available)),
@@ -127,61 +121,62 @@ mod tests {
             swap_used: Some(Bytes::ZERO),
             ..MachineReading::default()
         };
-        let group = is_grouped.then_some(Ceiling {
+        let group = in_cgroup.then_some(Ceiling {
             kind: CeilingKind::Cgroup,
             limit: Bytes(8 * GIB),
             used: Bytes(4 * GIB),
         });
-        Room::between(group, &machine)
+        AvailableMemory::between(group, &machine)
     }
 
-    fn refusal(room: Room, asked: Option<Limit>) -> String {
-        room.size(asked).unwrap_err().to_string()
-    }
-
-    #[test]
-    fn without_a_size_it_is_what_is_free_less_a_reserve_and_no_swap() {
-        let size = room(20 * GIB, false).size(None).unwrap();
-        assert_eq!(size, Bytes(20 * GIB - part(Bytes(32 * GIB), RESERVE).0));
-        let size = room(20 * GIB, true).size(None).unwrap();
-        assert_eq!(size, Bytes(4 * GIB - part(Bytes(8 * GIB), RESERVE).0));
-        assert!(refusal(room(GIB, false), None).contains("only 1.0 GiB of the machine"));
+    fn refusal(memory: AvailableMemory, stated: Option<Limit>) -> String {
+        memory.size(stated).unwrap_err().to_string()
     }
 
     #[test]
-    fn a_share_is_one_of_the_ceiling() {
+    fn without_a_size_it_is_the_free_memory_less_a_reserve_and_no_swap() {
+        let size = memory(20 * GIB, false).size(None).unwrap();
+        assert_eq!(size, Bytes(20 * GIB - Bytes(32 * GIB).share(RESERVE).0));
+        let size = memory(20 * GIB, true).size(None).unwrap();
+        assert_eq!(size, Bytes(4 * GIB - Bytes(8 * GIB).share(RESERVE).0));
+        assert!(refusal(memory(GIB, false), None).contains("only 1.0 GiB of the machine"));
+    }
+
+    #[test]
+    fn a_share_refers_to_the_ceiling() {
         let half = Some(Limit::Share(0.5));
-        assert_eq!(room(20 * GIB, false).size(half).unwrap(), Bytes(16 * GIB));
-        assert_eq!(room(20 * GIB, true).size(half).unwrap(), Bytes(4 * GIB));
+        assert_eq!(memory(20 * GIB, false).size(half).unwrap(), Bytes(16 * GIB));
+        assert_eq!(memory(20 * GIB, true).size(half).unwrap(), Bytes(4 * GIB));
     }
 
     #[test]
     fn a_size_that_protects_nothing_is_refused() {
-        for asked in [Limit::Size(Bytes(33 * GIB)), Limit::Share(1.0)] {
-            let said = refusal(room(20 * GIB, false), Some(asked));
+        for stated in [Limit::Size(Bytes(33 * GIB)), Limit::Share(1.0)] {
+            let said = refusal(memory(20 * GIB, false), Some(stated));
             assert!(said.contains("machine's memory of 32.0 GiB"), "{said}");
         }
-        let said = refusal(room(20 * GIB, true), Some(Limit::Size(Bytes(9 * GIB))));
+        let said = refusal(memory(20 * GIB, true), Some(Limit::Size(Bytes(9 * GIB))));
         assert!(said.contains("control group's limit of 8.0 GiB"), "{said}");
-        let said = refusal(room(20 * GIB, false), Some(Limit::Size(Bytes::ZERO)));
+        let said = refusal(memory(20 * GIB, false), Some(Limit::Size(Bytes::ZERO)));
         assert!(said.contains("at least 16 MiB"), "{said}");
     }
 
     #[test]
-    fn a_size_that_is_not_free_is_taken_and_said() {
-        let room = room(20 * GIB, false);
-        let size = room.size(Some(Limit::Size(Bytes(28 * GIB)))).unwrap();
+    fn a_size_that_is_not_free_is_taken_with_a_warning() {
+        let memory = memory(20 * GIB, false);
+        let size = memory.size(Some(Limit::Size(Bytes(28 * GIB)))).unwrap();
         assert!(
-            room.caveat(size)
+            memory
+                .caveat(size)
                 .unwrap()
-                .contains("only 20.0 GiB are free")
+                .contains("only 20.0 GiB of the machine")
         );
-        assert_eq!(room.caveat(Bytes(19 * GIB)), None);
+        assert_eq!(memory.caveat(Bytes(19 * GIB)), None);
     }
 
     #[test]
-    fn where_nothing_is_known_a_size_is_asked_for() {
-        let unknown = Room::between(None, &MachineReading::default());
+    fn without_a_known_ceiling_a_size_is_needed() {
+        let unknown = AvailableMemory::between(None, &MachineReading::default());
         assert!(refusal(unknown, None).contains("needs a size"));
         assert!(refusal(unknown, Some(Limit::Share(0.5))).contains("needs a size"));
         let size = unknown.size(Some(Limit::Size(Bytes(GIB)))).unwrap();
