@@ -2,6 +2,7 @@
 
 use leveloff_classifier::compare::{CONFIDENCE, ChangeFinding, Difference, Outcome};
 use leveloff_classifier::observation::XUnit;
+use leveloff_classifier::units::X;
 use leveloff_text::comparison::{
     because, change_words, finding_words, outcome_words, quantity_words, remarks, value_words,
 };
@@ -174,7 +175,7 @@ fn write_places(compared: &Compared, page: &mut Markup) {
         page.raw("<tr>");
         page.element(
             "th scope=\"row\"",
-            &XPosition::new(place.x, unit).to_string(),
+            &XPosition::new(X(place.x), unit).to_string(),
         );
         page.element("td class=\"n\"", &amount(place.before));
         page.element("td class=\"n\"", &amount(place.after));

@@ -2,6 +2,7 @@
 
 use leveloff_classifier::compare::{CONFIDENCE, Comparison, Difference};
 use leveloff_classifier::observation::XUnit;
+use leveloff_classifier::units::X;
 use leveloff_text::comparison::{
     because, change_words, finding_words, outcome_words, quantity_words, remarks, value_words,
 };
@@ -70,7 +71,7 @@ fn places(compared: &Compared) -> String {
         .iter()
         .map(|place| {
             [
-                XPosition::new(place.x, unit).to_string(),
+                XPosition::new(X(place.x), unit).to_string(),
                 amount(place.before),
                 amount(place.after),
                 change(place.after - place.before),

@@ -3,6 +3,7 @@
 use leveloff_classifier::compare::{CONFIDENCE, ChangeFinding, Comparison, Difference, Outcome};
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::profile::Quantity;
+use leveloff_classifier::units::X;
 use leveloff_model::process::printable;
 use leveloff_text::comparison::{
     because, change_words, finding_words, outcome_words, quantity_words, remarks, value_words,
@@ -128,7 +129,7 @@ fn write_places(compared: &Compared, page: &mut Page) {
 
 fn place_row(place: &CommonPlace, unit: XUnit) -> [String; 4] {
     [
-        XPosition::new(place.x, unit).to_string(),
+        XPosition::new(X(place.x), unit).to_string(),
         amount(place.before),
         amount(place.after),
         change(place.after - place.before),

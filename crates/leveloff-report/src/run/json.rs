@@ -146,9 +146,9 @@ impl PartRow {
             settled: Plain(Some(part.settled)),
             peak: Plain(Some(part.peak)),
             growth: Plain(Some(part.growth())),
-            rate: Plain(part.rate.map(|rate| rate.value)),
-            rate_low: Plain(part.rate.map(|rate| rate.low)),
-            rate_high: Plain(part.rate.map(|rate| rate.high)),
+            rate: Plain(part.rate.map(|rate| rate.value.0)),
+            rate_low: Plain(part.rate.map(|rate| rate.low.0)),
+            rate_high: Plain(part.rate.map(|rate| rate.high.0)),
             share: Plain(part.share),
             rss_bytes: part.rss.map(|rss| rss.0),
             processes: part.processes,
@@ -191,7 +191,7 @@ impl MachineRow {
         let whole = |bytes: f64| Plain(Some(bytes.round()));
         MachineRow {
             baseline_bytes: whole(sizing.baseline),
-            warmup_end_x: Plain(sizing.warmup_end_x),
+            warmup_end_x: Plain(sizing.warmup_end_x.map(|x| x.0)),
             level_bytes: whole(sizing.level),
             peak_bytes: whole(sizing.peak),
             needed_bytes: whole(sizing.needed),

@@ -1,8 +1,9 @@
 //! What is drawn besides the curves: limit, level, the growth that was fitted, and where it leads.
 //! All of it is in the verdict; the chart only connects the ends.
 
+use leveloff_classifier::units::{Amount, X};
 use leveloff_classifier::verdict::{Judgement, Verdict};
-use leveloff_text::verdict::{bytes, is_from_the_start, short_risk_words};
+use leveloff_text::verdict::{is_from_the_start, short_risk_words};
 use leveloff_text::x_position::XPosition;
 use serde::Serialize;
 
@@ -72,7 +73,7 @@ fn level(memory: &Judgement) -> Option<Fitted> {
     is_level.then(|| Fitted {
         from: place(since, level),
         to: place(last, level),
-        label: format!("level {}", bytes(level)),
+        label: format!("level {}", level.bytes()),
     })
 }
 
@@ -93,9 +94,9 @@ fn forecast(report: &RunReport) -> Option<Forecast> {
     let risk = run.risk.as_ref()?;
     let [_, label] = short_risk_words(risk, run);
     Some(Forecast {
-        at: place(risk.at_x, risk.limit.0 as f64),
-        earliest: Number::of(Some(risk.earliest_x)),
-        latest: Number::of(risk.latest_x),
+        at: place(risk.at_x, risk.limit.into()),
+        earliest: Number::of(Some(risk.earliest_x.0)),
+        latest: Number::of(risk.latest_x.map(|x| x.0)),
         in_s: Number::of(risk.in_time.map(|time| time.0)),
         label,
     })
@@ -111,11 +112,11 @@ fn since(report: &RunReport) -> Option<Since> {
         Verdict::Undecided => return None,
     };
     Some(Since {
-        x: Number::of(Some(x)),
+        x: Number::of(Some(x.0)),
         label: format!("{what} {}", XPosition::new(x, run.x_unit)),
     })
 }
 
-fn place(x: f64, y: f64) -> [Number; 2] {
-    [Number::of(Some(x)), Number::of(Some(y.round()))]
+fn place(x: X, y: Amount) -> [Number; 2] {
+    [Number::of(Some(x.0)), Number::of(Some(y.0.round()))]
 }
