@@ -152,3 +152,19 @@ fn a_first_line_that_is_not_whole_decides_nothing_yet() {
         ));
     }
 }
+
+/// The shared fixtures of the protocol: what a reader makes of whole files.
+#[test]
+fn a_torn_last_line_of_the_fixtures_waits_and_a_rotated_file_is_the_same_processes() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/marks");
+    let mut torn = followed(&fixtures.join("torn.jsonl"));
+    assert_eq!(steps(&torn.poll().unwrap()), [Step(1), Step(2)]);
+    assert_eq!(torn.bad_lines(), 0);
+    let mut rotated = followed(&fixtures.join("rotated.jsonl"));
+    let news = rotated.poll().unwrap();
+    assert_eq!(steps(&news), [Step(41), Step(42)]);
+    assert_eq!(news.updates[0].obeys_stop, Some(true));
+    let mut hostile = followed(&fixtures.join("hostile.jsonl"));
+    let last = hostile.poll().unwrap().updates.pop();
+    assert_eq!(last.and_then(|update| update.step), Some(Step(35)));
+}

@@ -90,6 +90,22 @@ fn a_request_is_ours_alone_and_says_why() {
     assert_eq!(found.mode() & 0o777, 0o600);
 }
 
+/// The shared fixtures of the protocol: trainings are tested to read these texts.
+#[test]
+fn a_request_is_written_as_the_fixtures_have_it() {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/marks/stop-requests.json");
+    let cases: Vec<serde_json::Value> = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+    let written: Vec<_> = cases
+        .iter()
+        .filter(|case| case["is_written"] == true)
+        .collect();
+    assert!(!written.is_empty());
+    for case in written {
+        assert_eq!(content(case["reason"].as_str().unwrap()), case["text"]);
+    }
+}
+
 #[test]
 fn a_long_reason_stays_within_what_trainings_read() {
     for reason in ["\"".repeat(10_000), "ü".repeat(10_000)] {
