@@ -4,21 +4,25 @@
 use std::ops::{Add, Div, Mul, Sub};
 
 use leveloff_model::units::{ByteDelta, Bytes};
+use serde::Serialize;
 
 use crate::observation::XUnit;
 
 /// A position on a run's x axis, or a length of it. [`RunVerdict::x_unit`](crate::verdict::RunVerdict::x_unit)
 /// says what it counts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, PartialOrd)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, PartialOrd, Serialize)]
+#[serde(transparent)]
 pub struct X(pub f64);
 
 /// An amount of what a series measures: bytes, or a number of descriptors, processes or tensors. The
 /// [`Subject`](crate::verdict::Subject) of the series says which.
-#[derive(Debug, Clone, Copy, Default, PartialEq, PartialOrd)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, PartialOrd, Serialize)]
+#[serde(transparent)]
 pub struct Amount(pub f64);
 
 /// Growth: an amount for each unit of x.
-#[derive(Debug, Clone, Copy, Default, PartialEq, PartialOrd)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, PartialOrd, Serialize)]
+#[serde(transparent)]
 pub struct AmountPerX(pub f64);
 
 /// A position on the x axis, with what the axis counts.
