@@ -172,8 +172,8 @@ fn natural(name: &str) -> Vec<(String, u64)> {
 
 #[cfg(test)]
 mod tests {
+    use crate::cases::fleet;
     use crate::finding::finding_words;
-    use crate::samples::fleet;
 
     #[test]
     fn the_worst_comes_first_and_numbers_are_numbers() {

@@ -14,6 +14,8 @@
 //! - [`page`] and [`paint`]: 80-column text for a terminal.
 
 pub mod braille;
+#[cfg(any(test, feature = "cases"))]
+pub mod cases;
 pub mod comparison;
 pub mod evidence;
 pub mod finding;
@@ -27,8 +29,6 @@ pub mod page;
 pub mod paint;
 pub mod progress_axis;
 pub mod rate;
-#[cfg(any(test, feature = "samples"))]
-pub mod samples;
 pub mod sizing;
 pub mod subject;
 pub mod tally;

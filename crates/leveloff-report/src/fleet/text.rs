@@ -123,7 +123,7 @@ fn findings(fleet: &Fleet) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use leveloff_text::samples::{fleet, member};
+    use leveloff_text::cases::{fleet, member};
 
     #[test]
     fn the_table_has_what_was_asked_for() {

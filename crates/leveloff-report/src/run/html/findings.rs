@@ -42,10 +42,5 @@ fn write_ruled_out(report: &RunReport, page: &mut Markup) {
         return;
     }
     page.section("ruled-out-heading", "Ruled out");
-    page.raw("<ul class=\"ruled-out\">\n");
-    for line in lines {
-        page.element("li", &line).raw("\n");
-    }
-    page.raw("</ul>\n");
-    page.end_section();
+    page.list("ruled-out", lines).end_section();
 }

@@ -164,7 +164,7 @@ fn what_malloc_has_in_use_and_which_tensors_became_more_are_evidence() {
     );
     let evidence = "| step | time | memory | since the row before | malloc in use |\n";
     assert!(text.contains(evidence), "{text}");
-    let grown = "### Tensors that became more\n\n| what | more | more memory |\n\
+    let grown = "### Tensors that grew in number\n\n| what | more | more memory |\n\
                  | :-- | --: | --: |\n| `int8[2] cpu` | +1,412 | +412 MiB |\n";
     assert!(text.contains(grown), "{text}");
     assert!(
