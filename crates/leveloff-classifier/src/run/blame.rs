@@ -2,8 +2,8 @@
 
 use leveloff_model::process::{Pid, Role};
 
-use super::book::Book;
 use super::roles::RoleTrack;
+use super::run_series::RunSeries;
 use crate::units::Amount;
 use crate::verdict::{Blame, Kind};
 
@@ -13,8 +13,8 @@ const WORTH_NAMING: f64 = 0.03;
 const STANDS_FOR_ITS_ROLE: f64 = 0.85;
 
 /// The growth of every role and kind between two x.
-pub(super) fn blame(book: &Book, from: f64, to: f64) -> Vec<Blame> {
-    let mut parts: Vec<Blame> = book
+pub(super) fn blame(series: &RunSeries, from: f64, to: f64) -> Vec<Blame> {
+    let mut parts: Vec<Blame> = series
         .roles
         .all()
         .flat_map(|role| {
@@ -33,20 +33,20 @@ pub(super) fn blame(book: &Book, from: f64, to: f64) -> Vec<Blame> {
     for part in &mut parts {
         part.pid = part
             .role
-            .and_then(|role| guilty_process(book, role, from, to));
+            .and_then(|role| guilty_process(series, role, from, to));
     }
     parts
 }
 
-/// Growth that is in nobody's memory, with whoever it was traced to.
+/// Growth of files that no process maps, with the role that it was traced to.
 pub(super) fn outside(role: Option<Role>, growth: f64) -> Vec<Blame> {
     alone(role, Kind::DevShm, growth)
 }
 
 /// Descriptors that pile up while memory does not: those of the role that gained most.
-pub(super) fn descriptors(book: &Book, from: f64, to: f64) -> Vec<Blame> {
+pub(super) fn descriptors(series: &RunSeries, from: f64, to: f64) -> Vec<Blame> {
     let gained = |role: &RoleTrack| role.descriptors.growth_since(from, to);
-    let roles = book.roles.all();
+    let roles = series.roles.all();
     let most = roles.max_by(|a, b| gained(a).total_cmp(&gained(b)));
     most.map_or_else(Vec::new, |role| {
         alone(Some(role.role), Kind::Descriptors, gained(role))
@@ -96,9 +96,9 @@ fn share_out(parts: &mut Vec<Blame>) {
     }
 }
 
-fn guilty_process(book: &Book, role: Role, from: f64, to: f64) -> Option<Pid> {
-    let grown = book.roles.get(role)?.memory.growth_from_nothing(from, to);
-    let of_role = book.processes.living().filter(|track| track.role == role);
+fn guilty_process(series: &RunSeries, role: Role, from: f64, to: f64) -> Option<Pid> {
+    let grown = series.roles.get(role)?.memory.growth_from_nothing(from, to);
+    let of_role = series.processes.living().filter(|track| track.role == role);
     let (pid, most) = of_role
         .map(|track| (track.pid, track.memory.growth_from_nothing(from, to)))
         .max_by(|a, b| a.1.total_cmp(&b.1))?;
