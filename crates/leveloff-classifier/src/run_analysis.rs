@@ -7,13 +7,16 @@
 
 mod account;
 mod process_table;
+mod series_table;
 mod share_history;
 
+pub use series_table::SeriesAccount;
 pub use account::{
     Amounts, GroupAccount, GrowthBase, GrowthOrigin, Moment, PartAccount, ProcessAccount,
     RunAccount,
 };
 
+use leveloff_model::inside::GrownTensors;
 use leveloff_model::process::{ProcessIndex, ProcessInfo};
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::sample::{Event, Tick};
@@ -39,6 +42,19 @@ pub struct RunAnalysis {
     marker: Option<Snapshot>,
     observations: u64,
     is_over: bool,
+}
+
+/// A run that was read to its end.
+#[derive(Debug, Clone)]
+pub struct FinishedRun {
+    /// Its account at the last whole sample.
+    pub account: RunAccount,
+    /// Its curves up to there.
+    pub curves: RunCurves,
+    /// What each series held and how it grew: the whole first, then roles, kinds and counters.
+    pub series: Vec<SeriesAccount>,
+    /// Which tensors became more, most bytes first, where the training reports it.
+    pub grown_tensors: Vec<GrownTensors>,
 }
 
 /// The observation with the most memory.
@@ -176,25 +192,33 @@ impl RunAnalysis {
         self.processes.info(index)
     }
 
-    /// The run has been read to its end: its curves with the newest step, and its account.
-    pub fn finish(mut self) -> (Option<RunAccount>, RunCurves) {
+    /// The run has been read to its end. `None` if there was no observation.
+    pub fn finish(mut self) -> Option<FinishedRun> {
         self.end();
-        let account = self.account();
-        let pending: Vec<Observation> = self.pending().cloned().collect();
-        for observation in &pending {
-            self.curves.observe(observation);
+        let account = self.account()?;
+        for observation in self.pending().cloned().collect::<Vec<_>>() {
+            self.curves.observe(&observation);
         }
-        (account, self.curves)
+        Some(FinishedRun {
+            series: series_table::series_table(&account, &self.curves),
+            grown_tensors: self.observation().map_or_else(Vec::new, |it| it.grown.clone()),
+            account,
+            curves: self.curves,
+        })
     }
 
     /// Observations of the newest step, up to the one that stands for the run.
     fn pending(&self) -> impl Iterator<Item = &Observation> {
-        let until = self.observation().map(Moment::of);
-        let judge = self.judge.as_ref();
-        let pending = judge.map_or(&[][..], RunJudge::pending);
-        pending
-            .iter()
-            .filter(move |one| until.is_none_or(|until| !Moment::of(one).is_after(until)))
+        let pending = self.judge.as_ref().map_or(&[][..], RunJudge::pending);
+        let until = match self.is_over {
+            true => {
+                let whole = self.observation();
+                let position = pending.iter().rposition(|one| Some(one) == whole);
+                position.map_or(0, |position| position + 1)
+            }
+            false => pending.len(),
+        };
+        pending[..until].iter()
     }
 
     /// A run that was started again is another one; its curves go on.
