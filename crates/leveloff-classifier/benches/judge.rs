@@ -9,9 +9,9 @@ use std::fmt;
 use divan::{AllocProfiler, Bencher};
 use leveloff_classifier::observation::{Observation, ProcessShare, XUnit};
 use leveloff_classifier::run::RunJudge;
-use leveloff_model::inside::InsideFact;
 use leveloff_model::process::{Pid, ProcessIndex, Role};
 use leveloff_model::recording::StatedFacts;
+use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::{Bytes, Seconds};
 
 #[global_allocator]
@@ -165,7 +165,7 @@ fn fill(sample: &mut Observation, pattern: Pattern, step: u64) {
     let workers: u64 = sample.processes.iter().skip(1).map(|it| it.memory.0).sum();
     if let Some(trainer) = sample.processes.first_mut() {
         trainer.memory = memory;
-        sample.inside.set(InsideFact::Tensors, 6529);
+        sample.counters.set(TrainingCounter::Tensors, 6529);
     }
     sample.memory = Bytes(memory.0 + workers);
 }

@@ -6,10 +6,10 @@ mod observer;
 pub use crate::teardown::{Present, TrainerPresence as Attendance};
 pub use observer::Observer;
 
-use leveloff_model::inside::{GrownTensors, Inside};
 use leveloff_model::process::{Pid, ProcessIndex, Rank, Role};
 use leveloff_model::progress::{MarkKind, Phase, RESTART};
 use leveloff_model::sample::Ceiling;
+use leveloff_model::training_counters::{GrownTensors, TrainingCounters};
 use leveloff_model::units::{Bytes, CpuMillis, Seconds};
 
 /// What is known of a run at one moment. A recording's tick gives all of it, a pasted log only a
@@ -29,7 +29,7 @@ pub struct Observation {
     /// Bytes in files in /dev/shm, which may be in nobody's memory.
     pub devshm: Option<Bytes>,
     /// What the training counted inside.
-    pub inside: Inside,
+    pub counters: TrainingCounters,
     /// Which tensors became more, most bytes first, where the training tells.
     pub grown: Vec<GrownTensors>,
     /// GPU memory of all processes, as the driver tells.

@@ -10,16 +10,16 @@ mod process_table;
 mod series_table;
 mod share_history;
 
-pub use series_table::SeriesAccount;
 pub use account::{
     Amounts, GroupAccount, GrowthBase, GrowthOrigin, Moment, PartAccount, ProcessAccount,
     RunAccount,
 };
+pub use series_table::SeriesAccount;
 
-use leveloff_model::inside::GrownTensors;
 use leveloff_model::process::{ProcessIndex, ProcessInfo};
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::sample::{Event, Tick};
+use leveloff_model::training_counters::GrownTensors;
 
 use self::process_table::ProcessTable;
 use self::share_history::{ShareHistory, Snapshot};
@@ -201,7 +201,9 @@ impl RunAnalysis {
         }
         Some(FinishedRun {
             series: series_table::series_table(&account, &self.curves),
-            grown_tensors: self.observation().map_or_else(Vec::new, |it| it.grown.clone()),
+            grown_tensors: self
+                .observation()
+                .map_or_else(Vec::new, |it| it.grown.clone()),
             account,
             curves: self.curves,
         })

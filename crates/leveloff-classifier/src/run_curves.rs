@@ -5,9 +5,9 @@
 //! memory, with the extremes kept.
 
 use leveloff_model::folded::{Fold, Folded, Reach};
-use leveloff_model::inside::InsideFact;
 use leveloff_model::process::Role;
 use leveloff_model::progress::{MarkKind, Phase};
+use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::Bytes;
 
 use crate::observation::Observation;
@@ -35,7 +35,7 @@ pub enum Series {
     /// One kind of memory of all processes.
     Kind(Kind),
     /// Something that the training counts inside.
-    Inside(InsideFact),
+    Counter(TrainingCounter),
     /// GPU memory of all processes, as the driver tells.
     Gpu,
 }
@@ -158,7 +158,8 @@ impl RunCurves {
     /// gave back is one number and no curve.
     pub fn series(&self) -> Vec<Series> {
         let is_there = |series: &Series| self.peak(*series).is_some_and(|peak| peak > 0.0);
-        let no_curves = [InsideFact::Trimmed, InsideFact::TensorCounts].map(Series::Inside);
+        let no_curves =
+            [TrainingCounter::Trimmed, TrainingCounter::TensorCounts].map(Series::Counter);
         let is_curve = |series: &Series| !no_curves.contains(series);
         Series::all().filter(is_curve).filter(is_there).collect()
     }
@@ -170,7 +171,7 @@ impl RunCurves {
         match series {
             // A training counts inside some steps later, and zero is what it says before: it had not
             // nothing when the run began.
-            Series::Inside(_) => value.filter(|value| *value > 0.0).or_else(|| {
+            Series::Counter(_) => value.filter(|value| *value > 0.0).or_else(|| {
                 let told = self.spans().filter_map(|span| span.value(series));
                 told.map(|reach| reach.low).find(|value| *value > 0.0)
             }),
@@ -333,14 +334,14 @@ const GPU_AT: usize = KINDS_FROM + Kind::ALL.len();
 const INSIDE_FROM: usize = GPU_AT + 1;
 
 impl Series {
-    const COUNT: usize = INSIDE_FROM + InsideFact::COUNT;
+    const COUNT: usize = INSIDE_FROM + TrainingCounter::COUNT;
 
     /// Every series there may be, in the order of reading.
     pub fn all() -> impl Iterator<Item = Series> {
         let whole = [Series::Memory, Series::RssSum].into_iter();
         let roles = Role::ALL.into_iter().map(Series::Role);
         let kinds = Kind::ALL.into_iter().map(Series::Kind);
-        let inside = InsideFact::ALL.into_iter().map(Series::Inside);
+        let inside = TrainingCounter::ALL.into_iter().map(Series::Counter);
         let gpu = [Series::Gpu];
         whole.chain(roles).chain(kinds).chain(inside).chain(gpu)
     }
@@ -352,7 +353,7 @@ impl Series {
             Series::RssSum => "rss_sum",
             Series::Role(role) => role.name(),
             Series::Kind(kind) => kind.name(),
-            Series::Inside(fact) => fact.name().trim_end_matches("_bytes"),
+            Series::Counter(fact) => fact.name().trim_end_matches("_bytes"),
             Series::Gpu => "gpu",
         }
     }
@@ -361,7 +362,7 @@ impl Series {
     pub fn is_bytes(self) -> bool {
         match self {
             Series::Kind(kind) => kind != Kind::Descriptors,
-            Series::Inside(fact) => fact.is_bytes(),
+            Series::Counter(fact) => fact.is_bytes(),
             _ => true,
         }
     }
@@ -373,7 +374,7 @@ impl Series {
             Series::Role(role) => ROLES_FROM + role as usize,
             Series::Kind(kind) => KINDS_FROM + kind as usize,
             Series::Gpu => GPU_AT,
-            Series::Inside(fact) => INSIDE_FROM + fact as usize,
+            Series::Counter(fact) => INSIDE_FROM + fact as usize,
         }
     }
 }
@@ -407,16 +408,16 @@ fn values(observation: &Observation) -> Values {
             set(series, bytes(amount));
         }
     }
-    for (fact, value) in observation.inside.known() {
-        set(Series::Inside(fact), value as f64);
+    for (fact, value) in observation.counters.known() {
+        set(Series::Counter(fact), value as f64);
     }
     values
 }
 
 #[cfg(test)]
 mod tests {
-    use leveloff_model::inside::Inside;
     use leveloff_model::process::{Pid, ProcessIndex};
+    use leveloff_model::training_counters::TrainingCounters;
     use leveloff_model::units::Seconds;
 
     use super::*;
@@ -499,15 +500,16 @@ mod tests {
         let mut curves = RunCurves::new();
         for step in 0..40_u32 {
             let tensors: Option<u64> = (step >= 10).then_some(if step < 20 { 0 } else { 6529 });
-            let inside = Inside::default()
-                .with(InsideFact::Tensors, tensors)
-                .with(InsideFact::Trimmed, (step == 30).then_some(1 << 20));
+            let counters = TrainingCounters::default()
+                .with(TrainingCounter::Tensors, tensors)
+                .with(TrainingCounter::Trimmed, (step == 30).then_some(1 << 20));
             curves.observe(&Observation {
-                inside,
+                counters,
                 ..at(Some(f64::from(step)), f64::from(step), 500)
             });
         }
-        let [tensors, trimmed] = [InsideFact::Tensors, InsideFact::Trimmed].map(Series::Inside);
+        let [tensors, trimmed] =
+            [TrainingCounter::Tensors, TrainingCounter::Trimmed].map(Series::Counter);
         assert_eq!(curves.baseline(tensors), Some(6529.0));
         assert_eq!(curves.peak(trimmed), Some(f64::from(1 << 20)));
         assert_eq!(curves.series(), [Series::Memory, tensors]);

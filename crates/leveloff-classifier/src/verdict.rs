@@ -1,9 +1,9 @@
 //! What can be said of a curve, and of a run. A verdict carries its evidence: screen, report, JSON
 //! and CI print these numbers and recompute none.
 
-use leveloff_model::inside::InsideFact;
 use leveloff_model::process::{Pid, Role};
 use leveloff_model::sample::CeilingKind;
+use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::{Bytes, Seconds};
 
 use crate::observation::XUnit;
@@ -215,7 +215,7 @@ pub enum Subject {
     /// Living processes.
     Processes,
     /// Something that the training counts inside.
-    Inside(InsideFact),
+    Counter(TrainingCounter),
 }
 
 /// Kinds of memory that every sample tells apart.

@@ -120,7 +120,7 @@ impl RunState {
         self.interval = self.since(before.as_ref());
         self.move_own_marker();
         if let (Some(marker), Some(now)) = (&mut self.marker, &self.sample) {
-            marker.learn(&now.progress.inside);
+            marker.learn(&now.progress.counters);
         }
     }
 

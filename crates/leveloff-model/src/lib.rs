@@ -1,17 +1,18 @@
-//! What leveloff measures, and how it is kept.
+//! What leveloff measures, and the file that it is recorded in.
 //!
-//! Read in this order: [`units`] (amounts that know their unit), [`process`] (who was measured),
-//! [`environment`] (with which software), [`inside`] (what only it can count), [`progress`] (what the training said), [`sample`] (one look
-//! at everything), [`recording`] (a run on disk, and back). [`folded`] keeps long series short.
+//! Read in this order: [`units`] (amounts with their unit), [`process`] (identity and role of a process), [`environment`]
+//! (its software), [`training_counters`] (counters that only the training can read), [`progress`] (steps, epochs, phases
+//! and marks), [`sample`] (one sample of everything), [`recording`] (a run on disk). [`folded`] bounds the length of a
+//! series.
 //!
-//! Nothing here reads the machine or the clock; the sampler does that, and a recording's reader
-//! hands out the very same [`sample::Tick`]s.
+//! Nothing here reads the machine or the clock. The sampler does, and a recording's reader returns the same
+//! [`sample::Tick`]s.
 
 pub mod environment;
 pub mod folded;
-pub mod inside;
 pub mod process;
 pub mod progress;
 pub mod recording;
 pub mod sample;
+pub mod training_counters;
 pub mod units;

@@ -34,8 +34,7 @@ pub struct ProcessIndex(pub u32);
 pub struct Rank(pub u32);
 
 /// The part a process plays in a training run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
     /// Starts the trainers: torchrun, accelerate, a shell, uv.
     Launcher,
@@ -55,6 +54,28 @@ pub enum Role {
     Other,
 }
 
+/// What a process does at a moment, as the kernel's state letter says.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum ProcessState {
+    /// On a CPU or ready for one (`R`).
+    Running,
+    /// Waits, and a signal can wake it (`S`). In a recording: any living state.
+    #[default]
+    Sleeping,
+    /// Waits for a device, and no signal can wake it (`D`).
+    DiskSleep,
+    /// Stopped by a signal (`T`).
+    Stopped,
+    /// Stopped by a debugger (`t`).
+    Traced,
+    /// Exited, not yet reaped by its parent (`Z`): it holds no memory.
+    Zombie,
+    /// Exited and reaped (`X`).
+    Dead,
+    /// Any other letter, such as `I` of an idle kernel thread.
+    Other(char),
+}
+
 /// Everything about a process that is known once and seldom changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProcessInfo {
@@ -66,6 +87,8 @@ pub struct ProcessInfo {
     pub parent: Pid,
     /// Its part in the run. May be learned late: a spawned worker renames itself after seconds.
     pub role: Role,
+    /// The name of its role in a recording of a later leveloff, where this version has no such role.
+    pub unknown_role: Option<String>,
     /// Which of the job's trainers it is, or belongs to.
     pub rank: Option<Rank>,
     /// The kernel's name for it, control characters and invalid UTF-8 escaped.
@@ -100,6 +123,50 @@ impl Role {
             Role::Compiler => "compiler",
             Role::Helper => "helper",
             Role::Other => "other",
+        }
+    }
+}
+
+impl ProcessInfo {
+    /// The name of its role, also of a role that this version does not know.
+    pub fn role_name(&self) -> &str {
+        self.unknown_role.as_deref().unwrap_or(self.role.name())
+    }
+}
+
+impl ProcessState {
+    /// Whether it has exited: no memory is left to read.
+    pub fn is_gone(self) -> bool {
+        matches!(self, ProcessState::Zombie | ProcessState::Dead)
+    }
+
+    /// The kernel's letter, as recordings and CSV files have it.
+    pub fn letter(self) -> char {
+        match self {
+            ProcessState::Running => 'R',
+            ProcessState::Sleeping => 'S',
+            ProcessState::DiskSleep => 'D',
+            ProcessState::Stopped => 'T',
+            ProcessState::Traced => 't',
+            ProcessState::Zombie => 'Z',
+            ProcessState::Dead => 'X',
+            ProcessState::Other(letter) => letter,
+        }
+    }
+}
+
+impl From<char> for ProcessState {
+    fn from(letter: char) -> ProcessState {
+        match letter {
+            'R' => ProcessState::Running,
+            'S' => ProcessState::Sleeping,
+            'D' => ProcessState::DiskSleep,
+            'T' => ProcessState::Stopped,
+            't' => ProcessState::Traced,
+            'Z' => ProcessState::Zombie,
+            // Linux 2.6.33 to 3.13 wrote a lower-case letter for a part of the way out.
+            'X' | 'x' => ProcessState::Dead,
+            other => ProcessState::Other(other),
         }
     }
 }
@@ -151,10 +218,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn role_names_are_the_serialised_ones() {
-        for role in Role::ALL {
-            assert_eq!(serde_json::to_value(role).unwrap(), role.name());
+    fn a_state_keeps_its_letter() {
+        for letter in "RSDTtZXIPW".chars() {
+            assert_eq!(ProcessState::from(letter).letter(), letter);
         }
+        assert!(ProcessState::from('Z').is_gone() && ProcessState::from('x').is_gone());
+        assert!(!ProcessState::from('T').is_gone());
     }
 
     #[test]

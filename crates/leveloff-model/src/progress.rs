@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
-use crate::inside::{GrownTensors, Inside};
 use crate::process::ProcessIndex;
+use crate::training_counters::{GrownTensors, TrainingCounters};
 use crate::units::{Seconds, Step};
 
 /// The training's progress as last heard of. Every field is unknown until something tells it.
@@ -21,8 +19,8 @@ pub struct Progress {
     pub planned_steps: Option<Step>,
     /// How many steps an epoch has.
     pub epoch_steps: Option<Step>,
-    /// What the training counted inside.
-    pub inside: Inside,
+    /// What the training counted.
+    pub counters: TrainingCounters,
     /// Which tensors became more, most bytes first, where the training tells.
     pub grown: Vec<GrownTensors>,
     /// Who told.
@@ -30,8 +28,7 @@ pub struct Progress {
 }
 
 /// Where progress was learned, best first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ProgressSource {
     /// Marks that the training wrote for us.
     Marks,
@@ -39,11 +36,12 @@ pub enum ProgressSource {
     Output,
     /// A log file.
     Log,
+    /// A source that a later version of leveloff recorded.
+    Other,
 }
 
 /// What a training does at a moment.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Phase {
     /// Training steps.
     Train,
@@ -107,11 +105,5 @@ impl From<String> for Phase {
             "checkpoint" | "save" => Phase::Checkpoint,
             _ => Phase::Other(word),
         }
-    }
-}
-
-impl From<Phase> for String {
-    fn from(phase: Phase) -> String {
-        phase.name().to_owned()
     }
 }

@@ -84,6 +84,8 @@ pub enum EndReason {
     Duration,
     /// The recorder was asked to stop; the run went on.
     Stopped,
+    /// A reason that a later version of leveloff wrote.
+    Other,
 }
 
 /// Why a recording cannot be read.

@@ -4,7 +4,7 @@
 //! recording's reader makes the same from a file, and everything downstream cannot tell which.
 
 use crate::environment::Software;
-use crate::process::{ProcessIndex, ProcessInfo};
+use crate::process::{ProcessIndex, ProcessInfo, ProcessState};
 use crate::progress::{Mark, Progress};
 use crate::units::{Bytes, CpuMillis, Seconds};
 
@@ -46,8 +46,7 @@ pub struct Gap {
 }
 
 /// What a [`Gap`] is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Subject {
     /// A process's cheap counters.
     Process,
@@ -71,6 +70,8 @@ pub enum Subject {
     Clock,
     /// Damaged lines in a recording.
     Recording,
+    /// Something that a later version of leveloff measures.
+    Other,
 }
 
 /// The state at one moment.
@@ -99,8 +100,8 @@ pub struct Sample {
 pub struct ProcessReading {
     /// Which process.
     pub process: ProcessIndex,
-    /// Scheduler state letter; `Z` has no memory, `T` is stopped.
-    pub state: char,
+    /// What it does; one that is gone holds no memory.
+    pub state: ProcessState,
     /// Resident anonymous memory, shared pages counted in full.
     pub anon: Bytes,
     /// Resident file pages.
@@ -196,7 +197,7 @@ pub struct MappingReading {
 }
 
 /// Proportional memory by kind of mapping.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Kinds {
     /// The main heap (brk).
     pub heap: Bytes,
@@ -214,6 +215,8 @@ pub struct Kinds {
     pub device: Bytes,
     /// Swapped out.
     pub swap: Bytes,
+    /// Kinds that a later version of leveloff recorded.
+    pub other: Bytes,
 }
 
 /// The whole machine.
@@ -280,8 +283,7 @@ pub struct Ceiling {
 }
 
 /// What limits memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CeilingKind {
     /// A control group's hard limit.
     Cgroup,
@@ -291,6 +293,8 @@ pub enum CeilingKind {
     Host,
     /// A limit that the user stated.
     Stated,
+    /// A limit of a kind that a later version of leveloff recorded.
+    Other,
 }
 
 /// What measuring cost.
@@ -302,6 +306,19 @@ pub struct OwnCost {
     pub rss: Bytes,
     /// CPU time of this tick, in microseconds.
     pub tick_us: u32,
+}
+
+impl CeilingKind {
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            CeilingKind::Cgroup => "cgroup",
+            CeilingKind::Rlimit => "rlimit",
+            CeilingKind::Host => "host",
+            CeilingKind::Stated => "stated",
+            CeilingKind::Other => "other",
+        }
+    }
 }
 
 impl Subject {
@@ -319,6 +336,7 @@ impl Subject {
             Subject::Progress => "steps",
             Subject::Clock => "some time",
             Subject::Recording => "damaged lines",
+            Subject::Other => "something that this version does not measure",
         }
     }
 }
@@ -328,7 +346,7 @@ impl ProcessReading {
     pub fn unread(process: ProcessIndex) -> ProcessReading {
         ProcessReading {
             process,
-            state: 'S',
+            state: ProcessState::Sleeping,
             anon: Bytes::ZERO,
             file: Bytes::ZERO,
             shmem: Bytes::ZERO,
@@ -403,7 +421,7 @@ impl TreeMemory {
                     }
                 }
                 // A zombie has nothing left to read: its zero is exact.
-                None if reading.state == 'Z' => {}
+                None if reading.state.is_gone() => {}
                 None => tree.unread += 1,
             }
         }
@@ -425,7 +443,7 @@ impl Kinds {
     }
 
     /// Each kind with its name, in the order of reading.
-    pub fn named(&self) -> [(&'static str, Bytes); 8] {
+    pub fn named(&self) -> [(&'static str, Bytes); 9] {
         [
             ("heap", self.heap),
             ("anonymous", self.anonymous),
@@ -435,6 +453,7 @@ impl Kinds {
             ("memfd", self.memfd),
             ("device", self.device),
             ("swap", self.swap),
+            ("other", self.other),
         ]
     }
 }
@@ -453,7 +472,7 @@ mod tests {
     fn reading(anon: u64, pss: Option<PssReading>) -> ProcessReading {
         ProcessReading {
             process: ProcessIndex(0),
-            state: 'S',
+            state: ProcessState::Sleeping,
             anon: Bytes(anon),
             file: Bytes(300),
             shmem: Bytes(0),

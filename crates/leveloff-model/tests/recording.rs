@@ -9,7 +9,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use leveloff_model::environment::Software;
-use leveloff_model::process::{Pid, ProcessIndex, ProcessInfo, ProcessKey, Rank, Role, StartTicks};
+use leveloff_model::process::{
+    Pid, ProcessIndex, ProcessInfo, ProcessKey, ProcessState, Rank, Role, StartTicks,
+};
 use leveloff_model::progress::{Mark, MarkKind, Phase, Progress, ProgressSource};
 use leveloff_model::recording::{
     End, EndReason, Header, RecordingError, RecordingReader, RecordingWriter, StatedFacts, Target,
@@ -47,6 +49,7 @@ fn process(n: u32, role: Role) -> ProcessInfo {
         },
         parent: Pid(1),
         role,
+        unknown_role: None,
         rank: (role == Role::Trainer).then_some(Rank(0)),
         comm: "pt_data_worker".to_owned(),
         command: vec!["python".to_owned(), "tra\\xffin.py".to_owned()],
@@ -57,7 +60,7 @@ fn process(n: u32, role: Role) -> ProcessInfo {
 fn reading(n: u32, anon: u64) -> ProcessReading {
     ProcessReading {
         process: ProcessIndex(n),
-        state: 'S',
+        state: ProcessState::Sleeping,
         anon: Bytes(anon),
         file: Bytes(300 << 20),
         shmem: Bytes(0),
@@ -475,6 +478,63 @@ fn the_frozen_recording_of_version_1_is_still_read() {
     }
     let bytes = std::fs::read(path).unwrap();
     assert_eq!(read(&bytes), eventful_run());
+}
+
+/// A later version may add names and kinds of lines without a new format version.
+#[test]
+fn what_a_later_leveloff_added_is_read_as_other() {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../fixtures/recordings/newer-writer.jsonl"
+    );
+    let bytes = std::fs::read(path).unwrap();
+    let mut reader = RecordingReader::new(&bytes[..]).unwrap();
+    let mut ticks = Vec::new();
+    while let Some(tick) = reader.next_tick().unwrap() {
+        ticks.push(tick);
+    }
+    let events = || ticks.iter().flat_map(|tick| &tick.events);
+    let roles: Vec<(Role, &str)> = events()
+        .filter_map(|event| match event {
+            Event::Appeared(info) => Some((info.role, info.role_name())),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        roles,
+        [(Role::Trainer, "trainer"), (Role::Other, "ray-worker")]
+    );
+    let subjects: Vec<Subject> = events()
+        .filter_map(|event| match event {
+            Event::Gap(gap) => Some(gap.subject),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(subjects, [Subject::Other, Subject::Pss]);
+    let marks: Vec<&MarkKind> = events()
+        .filter_map(|event| match event {
+            Event::Mark(mark) => Some(&mark.kind),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        marks,
+        [
+            &MarkKind::Event("reshard".to_owned()),
+            &MarkKind::Event("milestone".to_owned()),
+            &MarkKind::Phase(Phase::Other("reshuffle".to_owned())),
+        ]
+    );
+    let last = &ticks.last().unwrap().sample;
+    assert_eq!(last.progress.source, Some(ProgressSource::Other));
+    assert_eq!(last.ceiling.unwrap().kind, CeilingKind::Other);
+    assert_eq!(last.processes[1].state, ProcessState::Other('K'));
+    assert_eq!(last.mappings.as_ref().unwrap().kinds.other, Bytes(64 << 20));
+    assert_eq!(reader.end().unwrap().reason, EndReason::Other);
+    // A copy keeps the name of a role that the program does not have.
+    let copy = String::from_utf8(written(&ticks)).unwrap();
+    assert!(copy.contains(r#""role":"ray-worker""#));
+    assert_eq!(read(copy.as_bytes()), ticks);
 }
 
 proptest! {

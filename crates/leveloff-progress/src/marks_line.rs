@@ -1,9 +1,9 @@
 //! Parses one line of a marks file.
 
-use leveloff_model::inside::{GrownTensors, InsideFact};
 use leveloff_model::process::Pid;
 use leveloff_model::process::StartTicks;
 use leveloff_model::progress::Phase;
+use leveloff_model::training_counters::{GrownTensors, TrainingCounter};
 use leveloff_model::units::{Bytes, Step};
 use serde_json::{Map, Value};
 
@@ -114,8 +114,8 @@ fn take(mark: &mut ProgressUpdate, name: &str, value: &Value) -> Result<(), BadM
         "obeys_stop" => mark.obeys_stop = Some(yes_or_no(value, "obeys_stop")?),
         "tensors_grown" => mark.grown = Some(grown_tensors(value)?),
         _ => {
-            if let Some(fact) = InsideFact::from_name(name) {
-                mark.inside.set(fact, count(fact.name())?);
+            if let Some(fact) = TrainingCounter::from_name(name) {
+                mark.counters.set(fact, count(fact.name())?);
                 return Ok(());
             }
             // Unknown fields of later versions are ignored, unless they are numbers.
@@ -226,11 +226,11 @@ mod tests {
         assert_eq!(mark.phase, Some(Phase::Train));
         assert_eq!(mark.plan, Some(Plan::Steps(Step(400))));
         assert_eq!(
-            mark.inside.known().collect::<Vec<_>>(),
+            mark.counters.known().collect::<Vec<_>>(),
             [
-                (InsideFact::Tensors, 6529),
-                (InsideFact::TensorBytes, 1024),
-                (InsideFact::CudaReserved, 2048),
+                (TrainingCounter::Tensors, 6529),
+                (TrainingCounter::TensorBytes, 1024),
+                (TrainingCounter::CudaReserved, 2048),
             ]
         );
         assert_eq!(mark.event.as_deref(), Some("checkpoint"));

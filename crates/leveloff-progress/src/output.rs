@@ -6,8 +6,8 @@ mod pieces;
 mod prefilter;
 
 use crate::formats::bar;
-use leveloff_model::inside::InsideFact;
 use leveloff_model::progress::Phase;
+use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::Step;
 
 use self::last_reported::LastReported;
@@ -200,7 +200,7 @@ impl Reader {
             Some(step) => self.text_step(step.name, step.n, step.total, line.epoch),
             None => ProgressUpdate::default(),
         };
-        update.inside.set(InsideFact::Tensors, line.tensors);
+        update.counters.set(TrainingCounter::Tensors, line.tensors);
         // A bar has the fraction of an epoch; a log line beside it has the whole number only.
         if self.source != Some(StepSource::Bar) {
             update.epoch = line.epoch.map(|epoch| epoch as f64);

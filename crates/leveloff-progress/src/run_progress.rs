@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use leveloff_model::inside::{Inside, InsideFact};
 use leveloff_model::process::ProcessIndex;
 use leveloff_model::progress::{Mark, MarkKind, Phase, Progress, ProgressSource};
+use leveloff_model::training_counters::{TrainingCounter, TrainingCounters};
 use leveloff_model::units::{Seconds, Step};
 
 use crate::steps::step_counter::{Count, StepChange, StepCounter};
@@ -158,7 +158,7 @@ impl RunProgress {
             // A plan of another source, or of the run before the restart, does not apply.
             self.plan_source = None;
             (self.progress.planned_steps, self.progress.epoch_steps) = (None, None);
-            self.progress.inside = Inside::default();
+            self.progress.counters = TrainingCounters::default();
             self.progress.grown.clear();
         }
         // A better source that takes over corrects the step; that is no restart.
@@ -181,12 +181,12 @@ impl RunProgress {
         }
         let progress = &mut self.progress;
         progress.epoch = update.epoch.or(progress.epoch);
-        progress.inside = progress.inside.updated_by(&update.inside);
-        if update.inside.get(InsideFact::Tensors).is_some() {
-            let counts = progress.inside.get(InsideFact::TensorCounts);
+        progress.counters = progress.counters.updated_by(&update.counters);
+        if update.counters.get(TrainingCounter::Tensors).is_some() {
+            let counts = progress.counters.get(TrainingCounter::TensorCounts);
             progress
-                .inside
-                .set(InsideFact::TensorCounts, counts.unwrap_or(0) + 1);
+                .counters
+                .set(TrainingCounter::TensorCounts, counts.unwrap_or(0) + 1);
         }
         if let Some(grown) = &update.grown {
             progress.grown.clone_from(grown);

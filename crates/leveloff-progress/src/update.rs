@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use leveloff_model::inside::{GrownTensors, Inside};
 use leveloff_model::progress::Phase;
+use leveloff_model::training_counters::{GrownTensors, TrainingCounters};
 use leveloff_model::units::Step;
 
 /// Seconds since 1970 on the training's own clock.
@@ -29,7 +29,7 @@ pub struct ProgressUpdate {
     /// Steps in an epoch.
     pub epoch_steps: Option<Step>,
     /// Counters from inside the training process.
-    pub inside: Inside,
+    pub counters: TrainingCounters,
     /// The kinds of tensors that grew in number.
     pub grown: Option<Vec<GrownTensors>>,
     /// A named event, such as `checkpoint`.
@@ -73,7 +73,7 @@ impl ProgressUpdate {
         self.step = self.step.or(before.step);
         self.epoch = self.epoch.or(before.epoch);
         self.epoch_steps = self.epoch_steps.or(before.epoch_steps);
-        self.inside = before.inside.updated_by(&self.inside);
+        self.counters = before.counters.updated_by(&self.counters);
         self.grown = self.grown.take().or(before.grown);
         self.obeys_stop = self.obeys_stop.or(before.obeys_stop);
     }

@@ -13,12 +13,11 @@ pub use process_tree::ListedProcess;
 use leveloff_classifier::run_analysis::{FinishedRun, RunAccount, SeriesAccount};
 use leveloff_classifier::run_curves::{RunCurves, Series};
 use leveloff_classifier::verdict::RunVerdict;
-use leveloff_model::inside::{GrownTensors, InsideFact};
 use leveloff_model::recording::{End, Header, StatedFacts};
+use leveloff_model::training_counters::{GrownTensors, TrainingCounter};
 use leveloff_model::units::Bytes;
+use leveloff_text::judged::Judged;
 use leveloff_text::sizing::Sizing;
-
-use crate::verdict::Judged;
 
 /// What there is to show of one run.
 #[derive(Debug, Clone)]
@@ -104,7 +103,7 @@ impl RunReport {
         Some(report.without_secrets())
     }
 
-    /// The verdict as `judge` tells it.
+    /// The verdict as `judge` shows it.
     pub fn judged(&self) -> Judged<'_> {
         Judged {
             input: &self.input,
@@ -122,7 +121,9 @@ impl RunReport {
 
     /// What a `malloc_trim` gave back, if the training tried one.
     pub fn trimmed(&self) -> Option<Bytes> {
-        let trimmed = self.curves.peak(Series::Inside(InsideFact::Trimmed))?;
+        let trimmed = self
+            .curves
+            .peak(Series::Counter(TrainingCounter::Trimmed))?;
         Some(Bytes(trimmed as u64))
     }
 }

@@ -14,7 +14,9 @@ mod departed;
 
 use std::collections::BTreeMap;
 
-use leveloff_model::process::{Pid, ProcessIndex, ProcessInfo, ProcessKey, Role, printable};
+use leveloff_model::process::{
+    Pid, ProcessIndex, ProcessInfo, ProcessKey, ProcessState, Role, printable,
+};
 use leveloff_model::units::Seconds;
 
 use crate::facts::{self, Depth, ProcessFacts};
@@ -256,7 +258,7 @@ impl Player {
     }
 
     fn has_only_died(&self, facts: &ProcessFacts) -> bool {
-        facts.state == 'Z' && self.facts.is_some()
+        facts.state == ProcessState::Zombie && self.facts.is_some()
     }
 }
 
@@ -294,6 +296,7 @@ fn process_info(index: ProcessIndex, facts: &ProcessFacts, assignment: Assignmen
         key: facts.key,
         parent: facts.parent,
         role: assignment.role,
+        unknown_role: None,
         rank: assignment.rank,
         comm: printable(&facts.comm),
         command: shown_command(&facts.command),

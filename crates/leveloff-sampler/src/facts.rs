@@ -15,7 +15,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use leveloff_model::process::{Pid, ProcessKey, printable};
+use leveloff_model::process::{Pid, ProcessKey, ProcessState, printable};
 use leveloff_model::units::{Bytes, Seconds};
 
 use crate::kernel::stat::{self, Stat};
@@ -51,8 +51,8 @@ pub struct ProcessFacts {
     pub session: Pid,
     /// The number that it knows itself by; another than ours when it lives in a container.
     pub own_pid: Pid,
-    /// Scheduler state; `Z` is a zombie.
-    pub state: char,
+    /// Scheduler state.
+    pub state: ProcessState,
     /// The kernel's name for it, raw.
     pub comm: Vec<u8>,
     /// Its arguments, raw. Empty for a kernel thread or a zombie.

@@ -19,7 +19,7 @@ mod trainers;
 mod tree;
 mod workhorse;
 
-use leveloff_model::process::{Pid, Rank, Role};
+use leveloff_model::process::{Pid, ProcessState, Rank, Role};
 
 use crate::facts::ProcessFacts;
 use owners::Owners;
@@ -172,7 +172,7 @@ fn judge(tree: &Tree<'_>, roles: &[Option<Judged>], index: usize) -> Option<Judg
 fn other(tree: &Tree<'_>, index: usize) -> Judged {
     let facts = &tree[index];
     let why = match (facts.state, &facts.libraries) {
-        ('Z', _) => "has ended and is not yet collected by its parent".to_owned(),
+        (ProcessState::Zombie, _) => "has ended and is not yet collected by its parent".to_owned(),
         (_, None) if !facts.notes.is_empty() => {
             format!("its mappings could not be read ({})", facts.notes[0])
         }

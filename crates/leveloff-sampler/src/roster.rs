@@ -71,12 +71,12 @@ impl Roster {
     /// Whether there is nobody left to watch: the roots are gone and no other process trains.
     pub fn is_over(&self) -> bool {
         let root_lives = self.watched.iter().any(|process| {
-            self.roots.contains(&process.handle().key()) && process.reading().state != 'Z'
+            self.roots.contains(&process.handle().key()) && !process.reading().state.is_gone()
         });
         // Who has ended trains no more, also if its parent never takes note of it.
         let lives = |info: &&ProcessInfo| {
             let mut watched = self.watched.iter();
-            watched.any(|it| it.index() == info.index && it.reading().state != 'Z')
+            watched.any(|it| it.index() == info.index && !it.reading().state.is_gone())
         };
         !self.roots.is_empty() && !root_lives && !anyone_training(self.cast.infos().filter(lives))
     }

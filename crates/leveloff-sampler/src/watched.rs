@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use leveloff_model::process::{Pid, ProcessIndex};
+use leveloff_model::process::{Pid, ProcessIndex, ProcessState};
 use leveloff_model::sample::{FastCounters, Kinds, ProcessReading, PssReading};
 use leveloff_model::units::{Bytes, CpuMillis, Seconds};
 use rustix::io::Errno;
@@ -182,7 +182,7 @@ impl Watched {
 
     /// Whether it has ended, and what it shared has not been given back yet.
     pub fn has_just_ended(&self) -> bool {
-        self.reading.state == 'Z' && !self.is_settled
+        self.reading.state.is_gone() && !self.is_settled
     }
 
     /// A relative is gone, and left behind what it shared.
@@ -269,7 +269,7 @@ impl Watched {
         self.reading.state = if has_memory {
             settled_state(stat.state)
         } else {
-            'Z'
+            ProcessState::Zombie
         };
         self.reading.threads = stat.threads;
         self.reading.minor_faults = stat.minor_faults;
@@ -281,7 +281,7 @@ impl Watched {
 
     /// What has happened since its PSS was read; `None` when it must not be read now.
     pub fn since_reading(&self, now: Seconds) -> Option<SinceReading> {
-        let zombie = self.reading.state == 'Z';
+        let zombie = self.reading.state.is_gone();
         if self.pss.asked || self.pss.forbidden || zombie {
             return None;
         }
@@ -386,11 +386,11 @@ fn cpu_time(stat: &Stat<'_>, ticks_per_second: u64) -> CpuMillis {
 }
 
 /// Running, sleeping and waiting change many times a second and say nothing about memory; they
-/// are all `S`. Stopped and dead matter.
-fn settled_state(state: char) -> char {
+/// are all `Sleeping`. Stopped and dead matter.
+fn settled_state(state: ProcessState) -> ProcessState {
     match state {
-        'T' | 't' => 'T',
-        'Z' | 'X' | 'x' => 'Z',
-        _ => 'S',
+        ProcessState::Stopped | ProcessState::Traced => ProcessState::Stopped,
+        ProcessState::Zombie | ProcessState::Dead => ProcessState::Zombie,
+        _ => ProcessState::Sleeping,
     }
 }

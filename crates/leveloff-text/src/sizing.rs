@@ -2,7 +2,7 @@
 
 use leveloff_classifier::run_curves::{RunCurves, Series};
 use leveloff_classifier::verdict::{Judgement, RunVerdict, Verdict};
-use leveloff_model::inside::InsideFact;
+use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::Bytes;
 
 use crate::verdict::bytes;
@@ -49,7 +49,7 @@ impl Sizing {
 
     /// Of GPU memory, as the driver tells it or else the training.
     pub fn of_gpu(curves: &RunCurves) -> Option<Sizing> {
-        [Series::Gpu, Series::Inside(InsideFact::CudaReserved)]
+        [Series::Gpu, Series::Counter(TrainingCounter::CudaReserved)]
             .into_iter()
             .find_map(|series| {
                 let peak = curves.peak(series).filter(|peak| *peak > 0.0)?;

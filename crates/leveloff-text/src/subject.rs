@@ -2,8 +2,8 @@
 
 use leveloff_classifier::run_curves::Series;
 use leveloff_classifier::verdict::{Judgement, Kind, RunVerdict, Subject};
-use leveloff_model::inside::InsideFact;
 use leveloff_model::process::{Pid, Role};
+use leveloff_model::training_counters::TrainingCounter;
 
 /// What a series is made of, for programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub fn parts(subject: Subject) -> Parts {
         Subject::DevShm => ("devshm", None, None, Some(Kind::DevShm)),
         Subject::Descriptors => ("descriptors", None, None, None),
         Subject::Processes => ("processes", None, None, None),
-        Subject::Inside(fact) => (Series::Inside(fact).name(), None, None, None),
+        Subject::Counter(fact) => (Series::Counter(fact).name(), None, None, None),
     };
     Parts {
         series,
@@ -43,8 +43,8 @@ pub fn things(subject: Subject) -> Option<&'static str> {
     match subject {
         Subject::Descriptors => Some("open descriptors"),
         Subject::Processes => Some("processes"),
-        Subject::Inside(InsideFact::Tensors) => Some("tensors"),
-        Subject::Inside(fact) if !fact.is_bytes() => Some(inside_words(fact)),
+        Subject::Counter(TrainingCounter::Tensors) => Some("tensors"),
+        Subject::Counter(fact) if !fact.is_bytes() => Some(inside_words(fact)),
         _ => None,
     }
 }
@@ -56,7 +56,7 @@ pub fn series_words(series: Series) -> &'static str {
         Series::RssSum => "sum of RSS",
         Series::Role(role) => role.name(),
         Series::Kind(kind) => kind_words(kind),
-        Series::Inside(fact) => inside_words(fact),
+        Series::Counter(fact) => inside_words(fact),
         Series::Gpu => "GPU memory",
     }
 }
@@ -71,27 +71,27 @@ pub fn words(subject: Subject) -> String {
         Subject::DevShm => kind_words(Kind::DevShm).to_owned(),
         Subject::Descriptors => "open descriptors".to_owned(),
         Subject::Processes => "processes".to_owned(),
-        Subject::Inside(InsideFact::CudaReserved) => "CUDA memory".to_owned(),
-        Subject::Inside(fact) => inside_words(fact).to_owned(),
+        Subject::Counter(TrainingCounter::CudaReserved) => "CUDA memory".to_owned(),
+        Subject::Counter(fact) => inside_words(fact).to_owned(),
     }
 }
 
 /// What the training counts inside, as the label of a line or a row.
-pub fn inside_words(fact: InsideFact) -> &'static str {
+pub fn inside_words(fact: TrainingCounter) -> &'static str {
     match fact {
-        InsideFact::Tensors => "live tensors",
-        InsideFact::TensorBytes => "tensor memory",
-        InsideFact::DeviceTensors => "tensors on devices",
-        InsideFact::DeviceTensorBytes => "tensor memory on devices",
-        InsideFact::GcObjects => "gc objects",
-        InsideFact::PythonBlocks => "Python blocks",
-        InsideFact::MallocUsed => "malloc in use",
-        InsideFact::MallocFree => "freed, kept by malloc",
-        InsideFact::Trimmed => "given back by malloc_trim",
-        InsideFact::CudaReserved => "CUDA allocator",
-        InsideFact::CudaAllocated => "CUDA in tensors",
-        InsideFact::Pinned => "pinned host memory",
-        InsideFact::TensorCounts => "counts of tensors",
+        TrainingCounter::Tensors => "live tensors",
+        TrainingCounter::TensorBytes => "tensor memory",
+        TrainingCounter::DeviceTensors => "tensors on devices",
+        TrainingCounter::DeviceTensorBytes => "tensor memory on devices",
+        TrainingCounter::GcObjects => "gc objects",
+        TrainingCounter::PythonBlocks => "Python blocks",
+        TrainingCounter::MallocUsed => "malloc in use",
+        TrainingCounter::MallocFree => "freed, kept by malloc",
+        TrainingCounter::Trimmed => "given back by malloc_trim",
+        TrainingCounter::CudaReserved => "CUDA allocator",
+        TrainingCounter::CudaAllocated => "CUDA in tensors",
+        TrainingCounter::Pinned => "pinned host memory",
+        TrainingCounter::TensorCounts => "counts of tensors",
     }
 }
 

@@ -19,10 +19,10 @@ use leveloff_report::check::report::{
 };
 use leveloff_report::run_report::RunReport;
 
-use crate::chronicle::Reading;
 use crate::cli::{CheckArgs, UndecidedAs};
 use crate::notice::notice;
 use crate::outputs::{self, Existing};
+use crate::run_reader::RunReader;
 use baseline::Baseline;
 
 /// The team that this tool grew from levelled off at step 88, and most warmups are over by then.
@@ -99,7 +99,7 @@ fn check(args: &CheckArgs, runs: &[Recorded]) -> CheckReport {
 }
 
 fn hold(args: &CheckArgs, file: &Path) -> Result<Held> {
-    let reading = Reading {
+    let reading = RunReader {
         columns: Some(&args.columns),
         facts: Some(&args.facts),
         usual_level_by: Some(LEVEL_BY),

@@ -14,11 +14,11 @@ use leveloff_report::run_report::RunReport;
 use leveloff_text::verdict::Headline;
 use leveloff_text::x_position::XPosition;
 
-use crate::chronicle::Reading;
 use crate::cli::{CompareArgs, CompareFormat};
 use crate::notice::notice;
 use crate::outputs::{self, Existing};
 use crate::report::own_names;
+use crate::run_reader::RunReader;
 use crate::screen::paint;
 
 /// Runs whose lengths differ by less than this share are taken as they are.
@@ -71,10 +71,10 @@ fn read(args: &CompareArgs, before: &[PathBuf], after: &[PathBuf]) -> Result<Sid
     if let Some(output) = &args.output {
         outputs::refuse_input(output, &all)?;
     }
-    let mut reading = Reading {
+    let mut reading = RunReader {
         columns: Some(&args.columns),
         facts: Some(&args.facts),
-        ..Reading::default()
+        ..RunReader::default()
     };
     let mut runs = read_all(&reading, &all)?;
     let mut notes = Vec::new();
@@ -108,7 +108,7 @@ fn read(args: &CompareArgs, before: &[PathBuf], after: &[PathBuf]) -> Result<Sid
     })
 }
 
-fn read_all(reading: &Reading, paths: &[&PathBuf]) -> Result<Vec<RunReport>> {
+fn read_all(reading: &RunReader, paths: &[&PathBuf]) -> Result<Vec<RunReport>> {
     paths.iter().map(|path| reading.read(path)).collect()
 }
 

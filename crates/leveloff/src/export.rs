@@ -8,11 +8,11 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use leveloff_model::inside::InsideFact;
 use leveloff_model::process::{ProcessIndex, ProcessInfo, Role};
 use leveloff_model::progress::Phase;
 use leveloff_model::recording::RecordingReader;
 use leveloff_model::sample::{Event, ProcessReading, Sample, Subject, Tick};
+use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::{Bytes, Seconds};
 
 use crate::cli::{ExportArgs, ExportScope};
@@ -69,7 +69,8 @@ pub const PROCESS_COLUMNS: [&str; 44] = [
 ];
 
 /// What is counted inside and has its columns among the first; the rest of it stands to the right.
-const LONG_KNOWN_INSIDE: [InsideFact; 2] = [InsideFact::Tensors, InsideFact::TensorBytes];
+const LONG_KNOWN_INSIDE: [TrainingCounter; 2] =
+    [TrainingCounter::Tensors, TrainingCounter::TensorBytes];
 
 /// Columns of the role scope.
 pub const ROLE_COLUMNS: [&str; 8] = [
@@ -293,7 +294,7 @@ impl<W: Write> Table<W> {
         self.moment(sample)?;
         self.put(info.key.pid)?;
         self.put(info.parent)?;
-        self.put(info.role)?;
+        self.put(info.role_name())?;
         self.put(&info.comm)?;
         for amount in [
             reading.rss(),
@@ -315,7 +316,7 @@ impl<W: Write> Table<W> {
         self.put(reading.major_faults)?;
         self.put(reading.cpu.0)?;
         for fact in LONG_KNOWN_INSIDE {
-            self.known(progress.and_then(|p| p.inside.get(fact)))?;
+            self.known(progress.and_then(|p| p.counters.get(fact)))?;
         }
         self.amount(sample.machine.devshm_used)?;
         self.amount(sample.machine.available)?;
@@ -325,10 +326,13 @@ impl<W: Write> Table<W> {
         self.amount(pss.map(|pss| pss.swap))?;
         self.amount(reading.gpu)?;
         self.known(info.rank)?;
-        self.put(reading.state)?;
+        self.put(reading.state.letter())?;
         self.put(info.key.start.0)?;
-        for fact in InsideFact::ALL.into_iter().skip(LONG_KNOWN_INSIDE.len()) {
-            self.known(progress.and_then(|p| p.inside.get(fact)))?;
+        for fact in TrainingCounter::ALL
+            .into_iter()
+            .skip(LONG_KNOWN_INSIDE.len())
+        {
+            self.known(progress.and_then(|p| p.counters.get(fact)))?;
         }
         self.end_row()
     }
@@ -372,9 +376,9 @@ impl<W: Write> Table<W> {
         self.put(tree.unread)?;
         self.seconds(tree.oldest_pss)?;
         for fact in LONG_KNOWN_INSIDE {
-            self.known(progress.inside.get(fact))?;
+            self.known(progress.counters.get(fact))?;
         }
-        self.known(progress.inside.get(InsideFact::CudaReserved))?;
+        self.known(progress.counters.get(TrainingCounter::CudaReserved))?;
         self.amount(machine.devshm_used)?;
         self.amount(machine.shmem)?;
         self.amount(machine.available)?;
@@ -386,9 +390,12 @@ impl<W: Write> Table<W> {
         self.put(sample.cost.cpu.0)?;
         self.put(sample.cost.rss.0)?;
         self.put(sample.cost.tick_us)?;
-        for fact in InsideFact::ALL.into_iter().skip(LONG_KNOWN_INSIDE.len()) {
-            if fact != InsideFact::CudaReserved {
-                self.known(progress.inside.get(fact))?;
+        for fact in TrainingCounter::ALL
+            .into_iter()
+            .skip(LONG_KNOWN_INSIDE.len())
+        {
+            if fact != TrainingCounter::CudaReserved {
+                self.known(progress.counters.get(fact))?;
             }
         }
         self.end_row()
@@ -426,3 +433,6 @@ impl<W: Write> Table<W> {
         Ok(self.csv.write_record(None::<&[u8]>)?)
     }
 }
+
+#[cfg(test)]
+mod tests;

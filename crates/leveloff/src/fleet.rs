@@ -1,27 +1,12 @@
 //! `leveloff fleet`: every rank of a job, or of all jobs, from the Prometheus that has them already.
 //!
-//! From the bottom up: `address`, `credentials` and `client` talk to the server (`trouble` is what can go
-//! wrong, `answer` reads what it says as it arrives); `window` is the time that is asked for, `ranges`
-//! fetches series into `track`s; `own_metrics` and `foreign` know what to ask for and make a `history` of
-//! each run; `lives` finds where its newest life begins; `judging` gives the verdict.
+//! `survey` fetches the series of every run and has `fleet_judge` judge them, with a `progress` bar; `watching` shows the
+//! result on a screen.
 
-mod address;
-mod answer;
-mod client;
-mod credentials;
-mod foreign;
-mod history;
-mod judging;
-mod lives;
-mod own_metrics;
+mod fleet_judge;
 mod progress;
-mod promql;
-mod ranges;
 mod survey;
-mod track;
-mod trouble;
 mod watching;
-mod window;
 
 use std::process::ExitCode;
 
@@ -29,8 +14,6 @@ use anyhow::{Context, Result, bail};
 use leveloff_report::fleet::text::Listed;
 use leveloff_report::fleet::{html, json, text};
 use leveloff_text::fleet::Fleet;
-
-pub use address::Address;
 
 use crate::cli::{FleetArgs, Format};
 use crate::judge::ending::Ending;

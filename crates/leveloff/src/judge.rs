@@ -45,9 +45,10 @@ pub fn run(args: &JudgeArgs) -> Result<ExitCode> {
 
 /// A fault in the judge of one input must not cost the verdict of the others.
 fn judge(case: &Case, args: &JudgeArgs) -> Result<Outcome> {
-    catch_unwind(AssertUnwindSafe(|| case.judge(args))).unwrap_or_else(|_| {
-        Err(anyhow!(
+    match catch_unwind(AssertUnwindSafe(|| case.judge(args))) {
+        Ok(judged) => judged.map_err(|problem| anyhow!("{problem}")),
+        Err(_) => Err(anyhow!(
             "leveloff has a bug, please report the lines above with this input"
-        ))
-    })
+        )),
+    }
 }

@@ -5,12 +5,11 @@
 //! are the subcommands. [`run`] starts its command through [`launch`], with [`isolate`] around it if asked to, [`watch`] and [`record`] find
 //! theirs as a [`run_target`]; they and [`demo`] drive a [`session`]: sampler in, [`recorder`] and
 //! [`summary`] out, [`oom`] when the kernel ended it, ticks to a [`show`] where there is a screen, and to a [`guard`]
-//! where there is a limit, which may [`restart`] the run, and to [`metrics`] where others collect them. [`judge`] reads through [`intake`],
-//! [`report`] as well, as a [`chronicle`]; what they write goes through [`outputs`]. [`fleet`] reads
+//! where there is a limit, which may [`restart`] the run, and to [`metrics`] where others collect them. [`judge`] reads through `leveloff-readers`,
+//! [`report`] as well, as a [`run_reader`]; what they write goes through [`outputs`]. [`fleet`] reads
 //! from a Prometheus instead.
 
 pub mod check;
-pub mod chronicle;
 pub mod cli;
 pub mod compare;
 pub mod config;
@@ -20,7 +19,6 @@ pub mod export;
 pub mod find;
 pub mod fleet;
 pub mod guard;
-pub mod intake;
 pub mod isolate;
 pub mod judge;
 pub mod launch;
@@ -34,6 +32,7 @@ pub mod replay;
 pub mod report;
 pub mod restart;
 pub mod run;
+pub mod run_reader;
 pub mod run_target;
 pub mod screen;
 pub mod session;

@@ -1,134 +1,90 @@
-//! A run's numbers for programs that collect them: an OpenMetrics endpoint, a file for node_exporter.
-//!
-//! A session hands every tick to [`Metrics`], which makes a [`snapshot`] of it: the run at one moment, in
-//! plain numbers, labelled by its [`identity`]. [`families`] names them, [`exposition`] writes them down. A
-//! [`board`] shows the newest to the [`endpoint`] and the [`textfile`], each on a thread of its own: they
-//! never wait for the sampler, and it never waits for them. `docs/METRICS.md` is for whoever reads them.
-
-pub mod board;
-pub mod endpoint;
-pub mod exposition;
-pub mod families;
-pub mod identity;
-mod reply;
-pub mod snapshot;
-pub mod textfile;
-
-use std::collections::HashMap;
-use std::net::SocketAddr;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+//! The metrics of a watched run: where they are published, and under which name.
 
 use anyhow::Result;
-use leveloff_model::process::ProcessIndex;
-use leveloff_model::sample::{Event, Tick};
+use leveloff_model::process::{Pid, Rank, printable};
+use leveloff_model::recording::Target;
+use leveloff_prometheus::metrics::{Identity, Metrics, MetricsOptions};
+use leveloff_sampler::facts::Environment;
+use leveloff_sampler::facts::environment;
+use leveloff_sampler::proc_root::ProcRoot;
 
-use crate::judge::live::LiveJudge;
 use crate::notice::notice;
+use crate::recorder::short_name;
 use crate::session::Plan;
-use board::Board;
-use endpoint::{Door, Endpoint};
-use identity::Identity;
-use snapshot::{Outlook, Person, Snapshot};
-use textfile::{Place, TextFile};
 
-/// A run's numbers, published as long as this lives.
-#[derive(Debug)]
-pub struct Metrics {
-    identity: Arc<Identity>,
-    people: HashMap<ProcessIndex, Person>,
-    outlook: Option<Outlook>,
-    judged: Option<Instant>,
-    board: Arc<Board>,
-    door: Option<Door>,
-    place: Option<Place>,
-    endpoint: Option<Endpoint>,
-    file: Option<TextFile>,
-}
+/// The longest job name, in characters. Schedulers allow more, but a legend has no room for it.
+const LONGEST: usize = 100;
 
-/// A verdict takes up to half a millisecond, and nobody scrapes more often than this. A little less than
-/// a second, so that a sample which comes early does not wait for the next.
-const JUDGED_EVERY: Duration = Duration::from_millis(900);
-
-impl Metrics {
-    /// Takes the address and the file that were asked for, if any were. Done before anything is started,
-    /// so that what cannot be had costs nobody a run. Nothing is answered yet.
-    pub fn open(plan: &Plan<'_>) -> Result<Option<Metrics>> {
-        let asked = &plan.watch.metrics;
-        if !asked.is_asked_for() {
-            return Ok(None);
-        }
-        let door = asked.metrics.map(Door::open).transpose()?;
-        let place = asked
-            .metrics_file
-            .as_deref()
-            .map(Place::check)
-            .transpose()?;
-        let identity = Arc::new(Identity::of(plan));
-        if let Some(door) = &door {
-            notice(&whereabouts(door.address()));
-        }
-        Ok(Some(Metrics {
-            board: Arc::new(Board::new(Snapshot::nothing_yet(&identity))),
-            identity,
-            people: HashMap::new(),
-            outlook: None,
-            judged: None,
-            door,
-            place,
-            endpoint: None,
-            file: None,
-        }))
+/// Opens what the user asked for; `None` if that is nothing.
+pub fn open(plan: &Plan<'_>) -> Result<Option<Metrics>> {
+    let args = &plan.watch.metrics;
+    if !args.is_asked_for() {
+        return Ok(None);
     }
-
-    /// Lets others in.
-    #[must_use]
-    pub fn begin(mut self) -> Metrics {
-        self.endpoint = self.door.take().and_then(|door| door.serve(&self.board));
-        self.file = self.place.take().and_then(|place| place.keep(&self.board));
-        self
-    }
-
-    /// Takes a tick.
-    pub fn take(&mut self, tick: &Tick, judge: Option<&LiveJudge>) {
-        for event in &tick.events {
-            match event {
-                Event::Appeared(info) | Event::Changed(info) => {
-                    self.people.insert(info.index, Person::of(info));
-                }
-                Event::Exited(index) => {
-                    self.people.remove(index);
-                }
-                Event::Mark(_) | Event::Software(_) | Event::Gap(_) => {}
-            }
-        }
-        self.ask(judge);
-        let snapshot = Snapshot::of(&self.identity, &tick.sample, &self.people, self.outlook);
-        self.board.show(snapshot);
-    }
-
-    fn ask(&mut self, judge: Option<&LiveJudge>) {
-        let is_due = self.judged.is_none_or(|at| at.elapsed() >= JUDGED_EVERY);
-        if let Some(judge) = judge.filter(|_| is_due) {
-            self.outlook = judge.verdict().as_ref().map(Outlook::of);
-            self.judged = Some(Instant::now());
-        }
-    }
-}
-
-impl Drop for Metrics {
-    fn drop(&mut self) {
-        self.board.close();
-    }
-}
-
-fn whereabouts(address: SocketAddr) -> String {
-    let who = match address.ip().is_loopback() {
-        true => "for this machine",
-        false => "for whoever can reach it, without a password",
+    let options = MetricsOptions {
+        address: args.metrics,
+        file: args.metrics_file.clone(),
     };
-    format!("metrics at http://{address}/metrics, {who}")
+    Ok(Some(Metrics::open(&options, identity(plan), notice)?))
+}
+
+/// By what the user stated, the environment of the run's first process, our own environment, the command. All
+/// processes of a machine have no job.
+fn identity(plan: &Plan<'_>) -> Identity {
+    let own = Pid(rustix::process::getpid().as_raw_pid());
+    let pids = match plan.target {
+        Target::System => vec![],
+        Target::Command(_) => vec![own],
+        Target::Attached(root) => vec![root, own],
+    };
+    let environments: Vec<Environment> = pids.into_iter().filter_map(environment_of).collect();
+    let args = &plan.watch.metrics;
+    let title = environments.iter().find_map(Environment::job_title);
+    Identity {
+        job: name(args.job.as_deref(), title, plan.command),
+        stated_rank: args.rank.map(Rank),
+        environment_rank: environments
+            .iter()
+            .find_map(|environment| environment.any_rank().or(environment.pod_index)),
+    }
+}
+
+/// Readable for the run's owner and for root only.
+fn environment_of(pid: Pid) -> Option<Environment> {
+    let path = ProcRoot::live().process(pid).join("environ");
+    environment::parse(&std::fs::read(path).ok()?)
+}
+
+fn name(stated: Option<&str>, title: Option<&str>, command: &[String]) -> String {
+    let known = stated
+        .or(title)
+        .map(bounded)
+        .filter(|name| !name.is_empty());
+    known.unwrap_or_else(|| short_name(command))
+}
+
+fn bounded(text: &str) -> String {
+    let text = printable(text.trim().as_bytes());
+    text.chars().take(LONGEST).collect()
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_stated_or_in_the_environment_or_the_commands() {
+        let command = ["/usr/bin/python3", "/data/train.py"].map(str::to_owned);
+        assert_eq!(name(Some("mine"), Some("slurm"), &command), "mine");
+        assert_eq!(name(None, Some("slurm"), &command), "slurm");
+        assert_eq!(name(Some(" "), None, &command), "train");
+    }
+
+    #[test]
+    fn a_hostile_name_is_escaped_and_cut() {
+        let title = "a\"} 1\n\u{202e}".to_owned() + &"x".repeat(1_000_000);
+        let name = name(None, Some(&title), &[]);
+        assert!(name.starts_with("a\"} 1\\n\\u{202e}xx"), "{name}");
+        assert_eq!(name.chars().count(), LONGEST);
+    }
+}

@@ -11,7 +11,7 @@ use leveloff_sampler::sampler::SamplerOptions;
 
 use crate::cli::RecordArgs;
 use crate::guard::{Guard, Terms};
-use crate::metrics::Metrics;
+use crate::metrics;
 use crate::notice::notice;
 use crate::recorder::Recorder;
 use crate::run_target::{Asked, RunTarget, several};
@@ -42,7 +42,7 @@ pub fn run(args: &RecordArgs) -> Result<ExitCode> {
     let guard = terms
         .map(|terms| Guard::new(terms, args.watch.interval))
         .transpose()?;
-    let metrics = Metrics::open(&plan)?;
+    let metrics = metrics::open(&plan)?;
     let recorder = plan.create_recording()?;
     notice(&format!(
         "{} · recording {}",

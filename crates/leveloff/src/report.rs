@@ -7,10 +7,10 @@ use anyhow::{Result, bail};
 use leveloff_report::run::{chart, html, json, markdown};
 use leveloff_report::run_report::RunReport;
 
-use crate::chronicle::Reading;
 use crate::cli::{ReportArgs, ReportFormat};
 use crate::notice::notice;
 use crate::outputs::{self, Existing};
+use crate::run_reader::RunReader;
 
 /// Writes the report.
 pub fn run(args: &ReportArgs) -> Result<ExitCode> {
@@ -21,10 +21,10 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode> {
     let existing = Existing::replaced_if(args.force);
     outputs::check(&args.output, existing)?;
     outputs::refuse_input(&args.output, &[&args.file])?;
-    let reading = Reading {
+    let reading = RunReader {
         columns: Some(&args.columns),
         facts: Some(&args.facts),
-        ..Reading::default()
+        ..RunReader::default()
     };
     let mut report = reading.read(&args.file)?;
     if args.redact {

@@ -22,7 +22,7 @@ use crate::cli::RunArgs;
 use crate::guard::{Guard, STOPPED, Terms};
 use crate::isolate::Isolation;
 use crate::launch::{self, Launch, Outcome, OutputStream, Served};
-use crate::metrics::Metrics;
+use crate::metrics;
 use crate::notice::notice;
 use crate::oom::OomWatch;
 use crate::recorder::Recorder;
@@ -67,7 +67,7 @@ pub fn run(args: &RunArgs) -> Result<RunEnd> {
     let guard = guard(args, isolation)?;
     let restarts = restarts(args, guard.is_some())?;
     let started = started(args, restarts.as_ref(), isolation)?;
-    let metrics = Metrics::open(&plan)?;
+    let metrics = metrics::open(&plan)?;
     let recorder = plan.create_recording()?;
     let recording = recorder.path().to_owned();
     let stage = look

@@ -14,13 +14,13 @@ use leveloff_model::progress::RESTART;
 use leveloff_model::recording::{End, EndReason, Header, StatedFacts, Target};
 use leveloff_model::sample::{Event, Tick};
 use leveloff_model::units::{Seconds, Step};
+use leveloff_prometheus::metrics::Metrics;
 use leveloff_sampler::clock::{Clock, SystemClock};
 use leveloff_sampler::sampler::{Sampler, SamplerError, SamplerOptions};
 
 use crate::cli::WatchArgs;
 use crate::guard::{self, Guard, Seen};
 use crate::judge::live::LiveJudge;
-use crate::metrics::Metrics;
 use crate::notice::{flush, is_dumb_terminal, is_writable, notice};
 use crate::oom::{OomReport, OomWatch};
 use crate::recorder::Recorder;
@@ -220,8 +220,8 @@ impl Session {
         let Some(metrics) = &mut self.metrics else {
             return;
         };
-        let judge = self.judge.as_ref();
-        if catch_unwind(AssertUnwindSafe(|| metrics.take(tick, judge))).is_err() {
+        let verdict = || self.judge.as_ref().and_then(LiveJudge::verdict);
+        if catch_unwind(AssertUnwindSafe(|| metrics.take(tick, verdict))).is_err() {
             notice("no metrics any more; leveloff has a bug, please report the lines above");
             self.metrics = None;
         }

@@ -164,7 +164,7 @@ impl Summary {
         let tree = sample.tree();
         let mut roles: BTreeMap<Role, RoleMemory> = BTreeMap::new();
         // A zombie has given its memory back, and is there only until its parent looks.
-        for reading in sample.processes.iter().filter(|r| r.state != 'Z') {
+        for reading in sample.processes.iter().filter(|r| !r.state.is_gone()) {
             let role = self
                 .infos
                 .get(&reading.process)

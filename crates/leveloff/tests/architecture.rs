@@ -25,8 +25,18 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &["leveloff-classifier", "leveloff-model", "leveloff-text"],
     ),
     (
+        "leveloff-readers",
+        &["leveloff-classifier", "leveloff-model", "leveloff-progress"],
+    ),
+    (
+        "leveloff-prometheus",
+        &["leveloff-classifier", "leveloff-model", "leveloff-text"],
+    ),
+    (
         "leveloff",
         &[
+            "leveloff-prometheus",
+            "leveloff-readers",
             "leveloff-model",
             "leveloff-progress",
             "leveloff-sampler",

@@ -153,7 +153,7 @@ impl Observer {
         observation.memory = tree.total;
         observation.rss_sum = Some(tree.rss);
         observation.devshm = sample.machine.devshm_used;
-        observation.inside = progress.inside;
+        observation.counters = progress.counters;
         if observation.grown != progress.grown {
             observation.grown.clone_from(&progress.grown);
         }
@@ -211,7 +211,7 @@ impl ProcessShare {
 
 /// A process that has given its memory back is on its way out, reaped or not.
 fn is_alive(reading: &ProcessReading) -> bool {
-    reading.state != 'Z' && reading.state != 'X' && reading.rss() + reading.swap > Bytes::ZERO
+    !reading.state.is_gone() && reading.rss() + reading.swap > Bytes::ZERO
 }
 
 /// Of all processes of which it is known; `None` when it is known of none.
@@ -242,7 +242,7 @@ fn carried(read: Bytes, now: Bytes, then: Bytes) -> Bytes {
 
 #[cfg(test)]
 mod tests {
-    use leveloff_model::process::{ProcessKey, StartTicks};
+    use leveloff_model::process::{ProcessKey, ProcessState, StartTicks};
     use leveloff_model::progress::{Mark, MarkKind, Phase, Progress};
     use leveloff_model::sample::{FastCounters, MachineReading, OwnCost, PssReading};
     use leveloff_model::units::{Seconds, Step};
@@ -258,6 +258,7 @@ mod tests {
             },
             parent: Pid(1),
             role,
+            unknown_role: None,
             rank: None,
             comm: String::new(),
             command: Vec::new(),
@@ -351,7 +352,7 @@ mod tests {
         let both = vec![reading(0, 10), reading(1, 500)];
         assert!(observer.observe(&tick(0.0, events, both)).is_some());
         let mut zombie = reading(1, 0);
-        (zombie.state, zombie.file) = ('Z', Bytes::ZERO);
+        (zombie.state, zombie.file) = (ProcessState::Zombie, Bytes::ZERO);
         let dying = tick(1.0, vec![], vec![reading(0, 10), zombie]);
         assert_eq!(observer.observe(&dying), None);
         let events = vec![Event::Exited(ProcessIndex(1))];

@@ -27,7 +27,7 @@ pub(super) struct Book {
     /// Living processes.
     pub(super) process_count: Track,
     /// What the training counted inside.
-    pub(super) inside: InsideTracks,
+    pub(super) counters: InsideTracks,
     /// Growth across evaluations, checkpoints and epochs.
     pub(super) events: Events,
     /// Workers that are replaced again and again.
@@ -103,6 +103,6 @@ impl Book {
         if let Some(devshm) = observation.devshm {
             self.devshm.push(x, devshm.0 as f64);
         }
-        self.inside.observe(x, observation);
+        self.counters.observe(x, observation);
     }
 }

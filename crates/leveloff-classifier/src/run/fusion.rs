@@ -5,7 +5,7 @@
 //! chance to be wrong. Growth that is known to be of one kind (`held`, `copied`) may be decided
 //! earlier than growth of which only the amount is known.
 
-use leveloff_model::inside::InsideFact;
+use leveloff_model::training_counters::TrainingCounter;
 
 use super::book::Book;
 use super::copied::copied_pages;
@@ -34,7 +34,7 @@ impl Decision {
             Subject::Memory | Subject::Role(_) | Subject::RoleKind(..) | Subject::Process(..) => {
                 is_growing(&self.judgement)
             }
-            Subject::DevShm | Subject::Descriptors | Subject::Processes | Subject::Inside(_) => {
+            Subject::DevShm | Subject::Descriptors | Subject::Processes | Subject::Counter(_) => {
                 false
             }
         };
@@ -110,7 +110,8 @@ fn may_decide(
     };
     match subject {
         // What CUDA holds may be in nobody's host memory.
-        Subject::Memory | Subject::Inside(InsideFact::CudaReserved | InsideFact::Pinned) => true,
+        Subject::Memory
+        | Subject::Counter(TrainingCounter::CudaReserved | TrainingCounter::Pinned) => true,
         Subject::Role(role) => book
             .roles
             .get(role)
@@ -137,7 +138,7 @@ fn may_decide(
                 && growth >= NOTABLE_GROWTH * (book.process_count.newest() - growth)
         }
         // A cache of the first epoch holds tensors too: they explain growth, and decide nothing.
-        Subject::Inside(_) => false,
+        Subject::Counter(_) => false,
     }
 }
 

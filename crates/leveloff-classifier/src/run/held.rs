@@ -1,6 +1,6 @@
 //! Growth that is held by references: live tensors rise with memory.
 
-use leveloff_model::inside::InsideFact;
+use leveloff_model::training_counters::TrainingCounter;
 
 use super::book::Book;
 use super::jury::Jury;
@@ -24,10 +24,10 @@ const STRAIGHT: f64 = 0.98;
 /// than caches do.
 pub(super) fn held_references(book: &Book, jury: &Jury, unit: XUnit) -> Option<Judgement> {
     let memory = jury.memory();
-    let tensors = jury.of_subject(Subject::Inside(InsideFact::Tensors))?;
+    let tensors = jury.of_subject(Subject::Counter(TrainingCounter::Tensors))?;
     tensors.verdict.grade()?;
     let (onset, now) = (tensors.onset_x?, tensors.span?.1);
-    let places = Places::between(book, InsideFact::Tensors, onset, now);
+    let places = Places::between(book, TrainingCounter::Tensors, onset, now);
     let caches_last =
         Prior::of(unit, Quantity::Memory).decision_age(Before::Warmup, CACHES_AMONG_WARMUPS);
     let raises = memory.verdict == Verdict::WarmingUp
@@ -53,15 +53,15 @@ pub(super) fn held_references(book: &Book, jury: &Jury, unit: XUnit) -> Option<J
 
 /// Whether live tensors rise with memory since `onset`.
 pub(super) fn tensors_rise_with_memory(book: &Book, jury: &Jury, onset: f64) -> bool {
-    let Some(tensors) = jury.of_subject(Subject::Inside(InsideFact::Tensors)) else {
+    let Some(tensors) = jury.of_subject(Subject::Counter(TrainingCounter::Tensors)) else {
         return false;
     };
     let grows = matches!(tensors.verdict, Verdict::WarmingUp | Verdict::Leak(_));
-    grows && rises_with_memory(book, InsideFact::Tensors, onset, book.x)
+    grows && rises_with_memory(book, TrainingCounter::Tensors, onset, book.x)
 }
 
 /// Whether something that is counted inside rises with memory from one x to another.
-pub(super) fn rises_with_memory(book: &Book, fact: InsideFact, from: f64, to: f64) -> bool {
+pub(super) fn rises_with_memory(book: &Book, fact: TrainingCounter, from: f64, to: f64) -> bool {
     Places::between(book, fact, from, to).rise_together()
 }
 
@@ -76,8 +76,8 @@ struct Place {
 }
 
 impl Places {
-    fn between(book: &Book, fact: InsideFact, from: f64, to: f64) -> Places {
-        let counted = book.inside.track(fact);
+    fn between(book: &Book, fact: TrainingCounter, from: f64, to: f64) -> Places {
+        let counted = book.counters.track(fact);
         let from = from.max(counted.began_at().unwrap_or(from));
         let place = |place: u32| {
             let x = from + (to - from) * f64::from(place) / f64::from(COMPARED_AT);

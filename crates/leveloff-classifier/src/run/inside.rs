@@ -1,6 +1,6 @@
 //! What the training counted inside, as series.
 
-use leveloff_model::inside::{GrownTensors, InsideFact};
+use leveloff_model::training_counters::{GrownTensors, TrainingCounter};
 
 use super::track::{SeldomTrack, Track};
 use crate::observation::Observation;
@@ -9,10 +9,10 @@ use crate::observation::Observation;
 const LEAST_COUNTS: u64 = 3;
 
 /// What is asked of the allocators, all at once.
-const ALLOCATORS: [InsideFact; 3] = [
-    InsideFact::MallocUsed,
-    InsideFact::MallocFree,
-    InsideFact::PythonBlocks,
+const ALLOCATORS: [TrainingCounter; 3] = [
+    TrainingCounter::MallocUsed,
+    TrainingCounter::MallocFree,
+    TrainingCounter::PythonBlocks,
 ];
 
 /// From one x to another.
@@ -34,16 +34,16 @@ impl Stretch {
 /// A series for each fact.
 #[derive(Debug, Clone, Default)]
 pub(super) struct InsideTracks {
-    tracks: [SeldomTrack; InsideFact::COUNT],
+    tracks: [SeldomTrack; TrainingCounter::COUNT],
     grown: Vec<GrownTensors>,
 }
 
 impl InsideTracks {
     /// Takes the next observation.
     pub(super) fn observe(&mut self, x: f64, observation: &Observation) {
-        for (fact, value) in observation.inside.known() {
+        for (fact, value) in observation.counters.known() {
             // No training has no tensors: zero is what counters say before the first count.
-            if value > 0 || fact != InsideFact::Tensors {
+            if value > 0 || fact != TrainingCounter::Tensors {
                 self.tracks[fact as usize].push(x, value as f64);
             }
         }
@@ -53,19 +53,23 @@ impl InsideTracks {
     }
 
     /// The series of a fact; without points where nobody told it.
-    pub(super) fn track(&self, fact: InsideFact) -> &Track {
+    pub(super) fn track(&self, fact: TrainingCounter) -> &Track {
         self.tracks[fact as usize].track()
     }
 
     /// From where to where a fact was really told, and not only repeated; `None` if too seldom to tell
     /// a trend.
-    pub(super) fn told(&self, fact: InsideFact) -> Option<Stretch> {
+    pub(super) fn told(&self, fact: TrainingCounter) -> Option<Stretch> {
         let told = match fact {
             // Level tensors are the same number again and again, so counts are counted.
-            InsideFact::Tensors if self.counts().values() > 0 => self.counts(),
-            InsideFact::Tensors => return Stretch::of(self.tensors(), self.tensors().newest_x()?),
+            TrainingCounter::Tensors if self.counts().values() > 0 => self.counts(),
+            TrainingCounter::Tensors => {
+                return Stretch::of(self.tensors(), self.tensors().newest_x()?);
+            }
             // Told together, so that one that moves tells for one that does not.
-            InsideFact::MallocUsed | InsideFact::MallocFree | InsideFact::PythonBlocks => {
+            TrainingCounter::MallocUsed
+            | TrainingCounter::MallocFree
+            | TrainingCounter::PythonBlocks => {
                 let together = ALLOCATORS.map(|fact| &self.tracks[fact as usize]);
                 together.into_iter().max_by_key(|track| track.values())?
             }
@@ -76,12 +80,12 @@ impl InsideTracks {
     }
 
     fn counts(&self) -> &SeldomTrack {
-        &self.tracks[InsideFact::TensorCounts as usize]
+        &self.tracks[TrainingCounter::TensorCounts as usize]
     }
 
     /// Live tensors.
     pub(super) fn tensors(&self) -> &Track {
-        self.track(InsideFact::Tensors)
+        self.track(TrainingCounter::Tensors)
     }
 
     /// Which tensors became more, as last told.

@@ -1,7 +1,7 @@
 //! Which series of a run are judged. Judging costs, so only what rises is.
 
-use leveloff_model::inside::InsideFact;
 use leveloff_model::process::Role;
+use leveloff_model::training_counters::TrainingCounter;
 
 use super::book::Book;
 use super::processes::ProcessTrack;
@@ -57,9 +57,15 @@ impl Jury {
             Quantity::SharedMemory,
             least,
         );
-        for fact in [InsideFact::CudaReserved, InsideFact::Pinned] {
-            let track = book.inside.track(fact);
-            jury.look_at(bench, Subject::Inside(fact), track, Quantity::Memory, least);
+        for fact in [TrainingCounter::CudaReserved, TrainingCounter::Pinned] {
+            let track = book.counters.track(fact);
+            jury.look_at(
+                bench,
+                Subject::Counter(fact),
+                track,
+                Quantity::Memory,
+                least,
+            );
         }
         let count = Quantity::Count;
         let fds = &book.descriptors;
@@ -78,10 +84,10 @@ impl Jury {
             count,
             Jury::SOME_PROCESSES,
         );
-        let tensors = book.inside.tensors();
+        let tensors = book.counters.tensors();
         jury.look_at(
             bench,
-            Subject::Inside(InsideFact::Tensors),
+            Subject::Counter(TrainingCounter::Tensors),
             tensors,
             count,
             Jury::SOME_TENSORS,

@@ -111,7 +111,7 @@ fn subject(series: Series) -> Option<Subject> {
         Series::Role(role) => Some(Subject::Role(role)),
         Series::Kind(Kind::DevShm) => Some(Subject::DevShm),
         Series::Kind(Kind::Descriptors) => Some(Subject::Descriptors),
-        Series::Inside(fact) => Some(Subject::Inside(fact)),
+        Series::Counter(fact) => Some(Subject::Counter(fact)),
         Series::RssSum | Series::Kind(_) | Series::Gpu => None,
     }
 }

@@ -3,9 +3,9 @@
 use leveloff_classifier::observation::{Observation, XUnit};
 use leveloff_classifier::run::RunJudge;
 use leveloff_classifier::verdict::{Kind, Subject, Verdict};
-use leveloff_model::inside::InsideFact;
 use leveloff_model::process::{Pid, Role};
 use leveloff_model::recording::StatedFacts;
+use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::{Bytes, Step};
 
 use crate::made_up::{MIB, finding, first_leak, judged, moment, process, trainer, wobble};
@@ -97,7 +97,7 @@ fn descriptors_are_not_explained_by_what_the_first_step_allocated() {
         let memory = if step < 2 { 300.0 } else { 500.0 };
         let mut observation = trainer(step, memory + wobble(step));
         observation.processes[0].fds = Some(20 + step);
-        observation.inside.set(InsideFact::Tensors, 114);
+        observation.counters.set(TrainingCounter::Tensors, 114);
         observation
     });
     let verdict = judged(run);
@@ -150,7 +150,7 @@ fn a_cache_of_the_first_epoch_holds_tensors_and_is_no_leak() {
         let filled = f64::from(step.min(200));
         let mut observation = trainer(step, 350.0 + 2.5 * filled + wobble(step));
         let tensors = 100 + 16 * u64::from(step.min(200) / 10 * 10);
-        observation.inside.set(InsideFact::Tensors, tensors);
+        observation.counters.set(TrainingCounter::Tensors, tensors);
         observation
     });
     assert_eq!(first_leak(run), None);
@@ -162,7 +162,7 @@ fn tensors_that_rise_with_memory_decide_earlier_than_memory_alone() {
         (0..300_u32).map(move |step| {
             let mut observation = trainer(step, 350.0 + 2.0 * f64::from(step) + 3.0 * wobble(step));
             let tensors = told.then_some(50 + u64::from(step / 10 * 10));
-            observation.inside.set(InsideFact::Tensors, tensors);
+            observation.counters.set(TrainingCounter::Tensors, tensors);
             observation
         })
     };
@@ -178,7 +178,7 @@ fn tensors_that_rise_with_memory_decide_earlier_than_memory_alone() {
 fn level_tensors_decide_nothing_and_point_at_native_code() {
     let run = (0..300).map(|step| {
         let mut observation = trainer(step, 350.0 + 2.0 * f64::from(step) + wobble(step));
-        observation.inside.set(InsideFact::Tensors, 6529);
+        observation.counters.set(TrainingCounter::Tensors, 6529);
         observation
     });
     let verdict = judged(run);

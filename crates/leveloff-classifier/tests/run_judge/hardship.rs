@@ -2,10 +2,10 @@
 
 use leveloff_classifier::observation::{Observation, XUnit};
 use leveloff_classifier::run::RunJudge;
-use leveloff_model::inside::{Inside, InsideFact};
 use leveloff_model::process::Role;
 use leveloff_model::progress::{MarkKind, Phase};
 use leveloff_model::recording::StatedFacts;
+use leveloff_model::training_counters::{TrainingCounter, TrainingCounters};
 use leveloff_model::units::{Bytes, Limit, Seconds};
 
 use crate::made_up::{moment, process};
@@ -58,9 +58,9 @@ impl Strange {
             t: (self.next(5) > 0).then(|| Seconds(self.number())),
             memory: self.bytes(),
             devshm: Some(self.bytes()),
-            inside: Inside::default()
-                .with(InsideFact::Tensors, self.next(u64::MAX))
-                .with(InsideFact::CudaReserved, self.bytes().0),
+            counters: TrainingCounters::default()
+                .with(TrainingCounter::Tensors, self.next(u64::MAX))
+                .with(TrainingCounter::CudaReserved, self.bytes().0),
             epoch: Some(self.number()),
             epoch_length: (self.next(9) == 0).then(|| self.number()),
             planned: (self.next(9) == 0).then(|| self.number()),

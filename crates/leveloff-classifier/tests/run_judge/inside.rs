@@ -2,8 +2,8 @@
 
 use leveloff_classifier::observation::Observation;
 use leveloff_classifier::verdict::{RunVerdict, Subject};
-use leveloff_model::inside::{GrownTensors, InsideFact};
 use leveloff_model::process::{Rank, Role};
+use leveloff_model::training_counters::{GrownTensors, TrainingCounter};
 use leveloff_model::units::Bytes;
 
 use crate::made_up::{MIB, finding, judged, moment, process, trainer, wobble};
@@ -21,9 +21,9 @@ fn growing(counted: impl Fn(u32, &mut Observation)) -> RunVerdict {
     }))
 }
 
-fn set(observation: &mut Observation, facts: &[(InsideFact, f64)]) {
+fn set(observation: &mut Observation, facts: &[(TrainingCounter, f64)]) {
     for (fact, value) in facts {
-        observation.inside.set(*fact, *value as u64);
+        observation.counters.set(*fact, *value as u64);
     }
 }
 
@@ -40,11 +40,17 @@ fn what_malloc_has_in_use_is_native() {
         set(
             observation,
             &[
-                (InsideFact::Tensors, 6529.0),
-                (InsideFact::MallocUsed, LEVEL + growth(step)),
-                (InsideFact::MallocFree, 20e6 + 1e5 * f64::from(step % 5)),
+                (TrainingCounter::Tensors, 6529.0),
+                (TrainingCounter::MallocUsed, LEVEL + growth(step)),
+                (
+                    TrainingCounter::MallocFree,
+                    20e6 + 1e5 * f64::from(step % 5),
+                ),
                 // The loop's own log entries.
-                (InsideFact::PythonBlocks, 900_000.0 + 2.0 * f64::from(step)),
+                (
+                    TrainingCounter::PythonBlocks,
+                    900_000.0 + 2.0 * f64::from(step),
+                ),
             ],
         );
     });
@@ -62,11 +68,11 @@ fn arrays_that_python_keeps_are_mallocs_too() {
         set(
             observation,
             &[
-                (InsideFact::Tensors, 6529.0),
-                (InsideFact::MallocUsed, LEVEL + growth(step)),
-                (InsideFact::MallocFree, 20e6),
+                (TrainingCounter::Tensors, 6529.0),
+                (TrainingCounter::MallocUsed, LEVEL + growth(step)),
+                (TrainingCounter::MallocFree, 20e6),
                 (
-                    InsideFact::PythonBlocks,
+                    TrainingCounter::PythonBlocks,
                     900_000.0 + 200.0 * f64::from(step),
                 ),
             ],
@@ -86,13 +92,16 @@ fn what_malloc_keeps_is_retention_and_a_trim_proves_it() {
         set(
             observation,
             &[
-                (InsideFact::Tensors, 6529.0),
-                (InsideFact::MallocUsed, LEVEL + 1e6 * f64::from(step % 7)),
-                (InsideFact::MallocFree, 20e6 + growth(step)),
+                (TrainingCounter::Tensors, 6529.0),
+                (
+                    TrainingCounter::MallocUsed,
+                    LEVEL + 1e6 * f64::from(step % 7),
+                ),
+                (TrainingCounter::MallocFree, 20e6 + growth(step)),
             ],
         );
         if step > 600 {
-            set(observation, &[(InsideFact::Trimmed, 800.0 * MIB)]);
+            set(observation, &[(TrainingCounter::Trimmed, 800.0 * MIB)]);
         }
     });
     let text = finding(&verdict, "allocator-retention").expect("named");
@@ -107,10 +116,13 @@ fn python_objects_are_neither_tensors_nor_mallocs() {
         set(
             observation,
             &[
-                (InsideFact::Tensors, 6529.0),
-                (InsideFact::MallocUsed, LEVEL),
-                (InsideFact::MallocFree, 20e6),
-                (InsideFact::PythonBlocks, 900_000.0 + growth(step) / 80.0),
+                (TrainingCounter::Tensors, 6529.0),
+                (TrainingCounter::MallocUsed, LEVEL),
+                (TrainingCounter::MallocFree, 20e6),
+                (
+                    TrainingCounter::PythonBlocks,
+                    900_000.0 + growth(step) / 80.0,
+                ),
             ],
         );
     });
@@ -125,9 +137,12 @@ fn what_nobody_has_is_mapped() {
         set(
             observation,
             &[
-                (InsideFact::MallocUsed, LEVEL),
-                (InsideFact::MallocFree, 20e6),
-                (InsideFact::PythonBlocks, 900_000.0 + f64::from(step % 5)),
+                (TrainingCounter::MallocUsed, LEVEL),
+                (TrainingCounter::MallocFree, 20e6),
+                (
+                    TrainingCounter::PythonBlocks,
+                    900_000.0 + f64::from(step % 5),
+                ),
             ],
         );
     });
@@ -142,10 +157,10 @@ fn tensors_that_become_larger_are_held_references() {
         set(
             observation,
             &[
-                (InsideFact::Tensors, 6529.0),
-                (InsideFact::TensorBytes, LEVEL + growth(step)),
-                (InsideFact::MallocUsed, LEVEL + growth(step)),
-                (InsideFact::MallocFree, 20e6),
+                (TrainingCounter::Tensors, 6529.0),
+                (TrainingCounter::TensorBytes, LEVEL + growth(step)),
+                (TrainingCounter::MallocUsed, LEVEL + growth(step)),
+                (TrainingCounter::MallocFree, 20e6),
             ],
         );
     });
@@ -160,11 +175,11 @@ fn tensors_on_a_device_explain_no_host_memory() {
         set(
             observation,
             &[
-                (InsideFact::Tensors, 6529.0),
-                (InsideFact::TensorBytes, LEVEL + growth(step)),
-                (InsideFact::DeviceTensorBytes, growth(step)),
-                (InsideFact::MallocUsed, LEVEL + growth(step)),
-                (InsideFact::MallocFree, 20e6),
+                (TrainingCounter::Tensors, 6529.0),
+                (TrainingCounter::TensorBytes, LEVEL + growth(step)),
+                (TrainingCounter::DeviceTensorBytes, growth(step)),
+                (TrainingCounter::MallocUsed, LEVEL + growth(step)),
+                (TrainingCounter::MallocFree, 20e6),
             ],
         );
     });
@@ -177,7 +192,7 @@ fn the_sorts_of_tensors_that_became_more_are_named() {
     let verdict = growing(|step, observation| {
         set(
             observation,
-            &[(InsideFact::Tensors, 6529.0 + f64::from(step))],
+            &[(TrainingCounter::Tensors, 6529.0 + f64::from(step))],
         );
         observation.grown = vec![GrownTensors {
             what: "float32[512, 1024] cpu".to_owned(),
@@ -195,8 +210,8 @@ fn tensors_that_nobody_counted_are_not_ruled_out() {
         set(
             observation,
             &[
-                (InsideFact::MallocUsed, LEVEL + growth(step)),
-                (InsideFact::MallocFree, 20e6),
+                (TrainingCounter::MallocUsed, LEVEL + growth(step)),
+                (TrainingCounter::MallocFree, 20e6),
             ],
         );
     });
@@ -214,10 +229,10 @@ fn one_count_repeated_is_no_trend() {
         set(
             observation,
             &[
-                (InsideFact::Tensors, 106.0),
-                (InsideFact::TensorCounts, 1.0),
-                (InsideFact::MallocUsed, LEVEL),
-                (InsideFact::MallocFree, 20e6),
+                (TrainingCounter::Tensors, 106.0),
+                (TrainingCounter::TensorCounts, 1.0),
+                (TrainingCounter::MallocUsed, LEVEL),
+                (TrainingCounter::MallocFree, 20e6),
             ],
         );
     });
@@ -235,10 +250,13 @@ fn few_counts_are_compared_with_the_memory_of_their_time() {
         set(
             observation,
             &[
-                (InsideFact::Tensors, 106.0),
-                (InsideFact::TensorCounts, f64::from(counted) + 1.0),
-                (InsideFact::MallocUsed, used),
-                (InsideFact::MallocFree, 20e6 + 64.0 * f64::from(counted)),
+                (TrainingCounter::Tensors, 106.0),
+                (TrainingCounter::TensorCounts, f64::from(counted) + 1.0),
+                (TrainingCounter::MallocUsed, used),
+                (
+                    TrainingCounter::MallocFree,
+                    20e6 + 64.0 * f64::from(counted),
+                ),
             ],
         );
     });
@@ -258,7 +276,7 @@ fn one_rank_does_not_speak_for_another() {
                 process
             });
             let mut observation = moment(step, ranks.collect());
-            set(&mut observation, &[(InsideFact::Tensors, 6529.0)]);
+            set(&mut observation, &[(TrainingCounter::Tensors, 6529.0)]);
             observation
         }))
     };
@@ -273,11 +291,11 @@ fn a_pinned_pool_that_grows_is_a_leak_of_its_own() {
     let verdict = judged((0..STEPS).map(|step| {
         let mut observation = trainer(step, 4000.0 + wobble(step));
         let pinned = (200.0 + 0.5 * f64::from(step)) * MIB;
-        set(&mut observation, &[(InsideFact::Pinned, pinned)]);
+        set(&mut observation, &[(TrainingCounter::Pinned, pinned)]);
         observation
     }));
     assert_eq!(verdict.verdict.name(), "leak");
-    assert_eq!(verdict.decisive, Subject::Inside(InsideFact::Pinned));
+    assert_eq!(verdict.decisive, Subject::Counter(TrainingCounter::Pinned));
     assert!(finding(&verdict, "pinned-pool").is_some());
 }
 
@@ -291,7 +309,7 @@ fn a_trim_that_ended_the_growth_is_told() {
         };
         let mut observation = trainer(step, 500.0 + grown + wobble(step));
         if step >= 400 {
-            set(&mut observation, &[(InsideFact::Trimmed, 780.0 * MIB)]);
+            set(&mut observation, &[(TrainingCounter::Trimmed, 780.0 * MIB)]);
         }
         observation
     }));

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use leveloff_classifier::observation::{Observation, ProcessShare};
-use leveloff_model::inside::InsideFact;
 use leveloff_model::process::{Pid, ProcessIndex, Role};
+use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::{Bytes, Seconds};
 
 /// The observations of a trace, its teardown included.
@@ -76,7 +76,9 @@ impl Row<'_> {
         let rss = self.bytes("rss_bytes").unwrap_or_default();
         observation.count = observation.count.or(self.number("step"));
         if let Some(tensors) = self.number("tensors") {
-            observation.inside.set(InsideFact::Tensors, tensors as u64);
+            observation
+                .counters
+                .set(TrainingCounter::Tensors, tensors as u64);
         }
         observation.memory += memory;
         observation.rss_sum = Some(observation.rss_sum.unwrap_or_default() + rss);

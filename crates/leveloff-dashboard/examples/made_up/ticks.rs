@@ -102,6 +102,7 @@ fn appeared(n: u32, role: Role) -> Event {
         },
         parent: Pid(1),
         role,
+        unknown_role: None,
         rank: None,
         comm: "python".to_owned(),
         command: vec!["python".to_owned(), "train.py".to_owned()],

@@ -1,6 +1,6 @@
 //! What the training counted inside, and what that did since the marker.
 
-use leveloff_model::inside::InsideFact;
+use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::Bytes;
 use leveloff_text::number::thousands;
 
@@ -13,7 +13,7 @@ pub fn words(run: &RunState) -> Vec<String> {
 
 /// `tensors level at 6,529`
 fn tensors(run: &RunState) -> Option<String> {
-    let (before, now) = counted(run, InsideFact::Tensors)?;
+    let (before, now) = counted(run, TrainingCounter::Tensors)?;
     let count = thousands(now);
     Some(match before {
         Some(before) if before == now => format!("tensors level at {count}"),
@@ -28,21 +28,21 @@ fn tensors(run: &RunState) -> Option<String> {
 
 /// `malloc +1.2 GiB in use, +310 MiB kept`: what native code holds, and what was freed and not given back.
 fn malloc(run: &RunState) -> Option<String> {
-    let change = |fact: InsideFact| {
+    let change = |fact: TrainingCounter| {
         let (before, now) = counted(run, fact)?;
         let now = Bytes(now);
         Some(before.map_or(now.to_string(), |before| {
             now.since(Bytes(before)).to_string()
         }))
     };
-    let used = change(InsideFact::MallocUsed)?;
-    let kept = change(InsideFact::MallocFree);
+    let used = change(TrainingCounter::MallocUsed)?;
+    let kept = change(TrainingCounter::MallocFree);
     let kept = kept.map_or_else(String::new, |kept| format!(", {kept} kept"));
     Some(format!("malloc {used} in use{kept}"))
 }
 
 /// At the marker, and now.
-fn counted(run: &RunState, fact: InsideFact) -> Option<(Option<u64>, u64)> {
-    let now = run.sample()?.progress.inside.get(fact)?;
-    Some((run.marker()?.inside.get(fact), now))
+fn counted(run: &RunState, fact: TrainingCounter) -> Option<(Option<u64>, u64)> {
+    let now = run.sample()?.progress.counters.get(fact)?;
+    Some((run.marker()?.counters.get(fact), now))
 }

@@ -4,7 +4,7 @@ mod kinds;
 
 use leveloff_classifier::observation::ProcessShare;
 use leveloff_classifier::verdict::Judgement;
-use leveloff_model::process::ProcessIndex;
+use leveloff_model::process::{ProcessIndex, ProcessState};
 use leveloff_model::sample::{ProcessReading, Sample};
 use leveloff_model::units::{ByteDelta, Seconds};
 use leveloff_text::rate::MemoryRate;
@@ -115,7 +115,7 @@ impl<'a> Known<'a> {
 
     fn title(&self, look: &Look, paint: Paint) -> Line<'static> {
         let info = &self.person.info;
-        let name = format!(" {} {} ", info.role.name().to_uppercase(), info.key.pid);
+        let name = format!(" {} {} ", info.role_name().to_uppercase(), info.key.pid);
         let rank = info
             .rank
             .map_or_else(String::new, |rank| format!("rank {rank}, "));
@@ -142,7 +142,7 @@ impl<'a> Known<'a> {
             ("memory", self.memory(), strong),
             ("growth", self.growth(), plain),
             ("uses", self.uses(), plain),
-            ("role", format!("{}: {}", info.role, info.why), plain),
+            ("role", format!("{}: {}", info.role_name(), info.why), plain),
             ("seen", self.seen(), plain),
             ("command", info.command.join(" "), faint),
         ];
@@ -208,9 +208,9 @@ impl<'a> Known<'a> {
         let info = &self.person.info;
         let since = clock(self.person.since);
         let state = match self.reading.state {
-            'Z' => ", ended but not waited for",
-            'T' => ", stopped",
-            'D' => ", waits for a device",
+            ProcessState::Zombie => ", ended but not waited for",
+            ProcessState::Stopped => ", stopped",
+            ProcessState::DiskSleep => ", waits for a device",
             _ => "",
         };
         format!("since {since}, child of {}{state}", info.parent)

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use leveloff_classifier::observation::ProcessShare;
 use leveloff_classifier::verdict::Kind;
-use leveloff_model::inside::Inside;
 use leveloff_model::process::{ProcessIndex, Role};
 use leveloff_model::sample::Sample;
+use leveloff_model::training_counters::TrainingCounters;
 use leveloff_model::units::{ByteDelta, Bytes, Seconds, Step};
 
 /// The moment since which growth is told.
@@ -19,7 +19,7 @@ pub struct Marker {
     /// What the run held.
     pub memory: Bytes,
     /// What the training counted inside: at the marker, or where it counted first after it.
-    pub inside: Inside,
+    pub counters: TrainingCounters,
     parts: BTreeMap<(Role, Kind), Bytes>,
     processes: HashMap<ProcessIndex, Bytes>,
 }
@@ -44,7 +44,7 @@ impl Marker {
             t: sample.t,
             step: sample.progress.step,
             memory: shares.iter().map(|share| share.memory).sum(),
-            inside: sample.progress.inside,
+            counters: sample.progress.counters,
             parts: parts(shares),
             processes: shares
                 .iter()
@@ -54,8 +54,8 @@ impl Marker {
     }
 
     /// Hears what is counted inside. A training counts some steps after it began to tell them.
-    pub(super) fn learn(&mut self, now: &Inside) {
-        self.inside = now.updated_by(&self.inside);
+    pub(super) fn learn(&mut self, now: &TrainingCounters) {
+        self.counters = now.updated_by(&self.counters);
     }
 
     /// What each part did since, the one that moved most first. Parts that are gone shrank to nothing.

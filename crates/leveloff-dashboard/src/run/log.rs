@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 
 use leveloff_classifier::verdict::{Grade, RunVerdict};
-use leveloff_model::inside::{Inside, InsideFact};
 use leveloff_model::process::{ProcessIndex, Role};
 use leveloff_model::progress::{MarkKind, Phase};
 use leveloff_model::sample::{Event, Gap, Sample, Tick};
+use leveloff_model::training_counters::{TrainingCounter, TrainingCounters};
 use leveloff_model::units::{Seconds, Step};
 use leveloff_text::verdict::trimmed_words;
 
@@ -78,7 +78,7 @@ impl EventLog {
                 Event::Exited(index) => went.extend(role(people, *index)),
                 Event::Changed(_) | Event::Software(_) => {}
                 Event::Mark(mark) => {
-                    if let Some(text) = told(&mark.kind, &tick.sample.progress.inside) {
+                    if let Some(text) = told(&mark.kind, &tick.sample.progress.counters) {
                         self.push(LogEntry {
                             t: mark.t,
                             step: mark.step,
@@ -167,8 +167,8 @@ fn role(people: &People, index: ProcessIndex) -> Option<Role> {
     people.get(index).map(|person| person.info.role)
 }
 
-fn told(kind: &MarkKind, inside: &Inside) -> Option<String> {
-    let trimmed = inside.bytes(InsideFact::Trimmed);
+fn told(kind: &MarkKind, inside: &TrainingCounters) -> Option<String> {
+    let trimmed = inside.bytes(TrainingCounter::Trimmed);
     match kind {
         // Training is what goes on between the others.
         MarkKind::Phase(Phase::Train) => None,
@@ -258,8 +258,8 @@ mod tests {
             let mut tick = said(step, MarkKind::Event("trim".to_owned()));
             tick.sample
                 .progress
-                .inside
-                .set(InsideFact::Trimmed, trimmed);
+                .counters
+                .set(TrainingCounter::Trimmed, trimmed);
             log.take(&tick, &People::default());
         }
         let told: Vec<&str> = log.all().map(|entry| entry.text.as_str()).collect();

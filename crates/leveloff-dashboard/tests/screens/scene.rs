@@ -3,14 +3,16 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use leveloff_dashboard::dashboard::Dashboard;
 use leveloff_dashboard::event::{Event, Mode, Subject};
-use leveloff_model::inside::{Inside, InsideFact};
-use leveloff_model::process::{Pid, ProcessIndex, ProcessInfo, ProcessKey, Rank, Role, StartTicks};
+use leveloff_model::process::{
+    Pid, ProcessIndex, ProcessInfo, ProcessKey, ProcessState, Rank, Role, StartTicks,
+};
 use leveloff_model::progress::{Mark, MarkKind, Phase, Progress};
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::sample::{
     Ceiling, CeilingKind, Event as Happened, FastCounters, Gap, MachineReading, OwnCost,
     ProcessReading, PssReading, Sample, Subject as GapSubject, Tick,
 };
+use leveloff_model::training_counters::{TrainingCounter, TrainingCounters};
 use leveloff_model::units::{Bytes, CpuMillis, Limit, Seconds, Step};
 
 pub const MIB: f64 = 1048576.0;
@@ -75,6 +77,7 @@ impl Actor {
             },
             parent: Pid(22100),
             role: self.role,
+            unknown_role: None,
             rank: self.rank.map(Rank),
             comm: "python".to_owned(),
             command: self.command.split(' ').map(str::to_owned).collect(),
@@ -91,7 +94,7 @@ impl Actor {
             ..FastCounters::default()
         };
         ProcessReading {
-            state: 'S',
+            state: ProcessState::Sleeping,
             anon,
             file: bytes(40.0),
             inherited: bytes(self.shares),
@@ -220,13 +223,22 @@ impl Scene {
         events
     }
 
-    fn inside(&self, x: f64) -> Inside {
+    fn inside(&self, x: f64) -> TrainingCounters {
         let malloc = self.malloc.map(|malloc| malloc(x));
         let bytes = |mib: f64| (mib * MIB) as u64;
-        Inside::default()
-            .with(InsideFact::Tensors, self.tensors.map(|tensors| tensors(x)))
-            .with(InsideFact::MallocUsed, malloc.map(|(used, _)| bytes(used)))
-            .with(InsideFact::MallocFree, malloc.map(|(_, free)| bytes(free)))
+        TrainingCounters::default()
+            .with(
+                TrainingCounter::Tensors,
+                self.tensors.map(|tensors| tensors(x)),
+            )
+            .with(
+                TrainingCounter::MallocUsed,
+                malloc.map(|(used, _)| bytes(used)),
+            )
+            .with(
+                TrainingCounter::MallocFree,
+                malloc.map(|(_, free)| bytes(free)),
+            )
     }
 
     fn tick(&self, step: u64, events: Vec<Happened>) -> Tick {
@@ -241,7 +253,7 @@ impl Scene {
                 progress: Progress {
                     step: self.tells_steps.then_some(Step(step)),
                     planned_steps: self.tells_steps.then_some(Step(1000)),
-                    inside: self.inside(x),
+                    counters: self.inside(x),
                     ..Progress::default()
                 },
                 ceiling: self.limit_gib.map(|gib| Ceiling {

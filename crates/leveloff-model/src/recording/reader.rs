@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 use std::io::BufRead;
 
 use super::v1::{
-    CeilingRow, CgroupChange, EndReasonRow, EndRow, HeaderRow, MachineChange, MarkRow,
-    ProcessChange, ProcessRow, PssRow, Row, SampleRow, SoftwareRow,
+    CeilingRow, CgroupChange, EndName, EndRow, HeaderRow, MachineChange, MapsRow, MarkRow,
+    ProcessChange, ProcessRow, PssRow, RoleName, Row, SampleRow, SoftwareRow, is_of_unknown_kind,
 };
 use super::{End, EndReason, FORMAT_VERSION, Header, RecordingError, StatedFacts, Target};
 use crate::environment::Software;
-use crate::inside::{GrownTensors, InsideFact};
-use crate::process::{Pid, ProcessIndex, ProcessInfo, ProcessKey, Rank, StartTicks};
-use crate::progress::{Mark, MarkKind, Progress};
+use crate::process::{Pid, ProcessIndex, ProcessInfo, ProcessKey, ProcessState, Rank, StartTicks};
+use crate::progress::{Mark, MarkKind, Phase, Progress, ProgressSource};
 use crate::sample::{
-    Ceiling, CgroupReading, Event, FastCounters, Gap, MachineReading, MappingReading, OwnCost,
-    ProcessReading, PssReading, Sample, Subject, Tick,
+    Ceiling, CgroupReading, Event, FastCounters, Gap, Kinds, MachineReading, MappingReading,
+    OwnCost, ProcessReading, PssReading, Sample, Subject, Tick,
 };
+use crate::training_counters::{GrownTensors, TrainingCounter};
 use crate::units::{Bytes, CpuMillis, Seconds, Step};
 
 /// Reads a recording tick by tick, in bounded memory.
@@ -93,7 +93,9 @@ impl<R: BufRead> RecordingReader<R> {
     pub fn next_tick(&mut self) -> Result<Option<Tick>, RecordingError> {
         while self.fill_line()? {
             let row = serde_json::from_slice::<Row>(&self.line);
-            let blank = self.line.iter().all(u8::is_ascii_whitespace);
+            let is_skipped = row.is_err()
+                && (self.line.iter().all(u8::is_ascii_whitespace)
+                    || is_of_unknown_kind(&self.line));
             self.line.clear();
             match row {
                 Ok(row) => {
@@ -101,7 +103,7 @@ impl<R: BufRead> RecordingReader<R> {
                         return Ok(Some(tick));
                     }
                 }
-                Err(_) if blank => {}
+                Err(_) if is_skipped => {}
                 Err(error) => self.events.push(Event::Gap(Gap {
                     subject: Subject::Recording,
                     process: None,
@@ -146,7 +148,7 @@ impl<R: BufRead> RecordingReader<R> {
             Row::Mark(row) => self.events.extend(mark(row).map(Event::Mark)),
             Row::Software(row) => self.events.push(Event::Software(software(row))),
             Row::Gap(row) => self.events.push(Event::Gap(Gap {
-                subject: row.of,
+                subject: (&row.of).into(),
                 process: row.n.map(ProcessIndex),
                 text: row.text,
             })),
@@ -158,7 +160,7 @@ impl<R: BufRead> RecordingReader<R> {
                 self.state.mappings = Some(MappingReading {
                     process: ProcessIndex(row.n),
                     at: Seconds(row.t),
-                    kinds: row.kinds,
+                    kinds: kinds(&row),
                 });
             }
             Row::S(mut row) => {
@@ -189,18 +191,22 @@ impl State {
         let progress = &mut self.progress;
         set_with(&mut progress.step, row.step, Step);
         set_with(&mut progress.epoch, row.epoch, |epoch| epoch);
-        set_with(&mut progress.phase, row.phase.clone(), |phase| phase);
+        set_with(&mut progress.phase, row.phase.take(), Phase::from);
         set_with(&mut progress.planned_steps, row.planned_steps, Step);
         set_with(&mut progress.epoch_steps, row.epoch_steps, Step);
-        for fact in InsideFact::ALL {
-            if let Some(value) = *row.inside(fact) {
-                progress.inside.set(fact, value);
+        for fact in TrainingCounter::ALL {
+            if let Some(value) = *row.counter(fact) {
+                progress.counters.set(fact, value);
             }
         }
         if let Some(grown) = row.tensors_grown.take() {
             progress.grown = grown.into_iter().map(grown_tensors).collect();
         }
-        set_with(&mut progress.source, row.source, |source| source);
+        set_with(
+            &mut progress.source,
+            row.source.as_ref().map(Option::as_ref),
+            ProgressSource::from,
+        );
         for changes in &row.p {
             apply_process(self.process(changes.n), changes);
         }
@@ -219,7 +225,11 @@ impl State {
 
     fn ceiling_after(&self, row: &CeilingRow) -> Option<Ceiling> {
         Some(Ceiling {
-            kind: row.kind.or(self.ceiling.map(|was| was.kind))?,
+            kind: row
+                .kind
+                .as_ref()
+                .map(Into::into)
+                .or(self.ceiling.map(|was| was.kind))?,
             limit: row.limit.map(Bytes).or(self.ceiling.map(|was| was.limit))?,
             used: Bytes(row.used),
         })
@@ -283,7 +293,7 @@ fn grown_tensors((what, more, more_bytes): (String, u64, u64)) -> GrownTensors {
 }
 
 fn apply_process(reading: &mut ProcessReading, changes: &ProcessChange) {
-    set(&mut reading.state, changes.state, |state| state);
+    set(&mut reading.state, changes.state, ProcessState::from);
     set(&mut reading.anon, changes.anon, Bytes);
     set(&mut reading.file, changes.file, Bytes);
     set(&mut reading.shmem, changes.shmem, Bytes);
@@ -376,7 +386,11 @@ fn process_info(row: ProcessRow) -> ProcessInfo {
             start: StartTicks(row.start),
         },
         parent: Pid(row.ppid),
-        role: row.role,
+        role: (&row.role).into(),
+        unknown_role: match row.role {
+            RoleName::Unknown(name) => Some(name),
+            _ => None,
+        },
         rank: row.rank.map(Rank),
         comm: row.comm,
         command: row.cmd,
@@ -395,10 +409,10 @@ fn software(row: SoftwareRow) -> Software {
 
 fn mark(row: MarkRow) -> Option<Mark> {
     let kind = match (row.phase, row.epoch, row.event) {
-        (Some(phase), _, _) => MarkKind::Phase(phase),
+        (Some(phase), _, _) => MarkKind::Phase(phase.into()),
         (None, Some(epoch), _) => MarkKind::Epoch(epoch),
         (None, None, Some(event)) => MarkKind::Event(event),
-        (None, None, None) => return None,
+        (None, None, None) => MarkKind::Event(row.unknown.into_keys().next()?),
     };
     Some(Mark {
         t: Seconds(row.t),
@@ -408,6 +422,25 @@ fn mark(row: MarkRow) -> Option<Mark> {
         path: row.path,
         facts: row.facts,
     })
+}
+
+fn kinds(row: &MapsRow) -> Kinds {
+    Kinds {
+        heap: Bytes(row.heap),
+        anonymous: Bytes(row.anonymous),
+        stacks: Bytes(row.stacks),
+        file: Bytes(row.file),
+        devshm: Bytes(row.devshm),
+        memfd: Bytes(row.memfd),
+        device: Bytes(row.device),
+        swap: Bytes(row.swap),
+        other: row
+            .unknown
+            .values()
+            .filter_map(|amount| amount.as_u64())
+            .map(Bytes)
+            .sum(),
+    }
 }
 
 fn pss_reading(row: &PssRow) -> PssReading {
@@ -433,11 +466,12 @@ fn end(row: &EndRow) -> End {
     End {
         t: Seconds(row.t),
         reason: match row.reason {
-            EndReasonRow::Exited => EndReason::Exited(code),
-            EndReasonRow::Signalled => EndReason::Signalled(code),
-            EndReasonRow::TargetGone => EndReason::TargetGone,
-            EndReasonRow::Duration => EndReason::Duration,
-            EndReasonRow::Stopped => EndReason::Stopped,
+            EndName::Exited => EndReason::Exited(code),
+            EndName::Signalled => EndReason::Signalled(code),
+            EndName::TargetGone => EndReason::TargetGone,
+            EndName::Duration => EndReason::Duration,
+            EndName::Stopped => EndReason::Stopped,
+            EndName::Other | EndName::Unknown(_) => EndReason::Other,
         },
     }
 }

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+mod names;
+
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::inside::InsideFact;
-use crate::process::Role;
-use crate::progress::{Phase, ProgressSource};
-use crate::sample::{CeilingKind, Kinds, Subject};
+use crate::training_counters::TrainingCounter;
+
+pub use names::{CeilingName, EndName, RoleName, SourceName, SubjectName};
 
 /// One line.
 #[expect(
@@ -39,6 +41,18 @@ pub enum Row {
     S(SampleRow),
     /// The recorder ended in good order.
     End(EndRow),
+}
+
+/// The key of every line that this version reads.
+const KINDS: [&str; 11] = [
+    "header", "process", "changed", "exit", "mark", "software", "gap", "pss", "maps", "s", "end",
+];
+
+/// Whether a line that is no [`Row`] is a whole line of a kind that a later leveloff added.
+pub fn is_of_unknown_kind(line: &[u8]) -> bool {
+    serde_json::from_slice::<BTreeMap<String, IgnoredAny>>(line).is_ok_and(|keys| {
+        keys.len() == 1 && keys.keys().all(|kind| !KINDS.contains(&kind.as_str()))
+    })
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -73,7 +87,7 @@ pub struct ProcessRow {
     pub pid: i32,
     pub start: u64,
     pub ppid: i32,
-    pub role: Role,
+    pub role: RoleName,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rank: Option<u32>,
     pub comm: String,
@@ -94,7 +108,7 @@ pub struct MarkRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub phase: Option<Phase>,
+    pub phase: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub epoch: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -103,6 +117,9 @@ pub struct MarkRow {
     pub path: Option<String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub facts: BTreeMap<String, f64>,
+    /// Fields of a later version. If no known field says what the mark is, the first of these does.
+    #[serde(flatten, skip_serializing)]
+    pub unknown: BTreeMap<String, IgnoredAny>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -118,7 +135,7 @@ pub struct SoftwareRow {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub struct GapRow {
-    pub of: Subject,
+    pub of: SubjectName,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub n: Option<u32>,
     pub text: String,
@@ -150,8 +167,17 @@ pub struct PssRow {
 pub struct MapsRow {
     pub n: u32,
     pub t: f64,
+    pub heap: u64,
+    pub anonymous: u64,
+    pub stacks: u64,
+    pub file: u64,
+    pub devshm: u64,
+    pub memfd: u64,
+    pub device: u64,
+    pub swap: u64,
+    /// Kinds of a later version.
     #[serde(flatten)]
-    pub kinds: Kinds,
+    pub unknown: BTreeMap<String, serde_json::Value>,
 }
 
 /// A field that is written only when it changed, and as `null` when it stopped being known.
@@ -166,7 +192,7 @@ pub struct SampleRow {
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
     pub epoch: Change<f64>,
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
-    pub phase: Change<Phase>,
+    pub phase: Change<String>,
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
     pub planned_steps: Change<u64>,
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
@@ -201,7 +227,7 @@ pub struct SampleRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tensors_grown: Option<Vec<(String, u64, u64)>>,
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
-    pub source: Change<ProgressSource>,
+    pub source: Change<SourceName>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub p: Vec<ProcessChange>,
     /// Who lives; written only after a failed write, when an exit may have been lost.
@@ -218,22 +244,22 @@ pub struct SampleRow {
 }
 
 impl SampleRow {
-    /// The field of a fact.
-    pub fn inside(&mut self, fact: InsideFact) -> &mut Change<u64> {
-        match fact {
-            InsideFact::Tensors => &mut self.tensors,
-            InsideFact::TensorBytes => &mut self.tensor_bytes,
-            InsideFact::DeviceTensors => &mut self.device_tensors,
-            InsideFact::DeviceTensorBytes => &mut self.device_tensor_bytes,
-            InsideFact::GcObjects => &mut self.gc_objects,
-            InsideFact::PythonBlocks => &mut self.python_blocks,
-            InsideFact::MallocUsed => &mut self.malloc_used_bytes,
-            InsideFact::MallocFree => &mut self.malloc_free_bytes,
-            InsideFact::Trimmed => &mut self.trimmed_bytes,
-            InsideFact::CudaReserved => &mut self.cuda_bytes,
-            InsideFact::CudaAllocated => &mut self.cuda_allocated_bytes,
-            InsideFact::Pinned => &mut self.pinned_bytes,
-            InsideFact::TensorCounts => &mut self.tensor_counts,
+    /// The field of a counter.
+    pub fn counter(&mut self, counter: TrainingCounter) -> &mut Change<u64> {
+        match counter {
+            TrainingCounter::Tensors => &mut self.tensors,
+            TrainingCounter::TensorBytes => &mut self.tensor_bytes,
+            TrainingCounter::DeviceTensors => &mut self.device_tensors,
+            TrainingCounter::DeviceTensorBytes => &mut self.device_tensor_bytes,
+            TrainingCounter::GcObjects => &mut self.gc_objects,
+            TrainingCounter::PythonBlocks => &mut self.python_blocks,
+            TrainingCounter::MallocUsed => &mut self.malloc_used_bytes,
+            TrainingCounter::MallocFree => &mut self.malloc_free_bytes,
+            TrainingCounter::Trimmed => &mut self.trimmed_bytes,
+            TrainingCounter::CudaReserved => &mut self.cuda_bytes,
+            TrainingCounter::CudaAllocated => &mut self.cuda_allocated_bytes,
+            TrainingCounter::Pinned => &mut self.pinned_bytes,
+            TrainingCounter::TensorCounts => &mut self.tensor_counts,
         }
     }
 }
@@ -325,7 +351,7 @@ pub struct CgroupChange {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct CeilingRow {
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub kind: Option<CeilingKind>,
+    pub kind: Option<CeilingName>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub limit: Option<u64>,
     pub used: u64,
@@ -334,19 +360,9 @@ pub struct CeilingRow {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct EndRow {
     pub t: f64,
-    pub reason: EndReasonRow,
+    pub reason: EndName,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<i32>,
-}
-
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum EndReasonRow {
-    Exited,
-    Signalled,
-    TargetGone,
-    Duration,
-    Stopped,
 }
 
 /// Tells a written `null` (no longer known) from an absent field (unchanged).

@@ -1,22 +1,22 @@
 //! Ticks to lines: only what changed, one write for each tick.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
 use super::v1::{
-    CeilingRow, CgroupChange, Change, EndReasonRow, EndRow, ExitRow, GapRow, HeaderRow,
-    MachineChange, MapsRow, MarkRow, ProcessChange, ProcessRow, PssRow, Row, SampleRow,
-    SoftwareRow,
+    CeilingRow, CgroupChange, Change, EndName, EndRow, ExitRow, GapRow, HeaderRow, MachineChange,
+    MapsRow, MarkRow, ProcessChange, ProcessRow, PssRow, RoleName, Row, SampleRow, SoftwareRow,
+    SourceName,
 };
 use super::{End, EndReason, FORMAT_VERSION, Header, Target, limit_to_text};
 use crate::environment::Software;
-use crate::inside::{GrownTensors, InsideFact};
-use crate::process::{ProcessIndex, ProcessInfo};
+use crate::process::{ProcessIndex, ProcessInfo, ProcessState};
 use crate::progress::{Mark, MarkKind, Progress};
 use crate::sample::{
     Ceiling, CgroupReading, Event, Gap, MachineReading, MappingReading, ProcessReading, PssReading,
     Sample, Tick,
 };
+use crate::training_counters::{GrownTensors, TrainingCounter};
 use crate::units::{Bytes, Seconds, Step};
 
 /// Writes a recording. Every tick is handed to the output in a single write, so that a reader
@@ -164,10 +164,11 @@ impl Written {
             t: sample.t.0,
             step: change(steps(was.step), steps(is.step)),
             epoch: change(was.epoch, is.epoch),
-            phase: change(was.phase.clone(), is.phase.clone()),
+            phase: change(was.phase.as_ref(), is.phase.as_ref())
+                .map(|phase| phase.map(|phase| phase.name().to_owned())),
             planned_steps: change(steps(was.planned_steps), steps(is.planned_steps)),
             epoch_steps: change(steps(was.epoch_steps), steps(is.epoch_steps)),
-            source: change(was.source, is.source),
+            source: change(was.source, is.source).map(|source| source.map(SourceName::from)),
             c: [
                 sample.cost.cpu.0,
                 sample.cost.rss.0,
@@ -176,8 +177,8 @@ impl Written {
             ..SampleRow::default()
         };
         if was != is {
-            for fact in InsideFact::ALL {
-                *row.inside(fact) = change(was.inside.get(fact), is.inside.get(fact));
+            for fact in TrainingCounter::ALL {
+                *row.counter(fact) = change(was.counters.get(fact), is.counters.get(fact));
             }
             row.tensors_grown = (was.grown != is.grown).then(|| grown_rows(&is.grown));
             self.progress = is.clone();
@@ -222,7 +223,7 @@ impl Written {
         }
         let was = std::mem::replace(&mut self.ceiling, now);
         Some(now.map(|is| CeilingRow {
-            kind: (was.map(|was| was.kind) != Some(is.kind)).then_some(is.kind),
+            kind: (was.map(|was| was.kind) != Some(is.kind)).then(|| is.kind.into()),
             limit: (was.map(|was| was.limit) != Some(is.limit)).then_some(is.limit.0),
             used: is.used.0,
         }))
@@ -284,7 +285,10 @@ fn process_row(info: &ProcessInfo) -> ProcessRow {
         pid: info.key.pid.0,
         start: info.key.start.0,
         ppid: info.parent.0,
-        role: info.role,
+        role: match &info.unknown_role {
+            Some(name) => RoleName::Unknown(name.clone()),
+            None => info.role.into(),
+        },
         rank: info.rank.map(|rank| rank.0),
         comm: info.comm.clone(),
         cmd: info.command.clone(),
@@ -302,9 +306,10 @@ fn mark_row(mark: &Mark) -> MarkRow {
         event: None,
         path: mark.path.clone(),
         facts: mark.facts.clone(),
+        unknown: BTreeMap::new(),
     };
     match &mark.kind {
-        MarkKind::Phase(phase) => row.phase = Some(phase.clone()),
+        MarkKind::Phase(phase) => row.phase = Some(phase.name().to_owned()),
         MarkKind::Epoch(epoch) => row.epoch = Some(*epoch),
         MarkKind::Event(name) => row.event = Some(name.clone()),
     }
@@ -322,7 +327,7 @@ fn software_row(software: &Software) -> SoftwareRow {
 
 fn gap_row(gap: &Gap) -> GapRow {
     GapRow {
-        of: gap.subject,
+        of: gap.subject.into(),
         n: gap.process.map(|index| index.0),
         text: gap.text.clone(),
     }
@@ -344,10 +349,20 @@ fn pss_row(process: ProcessIndex, pss: &PssReading) -> PssRow {
 }
 
 fn maps_row(mappings: &MappingReading) -> MapsRow {
+    let kinds = &mappings.kinds;
+    let other = (kinds.other > Bytes::ZERO).then(|| ("other".to_owned(), kinds.other.0.into()));
     MapsRow {
         n: mappings.process.0,
         t: mappings.at.0,
-        kinds: mappings.kinds,
+        heap: kinds.heap.0,
+        anonymous: kinds.anonymous.0,
+        stacks: kinds.stacks.0,
+        file: kinds.file.0,
+        devshm: kinds.devshm.0,
+        memfd: kinds.memfd.0,
+        device: kinds.device.0,
+        swap: kinds.swap.0,
+        unknown: other.into_iter().collect(),
     }
 }
 
@@ -365,7 +380,7 @@ fn process_change(before: Option<&ProcessReading>, now: &ProcessReading) -> Proc
     }
     ProcessChange {
         n: now.process.0,
-        state: if_changed(before.map(|b| b.state), now.state),
+        state: if_changed(before.map(|b| b.state), now.state).map(ProcessState::letter),
         anon: amount(before.map(|b| b.anon), now.anon),
         file: amount(before.map(|b| b.file), now.file),
         shmem: amount(before.map(|b| b.shmem), now.shmem),
@@ -420,11 +435,12 @@ fn cgroup_change(was: Option<&CgroupReading>, is: &CgroupReading) -> CgroupChang
 
 fn end_row(end: &End) -> EndRow {
     let (reason, code) = match end.reason {
-        EndReason::Exited(code) => (EndReasonRow::Exited, Some(code)),
-        EndReason::Signalled(signal) => (EndReasonRow::Signalled, Some(signal)),
-        EndReason::TargetGone => (EndReasonRow::TargetGone, None),
-        EndReason::Duration => (EndReasonRow::Duration, None),
-        EndReason::Stopped => (EndReasonRow::Stopped, None),
+        EndReason::Exited(code) => (EndName::Exited, Some(code)),
+        EndReason::Signalled(signal) => (EndName::Signalled, Some(signal)),
+        EndReason::TargetGone => (EndName::TargetGone, None),
+        EndReason::Duration => (EndName::Duration, None),
+        EndReason::Stopped => (EndName::Stopped, None),
+        EndReason::Other => (EndName::Other, None),
     };
     EndRow {
         t: end.t.0,

@@ -278,7 +278,7 @@ fn steps_carry_tensors() {
         told(b"Step 10: 6529 tensors, RAM: 5552 MB\nStep 20: 6530 tensors, RAM: 7159 MB\n");
     let tensors: Vec<Option<u64>> = updates
         .iter()
-        .map(|update| update.inside.get(InsideFact::Tensors))
+        .map(|update| update.counters.get(TrainingCounter::Tensors))
         .collect();
     assert_eq!(tensors, [Some(6529), Some(6530)]);
 }

@@ -7,12 +7,13 @@ mod curves;
 mod environment;
 
 use leveloff_classifier::observation::XUnit;
+use leveloff_classifier::run_analysis::SeriesAccount;
 use leveloff_classifier::run_curves::{RunEvent, RunEventKind};
-use leveloff_model::inside::GrownTensors;
+use leveloff_model::training_counters::GrownTensors;
 use leveloff_text::sizing::Sizing;
 use serde::Serialize;
 
-use crate::run_report::{Member, Part, RunReport};
+use crate::run_report::{ListedProcess, RunReport};
 use crate::verdict::json::{Plain, Row, to_line};
 use curves::CurvesRow;
 use environment::EnvironmentRow;
@@ -28,11 +29,15 @@ pub fn document(report: &RunReport) -> String {
     let judged = report.judged();
     let mut text = to_line(&ReportRow {
         judged: Row::of(&judged),
-        parts: report.parts.iter().map(PartRow::of).collect(),
+        growth_since_x: Plain(report.account.since.moment.x(report.verdict.x_unit)),
+        end_x: Plain(report.account.now.x(report.verdict.x_unit)),
+        end_bytes: report.account.memory.now.0,
+        peak_bytes: report.account.memory.peak.0,
+        parts: report.series.iter().map(PartRow::of).collect(),
         tensors_grown: report.grown.iter().map(GrownRow::of).collect(),
         trimmed_bytes: report.trimmed().map(|trimmed| trimmed.0),
-        members: report.members.iter().map(MemberRow::of).collect(),
-        members_left_out: report.members_left_out,
+        members: report.processes.iter().map(MemberRow::of).collect(),
+        members_left_out: report.processes_left_out,
         sizing: SizingRow {
             host: report.host_sizing.as_ref().map(MachineRow::of),
             gpu: report.gpu_sizing.as_ref().map(MachineRow::of),
@@ -53,6 +58,10 @@ pub fn document(report: &RunReport) -> String {
 struct ReportRow<'a> {
     #[serde(flatten)]
     judged: Row<'a>,
+    growth_since_x: Plain,
+    end_x: Plain,
+    end_bytes: u64,
+    peak_bytes: u64,
     parts: Vec<PartRow>,
     tensors_grown: Vec<GrownRow<'a>>,
     trimmed_bytes: Option<u64>,
@@ -73,6 +82,8 @@ struct PartRow {
     series: &'static str,
     unit: &'static str,
     baseline: Plain,
+    onset: Plain,
+    end: Plain,
     settled: Plain,
     peak: Plain,
     growth: Plain,
@@ -103,6 +114,7 @@ struct MemberRow<'a> {
     newest_bytes: u64,
     peak_bytes: u64,
     rss_bytes: u64,
+    growth_bytes: i64,
     first_seen_s: Plain,
     last_seen_s: Plain,
     is_there: bool,
@@ -134,7 +146,7 @@ struct EventRow<'a> {
 }
 
 impl PartRow {
-    fn of(part: &Part) -> PartRow {
+    fn of(part: &SeriesAccount) -> PartRow {
         PartRow {
             series: part.series.name(),
             unit: if part.series.is_bytes() {
@@ -143,6 +155,8 @@ impl PartRow {
                 "count"
             },
             baseline: Plain(Some(part.baseline)),
+            onset: Plain(Some(part.base)),
+            end: Plain(Some(part.end)),
             settled: Plain(Some(part.settled)),
             peak: Plain(Some(part.peak)),
             growth: Plain(Some(part.growth())),
@@ -167,21 +181,23 @@ impl GrownRow<'_> {
 }
 
 impl MemberRow<'_> {
-    fn of(member: &Member) -> MemberRow<'_> {
+    fn of(process: &ListedProcess) -> MemberRow<'_> {
+        let account = &process.account;
         MemberRow {
-            pid: member.pid.0,
-            role: member.role.name(),
-            why: member.why.as_deref(),
-            rank: member.rank.map(|rank| rank.0),
-            depth: member.depth,
-            command: member.command.as_deref(),
-            first_bytes: member.first.0,
-            newest_bytes: member.newest.0,
-            peak_bytes: member.peak.0,
-            rss_bytes: member.rss.0,
-            first_seen_s: Plain(member.seen.map(|seen| seen.0.0)),
-            last_seen_s: Plain(member.seen.map(|seen| seen.1.0)),
-            is_there: member.is_there,
+            pid: account.pid.0,
+            role: account.role.name(),
+            why: process.role_reason(),
+            rank: account.rank.map(|rank| rank.0),
+            depth: process.depth,
+            command: process.command(),
+            first_bytes: account.first.0,
+            newest_bytes: account.memory.now.0,
+            peak_bytes: account.memory.peak.0,
+            rss_bytes: account.rss.0,
+            growth_bytes: account.growth().0,
+            first_seen_s: Plain(account.seen.map(|seen| seen.0.0)),
+            last_seen_s: Plain(account.seen.map(|seen| seen.1.0)),
+            is_there: account.is_alive,
         }
     }
 }

@@ -9,7 +9,7 @@ mod evidence;
 mod setting;
 
 use leveloff_classifier::verdict::{ClockTick, RunVerdict, Subject, Verdict};
-use leveloff_model::inside::GrownTensors;
+use leveloff_model::training_counters::GrownTensors;
 use leveloff_text::evidence::{bound, memory_beside, warmup};
 use leveloff_text::number::more_or_less;
 use leveloff_text::rate::MemoryRate;
@@ -78,7 +78,7 @@ fn first_line(run: &RunVerdict) -> String {
     // Open descriptors grow, memory grows; one file would be no series.
     let grows = match run.decisive {
         Subject::DevShm | Subject::Descriptors | Subject::Processes => "grow",
-        Subject::Inside(fact) if !fact.is_bytes() => "grow",
+        Subject::Counter(fact) if !fact.is_bytes() => "grow",
         _ => "grows",
     };
     let rate = growth_with_interval(run).map_or_else(String::new, |rate| format!(" by {rate}"));

@@ -19,7 +19,7 @@ pub fn trim_words(report: &RunReport) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use leveloff_classifier::observation::Observation;
-    use leveloff_model::inside::{Inside, InsideFact};
+    use leveloff_model::training_counters::{TrainingCounter, TrainingCounters};
 
     use super::*;
     use crate::cases::report;
@@ -28,7 +28,7 @@ mod tests {
     fn a_trim_that_gave_nothing_is_told_and_none_is_not() {
         let told = |trimmed: Option<u64>| {
             let observation = Observation {
-                inside: Inside::default().with(InsideFact::Trimmed, trimmed),
+                counters: TrainingCounters::default().with(TrainingCounter::Trimmed, trimmed),
                 ..Observation::default()
             };
             trim_words(&report(std::iter::once(observation)))

@@ -33,9 +33,12 @@ impl RunReport {
     }
 
     fn change_commands(&mut self, change: impl Fn(&[String]) -> Vec<String>) {
-        let of_members = self.members.iter_mut().map(|member| &mut member.command);
-        let all = of_members.chain([&mut self.background.command]);
-        for command in all.flatten() {
+        let infos = self
+            .processes
+            .iter_mut()
+            .filter_map(|process| process.account.info.as_mut());
+        let of_processes = infos.map(|info| &mut info.command);
+        for command in of_processes.chain(&mut self.background.command) {
             *command = change(command);
         }
     }
@@ -45,7 +48,11 @@ impl RunReport {
         let background = &mut self.background;
         let kernel = background.kernel.iter_mut();
         let path = background.cgroup.iter_mut().map(|group| &mut group.path);
-        let why = self.members.iter_mut().flat_map(|member| &mut member.why);
+        let infos = self
+            .processes
+            .iter_mut()
+            .filter_map(|process| process.account.info.as_mut());
+        let why = infos.map(|info| &mut info.why);
         let findings = self.verdict.findings.iter_mut();
         let findings = findings.flat_map(|finding| [&mut finding.text, &mut finding.next]);
         let told = self.notes.iter_mut().chain(&mut background.gaps);
@@ -63,14 +70,17 @@ impl RunReport {
 
     fn for_each_text(&self, look: &mut dyn FnMut(&str)) {
         look(&self.input);
-        let of_members = self.members.iter().map(|member| &member.command);
-        let commands = of_members.chain([&self.background.command]);
+        let of_processes = self
+            .processes
+            .iter()
+            .filter_map(|process| process.command());
+        let commands = of_processes.chain(self.background.command.as_deref());
         let told = self.notes.iter().chain(&self.background.gaps);
         let findings = self.verdict.findings.iter();
         let findings = findings.flat_map(|finding| [&finding.text, &finding.next]);
         let grown = self.grown.iter().map(|grown| &grown.what);
         let told = told.chain(grown).chain(findings);
-        for text in commands.flatten().flatten().chain(told) {
+        for text in commands.flatten().chain(told) {
             look(text);
         }
     }

@@ -49,8 +49,10 @@ pub(super) fn listed(processes: Vec<ProcessAccount>) -> (Vec<ListedProcess>, u64
 /// process is on the top level.
 fn in_tree_order(processes: Vec<ListedProcess>) -> Vec<ListedProcess> {
     let index = |process: &ListedProcess| process.account.index;
-    let by_pid: HashMap<Pid, ProcessIndex> =
-        processes.iter().map(|process| (process.account.pid, index(process))).collect();
+    let by_pid: HashMap<Pid, ProcessIndex> = processes
+        .iter()
+        .map(|process| (process.account.pid, index(process)))
+        .collect();
     let parent_of = |process: &ListedProcess| {
         let parent = process.account.info.as_ref()?.parent;
         let parent = by_pid.get(&parent).copied();
@@ -58,7 +60,10 @@ fn in_tree_order(processes: Vec<ListedProcess>) -> Vec<ListedProcess> {
     };
     let mut children: BTreeMap<Option<ProcessIndex>, Vec<ListedProcess>> = BTreeMap::new();
     for process in processes {
-        children.entry(parent_of(&process)).or_default().push(process);
+        children
+            .entry(parent_of(&process))
+            .or_default()
+            .push(process);
     }
     let mut ordered = Vec::new();
     let mut visited = HashSet::new();
@@ -104,15 +109,18 @@ mod tests {
 
     fn info(index: u32, parent: i32) -> Event {
         Event::Appeared(ProcessInfo {
+            index: ProcessIndex(index),
+            key: ProcessKey {
+                pid: Pid(100 + index as i32),
+                start: StartTicks(1),
+            },
+            parent: Pid(parent),
+            role: Role::Other,
+            unknown_role: None,
+            rank: None,
             comm: format!("p{index}"),
-            ..ProcessInfo::unknown(
-                ProcessIndex(index),
-                ProcessKey {
-                    pid: Pid(100 + index as i32),
-                    start: StartTicks(1),
-                },
-                Pid(parent),
-            )
+            command: Vec::new(),
+            why: String::new(),
         })
     }
 

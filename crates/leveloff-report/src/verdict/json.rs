@@ -5,7 +5,6 @@
 use leveloff_classifier::verdict::{
     Because, Blame, Clock, ClockTick, Finding, Judgement, Kind, RunVerdict,
 };
-use leveloff_model::sample::CeilingKind;
 use leveloff_text::judged::{Judged, Look};
 use leveloff_text::subject::{in_bytes, parts, things};
 use serde::{Serialize, Serializer};
@@ -54,7 +53,7 @@ pub(crate) struct Row<'a> {
     limit_low_x: Plain,
     limit_high_x: Plain,
     limit_bytes: Option<u64>,
-    limit_kind: Option<CeilingKind>,
+    limit_kind: Option<&'static str>,
     limit_in_s: Plain,
     decide_by_if_level_x: Plain,
     because: &'static str,
@@ -160,7 +159,7 @@ impl<'a> Row<'a> {
             limit_low_x: Plain(risk.map(|risk| risk.earliest_x)),
             limit_high_x: Plain(risk.and_then(|risk| risk.latest_x)),
             limit_bytes: risk.map(|risk| risk.limit.0),
-            limit_kind: risk.map(|risk| risk.kind),
+            limit_kind: risk.map(|risk| risk.kind.name()),
             limit_in_s: Plain(risk.and_then(|risk| risk.in_time).map(|time| time.0)),
             decide_by_if_level_x: Plain(decisive.decide_by.map(|by| by.if_it_levels)),
             because: because_name(decisive.because),

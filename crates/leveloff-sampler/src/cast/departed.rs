@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use leveloff_model::process::{Pid, ProcessKey};
+use leveloff_model::process::{Pid, ProcessKey, ProcessState};
 
 use crate::facts::ProcessFacts;
 
@@ -19,7 +19,7 @@ struct Gone {
 impl Departed {
     pub(super) fn remember(&mut self, mut facts: ProcessFacts, origin: Option<ProcessKey>) {
         // Nobody gives a part in what goes on to one who is gone.
-        facts.state = 'X';
+        facts.state = ProcessState::Dead;
         if let Some(origin) = origin {
             facts.parent = origin.pid;
         }

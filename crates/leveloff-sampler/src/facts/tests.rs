@@ -95,7 +95,7 @@ fn a_zombie_has_a_name_and_no_memory() {
     let options = rustix::process::WaitIdOptions::EXITED | rustix::process::WaitIdOptions::NOWAIT;
     rustix::process::waitid(rustix::process::WaitId::Pid(pid), options).unwrap();
     let facts = read_full(child.pid());
-    assert_eq!((facts.state, facts.memory), ('Z', None));
+    assert_eq!((facts.state, facts.memory), (ProcessState::Zombie, None));
     assert_eq!(facts.comm, b"cat");
     assert!(facts.command.is_empty());
 }

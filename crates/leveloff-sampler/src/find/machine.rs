@@ -75,7 +75,7 @@ impl Machine {
 
     /// Its children that still live.
     pub(super) fn living_children(&self, index: usize) -> impl Iterator<Item = usize> {
-        let lives = |&child: &usize| self.processes[child].state != 'Z';
+        let lives = |&child: &usize| !self.processes[child].state.is_gone();
         self.children[index].iter().copied().filter(lives)
     }
 

@@ -1,6 +1,6 @@
 //! `/proc/PID/stat`.
 
-use leveloff_model::process::{Pid, StartTicks};
+use leveloff_model::process::{Pid, ProcessState, StartTicks};
 
 use super::keyed::leading_number;
 
@@ -12,7 +12,7 @@ pub struct Stat<'a> {
     /// The name, raw: it may hold spaces, parentheses, newlines and any other byte but NUL.
     pub comm: &'a [u8],
     /// Scheduler state.
-    pub state: char,
+    pub state: ProcessState,
     /// Parent.
     pub parent: Pid,
     /// Process group.
@@ -42,7 +42,7 @@ pub fn parse(text: &[u8]) -> Option<Stat<'_>> {
     let comm_end = memchr::memrchr(b')', comm_start)?;
     let comm = &comm_start[..comm_end];
     let mut fields = comm_start.get(comm_end + 2..)?.split(|&b| b == b' ');
-    let state = char::from(*fields.next()?.first()?);
+    let state = ProcessState::from(char::from(*fields.next()?.first()?));
     let mut number = || signed(fields.next()?);
     let parent = number()?;
     let group = number()?;
@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(stat.comm, b"python");
         assert_eq!(
             (stat.state, stat.parent, stat.group, stat.session),
-            ('S', Pid(10), Pid(11), Pid(12))
+            (ProcessState::Sleeping, Pid(10), Pid(11), Pid(12))
         );
         assert_eq!((stat.minor_faults, stat.major_faults), (501, 3));
         assert_eq!((stat.cpu_ticks, stat.threads), (200, 20));

@@ -93,7 +93,7 @@ fn process(pid: i32, parent: i32, comm: &str, command: &[&str]) -> ProcessFacts 
         group: pid,
         session: pid,
         own_pid: pid,
-        state: 'S',
+        state: ProcessState::Sleeping,
         comm: comm.into(),
         command: command
             .iter()

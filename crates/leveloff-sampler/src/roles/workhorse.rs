@@ -162,5 +162,5 @@ fn waits(facts: &ProcessFacts) -> bool {
 }
 
 fn is_alive(facts: &ProcessFacts) -> bool {
-    !matches!(facts.state, 'Z' | 'X') && facts.memory.is_some()
+    !facts.state.is_gone() && facts.memory.is_some()
 }

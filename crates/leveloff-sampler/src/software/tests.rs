@@ -142,6 +142,7 @@ fn trainer(why: &str) -> ProcessInfo {
         },
         parent: Pid(1),
         role: Role::Trainer,
+        unknown_role: None,
         rank: None,
         comm: "python".to_owned(),
         command: vec!["python".to_owned()],

@@ -289,7 +289,7 @@ say("ended")
         .sample
         .processes
         .iter()
-        .map(|reading| reading.state)
+        .map(|reading| reading.state.letter())
         .collect();
     assert_eq!(states, "SZT");
     let zombie = &tick.sample.processes[1];

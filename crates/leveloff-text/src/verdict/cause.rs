@@ -3,9 +3,9 @@
 use leveloff_classifier::verdict::{
     Blame, Clock, ClockTick, Kind, Risk, RunVerdict, Subject, Verdict,
 };
-use leveloff_model::inside::InsideFact;
 use leveloff_model::process::Role;
 use leveloff_model::sample::CeilingKind;
+use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::ByteDelta;
 
 use crate::rate::amount;
@@ -26,7 +26,7 @@ pub fn what_to_try(run: &RunVerdict) -> Option<&'static str> {
             if run
                 .subjects
                 .iter()
-                .any(|(subject, _)| *subject == Subject::Inside(InsideFact::Tensors)) =>
+                .any(|(subject, _)| *subject == Subject::Counter(TrainingCounter::Tensors)) =>
         {
             Some("`memray run --native` names the code that allocates")
         }
@@ -79,6 +79,7 @@ fn limit_words(kind: CeilingKind) -> &'static str {
         CeilingKind::Rlimit => "what its own rlimit allows",
         CeilingKind::Host => "what the machine has for it",
         CeilingKind::Stated => "the stated limit",
+        CeilingKind::Other => "a limit",
     }
 }
 
@@ -95,6 +96,7 @@ pub fn short_risk_words(risk: &Risk, run: &RunVerdict) -> [String; 2] {
         CeilingKind::Rlimit => "rlimit",
         CeilingKind::Host => "machine",
         CeilingKind::Stated => "stated limit",
+        CeilingKind::Other => "limit",
     };
     [
         format!("if it goes on: {limit} ({what}) at {place}{time}"),

@@ -11,6 +11,7 @@ pub fn end_words(reason: EndReason) -> String {
         EndReason::TargetGone => "the processes were gone".to_owned(),
         EndReason::Duration => "the asked-for time was over".to_owned(),
         EndReason::Stopped => "the recorder was stopped, the run went on".to_owned(),
+        EndReason::Other => "a reason that this version of leveloff does not know".to_owned(),
     }
 }
 

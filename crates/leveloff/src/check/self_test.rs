@@ -23,7 +23,7 @@ use leveloff_report::run_report::RunReport;
 use rustix::fs::{MemfdFlags, memfd_create};
 
 use super::LEVEL_BY;
-use crate::chronicle::Reading;
+use crate::run_reader::RunReader;
 use crate::screen::put;
 
 /// Steps of a made-up run, and seconds of each.
@@ -143,9 +143,9 @@ fn made_up(memory: Memory) -> Result<RunReport> {
         .context("cannot make a file in memory")?;
     record(&file, memory).context("cannot record a made-up run")?;
     let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
-    let reading = Reading {
+    let reading = RunReader {
         usual_level_by: Some(LEVEL_BY),
-        ..Reading::default()
+        ..RunReader::default()
     };
     reading.read(&path)
 }
@@ -191,6 +191,7 @@ fn trainer() -> ProcessInfo {
         },
         parent: Pid(0),
         role: Role::Trainer,
+        unknown_role: None,
         rank: None,
         comm: "made-up".to_owned(),
         command: vec!["made-up".to_owned()],

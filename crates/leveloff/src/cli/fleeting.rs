@@ -8,8 +8,8 @@ use std::time::Duration;
 use clap::Args;
 
 use super::{FactArgs, Format, LookArgs, UndecidedAs, parse_duration};
-use crate::fleet::Address;
-use crate::intake::SizeUnit;
+use leveloff_prometheus::query::Address;
+use leveloff_readers::SizeUnit;
 
 /// What `fleet --help` begins with.
 pub(super) const LONG_ABOUT: &str = "Judge every rank of a job, or of all jobs, from Prometheus; worst first.\n\n\

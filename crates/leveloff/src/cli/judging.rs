@@ -8,7 +8,7 @@ use leveloff_model::recording::StatedFacts;
 use leveloff_model::units::{Limit, Step};
 
 use super::Format;
-use crate::intake::{Asked, SizeUnit};
+use leveloff_readers::{ColumnChoice, SizeUnit};
 
 /// What `judge --help` begins with.
 pub(super) const LONG_ABOUT: &str = "Say whether memory levels off or leaks, from recordings, tables and logs.\n\n\
@@ -105,8 +105,8 @@ pub struct ColumnArgs {
 
 impl ColumnArgs {
     /// As the reader wants to know it.
-    pub fn asked(&self) -> Asked {
-        Asked {
+    pub fn choice(&self) -> ColumnChoice {
+        ColumnChoice {
             x: self.x.clone(),
             y: self.y.clone(),
             y_unit: self.y_unit,

@@ -6,19 +6,16 @@ use std::time::Duration;
 use anyhow::{Result, anyhow, bail};
 use leveloff_model::process::printable;
 use leveloff_model::units::Seconds;
+use leveloff_prometheus::query::{
+    self, Client, ClientOptions, CustomQuery, MEMORY, QueryError, RankBatch, RunHistory,
+    SeriesResponse, Window,
+};
+use leveloff_readers::SizeUnit;
 use leveloff_text::fleet::{Fleet, Member};
 
-use super::answer::SeriesAnswer;
-use super::client::Client;
-use super::foreign::Question;
-use super::history::History;
-use super::judging::Bench;
-use super::own_metrics::{self, MEMORY, Parcel};
+use super::fleet_judge::FleetJudge;
 use super::progress::Progress;
-use super::trouble::Trouble;
-use super::window::Window;
 use crate::cli::FleetArgs;
-use crate::intake::SizeUnit;
 use crate::judge::crew::{self, Event};
 
 /// Clocks that differ by more are worth a word. HTTP tells whole seconds, and an answer takes a while.
@@ -42,7 +39,13 @@ type Part = (Vec<Member>, Vec<String>);
 impl Survey {
     /// As it was asked for; nothing is said to the server yet.
     pub fn new(args: &FleetArgs) -> Result<Survey> {
-        let client = Client::new(args)?;
+        let client = Client::new(&ClientOptions {
+            address: args.prometheus.clone(),
+            bearer_file: args.bearer_file.clone(),
+            user_file: args.user_file.clone(),
+            ca_file: args.ca_file.clone(),
+            timeout: args.timeout,
+        })?;
         Ok(Survey {
             args: args.clone(),
             client,
@@ -51,16 +54,16 @@ impl Survey {
 
     /// Fetches and judges everything, worst first.
     pub fn look(&self) -> Result<Fleet> {
-        self.hear_time()?;
+        self.check_server()?;
         let window = Window::until(self.client.now(), self.args.since, self.args.step);
-        let bench = Bench {
+        let judge = FleetJudge {
             window,
             stated: self.args.facts.stated(),
             unit: self.args.y_unit.unwrap_or(SizeUnit::B),
         };
-        let (members, failures) = match self.question() {
-            Some(question) => self.ask(&question, &bench)?,
-            None => self.call(&bench)?,
+        let (members, failures) = match self.custom_query() {
+            Some(query) => self.judge_query(&query, &judge)?,
+            None => self.judge_ranks(&judge)?,
         };
         if members.is_empty() && failures.is_empty() {
             bail!("{}", self.nothing(&window));
@@ -68,7 +71,7 @@ impl Survey {
         let mut fleet = Fleet {
             server: self.client.address().to_string(),
             asked: self.asked(),
-            at: told(window.end()),
+            at: utc(window.end()),
             members,
             failures: self.all_failures(failures),
             notes: self.skew().into_iter().collect(),
@@ -86,42 +89,42 @@ impl Survey {
         }
     }
 
-    fn question(&self) -> Option<Question<'_>> {
+    fn custom_query(&self) -> Option<CustomQuery<'_>> {
         let (query, by) = (self.args.query.as_deref()?, self.args.by.as_deref()?);
-        Some(Question { query, by })
+        Some(CustomQuery { query, by })
     }
 
     /// The first word: it tells the time, and whether anybody is there at all.
-    fn hear_time(&self) -> Result<()> {
+    fn check_server(&self) -> Result<()> {
         if self.client.skew().is_some() {
             return Ok(());
         }
         let asked = self
             .client
-            .ask_all::<SeriesAnswer>("query", &[("query", "vector(1)")]);
-        asked.map(drop).map_err(|trouble| self.whole(&trouble))
+            .ask_all::<SeriesResponse>("query", &[("query", "vector(1)")]);
+        asked.map(drop).map_err(|error| self.whole(&error))
     }
 
-    /// leveloff's own metrics, in parcels.
-    fn call(&self, bench: &Bench) -> Result<Part> {
+    /// leveloff's own metrics, in batches.
+    fn judge_ranks(&self, judge: &FleetJudge) -> Result<Part> {
         let job = self.args.job.as_deref();
-        let parcels = own_metrics::roll_call(&self.client, job, &bench.window)
-            .map_err(|trouble| self.whole(&trouble))?;
-        let ranks: usize = parcels.iter().map(Parcel::len).sum();
+        let batches = query::list_ranks(&self.client, job, &judge.window)
+            .map_err(|error| self.whole(&error))?;
+        let ranks: usize = batches.iter().map(RankBatch::len).sum();
         let progress = self.progress(ranks as u64);
         let mut all = Part::default();
-        let work = |parcel: &Parcel| match parcel
-            .fetch(&self.client, &bench.window, &|| progress.done())
+        let work = |batch: &RankBatch| match batch
+            .fetch(&self.client, &judge.window, &|| progress.done())
         {
-            Ok((histories, torn)) => {
+            Ok((histories, incomplete)) => {
                 let (members, mut failures) =
-                    self.judge(&histories, bench, &progress, NonZeroUsize::new(1));
-                failures.extend(torn.map(|trouble| self.part(&parcel.title(), &trouble)));
+                    self.judge(&histories, judge, &progress, NonZeroUsize::new(1));
+                failures.extend(incomplete.map(|error| self.part(&batch.title(), &error)));
                 (members, failures)
             }
-            Err(trouble) => (Vec::new(), vec![self.part(&parcel.title(), &trouble)]),
+            Err(error) => (Vec::new(), vec![self.part(&batch.title(), &error)]),
         };
-        crew::in_order(&parcels, self.args.jobs, work, |event| {
+        crew::in_order(&batches, self.args.jobs, work, |event| {
             if let Event::Done { result, .. } = event {
                 all.0.extend(result.0);
                 all.1.extend(result.1);
@@ -136,34 +139,33 @@ impl Survey {
     }
 
     /// What others measure, all at once.
-    fn ask(&self, question: &Question, bench: &Bench) -> Result<Part> {
-        let whole = |trouble: Trouble| self.whole(&trouble);
-        let expected = question.count(&self.client, &bench.window).map_err(whole)?;
+    fn judge_query(&self, query: &CustomQuery, judge: &FleetJudge) -> Result<Part> {
+        let whole = |error: QueryError| self.whole(&error);
+        let expected = query.count(&self.client, &judge.window).map_err(whole)?;
         let progress = self.progress(expected.unwrap_or(1));
-        let heard = || progress.done();
-        let (histories, torn) = question
-            .fetch(&self.client, &bench.window, &heard)
+        let on_series = || progress.done();
+        let (histories, incomplete) = query
+            .fetch(&self.client, &judge.window, &on_series)
             .map_err(whole)?;
         let arrived = histories.len();
-        let (members, mut failures) = self.judge(&histories, bench, &progress, self.args.jobs);
+        let (members, mut failures) = self.judge(&histories, judge, &progress, self.args.jobs);
         failures.extend(
-            torn.map(|trouble| {
-                self.part(&format!("more than the {arrived} that are told"), &trouble)
-            }),
+            incomplete
+                .map(|error| self.part(&format!("more than the {arrived} that are told"), &error)),
         );
         Ok((members, failures))
     }
 
     fn judge(
         &self,
-        histories: &[History],
-        bench: &Bench,
+        histories: &[RunHistory],
+        judge: &FleetJudge,
         progress: &Progress,
         jobs: Option<NonZeroUsize>,
     ) -> Part {
         let mut part = Part::default();
-        let work = |history: &History| {
-            let judged = bench.judge(history);
+        let work = |history: &RunHistory| {
+            let judged = judge.judge(history);
             progress.done();
             judged
         };
@@ -180,15 +182,15 @@ impl Survey {
         part
     }
 
-    /// Trouble with everything.
-    fn whole(&self, trouble: &Trouble) -> anyhow::Error {
-        anyhow!("{} {trouble}", self.client.address())
+    /// QueryError with everything.
+    fn whole(&self, error: &QueryError) -> anyhow::Error {
+        anyhow!("{} {error}", self.client.address())
     }
 
-    /// Trouble with a part.
-    fn part(&self, what: &str, trouble: &Trouble) -> String {
+    /// QueryError with a part.
+    fn part(&self, what: &str, error: &QueryError) -> String {
         let what = printable(what.as_bytes());
-        format!("without {what}: {} {trouble}", self.client.address())
+        format!("without {what}: {} {error}", self.client.address())
     }
 
     fn all_failures(&self, mut failures: Vec<String>) -> Vec<String> {
@@ -226,16 +228,16 @@ impl Survey {
             "{} has nothing for {} (from {} to {})",
             self.client.address(),
             self.asked(),
-            told(window.start()),
-            told(window.end())
+            utc(window.start()),
+            utc(window.end())
         );
-        let Some(question) = self.question() else {
+        let Some(query) = self.custom_query() else {
             return format!(
                 "{asked}; {}",
-                jobs_words(&own_metrics::jobs(&self.client), self.args.job.is_some())
+                jobs_words(&query::jobs(&self.client), self.args.job.is_some())
             );
         };
-        match question.others(&self.client) {
+        match query.others(&self.client) {
             others if others.is_empty() => {
                 format!("{asked}; it has no metric that sounds like memory either")
             }
@@ -279,7 +281,7 @@ fn seconds(time: Duration) -> Seconds {
 }
 
 /// A time, as people of all places read it.
-fn told(time: f64) -> String {
+fn utc(time: f64) -> String {
     let time = jiff::Timestamp::from_second(time as i64).unwrap_or_default();
     time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
 }

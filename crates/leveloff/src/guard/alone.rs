@@ -7,7 +7,7 @@ use leveloff_sampler::progress::LogFollower;
 
 use super::{Guard, Terms};
 use crate::cli::GuardCommandArgs;
-use crate::metrics::Metrics;
+use crate::metrics;
 use crate::notice::notice;
 use crate::record::{begin, watch};
 use crate::run_target::{Asked, RunTarget, several};
@@ -40,7 +40,7 @@ pub fn run(args: &GuardCommandArgs) -> Result<ExitCode> {
         output: args.output.clone(),
         watch: &args.watch,
     };
-    let metrics = Metrics::open(&plan)?;
+    let metrics = metrics::open(&plan)?;
     let (recorder, _held) = match &args.output {
         Some(_) => (Some(plan.create_recording()?), None),
         // A bundle holds the recording, also if nobody asked for one.

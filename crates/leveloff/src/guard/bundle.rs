@@ -12,9 +12,9 @@ use leveloff_sampler::proc_root::ProcRoot;
 use leveloff_sampler::tree::key_of;
 use serde_json::Value;
 
-use crate::chronicle::Reading;
 use crate::cli::ReportFormat;
 use crate::report::written;
+use crate::run_reader::RunReader;
 
 /// A directory for what is known afterwards.
 #[derive(Debug)]
@@ -141,7 +141,7 @@ impl Bundle {
                 "recording.jsonl",
                 std::fs::read(recording).map_err(Into::into),
             );
-            match Reading::default().read(recording) {
+            match RunReader::default().read(recording) {
                 Ok(report) => {
                     put("report.html", written(&report, ReportFormat::Html));
                     put("report.md", written(&report, ReportFormat::Markdown));

@@ -38,7 +38,7 @@ impl Crew {
             .sample
             .processes
             .iter()
-            .filter(|it| it.state != 'Z' && it.state != 'X');
+            .filter(|it| !it.state.is_gone());
         let members = living.filter_map(|reading| {
             let info = infos.get(&reading.process)?;
             Some(Member {

@@ -115,7 +115,7 @@ impl From<Ceiling> for Gauge {
             CeilingKind::Cgroup => Measure::Cgroup,
             CeilingKind::Rlimit => Measure::Rlimit,
             CeilingKind::Host => Measure::Host,
-            CeilingKind::Stated => Measure::Tree,
+            CeilingKind::Stated | CeilingKind::Other => Measure::Tree,
         };
         Gauge {
             measure,
@@ -138,7 +138,7 @@ impl fmt::Display for Measure {
     }
 }
 
-/// The nearest limit that the kernel enforces. Inside a container only the run's own memory is held against
+/// The nearest limit that the kernel enforces. TrainingCounters a container only the run's own memory is held against
 /// the machine's.
 pub fn nearest(standing: &Standing, is_contained: bool) -> Option<Gauge> {
     let Ceilings {

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use anyhow::{Result, anyhow};
 use leveloff_classifier::observation::Observation;
 use leveloff_classifier::run::RunJudge;
 use leveloff_classifier::verdict::RunVerdict;
@@ -11,7 +10,7 @@ use leveloff_text::judged::{Judged, Look};
 
 use super::looks::{Lookout, schedule};
 use crate::cli::JudgeArgs;
-use crate::intake::{self, Input, Opened, Reading};
+use leveloff_readers::{Input, OpenedInput, Problem, ReadError, ReadResult};
 
 /// What is going to be judged.
 #[derive(Debug)]
@@ -57,31 +56,24 @@ impl Case {
         self.input == Input::Stdin
     }
 
-    /// Reads and judges it. Whatever is wrong with it is said without its name.
-    pub fn judge(&self, args: &JudgeArgs) -> Result<Outcome> {
-        self.judge_named(args).map_err(|error| {
-            let named = error.to_string() == self.input.to_string();
-            let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
-            anyhow!(
-                "{}",
-                causes[usize::from(named && causes.len() > 1)..].join(": ")
-            )
-        })
+    /// Reads and judges it. The error does not name the input.
+    pub fn judge(&self, args: &JudgeArgs) -> Result<Outcome, Problem> {
+        let judged = match args.looks {
+            None => self.judge_at(args, Vec::new()),
+            Some(looks) if self.can_be_read_twice() => self
+                .count_points(args)
+                .and_then(|points| self.judge_at(args, schedule(points, looks))),
+            Some(looks) => self.judge_kept(args, looks),
+        };
+        judged.map_err(|error| error.problem)
     }
 
-    fn judge_named(&self, args: &JudgeArgs) -> Result<Outcome> {
-        match args.looks {
-            None => self.judge_at(args, Vec::new()),
-            Some(looks) if self.can_be_read_twice() => {
-                let points = self.open(args)?.read(&mut |_| ())?.observations;
-                self.judge_at(args, schedule(points, looks))
-            }
-            Some(looks) => self.judge_kept(args, looks),
-        }
+    fn count_points(&self, args: &JudgeArgs) -> Result<u64, ReadError> {
+        Ok(self.open(args)?.read(&mut |_| ())?.observations)
     }
 
     /// Judges while reading, in bounded memory.
-    fn judge_at(&self, args: &JudgeArgs, schedule: Vec<u64>) -> Result<Outcome> {
+    fn judge_at(&self, args: &JudgeArgs, schedule: Vec<u64>) -> Result<Outcome, ReadError> {
         let opened = self.open(args)?;
         let stated = args.facts.over(&opened.stated);
         let mut lookout = Lookout::new(RunJudge::new(opened.unit, &stated), schedule);
@@ -90,7 +82,7 @@ impl Case {
     }
 
     /// Judges what comes through a pipe: how long it is shows only in the end, so it is kept.
-    fn judge_kept(&self, args: &JudgeArgs, looks: u32) -> Result<Outcome> {
+    fn judge_kept(&self, args: &JudgeArgs, looks: u32) -> Result<Outcome, ReadError> {
         let opened = self.open(args)?;
         let stated = args.facts.over(&opened.stated);
         let judge = RunJudge::new(opened.unit, &stated);
@@ -103,8 +95,8 @@ impl Case {
         Ok(Outcome::of(lookout, stated, reading))
     }
 
-    fn open(&self, args: &JudgeArgs) -> Result<Opened> {
-        intake::open(&self.input, &args.columns.asked())
+    fn open(&self, args: &JudgeArgs) -> Result<OpenedInput, ReadError> {
+        leveloff_readers::open(&self.input, &args.columns.choice())
     }
 
     fn can_be_read_twice(&self) -> bool {
@@ -116,7 +108,7 @@ impl Case {
 }
 
 impl Outcome {
-    fn of(lookout: Lookout, stated: StatedFacts, reading: Reading) -> Outcome {
+    fn of(lookout: Lookout, stated: StatedFacts, reading: ReadResult) -> Outcome {
         let (verdict, looks) = lookout.finish();
         Outcome {
             verdict,

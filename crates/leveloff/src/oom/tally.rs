@@ -157,7 +157,7 @@ impl End {
             EndReason::Exited(SHELLS_CODE_OF_KILLED) => End::Killed,
             EndReason::Exited(0) | EndReason::Duration | EndReason::Stopped => End::Well,
             EndReason::Exited(_) | EndReason::Signalled(_) => End::Badly,
-            EndReason::TargetGone => End::Unknown,
+            EndReason::TargetGone | EndReason::Other => End::Unknown,
         }
     }
 }

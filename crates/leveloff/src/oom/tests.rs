@@ -42,6 +42,7 @@ fn appeared(index: u32, pid: i32) -> Event {
         },
         parent: Pid(1),
         role: Role::Other,
+        unknown_role: None,
         rank: None,
         comm: "python".to_owned(),
         command: Vec::new(),

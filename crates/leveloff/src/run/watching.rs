@@ -7,11 +7,11 @@ use anyhow::Result;
 use leveloff_dashboard::event::SourceNews;
 use leveloff_model::recording::{EndReason, StatedFacts};
 use leveloff_model::sample::Tick;
+use leveloff_prometheus::metrics::Metrics;
 use leveloff_sampler::sampler::{SamplerError, SamplerOptions};
 
 use crate::guard::Guard;
 use crate::launch::{Outcome, OutputStream};
-use crate::metrics::Metrics;
 use crate::notice::notice;
 use crate::oom::OomWatch;
 use crate::recorder::Recorder;

@@ -13,12 +13,12 @@ use leveloff_dashboard::event_loop::Reply;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
 
-use crate::chronicle::Reading;
 use crate::cli::{ExportScope, FactArgs, ReportFormat};
 use crate::export;
 use crate::launch;
 use crate::outputs::{self, Existing};
 use crate::report;
+use crate::run_reader::RunReader;
 
 /// How often a job in the background looks whether it has come to the front again.
 const JOB_PACE: Duration = Duration::from_millis(250);
@@ -116,9 +116,9 @@ impl Answers {
         let facts = self.facts.clone();
         self.write("writing a report…", events, move |recording, stem| {
             let page = free_name(stem, "html");
-            let reading = Reading {
+            let reading = RunReader {
                 facts: Some(&facts),
-                ..Reading::default()
+                ..RunReader::default()
             };
             let mut report = reading.read(recording)?;
             // One without a name is called like what is written of it.

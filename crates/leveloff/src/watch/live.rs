@@ -12,7 +12,7 @@ use leveloff_sampler::progress::LogFollower;
 use super::{choice, short_command};
 use crate::cli::WatchingArgs;
 use crate::guard::{Guard, Terms};
-use crate::metrics::Metrics;
+use crate::metrics;
 use crate::record::{TOP_GROWERS, begin};
 use crate::recorder::Recorder;
 use crate::run_target::{Asked, RunTarget};
@@ -40,7 +40,7 @@ pub fn run(args: &WatchingArgs, pid: Option<i32>, look: Look) -> Result<ExitCode
     let guard = terms
         .map(|terms| Guard::new(terms, args.watch.interval))
         .transpose()?;
-    let metrics = Metrics::open(&plan)?;
+    let metrics = metrics::open(&plan)?;
     let (recorder, _held) = match &args.output {
         Some(_) => (Some(plan.create_recording()?), None),
         // Nobody asked for a recording, and somebody may still want a table of what was seen.

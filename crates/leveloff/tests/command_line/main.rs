@@ -18,6 +18,7 @@ mod isolate;
 mod judge;
 mod marks;
 mod metrics;
+mod newer_writer;
 mod oom;
 mod patient;
 mod record;

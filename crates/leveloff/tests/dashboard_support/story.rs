@@ -38,6 +38,7 @@ pub fn tick(step: u64) -> Tick {
         },
         parent: Pid(1),
         role: Role::Trainer,
+        unknown_role: None,
         rank: None,
         comm: "python".to_owned(),
         command: vec!["python".to_owned(), "story.py".to_owned()],

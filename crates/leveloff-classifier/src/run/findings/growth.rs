@@ -1,6 +1,6 @@
 //! Why memory grows.
 
-use leveloff_model::inside::InsideFact;
+use leveloff_model::training_counters::TrainingCounter;
 
 use super::{Case, amount, finding};
 use crate::run::fusion::shared_growth;
@@ -64,13 +64,13 @@ pub(super) fn shared_memory(case: &Case) -> Option<Finding> {
 pub(super) fn cuda(case: &Case) -> Option<Finding> {
     let judgement = case
         .jury
-        .of_subject(Subject::Inside(InsideFact::CudaReserved))?;
+        .of_subject(Subject::Counter(TrainingCounter::CudaReserved))?;
     judgement.verdict.grade()?;
     let since = judgement.onset_x.unwrap_or(case.onset);
     let grown = amount(
         case.book
-            .inside
-            .track(InsideFact::CudaReserved)
+            .counters
+            .track(TrainingCounter::CudaReserved)
             .growth_since(since, case.now),
     );
     let place = case.place(since);

@@ -1,6 +1,6 @@
 //! Why memory grows, by what the training counts inside: its tensors, malloc's books, Python's blocks.
 
-use leveloff_model::inside::{GrownTensors, InsideFact};
+use leveloff_model::training_counters::{GrownTensors, TrainingCounter};
 use leveloff_model::units::Bytes;
 
 use super::{Case, amount, finding};
@@ -43,8 +43,10 @@ fn growing_cause(case: &Case) -> Option<Finding> {
 
 /// Page-locked host memory has much of the growth, or grows on its own.
 pub(super) fn pinned(case: &Case) -> Option<Finding> {
-    let track = case.book.inside.track(InsideFact::Pinned);
-    let judgement = case.jury.of_subject(Subject::Inside(InsideFact::Pinned));
+    let track = case.book.counters.track(TrainingCounter::Pinned);
+    let judgement = case
+        .jury
+        .of_subject(Subject::Counter(TrainingCounter::Pinned));
     let leaks = judgement.filter(|judgement| judgement.verdict.grade().is_some());
     let onset = leaks.and_then(|leak| leak.onset_x).unwrap_or(case.onset);
     let grown = track.growth_since(onset, case.now);
@@ -86,26 +88,26 @@ impl Books {
     fn of(case: &Case) -> Books {
         let grown = |fact| Grown::of(case, fact);
         let on_devices = |bytes: Grown| {
-            let devices = case.book.inside.track(InsideFact::DeviceTensorBytes);
+            let devices = case.book.counters.track(TrainingCounter::DeviceTensorBytes);
             Grown {
                 by: bytes.by - devices.growth_since(bytes.from, bytes.to),
                 ..bytes
             }
         };
         Books {
-            tensors: grown(InsideFact::Tensors),
-            tensor_bytes: grown(InsideFact::TensorBytes).map(on_devices),
-            malloc_used: grown(InsideFact::MallocUsed),
-            malloc_kept: grown(InsideFact::MallocFree),
-            python_blocks: grown(InsideFact::PythonBlocks),
+            tensors: grown(TrainingCounter::Tensors),
+            tensor_bytes: grown(TrainingCounter::TensorBytes).map(on_devices),
+            malloc_used: grown(TrainingCounter::MallocUsed),
+            malloc_kept: grown(TrainingCounter::MallocFree),
+            python_blocks: grown(TrainingCounter::PythonBlocks),
         }
     }
 }
 
 impl Grown {
     /// Since the onset, as far as it was counted; `None` if that is not far enough.
-    fn of(case: &Case, fact: InsideFact) -> Option<Grown> {
-        let told = case.book.inside.told(fact)?;
+    fn of(case: &Case, fact: TrainingCounter) -> Option<Grown> {
+        let told = case.book.counters.told(fact)?;
         let (from, to) = (told.from.max(case.onset), told.to.min(case.now));
         let covers = to - from >= COVERS * (case.now - case.onset);
         covers.then(|| Grown {
@@ -117,9 +119,9 @@ impl Grown {
     }
 
     /// By the very counts where a stretch begins and ends with them; a curve only knows about.
-    fn counted(case: &Case, fact: InsideFact, from: f64, to: f64) -> f64 {
-        let track = case.book.inside.track(fact);
-        let told = case.book.inside.told(fact);
+    fn counted(case: &Case, fact: TrainingCounter, from: f64, to: f64) -> f64 {
+        let track = case.book.counters.track(fact);
+        let told = case.book.counters.told(fact);
         let start = match told.is_some_and(|told| told.from >= from) {
             true => track.first(),
             false => track.value_at(from).unwrap_or(track.first()),
@@ -144,7 +146,7 @@ impl Grown {
         )
     }
 
-    fn rises_with_memory(&self, case: &Case, fact: InsideFact) -> bool {
+    fn rises_with_memory(&self, case: &Case, fact: TrainingCounter) -> bool {
         rises_with_memory(case.book, fact, self.from, self.to)
     }
 }
@@ -157,7 +159,7 @@ fn held_references(case: &Case, books: &Books) -> Option<Finding> {
     }
     let (more, each) = (tensors.by, tensors.by / (tensors.to - tensors.from));
     let (unit, memory) = (case.unit.name(), tensors.while_memory_grew(case));
-    let sorts = sorts(case.book.inside.grown());
+    let sorts = sorts(case.book.counters.grown());
     let text = format!(
         "live tensors rise with memory: {more:+.0} ({each:+.2} per {unit}) while {memory}, so references \
          are kept{sorts}"
@@ -171,12 +173,12 @@ fn held_references(case: &Case, books: &Books) -> Option<Finding> {
 fn larger_tensors(case: &Case, books: &Books) -> Option<Finding> {
     let bytes = books.tensor_bytes?;
     let explains = bytes.share() >= EXPLAINS;
-    if !explains || !bytes.rises_with_memory(case, InsideFact::TensorBytes) {
+    if !explains || !bytes.rises_with_memory(case, TrainingCounter::TensorBytes) {
         return None;
     }
-    let count = case.book.inside.tensors().newest();
+    let count = case.book.counters.tensors().newest();
     let (held, memory) = (amount(bytes.by), bytes.while_memory_grew(case));
-    let sorts = sorts(case.book.inside.grown());
+    let sorts = sorts(case.book.counters.grown());
     let text =
         format!("tensors hold more: {held} more in {count:.0} of them while {memory}{sorts}");
     let next = "look for tensors that are kept or extended at each step: torch.cat onto a history, replay \
@@ -209,7 +211,7 @@ fn native(case: &Case, books: &Books, used: &Grown) -> Finding {
     let tensors = tensor_words(case, books);
     let rising = books
         .python_blocks
-        .filter(|blocks| blocks.rises_with_memory(case, InsideFact::PythonBlocks));
+        .filter(|blocks| blocks.rises_with_memory(case, TrainingCounter::PythonBlocks));
     let text =
         format!("malloc has {more} more in use while {memory}{tensors}: native code keeps it");
     if books.tensors.is_none() {
@@ -238,7 +240,11 @@ const COUNT_TENSORS: &str = "leveloff.configure(tensors=True, budget=0.02) count
     references are kept; if not, `memray run --native` names the allocating code";
 
 fn retention(case: &Case, used: &Grown, kept: &Grown) -> Finding {
-    let in_use = case.book.inside.track(InsideFact::MallocUsed).newest();
+    let in_use = case
+        .book
+        .counters
+        .track(TrainingCounter::MallocUsed)
+        .newest();
     let moved = match used.by < TENSORS_LEVEL * in_use {
         true => format!("stays at {}", amount(in_use)),
         false => format!("rose by {} to {}", amount(used.by), amount(in_use)),
@@ -270,7 +276,7 @@ fn python_objects(case: &Case, books: &Books) -> Option<Finding> {
     let blocks = books.python_blocks?;
     // Whether so much can be in Python's blocks at all.
     let is_enough = blocks.by * LARGEST_BLOCK >= EXPLAINS * blocks.memory;
-    if !is_enough || !blocks.rises_with_memory(case, InsideFact::PythonBlocks) {
+    if !is_enough || !blocks.rises_with_memory(case, TrainingCounter::PythonBlocks) {
         return None;
     }
     let (more, each) = (blocks.by, blocks.by / (blocks.to - blocks.from));
@@ -293,7 +299,7 @@ fn by_tensors_alone(case: &Case, books: &Books) -> Option<Finding> {
     if let Some(found) = python_objects(case, books) {
         return Some(found);
     }
-    let tensors = case.book.inside.tensors();
+    let tensors = case.book.counters.tensors();
     let (count, swing) = (tensors.newest(), tensors.swing());
     let memory = told.while_memory_grew(case);
     if swing > TENSORS_COME_AND_GO * count.max(1.0) {
@@ -321,7 +327,7 @@ fn tensor_words(case: &Case, books: &Books) -> String {
     match books.tensors {
         Some(_) => format!(
             " and tensors stay at {:.0}",
-            case.book.inside.tensors().newest()
+            case.book.counters.tensors().newest()
         ),
         None => String::new(),
     }
@@ -329,11 +335,11 @@ fn tensor_words(case: &Case, books: &Books) -> String {
 
 /// Tensors become more, though not so that they would explain the growth.
 fn tensors_pile_up(case: &Case, books: &Books) -> bool {
-    let tensors = case.book.inside.tensors();
+    let tensors = case.book.counters.tensors();
     let more = books.tensors.map_or(0.0, |tensors| tensors.by);
     let leak = case
         .jury
-        .of_subject(Subject::Inside(InsideFact::Tensors))
+        .of_subject(Subject::Counter(TrainingCounter::Tensors))
         .is_some_and(|tensors| matches!(tensors.verdict, Verdict::Leak(_)));
     leak || (more > TENSORS_LEVEL * tensors.newest() && more > 0.5 * tensors.swing())
 }
@@ -346,7 +352,7 @@ fn trimmed(case: &Case) -> Option<Finding> {
 }
 
 fn trimmed_words(case: &Case) -> Option<String> {
-    let back = case.book.inside.track(InsideFact::Trimmed).newest();
+    let back = case.book.counters.track(TrainingCounter::Trimmed).newest();
     let is_much = back > 0.0 && back >= case.material();
     is_much.then(|| format!("; malloc_trim gave {} back", Bytes(back as u64)))
 }

@@ -3,7 +3,7 @@
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::run_curves::{CurveSpan, Series};
 use leveloff_model::folded::Reach;
-use leveloff_model::inside::InsideFact;
+use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::Seconds;
 use leveloff_text::number::thousands;
 use leveloff_text::subject::series_words;
@@ -50,7 +50,7 @@ fn columns(report: &RunReport) -> Vec<Series> {
     let mut series = report.curves.series();
     let size = |series: &Series| match series {
         Series::Memory => f64::INFINITY,
-        Series::Inside(InsideFact::Tensors) => f64::MAX,
+        Series::Counter(TrainingCounter::Tensors) => f64::MAX,
         series if !series.is_bytes() => 0.0,
         series => report.curves.peak(*series).unwrap_or(0.0),
     };

@@ -9,7 +9,7 @@ use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::run_curves::{CurveSpan, RunEvent, RunEventKind, Series};
 use leveloff_classifier::verdict::{Kind, Subject, Verdict};
 use leveloff_model::folded::Reach;
-use leveloff_model::inside::InsideFact;
+use leveloff_model::training_counters::TrainingCounter;
 use leveloff_text::subject::series_words;
 use serde::Serialize;
 
@@ -185,30 +185,35 @@ fn group(series: Series) -> &'static str {
         Series::Role(_) => "role",
         Series::Kind(Kind::Descriptors) => "descriptors",
         Series::Kind(_) => "kind",
-        Series::Inside(fact) => inside_group(fact),
+        Series::Counter(fact) => inside_group(fact),
         Series::Gpu => "gpu",
     }
 }
 
 /// What is in host memory stands with the memory, the rest where it can be compared.
-fn inside_group(fact: InsideFact) -> &'static str {
+fn inside_group(fact: TrainingCounter) -> &'static str {
     match fact {
-        InsideFact::Tensors | InsideFact::DeviceTensors => "tensors",
-        InsideFact::GcObjects | InsideFact::PythonBlocks | InsideFact::TensorCounts => "counts",
-        InsideFact::CudaReserved | InsideFact::CudaAllocated | InsideFact::DeviceTensorBytes => {
-            "gpu"
-        }
-        InsideFact::TensorBytes
-        | InsideFact::MallocUsed
-        | InsideFact::MallocFree
-        | InsideFact::Trimmed
-        | InsideFact::Pinned => "inside",
+        TrainingCounter::Tensors | TrainingCounter::DeviceTensors => "tensors",
+        TrainingCounter::GcObjects
+        | TrainingCounter::PythonBlocks
+        | TrainingCounter::TensorCounts => "counts",
+        TrainingCounter::CudaReserved
+        | TrainingCounter::CudaAllocated
+        | TrainingCounter::DeviceTensorBytes => "gpu",
+        TrainingCounter::TensorBytes
+        | TrainingCounter::MallocUsed
+        | TrainingCounter::MallocFree
+        | TrainingCounter::Trimmed
+        | TrainingCounter::Pinned => "inside",
     }
 }
 
 /// What was counted inside explains the memory; one click away, unless people look for it first.
-fn is_inside_shown(fact: InsideFact) -> bool {
-    matches!(fact, InsideFact::Tensors | InsideFact::CudaReserved)
+fn is_inside_shown(fact: TrainingCounter) -> bool {
+    matches!(
+        fact,
+        TrainingCounter::Tensors | TrainingCounter::CudaReserved
+    )
 }
 
 /// A role or a sum that says nothing new is not drawn over the whole.
@@ -220,7 +225,7 @@ fn is_shown(series: Series, report: &RunReport) -> bool {
     let share = peak(series) / peak(Series::Memory).max(1.0);
     match series {
         Series::Memory | Series::Gpu => true,
-        Series::Inside(fact) => is_inside_shown(fact),
+        Series::Counter(fact) => is_inside_shown(fact),
         Series::RssSum => (1.0 / SAME..SQUEEZES).contains(&share),
         Series::Role(_) => (SEEN..SAME).contains(&share),
         Series::Kind(Kind::Descriptors) => report.verdict.decisive == Subject::Descriptors,

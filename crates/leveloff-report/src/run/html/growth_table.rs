@@ -1,17 +1,19 @@
 //! What each role and each kind holds, and how it grew.
 
+use leveloff_classifier::run_analysis::{Moment, SeriesAccount};
 use leveloff_classifier::run_curves::Series;
 use leveloff_classifier::verdict::Kind;
-use leveloff_model::inside::InsideFact;
+use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::ByteDelta;
 use leveloff_text::number::{more_or_less, thousands};
 use leveloff_text::rate::{CountRate, MemoryRate};
 use leveloff_text::subject::series_words;
 use leveloff_text::verdict::{blame_words, blamed_since, bytes};
+use leveloff_text::x_position::moment_words;
 
 use crate::html::markup::Markup;
 use crate::run::trim::trim_words;
-use crate::run_report::{Part, RunReport};
+use crate::run_report::RunReport;
 
 /// A share below this rounds to nothing.
 const SHARE_NAMED: f64 = 0.005;
@@ -24,12 +26,17 @@ pub fn write(report: &RunReport, page: &mut Markup) {
     page.raw(
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"growth-heading\">",
     );
-    page.raw("<table><caption>Baseline: when the run began to count, the model is loaded. Last fifth: the \
-              middle of what it was in the last fifth of the run. Peak: the highest of any sample.</caption>\n");
+    page.raw("<table><caption>");
+    page.text(&format!(
+        "Growth counts from {} to {}, the last sample before processes exited. Peak: the highest of any sample.",
+        x_words(report.account.since.moment, report),
+        x_words(report.account.now, report),
+    ));
+    page.raw("</caption>\n");
     write_head(columns, page);
     for (name, is_in) in GROUPS {
-        let parts: Vec<&Part> = report
-            .parts
+        let parts: Vec<&SeriesAccount> = report
+            .series
             .iter()
             .filter(|part| is_in(part.series))
             .collect();
@@ -53,6 +60,10 @@ pub fn write(report: &RunReport, page: &mut Markup) {
     page.end_section();
 }
 
+fn x_words(moment: Moment, report: &RunReport) -> String {
+    moment_words(moment, report.verdict.x_unit)
+}
+
 type Group = (Option<&'static str>, fn(Series) -> bool);
 
 const GROUPS: [Group; 4] = [
@@ -67,7 +78,7 @@ const GROUPS: [Group; 4] = [
     (Some("Beside memory"), |series| {
         matches!(
             series,
-            Series::Kind(Kind::Descriptors) | Series::Inside(_) | Series::Gpu
+            Series::Kind(Kind::Descriptors) | Series::Counter(_) | Series::Gpu
         )
     }),
 ];
@@ -82,7 +93,7 @@ struct Columns {
 
 impl Columns {
     fn of(report: &RunReport) -> Columns {
-        let any = |is: fn(&Part) -> bool| report.parts.iter().any(is);
+        let any = |is: fn(&SeriesAccount) -> bool| report.series.iter().any(is);
         Columns {
             rate: any(|part| part.rate.is_some()),
             share: any(|part| part.share.is_some()),
@@ -112,7 +123,7 @@ fn write_blame(report: &RunReport, page: &mut Markup) {
 
 fn write_head(columns: Columns, page: &mut Markup) {
     page.raw("<thead><tr><th scope=\"col\">Part</th>");
-    for name in ["Baseline", "Last fifth", "Peak", "Growth"] {
+    for name in ["At the onset", "At the end", "Peak", "Growth"] {
         page.element("th scope=\"col\" class=\"n\"", name);
     }
     if columns.rate {
@@ -128,7 +139,7 @@ fn write_head(columns: Columns, page: &mut Markup) {
     page.raw("</tr></thead>\n");
 }
 
-fn write_part(part: &Part, report: &RunReport, columns: Columns, page: &mut Markup) {
+fn write_part(part: &SeriesAccount, report: &RunReport, columns: Columns, page: &mut Markup) {
     page.raw(if part.series == Series::Memory {
         "<tr class=\"whole\">"
     } else {
@@ -138,7 +149,7 @@ fn write_part(part: &Part, report: &RunReport, columns: Columns, page: &mut Mark
     let cell = |page: &mut Markup, text: String| {
         page.element("td class=\"n\"", &text);
     };
-    for amount in [part.baseline, part.settled, part.peak] {
+    for amount in [part.base, part.end, part.peak] {
         cell(page, told(part.series, amount));
     }
     cell(page, growth(part));
@@ -168,7 +179,7 @@ fn told(series: Series, value: f64) -> String {
     }
 }
 
-fn growth(part: &Part) -> String {
+fn growth(part: &SeriesAccount) -> String {
     if part.series.is_bytes() {
         ByteDelta(part.growth().round() as i64).to_string()
     } else {
@@ -176,10 +187,10 @@ fn growth(part: &Part) -> String {
     }
 }
 
-fn rate(part: &Part, report: &RunReport) -> Option<String> {
+fn rate(part: &SeriesAccount, report: &RunReport) -> Option<String> {
     let (rate, unit) = (part.rate?, report.verdict.x_unit);
     Some(match part.series {
-        Series::Inside(InsideFact::Tensors) => {
+        Series::Counter(TrainingCounter::Tensors) => {
             CountRate::new(rate, unit, "tensors").with_interval()
         }
         series if !series.is_bytes() => {

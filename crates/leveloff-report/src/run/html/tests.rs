@@ -1,7 +1,7 @@
 //! Whole pages, of runs that were really judged.
 
-use leveloff_model::inside::{Inside, InsideFact};
 use leveloff_model::process::Role;
+use leveloff_model::training_counters::{TrainingCounter, TrainingCounters};
 use serde_json::Value;
 
 use super::page;
@@ -136,9 +136,11 @@ fn names_of_strangers_stay_names() {
     report.background.command = Some(vec![HOSTILE.to_owned()]);
     report.background.host = Some(HOSTILE.to_owned());
     report.background.gaps.push(HOSTILE.to_owned());
-    for member in &mut report.members {
-        member.command = Some(vec![HOSTILE.to_owned()]);
-        member.why = Some(HOSTILE.to_owned());
+    for process in &mut report.processes {
+        if let Some(info) = &mut process.account.info {
+            info.command = vec![HOSTILE.to_owned()];
+            info.why = HOSTILE.to_owned();
+        }
     }
     let quiet = page(&leak());
     let html = page(&report);
@@ -177,20 +179,23 @@ fn a_long_run_of_every_series_is_below_two_megabytes() {
 }
 
 /// Memory grows, malloc says that native code holds it; no tensor and no Python object does.
-fn native(step: u32) -> Inside {
+fn native(step: u32) -> TrainingCounters {
     let mib = |amount: u32| u64::from(amount) << 20;
     // The first count comes some steps later.
     if step < 10 {
-        return Inside::default();
+        return TrainingCounters::default();
     }
-    Inside::default()
-        .with(InsideFact::Tensors, 6529)
-        .with(InsideFact::GcObjects, 310_000)
-        .with(InsideFact::PythonBlocks, 1_520_000 + u64::from(step % 7))
-        .with(InsideFact::MallocUsed, mib(1500 + 8 * step))
-        .with(InsideFact::MallocFree, mib(40 + step % 3))
-        .with(InsideFact::Pinned, mib(256))
-        .with(InsideFact::Trimmed, (step >= 800).then_some(mib(6)))
+    TrainingCounters::default()
+        .with(TrainingCounter::Tensors, 6529)
+        .with(TrainingCounter::GcObjects, 310_000)
+        .with(
+            TrainingCounter::PythonBlocks,
+            1_520_000 + u64::from(step % 7),
+        )
+        .with(TrainingCounter::MallocUsed, mib(1500 + 8 * step))
+        .with(TrainingCounter::MallocFree, mib(40 + step % 3))
+        .with(TrainingCounter::Pinned, mib(256))
+        .with(TrainingCounter::Trimmed, (step >= 800).then_some(mib(6)))
 }
 
 fn native_leak() -> Run {

@@ -104,6 +104,7 @@ impl EndRow {
             EndReason::TargetGone => ("target_gone", None),
             EndReason::Duration => ("duration", None),
             EndReason::Stopped => ("stopped", None),
+            EndReason::Other => ("other", None),
         };
         EndRow {
             t_s: Plain(Some(t)),

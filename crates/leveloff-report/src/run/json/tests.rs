@@ -1,4 +1,4 @@
-use leveloff_model::inside::{Inside, InsideFact};
+use leveloff_model::training_counters::{TrainingCounter, TrainingCounters};
 use serde_json::Value;
 
 use super::*;
@@ -74,9 +74,9 @@ fn the_story_in_numbers() {
 #[test]
 fn what_is_counted_inside_in_numbers() {
     let counts = |step: u32| {
-        Inside::default()
-            .with(InsideFact::MallocUsed, 1000 + u64::from(step))
-            .with(InsideFact::Trimmed, (step > 20).then_some(77))
+        TrainingCounters::default()
+            .with(TrainingCounter::MallocUsed, 1000 + u64::from(step))
+            .with(TrainingCounter::Trimmed, (step > 20).then_some(77))
     };
     let run = Run::default().counts(counts).grown("int8[2]", 3, 4096);
     let row = told(&run.steps(1..=30, |_| 1e9).report());

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::run_curves::{CurveSpan, Series};
 use leveloff_model::folded::Reach;
-use leveloff_model::inside::InsideFact;
+use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::ByteDelta;
 use leveloff_text::number::thousands;
 use leveloff_text::progress_axis;
@@ -21,10 +21,10 @@ use crate::run_report::RunReport;
 const ROWS: usize = 12;
 
 /// Of what is counted inside, what a reader of an issue asks for first: a table must fit the page.
-const TOLD_INSIDE: [InsideFact; 3] = [
-    InsideFact::Tensors,
-    InsideFact::MallocUsed,
-    InsideFact::CudaReserved,
+const TOLD_INSIDE: [TrainingCounter; 3] = [
+    TrainingCounter::Tensors,
+    TrainingCounter::MallocUsed,
+    TrainingCounter::CudaReserved,
 ];
 
 /// Writes the table.
@@ -107,7 +107,7 @@ fn columns(report: &RunReport, rows: &[(f64, CurveSpan)]) -> Vec<(&'static str, 
     }
     columns.push(("memory", amounts(rows, Series::Memory)));
     columns.push(("since the row before", growth(rows, unit)));
-    let told = TOLD_INSIDE.map(Series::Inside);
+    let told = TOLD_INSIDE.map(Series::Counter);
     let beside = [Series::RssSum].into_iter().chain(told);
     for series in beside.chain([Series::Gpu]) {
         if rows.iter().any(|(_, span)| span.value(series).is_some()) {

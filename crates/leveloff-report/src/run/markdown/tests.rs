@@ -1,5 +1,5 @@
 use leveloff_classifier::verdict::Finding;
-use leveloff_model::inside::{GrownTensors, Inside, InsideFact};
+use leveloff_model::training_counters::{GrownTensors, TrainingCounter, TrainingCounters};
 use leveloff_model::units::Bytes;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
@@ -154,10 +154,10 @@ fn what_does_not_grow_is_ruled_out() {
 #[test]
 fn what_malloc_has_in_use_and_which_tensors_became_more_are_evidence() {
     let counts = |step: u32| {
-        Inside::default()
-            .with(InsideFact::MallocUsed, u64::from(2000 + step) << 20)
-            .with(InsideFact::GcObjects, 310_000)
-            .with(InsideFact::Trimmed, 6 << 20)
+        TrainingCounters::default()
+            .with(TrainingCounter::MallocUsed, u64::from(2000 + step) << 20)
+            .with(TrainingCounter::GcObjects, 310_000)
+            .with(TrainingCounter::Trimmed, 6 << 20)
     };
     let run = Run::default()
         .counts(counts)

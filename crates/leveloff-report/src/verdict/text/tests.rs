@@ -2,9 +2,9 @@ use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::verdict::{
     Because, Blame, DecideBy, Grade, Kind, Shape, Subject, Verdict,
 };
-use leveloff_model::inside::InsideFact;
 use leveloff_model::process::Role;
 use leveloff_model::recording::StatedFacts;
+use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::Step;
 use leveloff_text::judged::Look;
 use leveloff_text::verdict::line;
@@ -130,7 +130,10 @@ fn a_leak_without_a_finding_says_what_to_try() {
     let mut run = leak();
     run.findings.clear();
     assert!(told(&run).contains("\n  next       have the training tell how many tensors"));
-    run.subjects = vec![(Subject::Inside(InsideFact::Tensors), run.judgement.clone())];
+    run.subjects = vec![(
+        Subject::Counter(TrainingCounter::Tensors),
+        run.judgement.clone(),
+    )];
     assert!(told(&run).contains("\n  next       `memray run --native` names"));
     run.blame.clear();
     assert!(told(&run).contains("\n  next       leveloff run -- CMD"));

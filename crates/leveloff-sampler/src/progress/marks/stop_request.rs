@@ -212,7 +212,7 @@ impl StopRequest {
         let path = self.proc_root.process(self.target.pid).join("stat");
         std::fs::read(path).is_ok_and(|text| {
             stat::parse(&text)
-                .is_some_and(|stat| stat.start == self.target.start && stat.state != 'Z')
+                .is_some_and(|stat| stat.start == self.target.start && !stat.state.is_gone())
         })
     }
 

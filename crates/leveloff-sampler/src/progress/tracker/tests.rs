@@ -4,8 +4,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use leveloff_model::inside::InsideFact;
 use leveloff_model::progress::{MarkKind, Phase};
+use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::Step;
 
 use super::*;
@@ -120,13 +120,13 @@ fn marks_outrank_a_log_once_they_speak() {
     assert_eq!(tracker.progress().step, Some(Step(7)));
     assert_eq!(tracker.progress().source, Some(ProgressSource::Marks));
     assert_eq!(
-        tracker.progress().inside.get(InsideFact::Tensors),
+        tracker.progress().counters.get(TrainingCounter::Tensors),
         Some(6529)
     );
     trainee.mark("{\"tensors\":6529}\n");
     poll(&mut tracker, 2.5);
-    let inside = &tracker.progress().inside;
-    assert_eq!(inside.get(InsideFact::TensorCounts), Some(2));
+    let inside = &tracker.progress().counters;
+    assert_eq!(inside.get(TrainingCounter::TensorCounts), Some(2));
     assert_eq!(tracker.progress().planned_steps, Some(Step(90)));
     trainee.print("step 101: loss 2.0\n");
     poll(&mut tracker, 12.0);

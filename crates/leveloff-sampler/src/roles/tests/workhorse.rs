@@ -116,7 +116,7 @@ fn a_pools_workers_are_not_the_program_whose_workers_they_are() {
     assert_eq!(trainer_of(&tree, None), [11]);
     // One whose maker is gone is all that is left of the run.
     let gone = ProcessFacts {
-        state: 'X',
+        state: ProcessState::Dead,
         ..main.clone()
     };
     assert_eq!(trainer_of(&[shell(61.0), gone, worker(12)], None), [12]);

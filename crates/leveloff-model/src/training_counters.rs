@@ -1,0 +1,176 @@
+//! Counters that only the training itself can read: its tensors, malloc and the CUDA allocator.
+
+use crate::units::Bytes;
+
+/// One counter of the training.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum TrainingCounter {
+    /// Live tensors, on all devices.
+    Tensors,
+    /// Bytes in them.
+    TensorBytes,
+    /// Those of them that are not in host memory.
+    DeviceTensors,
+    /// Bytes in those.
+    DeviceTensorBytes,
+    /// Objects that Python's garbage collector tracks.
+    GcObjects,
+    /// Blocks that Python's own allocator has given out. No other counter includes its arenas.
+    PythonBlocks,
+    /// Bytes that malloc has given out and that are in use.
+    MallocUsed,
+    /// Bytes that were freed and that malloc keeps.
+    MallocFree,
+    /// Bytes that a `malloc_trim` gave back to the system.
+    Trimmed,
+    /// Bytes that the CUDA allocator holds.
+    CudaReserved,
+    /// Of those, bytes in tensors.
+    CudaAllocated,
+    /// Page-locked host memory that CUDA's host allocator holds.
+    Pinned,
+    /// How often tensors have been counted. Tells a second count with the same result from no count.
+    TensorCounts,
+}
+
+/// The value of each counter that is known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TrainingCounters([Option<u64>; TrainingCounter::COUNT]);
+
+/// Tensors of one type and shape that became more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GrownTensors {
+    /// Type, shape and device as the training writes them: `float32[64, 1024] cpu`.
+    pub what: String,
+    /// How many more there are than at the first count.
+    pub more: u64,
+    /// How many more bytes.
+    pub more_bytes: Bytes,
+}
+
+impl TrainingCounter {
+    /// The number of counters.
+    pub const COUNT: usize = TrainingCounter::ALL.len();
+
+    /// Every counter, in the order of display.
+    pub const ALL: [TrainingCounter; 13] = [
+        TrainingCounter::Tensors,
+        TrainingCounter::TensorBytes,
+        TrainingCounter::DeviceTensors,
+        TrainingCounter::DeviceTensorBytes,
+        TrainingCounter::GcObjects,
+        TrainingCounter::PythonBlocks,
+        TrainingCounter::MallocUsed,
+        TrainingCounter::MallocFree,
+        TrainingCounter::Trimmed,
+        TrainingCounter::CudaReserved,
+        TrainingCounter::CudaAllocated,
+        TrainingCounter::Pinned,
+        TrainingCounter::TensorCounts,
+    ];
+
+    /// Its name in marks, recordings and reports for programs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            TrainingCounter::Tensors => "tensors",
+            TrainingCounter::TensorBytes => "tensor_bytes",
+            TrainingCounter::DeviceTensors => "device_tensors",
+            TrainingCounter::DeviceTensorBytes => "device_tensor_bytes",
+            TrainingCounter::GcObjects => "gc_objects",
+            TrainingCounter::PythonBlocks => "python_blocks",
+            TrainingCounter::MallocUsed => "malloc_used_bytes",
+            TrainingCounter::MallocFree => "malloc_free_bytes",
+            TrainingCounter::Trimmed => "trimmed_bytes",
+            TrainingCounter::CudaReserved => "cuda_bytes",
+            TrainingCounter::CudaAllocated => "cuda_allocated_bytes",
+            TrainingCounter::Pinned => "pinned_bytes",
+            TrainingCounter::TensorCounts => "tensor_counts",
+        }
+    }
+
+    /// The counter with this name.
+    pub fn from_name(name: &str) -> Option<TrainingCounter> {
+        TrainingCounter::ALL
+            .into_iter()
+            .find(|counter| counter.name() == name)
+    }
+
+    /// Whether it is an amount of memory rather than a count.
+    pub fn is_bytes(self) -> bool {
+        !matches!(
+            self,
+            TrainingCounter::Tensors
+                | TrainingCounter::DeviceTensors
+                | TrainingCounter::GcObjects
+                | TrainingCounter::PythonBlocks
+                | TrainingCounter::TensorCounts
+        )
+    }
+}
+
+impl TrainingCounters {
+    /// The value, if it is known.
+    pub fn get(&self, counter: TrainingCounter) -> Option<u64> {
+        self.0[counter as usize]
+    }
+
+    /// The value as an amount of memory.
+    pub fn bytes(&self, counter: TrainingCounter) -> Option<Bytes> {
+        self.get(counter).map(Bytes)
+    }
+
+    /// Sets a value; `None` makes it unknown.
+    pub fn set(&mut self, counter: TrainingCounter, value: impl Into<Option<u64>>) {
+        self.0[counter as usize] = value.into();
+    }
+
+    /// The same with one more value.
+    #[must_use]
+    pub fn with(
+        mut self,
+        counter: TrainingCounter,
+        value: impl Into<Option<u64>>,
+    ) -> TrainingCounters {
+        self.set(counter, value);
+        self
+    }
+
+    /// The newer values; where there is none, the values of `self`.
+    #[must_use]
+    pub fn updated_by(&self, newer: &TrainingCounters) -> TrainingCounters {
+        TrainingCounters(std::array::from_fn(|n| newer.0[n].or(self.0[n])))
+    }
+
+    /// The known values.
+    pub fn known(&self) -> impl Iterator<Item = (TrainingCounter, u64)> {
+        let known = |counter: TrainingCounter| Some((counter, self.get(counter)?));
+        TrainingCounter::ALL.into_iter().filter_map(known)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_counter_has_an_index_and_a_name_of_its_own() {
+        for (index, counter) in TrainingCounter::ALL.into_iter().enumerate() {
+            assert_eq!(counter as usize, index);
+            assert_eq!(TrainingCounter::from_name(counter.name()), Some(counter));
+            assert_eq!(counter.is_bytes(), counter.name().ends_with("_bytes"));
+        }
+        assert_eq!(TrainingCounter::from_name("loss"), None);
+    }
+
+    #[test]
+    fn newer_values_replace_older_ones() {
+        let old = TrainingCounters::default()
+            .with(TrainingCounter::Tensors, 6529)
+            .with(TrainingCounter::MallocUsed, 100);
+        let new = TrainingCounters::default().with(TrainingCounter::MallocUsed, 200);
+        let both = old.updated_by(&new);
+        assert_eq!(both.get(TrainingCounter::Tensors), Some(6529));
+        assert_eq!(both.bytes(TrainingCounter::MallocUsed), Some(Bytes(200)));
+        assert_eq!(both.known().count(), 2);
+    }
+}

@@ -1,0 +1,69 @@
+//! leveloff's own recordings.
+
+use std::io::{BufReader, Cursor, Read};
+
+use leveloff_classifier::observation::{Observer, XUnit};
+use leveloff_model::recording::{Header, RecordingError, RecordingReader};
+use leveloff_model::sample::{Event, Subject, Tick};
+
+use super::{Format, Recognition};
+use crate::columns::ColumnChoice;
+use crate::error::Result;
+use crate::observation_sink::{ObservationSink, counted};
+use crate::stream::Stream;
+
+#[derive(Debug)]
+struct Recording(Header);
+
+pub fn recognise(stream: &mut Stream, columns: &ColumnChoice) -> Recognition {
+    match RecordingReader::new(&stream.head[..]) {
+        Ok(reader) => Recognition::without_columns(Recording(reader.header().clone()), columns),
+        Err(RecordingError::Empty | RecordingError::NotARecording) => Recognition::No,
+        Err(error) => Recognition::Unusable(error.into()),
+    }
+}
+
+impl Format for Recording {
+    fn name(&self) -> &'static str {
+        "leveloff recording"
+    }
+
+    fn x_unit(&self) -> XUnit {
+        XUnit::Step
+    }
+
+    fn points(&self) -> &'static str {
+        "samples"
+    }
+
+    fn header(&self) -> Option<&Header> {
+        Some(&self.0)
+    }
+
+    fn read(&self, stream: Stream, sink: &mut ObservationSink<'_>) -> Result<()> {
+        let input = Cursor::new(stream.head).chain(stream.rest);
+        let mut reader = RecordingReader::new(BufReader::with_capacity(1 << 16, input))?;
+        let mut observer = Observer::new();
+        let mut damaged = 0;
+        while let Some(tick) = reader.next_tick()? {
+            damaged += damaged_lines(&tick);
+            (sink.ticks)(&tick);
+            match observer.observe(&tick) {
+                Some(observation) => sink.offer(&mut observation.clone()),
+                None => sink.left_out.end_of_run += 1,
+            }
+        }
+        if damaged > 0 {
+            let lines = counted(damaged, "lines");
+            sink.notes.push(format!("left out {lines}: damaged"));
+        }
+        sink.end = reader.end().cloned();
+        Ok(())
+    }
+}
+
+fn damaged_lines(tick: &Tick) -> u64 {
+    let is_damage =
+        |event: &&Event| matches!(event, Event::Gap(gap) if gap.subject == Subject::Recording);
+    tick.events.iter().filter(is_damage).count() as u64
+}
