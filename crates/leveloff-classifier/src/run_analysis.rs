@@ -8,11 +8,9 @@
 mod account;
 mod process_table;
 mod series_table;
-mod share_history;
 
 pub use account::{
-    Amounts, GroupAccount, GrowthBase, GrowthOrigin, Moment, PartAccount, ProcessAccount,
-    RunAccount,
+    Amounts, GroupAccount, GrowthBase, GrowthOrigin, PartAccount, ProcessAccount, RunAccount,
 };
 pub use series_table::SeriesAccount;
 
@@ -22,10 +20,10 @@ use leveloff_model::sample::{Event, Tick};
 use leveloff_model::training_counters::GrownTensors;
 
 use self::process_table::ProcessTable;
-use self::share_history::{ShareHistory, Snapshot};
-use crate::observation::{Observation, Observer, XUnit};
+use crate::observation::{Moment, Observation, Observer, XUnit};
 use crate::run::RunJudge;
 use crate::run_curves::{CurveSpan, RunCurves};
+use crate::share_history::{ShareHistory, Snapshot};
 use crate::verdict::RunVerdict;
 
 /// Follows a run in bounded memory; can be asked for an account at any time.
@@ -35,7 +33,8 @@ pub struct RunAnalysis {
     /// `None` for a whole machine, which is no run and has no verdict.
     judge: Option<RunJudge>,
     curves: RunCurves,
-    shares: ShareHistory,
+    /// Of a whole machine; the judge has that of a run.
+    machine_shares: ShareHistory,
     processes: ProcessTable,
     newest: Option<Observation>,
     peak: Option<Peak>,
@@ -80,7 +79,7 @@ impl RunAnalysis {
             observer: Observer::of_machine(),
             judge: None,
             curves: RunCurves::new(),
-            shares: ShareHistory::default(),
+            machine_shares: ShareHistory::default(),
             processes: ProcessTable::default(),
             newest: None,
             peak: None,
@@ -120,10 +119,12 @@ impl RunAnalysis {
         let curves = &mut self.curves;
         match &mut self.judge {
             Some(judge) => judge.observe_each(observation, |one| curves.observe(one)),
-            None => curves.observe(observation),
+            None => {
+                curves.observe(observation);
+                self.machine_shares.observe(observation);
+            }
         }
         self.processes.observe(observation, self.observations);
-        self.shares.observe(observation, self.observations);
         self.observations += 1;
         let memory = observation.memory.0 as f64;
         if self.peak.is_none_or(|peak| memory > peak.memory) {
@@ -145,7 +146,7 @@ impl RunAnalysis {
     /// Growth counts from the newest observation from now on, instead of from the judged onset.
     pub fn set_marker(&mut self) {
         let newest = self.newest.as_ref();
-        self.marker = newest.map(|newest| Snapshot::of(newest, self.observations));
+        self.marker = newest.map(|newest| self.shares().snapshot(newest));
     }
 
     /// What is said of the run; `None` for a whole machine and before the first observation.
@@ -209,6 +210,12 @@ impl RunAnalysis {
         })
     }
 
+    fn shares(&self) -> &ShareHistory {
+        self.judge
+            .as_ref()
+            .map_or(&self.machine_shares, RunJudge::shares)
+    }
+
     /// Observations of the newest step, up to the one that stands for the run.
     fn pending(&self) -> impl Iterator<Item = &Observation> {
         let pending = self.judge.as_ref().map_or(&[][..], RunJudge::pending);
@@ -225,7 +232,6 @@ impl RunAnalysis {
 
     /// A run that was started again is another one; its curves go on.
     fn begin_anew(&mut self) {
-        self.shares = ShareHistory::default();
         self.peak = None;
         self.marker = None;
     }

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use leveloff_classifier::observation::XUnit;
-use leveloff_classifier::run_analysis::Moment;
+use leveloff_classifier::observation::{Moment, XUnit};
+
 use leveloff_model::units::Seconds;
 
 use crate::number::thousands;

@@ -228,7 +228,7 @@ fn what_workers_share_since_the_fork_is_no_copy_of_theirs() {
         finding(&verdict, "copy-on-write").map(str::to_owned)
     };
     let text = copies(0.05).expect("named");
-    assert!(text.contains("made 76 MiB"), "{text}");
+    assert!(text.contains("made 75 MiB"), "{text}");
     assert!(text.contains("since step 20"), "{text}");
     assert_eq!(copies(0.0), None);
 }

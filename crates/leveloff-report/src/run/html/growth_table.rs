@@ -1,6 +1,7 @@
 //! What each role and each kind holds, and how it grew.
 
-use leveloff_classifier::run_analysis::{Moment, SeriesAccount};
+use leveloff_classifier::observation::Moment;
+use leveloff_classifier::run_analysis::SeriesAccount;
 use leveloff_classifier::run_curves::Series;
 use leveloff_classifier::verdict::Kind;
 use leveloff_model::training_counters::TrainingCounter;
