@@ -9,6 +9,7 @@
 
 pub mod compare;
 pub mod curve;
+pub mod finding;
 pub mod fleet;
 pub mod gate;
 pub mod judge;
@@ -20,4 +21,5 @@ pub mod run_curves;
 mod share_history;
 pub mod stats;
 mod teardown;
+pub mod units;
 pub mod verdict;

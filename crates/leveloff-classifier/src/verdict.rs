@@ -6,6 +6,7 @@ use leveloff_model::sample::CeilingKind;
 use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::{Bytes, Seconds};
 
+use crate::finding::Finding;
 use crate::observation::XUnit;
 
 /// Does it level off, or does it leak?
@@ -185,7 +186,7 @@ pub struct RunVerdict {
     pub blame: Vec<Blame>,
     /// What makes it grow.
     pub clock: Option<Clock>,
-    /// What else the evidence shows, most telling first.
+    /// What else the evidence shows, strongest evidence first.
     pub findings: Vec<Finding>,
     /// Every series that was judged.
     pub subjects: Vec<(Subject, Judgement)>,
@@ -292,17 +293,6 @@ pub enum ClockTick {
     Epoch,
     /// Something regular that the training does not tell.
     Regular,
-}
-
-/// Something that the evidence shows, with what to do about it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
-    /// A stable name, such as `native-growth`.
-    pub name: &'static str,
-    /// The numbers that support it, in one sentence.
-    pub text: String,
-    /// The next command or setting to try.
-    pub next: String,
 }
 
 impl RunVerdict {

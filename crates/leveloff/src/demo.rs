@@ -19,6 +19,7 @@ use leveloff_model::recording::Target;
 use leveloff_report::verdict::text::block;
 use leveloff_sampler::sampler::{SamplerError, SamplerOptions};
 use leveloff_sampler::tree::Scope;
+use leveloff_supervise::stop_requests::{StopRequests, Woken};
 use leveloff_text::page::Page;
 
 use crate::cli::{DemoArgs, JudgeArgs, MetricsArgs, WatchArgs};
@@ -26,7 +27,6 @@ use crate::judge::case::Case;
 use crate::recorder::Recorder;
 use crate::screen::{paint, put};
 use crate::session::{Plan, Session};
-use crate::stop_requests::{StopRequests, Woken};
 use crate::summary::Summary;
 use audience::{Audience, open, shows};
 use catalogue::Entry;

@@ -9,9 +9,10 @@ use leveloff::cli::{Cli, Command};
 use leveloff::config::{Asked, asked};
 use leveloff::notice::{flush, notice};
 use leveloff::{
-    check, compare, demo, doctor, export, find, fleet, guard, judge, launch, record, replay,
-    report, restart, run, watch,
+    check, compare, demo, doctor, export, find, fleet, guard, judge, record, replay, report, run,
+    watch,
 };
+use leveloff_supervise::{guard::hook_entry, launch, restart};
 
 /// A usage or tool error.
 const TROUBLE: u8 = 2;
@@ -22,7 +23,7 @@ fn main() -> ExitCode {
         return code;
     }
     // So are what starts a command again after a stop, and what stands between us and a hook.
-    if let Some(code) = restart::starter_entry().or_else(guard::hook_entry) {
+    if let Some(code) = restart::starter_entry().or_else(hook_entry) {
         return code;
     }
     let code = match asked().map_err(Into::into).and_then(|asked| obey(&asked)) {

@@ -4,6 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use leveloff_supervise::notify::Urgency;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// Whether the terminal cannot move its cursor or show colours, by its own word.
@@ -17,24 +18,11 @@ pub fn is_dumb_terminal() -> bool {
 /// While a screen is shown it would spoil that: whoever holds notices back hears of it, and the rest of
 /// the world when the screen is left.
 pub fn notice(text: &str) {
-    say(text, Urgency::Usual);
+    say(text, Urgency::Normal);
 }
 
-/// Says `text`, which somebody has to hear now: on a screen of ours it rings the bell.
-pub fn alarm(text: &str) {
-    say(text, Urgency::Alarm);
-}
-
-/// How urgent a notice is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Urgency {
-    /// To be read some time.
-    Usual,
-    /// To be heard now.
-    Alarm,
-}
-
-fn say(text: &str, urgency: Urgency) {
+/// Says `text` with this urgency: on a screen of ours, an alarm rings the bell.
+pub fn say(text: &str, urgency: Urgency) {
     if let Some(held) = held().as_mut() {
         (held.hear)(text, urgency);
         held.said.push(text.to_owned());

@@ -8,15 +8,16 @@ use leveloff_model::recording::{EndReason, StatedFacts};
 use leveloff_model::sample::Tick;
 use leveloff_sampler::progress::LogFollower;
 use leveloff_sampler::sampler::SamplerOptions;
+use leveloff_supervise::guard::Guard;
+use leveloff_supervise::stop_requests::StopRequests;
 
 use crate::cli::RecordArgs;
-use crate::guard::{Guard, Terms};
+use crate::guard::options as guard_options;
 use crate::metrics;
-use crate::notice::notice;
+use crate::notice::{notice, say};
 use crate::recorder::Recorder;
 use crate::run_target::{Asked, RunTarget, several};
 use crate::session::{Plan, Session};
-use crate::stop_requests::StopRequests;
 
 /// How many growers are named after a watch over the whole machine.
 pub const TOP_GROWERS: usize = 10;
@@ -38,9 +39,10 @@ pub fn run(args: &RecordArgs) -> Result<ExitCode> {
     if let Some(log) = &args.watch.log {
         LogFollower::open(log)?;
     }
-    let terms = Terms::of(args.watch.facts.limit, &args.guard)?.filter(|_| !args.target.system);
-    let guard = terms
-        .map(|terms| Guard::new(terms, args.watch.interval))
+    let options = guard_options(args.watch.facts.limit, &args.guard)?;
+    let guard = options
+        .filter(|_| !args.target.system)
+        .map(|options| Guard::new(options, args.watch.interval, say))
         .transpose()?;
     let metrics = metrics::open(&plan)?;
     let recorder = plan.create_recording()?;

@@ -17,16 +17,17 @@ use leveloff_sampler::progress::{LogFollower, ProgressError};
 use leveloff_sampler::sampler::{SamplerOptions, Standing};
 use leveloff_sampler::surroundings::Ceilings;
 use leveloff_sampler::tree::{Scope, key_of};
+use leveloff_supervise::guard::{Guard, STOPPED};
+use leveloff_supervise::isolate::Isolation;
+use leveloff_supervise::launch::{self, Launch, Outcome, OutputStream, Served};
+use leveloff_supervise::oom::OomWatch;
+use leveloff_supervise::restart::Restarts;
 
 use crate::cli::RunArgs;
-use crate::guard::{Guard, STOPPED, Terms};
-use crate::isolate::Isolation;
-use crate::launch::{self, Launch, Outcome, OutputStream, Served};
+use crate::guard::options as guard_options;
 use crate::metrics;
-use crate::notice::notice;
-use crate::oom::OomWatch;
+use crate::notice::{notice, say};
 use crate::recorder::Recorder;
-use crate::restart::Restarts;
 use crate::session::{Plan, Session};
 use crate::show;
 use stage::Stage;
@@ -62,7 +63,10 @@ pub fn run(args: &RunArgs) -> Result<RunEnd> {
         true => Some(show::look(&args.look, "leveloff run -- CMD")?),
         false => None,
     };
-    let isolation = args.isolate.map(Isolation::prepare).transpose()?;
+    let isolation = args
+        .isolate
+        .map(|limit| Isolation::prepare(limit, say))
+        .transpose()?;
     let isolation = isolation.as_ref();
     let guard = guard(args, isolation)?;
     let restarts = restarts(args, guard.is_some())?;
@@ -117,8 +121,10 @@ pub fn pass_on(end: RunEnd) -> ! {
 /// The guard that was asked for. A limit that cannot be kept here is said before anything is started.
 /// Whoever checks a run wants to see it whole, and has limits of its own.
 fn guard(args: &RunArgs, isolation: Option<&Isolation>) -> Result<Option<Guard>> {
-    let terms = Terms::of(args.watch.facts.limit, &args.guard)?.filter(|_| !args.checked);
-    let Some(terms) = terms else { return Ok(None) };
+    let options = guard_options(args.watch.facts.limit, &args.guard)?.filter(|_| !args.checked);
+    let Some(options) = options else {
+        return Ok(None);
+    };
     let own = Pid(rustix::process::getpid().as_raw_pid());
     let proc_root = ProcRoot::live();
     let mut ceilings = Ceilings::of(&proc_root, own);
@@ -133,8 +139,8 @@ fn guard(args: &RunArgs, isolation: Option<&Isolation>) -> Result<Option<Guard>>
         ceilings,
         ..Standing::default()
     };
-    terms.check(&standing, is_contained(&proc_root, own))?;
-    Guard::new(terms, args.watch.interval).map(Some)
+    options.check(&standing, is_contained(&proc_root, own))?;
+    Guard::new(options, args.watch.interval, say).map(Some)
 }
 
 /// Who starts the run again, if that was asked for.

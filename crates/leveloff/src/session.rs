@@ -17,14 +17,15 @@ use leveloff_model::units::{Seconds, Step};
 use leveloff_prometheus::metrics::Metrics;
 use leveloff_sampler::clock::{Clock, SystemClock};
 use leveloff_sampler::sampler::{Sampler, SamplerError, SamplerOptions};
+use leveloff_supervise::guard::{self, Guard, Judgement, Seen};
+use leveloff_supervise::oom::{OomReport, OomWatch};
+use leveloff_supervise::restart::Ending;
 
 use crate::cli::WatchArgs;
-use crate::guard::{self, Guard, Seen};
+use crate::guard::bundle_reports;
 use crate::judge::live::LiveJudge;
 use crate::notice::{flush, is_dumb_terminal, is_writable, notice};
-use crate::oom::{OomReport, OomWatch};
 use crate::recorder::Recorder;
-use crate::restart::Ending;
 use crate::summary::Summary;
 
 /// What a session is about.
@@ -170,7 +171,7 @@ impl Session {
         tick.events.append(&mut self.news);
         if let Some(guard) = &mut self.guard {
             let seen = Seen {
-                judge: self.judge.as_ref(),
+                judge: self.judge.as_ref().map(|judge| judge as &dyn Judgement),
                 recording: self.recording.as_deref(),
             };
             guard.take(&mut tick, &mut self.sampler, &seen);
@@ -387,7 +388,7 @@ impl Session {
         }
         if let Some(mut guard) = guard {
             if is_post_mortem {
-                guard.collect(&lines, source.as_deref());
+                guard.collect(&lines, source.as_deref(), bundle_reports);
             }
             guard.wait_for_hooks();
         }

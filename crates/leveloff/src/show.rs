@@ -26,10 +26,11 @@ use leveloff_dashboard::terminal::{self, Screen};
 use leveloff_dashboard::theme::Look;
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::sample::{self, Tick};
+use leveloff_supervise::notify::Urgency;
 use leveloff_text::verdict::line;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::notice::{self, Urgency, notice};
+use crate::notice::{self, notice};
 use inputs::Inputs;
 
 /// Events that wait for the screen: ten minutes of samples, while the screen usually takes none longer
@@ -191,7 +192,7 @@ fn perform(
     let held = notice::hold(move |text, urgency| {
         let text = text.to_owned();
         let _ = to_screen.try_send(match urgency {
-            Urgency::Usual => Event::Answer(text),
+            Urgency::Normal => Event::Answer(text),
             Urgency::Alarm => Event::Alarm(text),
         });
     });

@@ -17,6 +17,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("leveloff-classifier", &["leveloff-model"]),
     ("leveloff-text", &["leveloff-classifier", "leveloff-model"]),
     (
+        "leveloff-supervise",
+        &["leveloff-model", "leveloff-sampler"],
+    ),
+    (
         "leveloff-report",
         &["leveloff-classifier", "leveloff-model", "leveloff-text"],
     ),
@@ -40,6 +44,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "leveloff-model",
             "leveloff-progress",
             "leveloff-sampler",
+            "leveloff-supervise",
             "leveloff-classifier",
             "leveloff-text",
             "leveloff-report",

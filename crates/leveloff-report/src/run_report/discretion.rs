@@ -2,7 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::RunReport;
+use leveloff_classifier::finding::Finding;
+
+use leveloff_model::process::ProcessInfo;
+
+use super::{ListedProcess, RunReport};
 use crate::redact::Redaction;
 use crate::secrets;
 
@@ -33,11 +37,7 @@ impl RunReport {
     }
 
     fn change_commands(&mut self, change: impl Fn(&[String]) -> Vec<String>) {
-        let infos = self
-            .processes
-            .iter_mut()
-            .filter_map(|process| process.account.info.as_mut());
-        let of_processes = infos.map(|info| &mut info.command);
+        let of_processes = infos(&mut self.processes).map(|info| &mut info.command);
         for command in of_processes.chain(&mut self.background.command) {
             *command = change(command);
         }
@@ -48,16 +48,12 @@ impl RunReport {
         let background = &mut self.background;
         let kernel = background.kernel.iter_mut();
         let path = background.cgroup.iter_mut().map(|group| &mut group.path);
-        let infos = self
-            .processes
-            .iter_mut()
-            .filter_map(|process| process.account.info.as_mut());
-        let why = infos.map(|info| &mut info.why);
-        let findings = self.verdict.findings.iter_mut();
-        let findings = findings.flat_map(|finding| [&mut finding.text, &mut finding.next]);
+        let why = infos(&mut self.processes).map(|info| &mut info.why);
         let told = self.notes.iter_mut().chain(&mut background.gaps);
-        let grown = self.grown.iter_mut().map(|grown| &mut grown.what);
-        let told = told.chain(grown).chain(findings);
+        let findings = self.verdict.findings.iter_mut();
+        let named = findings.flat_map(Finding::grown_tensors_mut);
+        let grown = named.chain(&mut self.grown);
+        let told = told.chain(grown.map(|grown| &mut grown.what));
         for text in told.chain(kernel).chain(path).chain(why) {
             *text = change(text);
         }
@@ -76,14 +72,23 @@ impl RunReport {
             .filter_map(|process| process.command());
         let commands = of_processes.chain(self.background.command.as_deref());
         let told = self.notes.iter().chain(&self.background.gaps);
-        let findings = self.verdict.findings.iter();
-        let findings = findings.flat_map(|finding| [&finding.text, &finding.next]);
-        let grown = self.grown.iter().map(|grown| &grown.what);
-        let told = told.chain(grown).chain(findings);
+        let named = self
+            .verdict
+            .findings
+            .iter()
+            .flat_map(Finding::grown_tensors);
+        let told = told.chain(named.chain(&self.grown).map(|grown| &grown.what));
         for text in commands.flatten().chain(told) {
             look(text);
         }
     }
+}
+
+fn infos(processes: &mut [ListedProcess]) -> impl Iterator<Item = &mut ProcessInfo> {
+    let infos = processes
+        .iter_mut()
+        .map(|process| process.account.info.as_mut());
+    infos.flatten()
 }
 
 fn changed(

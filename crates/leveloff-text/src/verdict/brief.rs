@@ -70,7 +70,7 @@ mod tests {
     use leveloff_classifier::verdict::Because;
 
     use super::*;
-    use crate::samples::{descriptor_leak, leak, story_at_80, story_at_300, undecided};
+    use crate::cases::{descriptor_leak, leak, story_at_80, story_at_300, undecided};
 
     #[test]
     fn a_verdict_has_small_words_that_hold_the_next_step() {

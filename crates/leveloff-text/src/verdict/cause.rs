@@ -146,7 +146,7 @@ pub fn clock_words(clock: &Clock, run: &RunVerdict) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::story_at_80;
+    use crate::cases::story_at_80;
 
     #[test]
     fn a_shorter_risk_has_the_same_numbers() {

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use leveloff_model::recording::RecordingReader;
+use leveloff_supervise::stop_requests::{StopRequests, Woken};
 use rustix::io::dup;
 use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
@@ -18,7 +19,6 @@ use crate::cli::{CheckArgs, Format};
 use crate::notice::notice;
 use crate::outputs::{self, Existing};
 use crate::recorder::Recorder;
-use crate::stop_requests::{StopRequests, Woken};
 
 /// Runs the command as often as asked; the recordings.
 ///

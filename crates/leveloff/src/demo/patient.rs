@@ -126,7 +126,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
-    use crate::stop_requests::{StopRequests, Woken};
+    use leveloff_supervise::stop_requests::{StopRequests, Woken};
 
     fn shell(script: &str) -> Patient {
         let mut command = Command::new("sh");

@@ -61,7 +61,7 @@ fn wrong_blame(truth: &Truth, said: &RunVerdict) -> Vec<String> {
 }
 
 fn missing_findings(truth: &Truth, said: &RunVerdict) -> Vec<String> {
-    let was_found = |name: &str| said.findings.iter().any(|finding| finding.name == name);
+    let was_found = |name: &str| said.findings.iter().any(|finding| finding.name() == name);
     let missing = truth.findings.iter().filter(|name| !was_found(name));
     missing
         .map(|name| format!("{name} was not found"))

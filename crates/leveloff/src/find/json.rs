@@ -88,7 +88,7 @@ impl ProcessRow {
                 .iter()
                 .map(|argument| printable(argument))
                 .collect(),
-            why: member.assignment.why.clone(),
+            why: member.assignment.reason.to_string(),
             notes: facts.notes.clone(),
         }
     }

@@ -8,8 +8,8 @@ use anyhow::{Context, Result};
 use leveloff_dashboard::event::{Event, Mode, Subject};
 use leveloff_dashboard::theme::Look;
 use leveloff_model::recording::StatedFacts;
+use leveloff_supervise::launch::{self, Entrance, Launch};
 
-use crate::launch::{self, Entrance, Launch};
 use crate::notice::notice;
 use crate::show::{Answers, Programme, Show, StartedCommand};
 use crate::watch::short_command;

@@ -9,16 +9,16 @@ use leveloff_model::recording::{EndReason, StatedFacts};
 use leveloff_model::sample::Tick;
 use leveloff_prometheus::metrics::Metrics;
 use leveloff_sampler::sampler::{SamplerError, SamplerOptions};
+use leveloff_supervise::guard::Guard;
+use leveloff_supervise::launch::{Outcome, OutputStream};
+use leveloff_supervise::oom::OomWatch;
+use leveloff_supervise::restart::{Ending, Restarts, Turn};
+use leveloff_supervise::stop_requests::StopRequests;
 
-use crate::guard::Guard;
-use crate::launch::{Outcome, OutputStream};
 use crate::notice::notice;
-use crate::oom::OomWatch;
 use crate::recorder::Recorder;
-use crate::restart::{Ending, Restarts, Turn};
 use crate::session::Session;
 use crate::show::Show;
-use crate::stop_requests::StopRequests;
 
 /// Without anything to sample, the command is still served: keys, sizes, signals.
 const SERVE_WITHOUT_SAMPLING: Duration = Duration::from_secs(60);

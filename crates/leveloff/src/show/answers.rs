@@ -10,12 +10,12 @@ use std::time::Duration;
 use anyhow::Result;
 use leveloff_dashboard::event::{Event, ReplayRequest, Request};
 use leveloff_dashboard::event_loop::Reply;
+use leveloff_supervise::launch;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
 
 use crate::cli::{ExportScope, FactArgs, ReportFormat};
 use crate::export;
-use crate::launch;
 use crate::outputs::{self, Existing};
 use crate::report;
 use crate::run_reader::RunReader;

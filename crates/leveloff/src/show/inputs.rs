@@ -16,7 +16,7 @@ use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SI
 use signal_hook::iterator::backend::SignalDelivery;
 use signal_hook::iterator::exfiltrator::SignalOnly;
 
-use crate::launch;
+use leveloff_supervise::launch;
 
 /// How long the rest of a key's sequence may take, even over a slow link.
 const SEQUENCE: Duration = Duration::from_millis(50);

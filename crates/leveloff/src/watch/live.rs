@@ -8,11 +8,13 @@ use leveloff_dashboard::event::{Mode, SourceNews, Subject};
 use leveloff_dashboard::theme::Look;
 use leveloff_model::recording::EndReason;
 use leveloff_sampler::progress::LogFollower;
+use leveloff_supervise::guard::Guard;
 
 use super::{choice, short_command};
 use crate::cli::WatchingArgs;
-use crate::guard::{Guard, Terms};
+use crate::guard::options as guard_options;
 use crate::metrics;
+use crate::notice::say;
 use crate::record::{TOP_GROWERS, begin};
 use crate::recorder::Recorder;
 use crate::run_target::{Asked, RunTarget};
@@ -36,9 +38,10 @@ pub fn run(args: &WatchingArgs, pid: Option<i32>, look: Look) -> Result<ExitCode
         output: args.output.clone(),
         watch: &args.watch,
     };
-    let terms = Terms::of(args.watch.facts.limit, &args.guard)?.filter(|_| !args.target.system);
-    let guard = terms
-        .map(|terms| Guard::new(terms, args.watch.interval))
+    let options = guard_options(args.watch.facts.limit, &args.guard)?;
+    let guard = options
+        .filter(|_| !args.target.system)
+        .map(|options| Guard::new(options, args.watch.interval, say))
         .transpose()?;
     let metrics = metrics::open(&plan)?;
     let (recorder, _held) = match &args.output {

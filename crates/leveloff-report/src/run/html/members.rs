@@ -1,4 +1,5 @@
-//! The processes of a run, as a tree. Siblings of one role that hold alike share a line: twenty compile workers are one.
+//! The processes of a run, as a tree. Siblings of one role that hold alike share a line: twenty compile
+//! workers are one.
 
 use leveloff_classifier::run_analysis::ProcessAccount;
 use leveloff_classifier::run_curves::Series;
@@ -25,32 +26,26 @@ pub fn write(report: &RunReport, page: &mut Markup) {
     if let Some(over_count) = over_count(report) {
         page.element("p", &over_count);
     }
-    page.raw(
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"members-heading\">",
-    );
-    page.raw(
-        "<table class=\"members\"><caption>Children below their parents. Memory counts each shared \
-              page once; RSS counts it in every process that maps it.</caption>\n<thead><tr>",
-    );
-    page.raw("<th scope=\"col\">Process</th>");
-    for name in ["First", "Last", "Peak", "Growth", "RSS last"] {
-        page.element("th scope=\"col\" class=\"n\"", name);
-    }
     let commands = report
         .processes
         .iter()
         .any(|process| process.command().is_some());
-    if commands {
-        page.raw("<th scope=\"col\" class=\"command\">Command</th>");
-    }
-    page.raw("</tr></thead>\n<tbody>\n");
+    let mut head = vec![("", "Process")];
+    head.extend(["First", "Last", "Peak", "Growth", "RSS last"].map(|name| ("n", name)));
+    head.extend(commands.then_some(("command", "Command")));
+    page.raw("<div class=\"members\">").table(
+        "members-heading",
+        "Children below their parents. Memory counts each shared page once; RSS counts it in every process \
+         that maps it.",
+        &head,
+    );
     for siblings in alike(&report.processes) {
         match siblings {
             [process] => write_process(process, commands, page),
             siblings => write_siblings(siblings, commands, page),
         }
     }
-    page.raw("</tbody></table></div>\n");
+    page.end_table().raw("</div>\n");
     if report.processes_left_out > 0 {
         let left_out = thousands(report.processes_left_out);
         let text = format!("{left_out} more were too small or too short to be listed.");
@@ -59,7 +54,7 @@ pub fn write(report: &RunReport, page: &mut Markup) {
     page.end_section();
 }
 
-/// At their highest, for in the end of a run its workers are gone.
+/// At the highest: at the end of a run its workers are gone.
 fn over_count(report: &RunReport) -> Option<String> {
     let sum = report.curves.peak(Series::RssSum)?;
     let memory = report.curves.peak(Series::Memory)?;

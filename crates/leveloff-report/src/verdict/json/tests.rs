@@ -124,7 +124,7 @@ fn a_leak_names_who_what_and_when() {
         (&json!("trainer"), &json!(22180), &json!("anon"))
     );
     assert_eq!(blamed["share"], 0.98);
-    assert_eq!(row["findings"][0]["name"], "kept-references");
+    assert_eq!(row["findings"][0]["name"], "held-references");
     assert_eq!(row["clock"]["tick"], "evaluation");
 }
 

@@ -85,8 +85,12 @@ story.csv   LEAK (confirmed) since step 1               steps 1–900 · 900 poi
              dataloader-worker: 2 %, +37 MiB of shared memory
   when       each evaluation adds 296 MiB: 5 times so far, about every 100 steps
 
-  found      kept-references: live tensors rise with memory, by 1.0 per step
-             → look for losses kept without .item()
+  found      held-references: live tensors rise with memory: +899 (+1.00 per
+             step) while memory grew by 1.8 GiB since step 1, so references are
+             kept
+             → look for losses or outputs that are appended or summed without
+               .detach() or .item(), and for caches without a bound; a cache
+               that is meant to fill ends with the first epoch
 "
     );
 }
