@@ -253,7 +253,7 @@ fn what_workers_share_since_the_fork_is_no_copy_of_theirs() {
     let Some(Finding::CopyOnWrite { workers: 4, copied }) = found else {
         panic!("{found:?}");
     };
-    assert_eq!(copied.bytes.to_string(), "76 MiB");
+    assert_eq!(copied.bytes.to_string(), "75 MiB");
     assert_eq!(copied.since.x, 20.0);
     assert_eq!(copies(0.0), None);
 }
