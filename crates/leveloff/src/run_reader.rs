@@ -7,12 +7,11 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use anyhow::{Context, Result, bail};
 use leveloff_classifier::observation::Observation;
 use leveloff_classifier::run_analysis::{FinishedRun, RunAnalysis};
+use leveloff_model::recording::StatedFacts;
 use leveloff_model::sample::Event;
 use leveloff_model::units::Step;
+use leveloff_readers::{ColumnChoice, Input, OpenedInput, ReadResult};
 use leveloff_report::run_report::{BackgroundCheck, Circumstances, RunReport};
-
-use crate::cli::{ColumnArgs, FactArgs};
-use leveloff_readers::{Input, OpenedInput, ReadResult};
 
 /// Observations that are handed over together: one by one, handing over would cost more than it saves.
 const BATCH: usize = 512;
@@ -22,26 +21,22 @@ const BATCHES_WAITING: usize = 4;
 
 /// How a file is read.
 #[derive(Debug, Clone, Default)]
-pub struct RunReader<'a> {
-    /// What the user says of its columns.
-    pub columns: Option<&'a ColumnArgs>,
-    /// What the user knows of the run.
-    pub facts: Option<&'a FactArgs>,
+pub(crate) struct RunReader {
+    /// Which columns to read.
+    pub columns: ColumnChoice,
+    /// What the user knows about the run; it takes precedence over what was recorded.
+    pub stated: StatedFacts,
     /// By when memory must have levelled off, if neither the user nor the recording states it.
     pub usual_level_by: Option<Step>,
-    /// Only what lies at or before this count (or time, where nothing is counted).
+    /// Read only up to this count (or time, where nothing is counted).
     pub until: Option<f64>,
 }
 
-impl RunReader<'_> {
+impl RunReader {
     /// Reads and judges a file.
-    pub fn read(&self, path: &Path) -> Result<RunReport> {
-        let columns = self.columns.map(ColumnArgs::choice).unwrap_or_default();
-        let opened = leveloff_readers::open(&Input::from(path), &columns)?;
-        let mut stated = match self.facts {
-            Some(facts) => facts.over(&opened.stated),
-            None => opened.stated.clone(),
-        };
+    pub(crate) fn read(&self, path: &Path) -> Result<RunReport> {
+        let opened = leveloff_readers::open(&Input::from(path), &self.columns)?;
+        let mut stated = self.stated.clone().or(&opened.stated);
         stated.level_by = stated.level_by.or(self.usual_level_by);
         let (header, format) = (opened.header().cloned(), opened.format.to_owned());
         let analysis = RunAnalysis::new(opened.unit, &stated);
@@ -70,8 +65,8 @@ impl RunReader<'_> {
         report.with_context(|| format!("{}: there is no sample of a run", path.display()))
     }
 
-    /// Sends the observations in batches. The receiver is gone only after a panic, which is reported in
-    /// the end.
+    /// Hands the observations over in batches. The receiver is gone only after a panic, which is reported at the
+    /// end.
     fn read_in_batches(
         &self,
         opened: OpenedInput,
