@@ -32,10 +32,10 @@ use anyhow::Result;
 use leveloff_model::process::{Pid, ProcessInfo, ProcessKey, Role};
 use leveloff_model::sample::Tick;
 use leveloff_model::units::{Bytes, Seconds};
-use leveloff_sampler::container::is_contained;
 use leveloff_sampler::proc_root::ProcRoot;
-use leveloff_sampler::sampler::{Sampler, Standing};
+use leveloff_sampler::sampler::{MemoryUsage, Sampler};
 use leveloff_sampler::signalling;
+use leveloff_sampler::system::container::is_contained;
 
 use crate::notify::{Notify, Urgency};
 use bundle::{Bundle, BundleFile, MOST_PROCESSES};
@@ -154,7 +154,7 @@ impl Guard {
         let head = sampler.infos().next().map(|info| info.key.pid);
         let head = head.unwrap_or(Pid(rustix::process::getpid().as_raw_pid()));
         self.is_contained = is_contained(&ProcRoot::live(), head);
-        let standing = sampler.standing();
+        let standing = sampler.memory_usage();
         self.options.check(&standing, self.is_contained)?;
         if let Some(refused) = self.refused(sampler) {
             anyhow::bail!("{refused}");
@@ -208,7 +208,7 @@ impl Guard {
     }
 
     /// A look between two samples. Whether something has to be done now.
-    pub fn glance(&mut self, standing: &Standing) -> bool {
+    pub fn glance(&mut self, standing: &MemoryUsage) -> bool {
         let decision = self.decide(standing, None);
         self.decided = Some(decision).filter(|decision| *decision != Decision::Calm);
         self.hooks.poll();
@@ -218,7 +218,7 @@ impl Guard {
     /// A sample: decides, and does what is due. What it does is told as events of the run.
     pub fn take(&mut self, tick: &mut Tick, sampler: &mut Sampler, seen: &Seen<'_>) {
         self.hooks.poll();
-        let standing = sampler.standing();
+        let standing = sampler.memory_usage();
         if self.stopping.is_none() {
             self.watch(tick, sampler, &standing, seen);
         }
@@ -281,7 +281,7 @@ impl Guard {
         &mut self,
         tick: &mut Tick,
         sampler: &mut Sampler,
-        standing: &Standing,
+        standing: &MemoryUsage,
         seen: &Seen<'_>,
     ) {
         self.say_what_cannot_be_done(sampler);
@@ -306,7 +306,7 @@ impl Guard {
         }
     }
 
-    fn decide(&mut self, standing: &Standing, forecast: Option<Forecast>) -> Decision {
+    fn decide(&mut self, standing: &MemoryUsage, forecast: Option<Forecast>) -> Decision {
         self.peak = self.peak.max(standing.tree);
         if self.stopping.is_some() {
             return Decision::Calm;
@@ -327,7 +327,7 @@ impl Guard {
         let decided = Decided {
             why,
             step: tick.sample.progress.step,
-            memory: sampler.standing().tree,
+            memory: sampler.memory_usage().tree,
         };
         self.stopping = Some(Stopping::begin(
             self.notify,
@@ -398,7 +398,7 @@ impl Guard {
         seen: &Seen<'_>,
         text: &str,
     ) -> Facts {
-        let standing = sampler.standing();
+        let standing = sampler.memory_usage();
         let gauges = Gauges::of(&self.options.stated, &standing, self.is_contained);
         let trainer = sampler.infos().find(|info| info.role == Role::Trainer);
         let event = if name == ON_STOP { "stop" } else { "warn" };

@@ -18,8 +18,8 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use leveloff_model::process::Pid;
 use leveloff_model::units::{Bytes, Limit};
-use leveloff_sampler::cgroup::{Place, place_of};
 use leveloff_sampler::proc_root::ProcRoot;
+use leveloff_sampler::system::cgroup::{CgroupLocation, location_of};
 
 use crate::launch::{self, Entrance};
 use crate::notify::Notify;
@@ -137,7 +137,7 @@ impl Way {
     fn best(limit: Bytes, notify: Notify) -> Result<Way> {
         let here = Pid(rustix::process::getpid().as_raw_pid());
         let mut because = Vec::new();
-        match place_of(&ProcRoot::live(), Path::new("/"), here) {
+        match location_of(&ProcRoot::live(), Path::new("/"), here) {
             Ok(place) => match Way::around_all(&place, limit, notify) {
                 Ok(way) => return Ok(way),
                 Err(reasons) => because = reasons,
@@ -147,7 +147,11 @@ impl Way {
         Way::around_each(limit, because)
     }
 
-    fn around_all(place: &Place, limit: Bytes, notify: Notify) -> Result<Way, Vec<String>> {
+    fn around_all(
+        place: &CgroupLocation,
+        limit: Bytes,
+        notify: Notify,
+    ) -> Result<Way, Vec<String>> {
         let mut because = Vec::new();
         match Scope::probe(&Systemd::here(), place, limit) {
             Ok(scope) => return Ok(Way::Scope(scope)),

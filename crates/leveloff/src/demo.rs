@@ -17,8 +17,8 @@ use leveloff_classifier::verdict::RunVerdict;
 use leveloff_model::process::{Pid, printable};
 use leveloff_model::recording::Target;
 use leveloff_report::verdict::text::block;
+use leveloff_sampler::processes::Scope;
 use leveloff_sampler::sampler::{SamplerError, SamplerOptions};
-use leveloff_sampler::tree::Scope;
 use leveloff_supervise::stop_requests::{StopRequests, Woken};
 use leveloff_text::page::Page;
 

@@ -11,12 +11,12 @@ use leveloff_model::process::{Pid, printable};
 use leveloff_model::recording::Target;
 use leveloff_model::sample::{Ceiling, CeilingKind};
 use leveloff_model::units::Bytes;
-use leveloff_sampler::container::is_contained;
-use leveloff_sampler::proc_root::ProcRoot;
+use leveloff_sampler::proc_root::{ProcRoot, key_of};
+use leveloff_sampler::processes::Scope;
 use leveloff_sampler::progress::{LogFollower, ProgressError};
-use leveloff_sampler::sampler::{SamplerOptions, Standing};
-use leveloff_sampler::surroundings::Ceilings;
-use leveloff_sampler::tree::{Scope, key_of};
+use leveloff_sampler::sampler::{MemoryUsage, SamplerOptions};
+use leveloff_sampler::system::Ceilings;
+use leveloff_sampler::system::container::is_contained;
 use leveloff_supervise::guard::{Guard, STOPPED};
 use leveloff_supervise::isolate::Isolation;
 use leveloff_supervise::launch::{self, Launch, Outcome, OutputStream, Served};
@@ -135,9 +135,9 @@ fn guard(args: &RunArgs, isolation: Option<&Isolation>) -> Result<Option<Guard>>
             used: Bytes::ZERO,
         });
     }
-    let standing = Standing {
+    let standing = MemoryUsage {
         ceilings,
-        ..Standing::default()
+        ..MemoryUsage::default()
     };
     options.check(&standing, is_contained(&proc_root, own))?;
     Guard::new(options, args.watch.interval, say).map(Some)

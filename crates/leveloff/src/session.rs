@@ -146,7 +146,7 @@ impl Session {
         if let Some(guard) = self.guard.as_mut().filter(|guard| !guard.is_stopping())
             && now < self.next
         {
-            let standing = self.sampler.glance();
+            let standing = self.sampler.quick_read();
             if !guard.glance(&standing) {
                 self.next_glance = guard.pace().map(|pace| now + pace);
                 return Ok(None);

@@ -4,8 +4,8 @@ use std::fmt;
 
 use leveloff_model::sample::{Ceiling, CeilingKind};
 use leveloff_model::units::{Bytes, Limit};
-use leveloff_sampler::sampler::Standing;
-use leveloff_sampler::surroundings::Ceilings;
+use leveloff_sampler::sampler::MemoryUsage;
+use leveloff_sampler::system::Ceilings;
 
 /// An amount, and what it must not reach.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -71,7 +71,7 @@ const MAIN_USER: f64 = 0.5;
 
 impl Gauges {
     /// What this look says.
-    pub fn of(stated: &Stated, standing: &Standing, is_contained: bool) -> Gauges {
+    pub fn of(stated: &Stated, standing: &MemoryUsage, is_contained: bool) -> Gauges {
         let nearest = nearest(standing, is_contained);
         let limit = stated
             .limit
@@ -140,7 +140,7 @@ impl fmt::Display for Measure {
 
 /// The nearest limit that the kernel enforces. TrainingCounters a container only the run's own memory is held against
 /// the machine's.
-pub fn nearest(standing: &Standing, is_contained: bool) -> Option<Gauge> {
+pub fn nearest(standing: &MemoryUsage, is_contained: bool) -> Option<Gauge> {
     let Ceilings {
         cgroup,
         rlimit,
@@ -189,7 +189,7 @@ fn warning(stated: &Stated, limit: Gauge, nearest: Option<Gauge>) -> Gauge {
 }
 
 /// Whether the kernel would end this run for it. A machine that is full of others is no fault of ours.
-fn threatens(ceiling: &Gauge, standing: &Standing) -> bool {
+fn threatens(ceiling: &Gauge, standing: &MemoryUsage) -> bool {
     match ceiling.measure {
         Measure::Host => standing.tree.0 as f64 >= ceiling.used.0 as f64 * MAIN_USER,
         // Addresses that are refused are an error in the program, and no kill.
@@ -198,7 +198,7 @@ fn threatens(ceiling: &Gauge, standing: &Standing) -> bool {
     }
 }
 
-fn gpu(limit: Limit, standing: &Standing) -> Option<Gauge> {
+fn gpu(limit: Limit, standing: &MemoryUsage) -> Option<Gauge> {
     match limit {
         Limit::Size(limit) => standing.gpu.map(|used| Gauge {
             measure: Measure::GpuOfRun,
@@ -240,19 +240,19 @@ mod tests {
     }
 
     /// 10 GiB of the run on a machine of 32, of which 14 are used; a control group of 20 with 12 in it.
-    fn standing() -> Standing {
-        Standing {
+    fn standing() -> MemoryUsage {
+        MemoryUsage {
             tree: gib(10),
             ceilings: Ceilings {
                 cgroup: ceiling(CeilingKind::Cgroup, 20, 12),
                 rlimit: None,
                 host: ceiling(CeilingKind::Host, 32, 14),
             },
-            ..Standing::default()
+            ..MemoryUsage::default()
         }
     }
 
-    fn on_host() -> Standing {
+    fn on_host() -> MemoryUsage {
         let mut standing = standing();
         standing.ceilings.cgroup = None;
         standing
@@ -266,7 +266,7 @@ mod tests {
         }
     }
 
-    fn check(limit: &str, standing: &Standing, contained: bool, expected: (Measure, u64, u64)) {
+    fn check(limit: &str, standing: &MemoryUsage, contained: bool, expected: (Measure, u64, u64)) {
         let gauge = Gauges::of(&stated(limit, None), standing, contained)
             .limit
             .unwrap();
@@ -331,7 +331,7 @@ mod tests {
             used: Some(gib(used)),
             total: Some(gib(24)),
         };
-        let standing = Standing {
+        let standing = MemoryUsage {
             gpu: Some(gib(6)),
             cards: vec![card(3), card(12)],
             ..standing()

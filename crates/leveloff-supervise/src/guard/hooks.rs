@@ -40,7 +40,7 @@ impl Hooks {
         let Some(command) = command else { return };
         match Hook::start(name, command, facts) {
             Ok(hook) => {
-                sampler.leave_out_group(hook.group());
+                sampler.exclude_group(hook.group());
                 self.running.push(hook);
             }
             Err(error) => (self.notify)(

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use leveloff_model::units::{Bytes, Limit};
-use leveloff_sampler::sampler::Standing;
+use leveloff_sampler::sampler::MemoryUsage;
 use leveloff_sampler::signalling::StopSignal;
 
 use super::gauge::{self, Gauges, Measure, Stated};
@@ -33,7 +33,7 @@ pub struct GuardOptions {
 
 impl GuardOptions {
     /// Whether the limits can be kept where the run is, and are not passed already.
-    pub fn check(&self, standing: &Standing, is_contained: bool) -> Result<()> {
+    pub fn check(&self, standing: &MemoryUsage, is_contained: bool) -> Result<()> {
         if let Some(limit) = self.stated.limit {
             check_limit(limit, standing, is_contained)?;
         }
@@ -51,7 +51,7 @@ impl GuardOptions {
     }
 
     /// The limits in words.
-    pub fn words(&self, standing: &Standing, is_contained: bool) -> String {
+    pub fn words(&self, standing: &MemoryUsage, is_contained: bool) -> String {
         let gauges = Gauges::of(&self.stated, standing, is_contained);
         let mut parts = Vec::new();
         if let Some(limit) = gauges.limit {
@@ -93,7 +93,7 @@ impl GuardOptions {
 }
 
 /// A limit that the kernel enforces first guards nothing.
-fn check_limit(limit: Limit, standing: &Standing, is_contained: bool) -> Result<()> {
+fn check_limit(limit: Limit, standing: &MemoryUsage, is_contained: bool) -> Result<()> {
     let smallest = [
         standing
             .ceilings
@@ -131,25 +131,25 @@ fn check_limit(limit: Limit, standing: &Standing, is_contained: bool) -> Result<
 #[cfg(test)]
 mod tests {
     use leveloff_model::sample::{Ceiling, CeilingKind};
-    use leveloff_sampler::surroundings::Ceilings;
+    use leveloff_sampler::system::Ceilings;
 
     use super::*;
 
     const GIB: u64 = 1 << 30;
 
-    fn standing(tree: u64) -> Standing {
+    fn standing(tree: u64) -> MemoryUsage {
         let host = Ceiling {
             kind: CeilingKind::Host,
             limit: Bytes(32 * GIB),
             used: Bytes(14 * GIB),
         };
-        Standing {
+        MemoryUsage {
             tree: Bytes(tree * GIB),
             ceilings: Ceilings {
                 host: Some(host),
                 ..Ceilings::default()
             },
-            ..Standing::default()
+            ..MemoryUsage::default()
         }
     }
 

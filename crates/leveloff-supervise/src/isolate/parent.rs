@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use leveloff_sampler::cgroup::Place;
+use leveloff_sampler::system::cgroup::CgroupLocation;
 use rustix::fs::{Access, access};
 
 /// A control group that we may make another one in, which then has the memory controller.
@@ -27,7 +27,7 @@ impl Parent {
     /// that hands controllers down holds no processes, except the root: it is our own group only
     /// there, and otherwise an ancestor, as in a subtree that was delegated to us. No group that
     /// limits anything is left for one beside it: the job would escape what somebody has decided.
-    pub fn candidates(place: &Place) -> Result<Vec<Parent>, String> {
+    pub fn candidates(place: &CgroupLocation) -> Result<Vec<Parent>, String> {
         // The group has no name here, and what stands in for it is somebody else's.
         if let Some(caveat) = &place.caveat {
             return Err(caveat.clone());
@@ -58,7 +58,7 @@ impl Parent {
     }
 }
 
-fn version_1(place: &Place) -> Result<Parent, String> {
+fn version_1(place: &CgroupLocation) -> Result<Parent, String> {
     let own = place.directories.first().ok_or("it is not mounted")?;
     if !is_writable(own) {
         return Err(not_ours(place));
@@ -78,7 +78,7 @@ fn version_1(place: &Place) -> Result<Parent, String> {
     })
 }
 
-fn version_2(place: &Place) -> Result<Vec<Parent>, String> {
+fn version_2(place: &CgroupLocation) -> Result<Vec<Parent>, String> {
     let mut found = Vec::new();
     for (height, directory) in place.directories.iter().enumerate() {
         let is_handed_down = has_memory(directory, HANDED_DOWN);
@@ -102,7 +102,7 @@ fn version_2(place: &Place) -> Result<Vec<Parent>, String> {
     }
 }
 
-fn not_ours(place: &Place) -> String {
+fn not_ours(place: &CgroupLocation) -> String {
     format!(
         "no group may be made at control group {} (version {})",
         place.path, place.version
@@ -156,14 +156,14 @@ mod tests {
             self
         }
 
-        fn place(&self, version: u8, own: &str) -> Place {
+        fn place(&self, version: u8, own: &str) -> CgroupLocation {
             let own = self.0.path().join(own);
             let directories = own
                 .ancestors()
                 .take_while(|directory| directory.starts_with(self.0.path()))
                 .map(Path::to_path_buf)
                 .collect();
-            Place {
+            CgroupLocation {
                 version,
                 path: "/own".to_owned(),
                 directories,
@@ -248,7 +248,7 @@ mod tests {
     fn a_group_that_is_not_there_or_has_no_name_is_said() {
         assert!(Tree::new().parents(1, "gone").is_err());
         assert!(Tree::new().parents(2, "gone").is_err());
-        let hidden = Place {
+        let hidden = CgroupLocation {
             caveat: Some("it has no name here".to_owned()),
             ..Tree::new().place(2, "")
         };

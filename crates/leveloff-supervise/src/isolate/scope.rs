@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use leveloff_model::process::{Pid, printable};
 use leveloff_model::units::Bytes;
-use leveloff_sampler::cgroup::{CgroupReader, Place};
 use leveloff_sampler::proc_root::ProcRoot;
+use leveloff_sampler::system::cgroup::{CgroupLocation, CgroupReader};
 use rustix::event::{PollFd, PollFlags, Timespec};
 
 use super::parent::limits;
@@ -57,7 +57,7 @@ impl Systemd {
     /// Whether a process at `place` may be taken to a scope. In a user's session it may. A batch
     /// system's job, a container or a service with limits is no session: whoever set it up counts on
     /// finding its processes there.
-    fn may_take_from(&self, place: &Place) -> Result<(), String> {
+    fn may_take_from(&self, place: &CgroupLocation) -> Result<(), String> {
         if !self.booted.exists() {
             return Err("systemd does not run here".to_owned());
         }
@@ -88,7 +88,7 @@ impl Systemd {
 impl Scope {
     /// Has a scope made around a process that does nothing, and looks at the limit it really got: a
     /// manager that was not given the memory controller takes the setting and does nothing.
-    pub fn probe(systemd: &Systemd, place: &Place, limit: Bytes) -> Result<Scope, String> {
+    pub fn probe(systemd: &Systemd, place: &CgroupLocation, limit: Bytes) -> Result<Scope, String> {
         systemd.may_take_from(place)?;
         let scope = |ends_all| Scope {
             systemd: systemd.clone(),
@@ -272,14 +272,14 @@ mod tests {
         }
 
         /// We stand in this group, and these files are in it.
-        fn standing_in(&self, group: &str, files: &[(&str, &str)]) -> Place {
+        fn standing_in(&self, group: &str, files: &[(&str, &str)]) -> CgroupLocation {
             let own = self.place.path().join(group);
             fs::create_dir_all(&own).unwrap();
             for (name, text) in files {
                 fs::write(own.join(name), text).unwrap();
             }
             let above = own.ancestors().take_while(|d| d.starts_with(&self.place));
-            Place {
+            CgroupLocation {
                 version: 2,
                 path: format!("/{group}"),
                 directories: above.map(Path::to_path_buf).collect(),
