@@ -223,14 +223,14 @@ mod tests {
         first.wait().unwrap();
         let before = (key.pid.0 - 1).to_string();
         if std::fs::write("/proc/sys/kernel/ns_last_pid", before).is_err() {
-            println!("CANNOT RUN HERE: reusing a pid needs root and checkpoint support");
+            leveloff_testkit::cannot_run_here("reusing a pid needs root and checkpoint support");
             return;
         }
         let (mut second, its_key) = sleeper();
         if its_key.pid != key.pid {
-            println!("CANNOT RUN HERE: another process took the number");
+            leveloff_testkit::cannot_run_here("another process took the number");
         } else if its_key == key {
-            println!("CANNOT RUN HERE: both started within one tick of the clock");
+            leveloff_testkit::cannot_run_here("both started within one tick of the clock");
         } else {
             assert_eq!(
                 send(&ProcRoot::live(), key, StopSignal::KILL).unwrap(),

@@ -80,7 +80,7 @@ impl Tree {
 fn has_nvidia() -> bool {
     let has = nvml::load().is_ok();
     if has {
-        println!("CANNOT RUN HERE: this machine has an NVIDIA driver, which comes first");
+        leveloff_testkit::cannot_run_here("this machine has an NVIDIA driver, which comes first");
     }
     has
 }

@@ -320,7 +320,7 @@ mod tests {
         let mut readers = SystemReaders::new(&ProcRoot::live(), None, None);
         let first = readers.read(Seconds(0.0), Bytes::ZERO).machine;
         let Some(before) = first.devshm_used else {
-            println!("CANNOT RUN HERE: /dev/shm is not a tmpfs with a size");
+            leveloff_testkit::cannot_run_here("/dev/shm is not a tmpfs with a size");
             return;
         };
         let file = tempfile::Builder::new()

@@ -59,7 +59,7 @@ fn set_mode(path: &Path, mode: u32) {
 fn give_away(path: &Path) -> bool {
     let given = std::os::unix::fs::chown(path, Some(STRANGER), None).is_ok();
     if !given {
-        println!("SKIPPED: only root can give files to another user");
+        leveloff_testkit::cannot_run_here("only root can give files to another user");
     }
     given
 }

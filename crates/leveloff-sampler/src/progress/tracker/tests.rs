@@ -496,7 +496,7 @@ fn a_containers_marks_are_found_under_its_own_pid_and_tmp() {
         .stderr(Stdio::piped())
         .spawn();
     let Ok(mut child) = child else {
-        println!("SKIPPED: no unshare program here");
+        leveloff_testkit::cannot_run_here("no unshare program here");
         return;
     };
     // It says its own pid when its marks are written.
@@ -504,7 +504,7 @@ fn a_containers_marks_are_found_under_its_own_pid_and_tmp() {
     let mut output = BufReader::new(child.stdout.take().unwrap());
     output.read_line(&mut own_pid).unwrap();
     if own_pid.trim() != "1" {
-        println!("SKIPPED: may not make namespaces here");
+        leveloff_testkit::cannot_run_here("may not make namespaces here");
         child.wait().unwrap();
         return;
     }

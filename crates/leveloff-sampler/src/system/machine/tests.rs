@@ -72,7 +72,7 @@ fn a_disk_is_not_taken_for_shared_memory() {
     let here = env!("CARGO_MANIFEST_DIR");
     let found = statfs(here).unwrap();
     if tmpfs_use(&found).is_some() {
-        println!("CANNOT RUN HERE: the sources themselves are on a tmpfs");
+        leveloff_testkit::cannot_run_here("the sources themselves are on a tmpfs");
         return;
     }
     let mut reader = MachineReader::new(&ProcRoot::live(), here);
@@ -99,7 +99,7 @@ fn a_file_in_dev_shm_shows_in_its_use_and_in_shmem() {
     let mut reader = MachineReader::new(&ProcRoot::live(), "/dev/shm");
     let before = reader.read(false);
     let Some(used_before) = before.devshm_used else {
-        println!("CANNOT RUN HERE: /dev/shm is not a tmpfs with a size");
+        leveloff_testkit::cannot_run_here("/dev/shm is not a tmpfs with a size");
         return;
     };
     const SIZE: u64 = 32 << 20;

@@ -15,12 +15,12 @@ fn a_real_child_is_followed_into_a_real_group() {
     let mut child = AllocatingChild::start();
     let mut reader = CgroupReader::new(&ProcRoot::live(), "/", child.pid());
     let Some(before) = reader.read(true) else {
-        println!("CANNOT RUN HERE: {:?}", texts(&mut reader));
+        leveloff_testkit::cannot_run_here(&format!("{:?}", texts(&mut reader)));
         return;
     };
     println!("this machine: {before:?}");
     let Some(group) = TestGroup::of_our_own(&reader, before.version) else {
-        println!("CANNOT RUN HERE: not permitted to make a control group");
+        leveloff_testkit::cannot_run_here("not permitted to make a control group");
         return;
     };
     fs::write(group.0.join("cgroup.procs"), child.pid().to_string()).unwrap();
