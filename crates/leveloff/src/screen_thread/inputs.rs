@@ -117,7 +117,7 @@ impl Listener {
     /// Whether there are keys to read; `None` at the end.
     fn wait(&self) -> Option<bool> {
         // Reading from the background would stop the process.
-        let reads = !self.terminal_is_gone && launch::is_in_front(rustix::stdio::stdin());
+        let reads = !self.terminal_is_gone && launch::is_in_foreground(rustix::stdio::stdin());
         let timeout = if self.keyboard.is_waiting() {
             Some(SEQUENCE)
         } else if matches!(self.leave, Leave::Waiting(_)) {
