@@ -166,7 +166,7 @@ impl std::fmt::Display for RankStart {
 impl FromStr for RankStart {
     type Err = ();
 
-    fn from_str(text: &str) -> Result<Calling, ()> {
+    fn from_str(text: &str) -> Result<RankStart, ()> {
         let (launcher, rank) = text.split_once(' ').ok_or(())?;
         Ok(RankStart {
             launcher: launcher.parse().map_err(|_| ())?,
