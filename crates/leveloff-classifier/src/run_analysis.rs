@@ -11,7 +11,7 @@ mod share_history;
 
 pub use account::{
     Amounts, GroupAccount, GrowthBase, GrowthOrigin, Moment, PartAccount, ProcessAccount,
-    RunAccount,
+    RankAccount, RunAccount,
 };
 
 use leveloff_model::process::{ProcessIndex, ProcessInfo};
@@ -156,6 +156,13 @@ impl RunAnalysis {
             true => whole.or(self.newest.as_ref()),
             false => self.newest.as_ref(),
         }
+    }
+
+    /// Whether the newest observation stands for the run even if the run ends now: no process has left
+    /// and no memory was given back.
+    pub fn is_whole(&self) -> bool {
+        let whole = self.judge.as_ref().and_then(RunJudge::last_whole_sample);
+        whole.is_none_or(|whole| self.newest.as_ref() == Some(whole))
     }
 
     /// The curves up to the newest finished step. [`RunAnalysis::spans`] has the rest.

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use leveloff_model::process::ProcessIndex;
+use leveloff_model::training_counters::TrainingCounters;
 
 use super::Moment;
 use crate::observation::{Observation, XUnit};
@@ -31,6 +32,7 @@ pub(super) struct Snapshot {
     pub(super) moment: Moment,
     /// Memory of the run, for a source that knows no processes.
     pub(super) memory: f64,
+    pub(super) counters: TrainingCounters,
     pub(super) shares: BTreeMap<ProcessIndex, Share>,
 }
 
@@ -77,6 +79,15 @@ impl ShareHistory {
         counted.or(self.kept.first())
     }
 
+    /// The training's counters at a snapshot. A counter that the training reported only later has its
+    /// first value.
+    pub(super) fn counters_at(&self, snapshot: &Snapshot) -> TrainingCounters {
+        let later = self.kept.iter().filter(|one| one.number > snapshot.number);
+        later.fold(snapshot.counters, |known, one| {
+            one.counters.updated_by(&known)
+        })
+    }
+
     /// The run at a position; at the nearest one that is kept where the run has not been.
     pub(super) fn at(&self, x: f64, unit: XUnit) -> Option<Snapshot> {
         let placed = || {
@@ -103,6 +114,7 @@ impl Snapshot {
             number,
             moment: Moment::of(observation),
             memory: observation.memory.0 as f64,
+            counters: observation.counters,
             shares: shares.collect(),
         }
     }
@@ -128,6 +140,7 @@ impl Snapshot {
             number: self.number,
             moment: self.moment.towards(other.moment, way, x, unit),
             memory: between(self.memory, other.memory),
+            counters: self.counters.towards(&other.counters, way),
             shares: shares.collect(),
         }
     }
