@@ -5,10 +5,10 @@
 #   Prolog=/etc/slurm/leveloff.sh
 #   Epilog=/etc/slurm/leveloff.sh
 #
-# The recorder is no child of slurmd and not in the job's control group: it outlives neither and costs the job nothing.
-# It must never keep a job from starting, so whatever goes wrong is told to the log and forgotten.
+# The recorder is not a child of slurmd and not in the job's control group, so the job does not pay for it.
+# It must never keep a job from starting, so errors go to the log and are otherwise ignored.
 #
-# Without rights on the nodes, in a batch script, one recorder for each task (SLURM_PROCID is the rank):
+# Without root on the nodes, use one recorder per task in the batch script (SLURM_PROCID is the rank):
 #   srun leveloff run --metrics-file "$HOME/metrics/$SLURM_JOB_ID-$SLURM_PROCID.prom" -- python train.py
 
 unit="leveloff-job-${SLURM_JOB_ID:?}"

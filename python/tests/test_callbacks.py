@@ -1,5 +1,5 @@
 """The callbacks, driven as the frameworks drive them. The frameworks are stand-ins with just their base class;
-scripts/test-torch uses the real ones."""
+scripts/suites/torch uses the real ones."""
 
 from told import train
 

@@ -1,5 +1,5 @@
 """What the inside tells, how often, and that it counts right. Torch is a stand-in here with the few things that
-are asked of it; scripts/test-torch counts real tensors."""
+are asked of it; scripts/suites/torch counts real tensors."""
 
 import ctypes
 import json

@@ -101,7 +101,7 @@ pub const FEWEST_POINTS: u64 = 6;
 
 /// Repeats of a training on one machine are taken to differ by this share of their memory. Seen: 0.01 to
 /// 0.5 % with real torch, 1.5 % where loader workers copy on write, and 1.5 % with the reference trainer,
-/// whose 10 MiB make an allocator's grain large (`scripts/bench-check`).
+/// whose 10 MiB make an allocator's grain large (`scripts/bench/check`).
 pub const USUAL_SPREAD: f64 = 0.01;
 
 /// And by no less than the grain of an allocator, in bytes.

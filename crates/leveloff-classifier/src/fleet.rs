@@ -1,10 +1,9 @@
 //! Many runs beside each other. Ranks of one job do the same work, so one that leaks while the others
 //! are level is evidence that none of them gives alone: it is not the model, it is what this one has more.
 
-use crate::verdict::{Finding, Rate, RunVerdict, Verdict};
-
-/// The name of what is found here.
-pub const OUTLIER: &str = "outlier-rank";
+use crate::finding::Finding;
+use crate::observation::XUnit;
+use crate::verdict::{Rate, RunVerdict, Verdict};
 
 /// Fewer than this are no crowd that one could stand out of.
 const FEWEST: usize = 3;
@@ -15,10 +14,14 @@ const MOST_OUTLIERS: f64 = 0.2;
 /// The others must agree: this share of them is level.
 const AGREEING: f64 = 0.8;
 
-/// Which of these stand out, with what is to be said of them; `amount` words bytes.
+/// Growth of memory over time.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct BytesPerSecond(pub f64);
+
+/// Which of these stand out, by their place in `runs`, and why.
 ///
-/// All must be of one job: ranks of two jobs have nothing to agree on.
-pub fn outliers(runs: &[&RunVerdict], amount: fn(f64) -> String) -> Vec<(usize, Finding)> {
+/// All must be of one job: ranks of two jobs do different work.
+pub fn outliers(runs: &[&RunVerdict]) -> Vec<(usize, Finding)> {
     let leaks = |run: &RunVerdict| matches!(run.verdict, Verdict::Leak(_));
     let (few, others): (Vec<usize>, Vec<usize>) =
         (0..runs.len()).partition(|&place| leaks(runs[place]));
@@ -34,66 +37,30 @@ pub fn outliers(runs: &[&RunVerdict], amount: fn(f64) -> String) -> Vec<(usize, 
     if !stand_out {
         return Vec::new();
     }
-    let crowd = Crowd {
-        of: runs.len(),
-        leaking: few.len(),
+    let finding = |place: usize| Finding::OutlierRank {
+        growth: growth_per_second(runs[place]),
+        ranks: runs.len(),
         level: level.len(),
-        growth: greatest_growth(&level),
-        amount,
+        level_growth: fastest(&level),
+        leaking: few.len(),
     };
-    let found = few.into_iter();
-    found
-        .map(|place| (place, crowd.finding(runs[place])))
-        .collect()
+    few.iter().map(|&place| (place, finding(place))).collect()
 }
 
-struct Crowd {
-    of: usize,
-    leaking: usize,
-    level: usize,
-    growth: Option<f64>,
-    amount: fn(f64) -> String,
+/// Growth of the fastest of them, if any grows. Level runs grow by next to nothing; the number says how little.
+fn fastest(level: &[&RunVerdict]) -> Option<BytesPerSecond> {
+    let rates = level.iter().filter_map(|run| growth_per_second(run));
+    rates
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .filter(|rate| rate.0 > 0.0)
 }
 
-impl Crowd {
-    fn finding(&self, run: &RunVerdict) -> Finding {
-        let hour = |rate: f64| format!("{} per hour", (self.amount)(rate * 3600.0));
-        let own = a_second(run).map_or_else(
-            || "grows".to_owned(),
-            |rate| format!("grows by {}", hour(rate)),
-        );
-        let theirs = match self.growth.filter(|growth| *growth > 0.0) {
-            Some(growth) => format!(", none by more than {}", hour(growth)),
-            None => String::new(),
-        };
-        let (level, of, leaking) = (self.level, self.of, self.leaking);
-        let leak = if leaking == 1 { "leaks" } else { "leak" };
-        Finding {
-            name: OUTLIER,
-            text: format!("{own}; of {of} ranks, {level} are level{theirs}, and {leaking} {leak}"),
-            next:
-                "they run the same model: look at what this one does beside it (its shard of the \
-                   data, its node, and, if it is rank 0, logging, evaluation and checkpoints); \
-                   `leveloff watch` on its node tells which process and kind"
-                    .to_owned(),
-        }
-    }
-}
-
-/// Growth of the fastest of them. Level runs grow by next to nothing; the number says how little.
-fn greatest_growth(level: &[&RunVerdict]) -> Option<f64> {
-    level
-        .iter()
-        .filter_map(|run| a_second(run))
-        .max_by(f64::total_cmp)
-}
-
-/// Growth of the run's memory in bytes a second, where its pace is known.
-pub fn a_second(run: &RunVerdict) -> Option<f64> {
+/// Growth of the run's memory over time, where its pace is known.
+pub fn growth_per_second(run: &RunVerdict) -> Option<BytesPerSecond> {
     let Rate { value, .. } = run.memory.rate?;
     match (run.x_unit, run.pace) {
-        (crate::observation::XUnit::Second, _) => Some(value),
-        (_, Some(pace)) if pace.0 > 0.0 => Some(value / pace.0),
+        (XUnit::Second, _) => Some(BytesPerSecond(value.0)),
+        (_, Some(pace)) if pace.0 > 0.0 => Some(BytesPerSecond(value.0 / pace.0)),
         _ => None,
     }
 }
@@ -104,7 +71,7 @@ mod tests {
     use leveloff_model::units::{Bytes, Seconds};
 
     use super::*;
-    use crate::observation::{Observation, XUnit};
+    use crate::observation::Observation;
     use crate::run::RunJudge;
 
     fn run(bytes_a_second: f64) -> RunVerdict {
@@ -123,27 +90,27 @@ mod tests {
 
     fn standing_out(rates: &[f64]) -> Vec<(usize, Finding)> {
         let runs: Vec<RunVerdict> = rates.iter().map(|rate| run(*rate)).collect();
-        outliers(&runs.iter().collect::<Vec<_>>(), |bytes| {
-            format!("{:.0} MB", bytes / 1e6)
-        })
+        outliers(&runs.iter().collect::<Vec<_>>())
     }
 
     #[test]
     fn one_that_leaks_among_level_ones_stands_out_with_its_numbers() {
         let found = standing_out(&[0.0, 0.0, 500e3, 0.0]);
         assert_eq!(found.len(), 1);
-        let (place, finding) = &found[0];
-        assert_eq!((*place, finding.name), (2, OUTLIER));
-        assert!(
-            finding.text.contains("1800 MB per hour"),
-            "{}",
-            finding.text
-        );
-        assert!(
-            finding.text.contains("of 4 ranks, 3 are level"),
-            "{}",
-            finding.text
-        );
+        let (
+            2,
+            Finding::OutlierRank {
+                growth: Some(growth),
+                ranks: 4,
+                level: 3,
+                leaking: 1,
+                ..
+            },
+        ) = found[0]
+        else {
+            panic!("{found:?}");
+        };
+        assert!((growth.0 / 500e3 - 1.0).abs() < 0.01, "{growth:?}");
     }
 
     #[test]

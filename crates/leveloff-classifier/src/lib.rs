@@ -9,6 +9,7 @@
 
 pub mod compare;
 pub mod curve;
+pub mod finding;
 pub mod fleet;
 pub mod gate;
 pub mod judge;
@@ -19,4 +20,5 @@ pub mod run_analysis;
 pub mod run_curves;
 pub mod stats;
 mod teardown;
+pub mod units;
 pub mod verdict;

@@ -36,6 +36,7 @@ use self::pace::Pace;
 use crate::judge::Facts;
 use crate::observation::{Observation, XUnit};
 use crate::teardown::{LastWholeSample, PendingStep};
+use crate::units::{Amount, X};
 use crate::verdict::{Blame, Judgement, Risk, RunVerdict, Subject};
 
 /// Follows a run, observation by observation, in bounded memory; can be asked at any time.
@@ -181,8 +182,9 @@ impl RunJudge {
     /// run was whole. Workers may exit some steps before the run ends, and leave their pages to the
     /// trainer.
     fn window(&self, judgement: &Judgement, book: &Book, unit: XUnit) -> (f64, f64) {
-        let (first, last) = judgement.span.unwrap_or((book.x, book.x));
-        let onset = judgement.onset_x.unwrap_or(first);
+        let here = X(book.x);
+        let (first, X(last)) = judgement.span.unwrap_or((here, here));
+        let X(onset) = judgement.onset_x.unwrap_or(first);
         let whole = self.end.get().and_then(|whole| whole.x(unit));
         (onset, last.min(whole.unwrap_or(last)).max(onset))
     }
@@ -193,16 +195,16 @@ impl RunJudge {
 
     fn with_peak(&self, mut memory: Judgement) -> Judgement {
         if let Some(extremes) = &mut memory.extremes {
-            extremes.peak = extremes.peak.max(self.peak.0 as f64);
+            extremes.peak = Amount(extremes.peak.0.max(self.peak.0 as f64));
         }
         memory
     }
 
     /// From the first to the newest x, which is not judged yet.
-    fn span(&self, book: &Book, unit: XUnit) -> Option<(f64, f64)> {
+    fn span(&self, book: &Book, unit: XUnit) -> Option<(X, X)> {
         let newest = self.newest().and_then(|newest| newest.x(unit));
         let first = book.memory.began_at().or(newest)?;
-        Some((first, newest.unwrap_or(book.x).max(first)))
+        Some((X(first), X(newest.unwrap_or(book.x).max(first))))
     }
 
     fn duration(&self, book: &Book) -> Option<Seconds> {
@@ -263,7 +265,7 @@ impl RunJudge {
         let level = growing.level.filter(|_| !outside);
         self.limit.risk(&Growth {
             rate: growing.rate?,
-            level: level.unwrap_or(book.memory.newest()),
+            level: level.unwrap_or(Amount(book.memory.newest())),
             now: growing.span?.1,
             unit,
             pace: self.pace.seconds(),
@@ -279,7 +281,7 @@ fn blame_for(
     now: f64,
 ) -> Vec<Blame> {
     let in_memory = decision.is_growth_of_memory()
-        && book.memory.growth_since(onset, now) >= decision.memory.material;
+        && book.memory.growth_since(onset, now) >= decision.memory.material.0;
     match decision.decisive {
         Subject::DevShm => {
             let trainer = book.roles.get(Role::Trainer).map(|trainer| trainer.role);

@@ -1,5 +1,5 @@
 //! Every estimator against the value of an independent tool: scipy, statsmodels, numpy, ruptures.
-//! `scripts/reference-values` made the values.
+//! `scripts/make/reference-values` made the values.
 
 use std::sync::LazyLock;
 
@@ -19,7 +19,7 @@ static REFERENCE: LazyLock<Value> = LazyLock::new(|| {
         "/../../fixtures/reference/estimators.json"
     );
     let text = std::fs::read_to_string(path).expect("the fixtures are in the repository");
-    serde_json::from_str(&text).expect("scripts/reference-values writes JSON")
+    serde_json::from_str(&text).expect("scripts/make/reference-values writes JSON")
 });
 
 /// So many points that an estimate of autocorrelation is not biased any more.
@@ -222,7 +222,7 @@ fn a_period_is_that_of_scipys_peaks() {
         }
         let ours = judge(&curve, XUnit::Step, Quantity::Memory, &Facts::default());
         let period = ours.period.expect(name);
-        assert_close(period, number(case, "period"), 1e-12, name);
+        assert_close(period.0, number(case, "period"), 1e-12, name);
     }
 }
 

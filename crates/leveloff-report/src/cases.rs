@@ -12,7 +12,7 @@ use leveloff_model::units::{Bytes, Limit, Seconds};
 
 use crate::run_report::{Chronicle, Circumstances, RunReport};
 
-pub use leveloff_text::samples::*;
+pub use leveloff_text::cases::*;
 
 /// A run that is really observed and judged, for the tests of whole reports.
 #[derive(Default)]

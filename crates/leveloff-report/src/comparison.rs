@@ -4,4 +4,5 @@ pub mod compared;
 pub mod html;
 pub mod json;
 pub mod markdown;
+mod table;
 pub mod text;

@@ -16,6 +16,7 @@ pub mod check;
 pub mod comparison;
 pub mod fleet;
 mod html;
+mod json;
 mod markdown;
 pub mod redact;
 pub mod run;

@@ -1,5 +1,5 @@
 //! What a tick of a small tree costs, and each of the parsers that it rests on:
-//! `cargo bench -p leveloff-sampler --bench tick`. Against psutil: `scripts/bench-sampler`.
+//! `cargo bench -p leveloff-sampler --bench tick`. Against psutil: `scripts/bench/sampler`.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};

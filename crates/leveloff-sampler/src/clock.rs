@@ -1,30 +1,30 @@
-//! Time, passed in. The recording's clock counts from its start and never steps back, whatever
-//! happens to the wall clock; time asleep is counted and known.
+//! Clocks, passed in. The recording's clock counts from its start and never steps back, independently of the
+//! wall clock; it includes suspended time, which is known separately.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use leveloff_model::units::Seconds;
 use rustix::time::{ClockId, clock_gettime};
 
-/// Where time comes from.
+/// A source of time.
 pub trait Clock {
-    /// Now.
+    /// The current moment.
     fn now(&self) -> Moment;
 }
 
-/// One moment on the clocks that matter.
+/// One moment on several clocks.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Moment {
-    /// Since boot, time asleep included.
+    /// Since boot, including suspended time.
     pub boot: Duration,
-    /// Since boot, without the time asleep. The difference grows exactly by each suspend.
+    /// Since boot, without suspended time.
     pub awake: Duration,
     /// Seconds since 1970. May step; used for nothing but labels and marks.
     pub unix: f64,
 }
 
 impl Moment {
-    /// Time since an earlier moment, to the millisecond: all that a recording keeps.
+    /// Time since an earlier moment, to the millisecond, which is the precision of a recording.
     pub fn since(&self, earlier: &Moment) -> Seconds {
         let elapsed = self.boot.saturating_sub(earlier.boot);
         Seconds((elapsed.as_secs_f64() * 1000.0).round() / 1000.0)

@@ -1,8 +1,7 @@
-//! What can be told of a process from outside, without deciding yet what part it plays.
+//! Reads what is visible of a process from outside; `roles` decides from that what its role is.
 //!
-//! [`read`] is the three-line caller that opens files; the modules below turn their bytes into
-//! values. What may not be read is `None` with a note, never a default: a forbidden `maps` does not
-//! mean that torch is not mapped.
+//! [`read`] opens the files; the modules below parse them. What may not be read is `None` with a note, never
+//! a default: a forbidden `maps` does not mean that torch is not mapped.
 
 pub mod devices;
 pub mod environment;
@@ -28,7 +27,7 @@ pub use libraries::{Framework, Libraries};
 pub use signals::Signals;
 pub use threads::TrainingThreads;
 
-/// How closely to look at a process.
+/// How much to read of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
     /// `stat`, `status` and `cmdline`: some 30 µs.
@@ -38,7 +37,7 @@ pub enum Depth {
     Full,
 }
 
-/// One process, as seen from outside.
+/// What is visible of one process from outside.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProcessFacts {
     /// Its identity.
@@ -49,7 +48,7 @@ pub struct ProcessFacts {
     pub group: Pid,
     /// Its session.
     pub session: Pid,
-    /// The number that it knows itself by; another than ours when it lives in a container.
+    /// Its pid in its own pid namespace, which differs in a container.
     pub own_pid: Pid,
     /// Scheduler state.
     pub state: ProcessState,
@@ -65,7 +64,7 @@ pub struct ProcessFacts {
     pub threads: u32,
     /// CPU time in clock ticks.
     pub cpu_ticks: u64,
-    /// How long it has lived.
+    /// Time since it started.
     pub age: Option<Seconds>,
     /// Where its stack began; the same in a fork as in its parent.
     pub stack_start: Option<u64>,
@@ -73,9 +72,9 @@ pub struct ProcessFacts {
     pub signals: Option<Signals>,
     /// Frameworks that it maps.
     pub libraries: Option<Libraries>,
-    /// What its environment at the start said about ranks and jobs.
+    /// Ranks and jobs in its initial environment.
     pub environment: Option<Environment>,
-    /// GPU devices that it holds open.
+    /// GPU devices that it has open.
     pub gpu: Option<GpuDevices>,
     /// Threads whose names only a training process has.
     pub training_threads: Option<TrainingThreads>,
@@ -83,11 +82,10 @@ pub struct ProcessFacts {
     pub notes: Vec<String>,
 }
 
-/// A command line may have two megabytes, in each of a hundred workers; its beginning tells all.
+/// How much of a command line is read. It may have two megabytes, in each of a hundred workers.
 const COMMAND_LIMIT: u64 = 16 << 10;
 
-/// Looks at one process. An `Err` means that it is gone, or hidden altogether
-/// ([`io::ErrorKind::PermissionDenied`]).
+/// Reads one process. `Err` when it has exited, or is hidden ([`io::ErrorKind::PermissionDenied`]).
 pub fn read(proc_root: &ProcRoot, pid: Pid, depth: Depth) -> io::Result<ProcessFacts> {
     let directory = proc_root.process(pid);
     let stat_text = std::fs::read(directory.join("stat"))?;
@@ -95,7 +93,7 @@ pub fn read(proc_root: &ProcRoot, pid: Pid, depth: Depth) -> io::Result<ProcessF
     let mut facts = light(proc_root, &directory, &stat)?;
     if depth == Depth::Full && facts.memory.is_some() {
         facts.deepen(&directory);
-        // Everything above belongs together only if the pid was not reused meanwhile.
+        // The values belong to one process only if the pid was not reused meanwhile.
         let again = std::fs::read(directory.join("stat"))?;
         if stat::parse(&again).is_none_or(|again| again.start != stat.start) {
             return Err(io::Error::new(io::ErrorKind::NotFound, "pid was reused"));
@@ -137,7 +135,7 @@ impl ProcessFacts {
         let text = self.readable(directory, "maps", |path| std::fs::read(path));
         self.libraries = text.map(|text| libraries::parse(&text));
         if self.framework().is_none() {
-            self.look_into_the_executable(directory);
+            self.search_executable(directory);
         }
         let text = self.readable(directory, "environ", |path| std::fs::read(path));
         self.environment = text.and_then(|text| environment::parse(&text));
@@ -145,7 +143,7 @@ impl ProcessFacts {
         self.training_threads = self.readable(directory, "task", threads::read);
     }
 
-    fn look_into_the_executable(&mut self, directory: &Path) {
+    fn search_executable(&mut self, directory: &Path) {
         let big_enough = self.rss() >= Some(executable::SMALLEST_TRAINER);
         if let Some(libraries) = &mut self.libraries
             && big_enough
@@ -209,8 +207,8 @@ fn light(proc_root: &ProcRoot, directory: &Path, stat: &Stat<'_>) -> io::Result<
     })
 }
 
-/// A process that retitled itself fills the rest of its argument area with blanks or zeros; those
-/// are no arguments.
+/// Splits a command line. A process that changed its title fills the rest of its argument area with blanks
+/// or zeros; those are no arguments.
 fn arguments(command: &[u8]) -> Vec<Vec<u8>> {
     let padding = |b: &u8| *b == 0 || *b == b' ';
     let end = command

@@ -1,5 +1,5 @@
-//! Training runs on this machine: looks at every process, decides who trains, and gathers what
-//! belongs to each of them.
+//! Finds the training runs of this machine: reads every process, decides which ones train, and adds the
+//! processes that belong to each.
 
 mod jobs;
 mod machine;
@@ -19,40 +19,40 @@ use machine::Machine;
 
 pub use memory::MemberMemory;
 
-/// What to look for. Nothing set: whatever trains.
+/// What to find. Without a pattern and a pid: all training runs.
 #[derive(Debug, Clone, Default)]
 pub struct FindOptions {
     /// Processes whose command line matches, whatever they map.
     pub pattern: Option<Regex>,
     /// The run that this process belongs to, or is.
     pub pid: Option<Pid>,
-    /// Read the shared memory of big processes, too, which holds them up for a moment.
+    /// Also read the PSS of large processes, which stops them for a moment.
     pub exact: bool,
 }
 
-/// What was found, and how far one could look.
+/// The runs that were found, and how much of the machine was visible.
 #[derive(Debug, Clone)]
 pub struct Found {
-    /// The runs, biggest first.
+    /// The runs, largest first.
     pub runs: Vec<Run>,
-    /// What was looked for, in words.
+    /// What was searched for, in words.
     pub looked_for: Vec<String>,
-    /// How many processes were looked at.
+    /// How many processes were read.
     pub looked_at: usize,
-    /// How many of them are others' and could not be looked into.
+    /// How many of them belong to other users and could not be read in full.
     pub hidden: usize,
-    /// /proc is mounted so that it does not even list others' processes.
+    /// /proc is mounted such that it does not list processes of other users.
     pub unlisted: bool,
 }
 
-/// One job: its trainers and all that belongs to them.
+/// One job: its trainers and all processes that belong to them.
 #[derive(Debug, Clone)]
 pub struct Run {
-    /// What its ranks share: a rendezvous, a Slurm job; `None` when nothing says.
+    /// What its ranks share: a rendezvous, a Slurm job; `None` when unknown.
     pub job: Option<String>,
     /// The topmost process: a launcher if there is one, else the trainer.
     pub root: Pid,
-    /// Everyone in it, parents before children.
+    /// Its processes, parents before children.
     pub members: Vec<Member>,
     /// Why it was picked.
     pub why: String,
@@ -61,9 +61,9 @@ pub struct Run {
 /// One process of a run.
 #[derive(Debug, Clone)]
 pub struct Member {
-    /// What was seen of it.
+    /// What is visible of it.
     pub facts: ProcessFacts,
-    /// The part it plays.
+    /// Its role.
     pub assignment: Assignment,
     /// The trainer it is, or belongs to.
     pub trainer: Option<Pid>,
@@ -71,11 +71,11 @@ pub struct Member {
     pub memory: MemberMemory,
 }
 
-/// Looks for training runs. An error names what was asked for and is not there.
+/// Finds training runs. Fails when the process in `options` does not exist or is hidden.
 pub fn find(proc_root: &ProcRoot, options: &FindOptions) -> io::Result<Found> {
     let machine = Machine::look(proc_root)?;
     let jobs = match (options.pid, &options.pattern) {
-        (Some(pid), _) => jobs::around(&machine, asked_for(&machine, pid)?),
+        (Some(pid), _) => jobs::around(&machine, index_of(&machine, pid)?),
         (None, Some(pattern)) => jobs::matching(&machine, &machine.matches(pattern)),
         (None, None) => jobs::all(&machine),
     };
@@ -120,7 +120,7 @@ impl Run {
     }
 }
 
-fn asked_for(machine: &Machine, pid: Pid) -> io::Result<usize> {
+fn index_of(machine: &Machine, pid: Pid) -> io::Result<usize> {
     if let Some(index) = machine.index(pid) {
         return Ok(index);
     }
@@ -128,10 +128,10 @@ fn asked_for(machine: &Machine, pid: Pid) -> io::Result<usize> {
         let next = "run leveloff as the same user, or with sudo";
         (
             io::ErrorKind::PermissionDenied,
-            format!("process {pid} belongs to somebody else and is hidden; {next}"),
+            format!("process {pid} belongs to another user and is hidden; {next}"),
         )
     } else {
-        let next = "`leveloff find` lists what trains on this machine";
+        let next = "`leveloff find` lists the training runs of this machine";
         (
             io::ErrorKind::NotFound,
             format!("there is no process {pid}; {next}"),
@@ -165,18 +165,18 @@ fn gather(proc_root: &ProcRoot, machine: &Machine, job: Job, exact: bool) -> Run
         members,
         why: String::new(),
     };
-    run.why = reason(&run, job.asked);
+    run.why = reason(&run, job.named);
     run
 }
 
-/// Why this run: its first trainer's evidence, how its ranks were brought together, and what the
-/// process that was asked for is in it.
-fn reason(run: &Run, asked: Option<Pid>) -> String {
+/// Why this run was picked: the evidence of its first trainer, what its ranks share, and the role of the
+/// process that the user named.
+fn reason(run: &Run, named: Option<Pid>) -> String {
     let trainers = run.trainers();
     let Some(first) = trainers.first() else {
         return "nothing in it trains".to_owned();
     };
-    let mut why = first.assignment.why.clone();
+    let mut why = first.assignment.reason.to_string();
     if trainers.len() > 1 {
         let shared = run
             .job
@@ -184,12 +184,11 @@ fn reason(run: &Run, asked: Option<Pid>) -> String {
             .unwrap_or_else(|| format!("process {} above them", run.root));
         why += &format!("; {} trainers of one job ({shared})", trainers.len());
     }
-    let asked = run
-        .members
-        .iter()
-        .find(|member| Some(member.facts.pid()) == asked);
-    if let Some(asked) = asked.filter(|asked| asked.assignment.role != Role::Trainer) {
-        why += &format!("; {} is its {}", asked.facts.pid(), asked.assignment.role);
+    let mut members = run.members.iter();
+    if let Some(named) = members.find(|member| Some(member.facts.pid()) == named)
+        && named.assignment.role != Role::Trainer
+    {
+        why += &format!("; {} is its {}", named.facts.pid(), named.assignment.role);
     }
     why
 }

@@ -1,12 +1,12 @@
-//! GPU memory, per process and per card.
+//! Reads GPU memory, per process and per card.
 //!
-//! NVIDIA's through NVML, a library that comes with the driver and is loaded at run time; AMD's and
-//! Intel's through what the kernel's DRM drivers tell about each open device file. A machine
-//! without either has a gap, not an error.
+//! NVIDIA cards are read through NVML, a library that comes with the driver and is loaded at run time; AMD
+//! and Intel cards through what the kernel's DRM drivers report for each open device file. A machine without
+//! either has a gap, not an error.
 //!
-//! **Not exercised on hardware.** leveloff is built and tested on machines without a GPU: there
-//! NVML's absence, the fold of its process lists and the DRM files (as the kernel documents them)
-//! are tested, and the calls into a real driver are not.
+//! **Not tested on hardware.** leveloff is built and tested on machines without a GPU. The tests cover the
+//! absence of NVML, the merging of its process lists and the DRM files as the kernel documents them, but not
+//! the calls into a real driver.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use leveloff_model::process::Pid;
 use leveloff_model::sample::{Gap, Subject};
 use leveloff_model::units::Bytes;
 
-use crate::machine::gap_log::GapLog;
+use crate::gap_log::GapLog;
 use crate::proc_root::ProcRoot;
 
 mod drm;
@@ -23,17 +23,16 @@ mod nvml;
 /// GPU memory at one moment.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GpuReading {
-    /// What each of the processes asked about holds. A process that is not listed holds none, or
-    /// is subject of a gap.
+    /// The memory of the given processes. A process that is not listed has none, or could not be read.
     pub per_process: Vec<(Pid, Bytes)>,
-    /// The cards, or the slices of a card that is shared out (MIG).
+    /// The cards, or the partitions of a card (MIG).
     pub devices: Vec<GpuDevice>,
 }
 
 /// A card.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GpuDevice {
-    /// Its name, as the driver has it.
+    /// Its name in the driver.
     pub name: String,
     /// Memory in use on it, by anyone.
     pub used: Option<Bytes>,
@@ -41,11 +40,11 @@ pub struct GpuDevice {
     pub total: Option<Bytes>,
 }
 
-/// Reads GPU memory. Costs nothing where there is no GPU: that is found out once, and looked at
-/// again only every [`READS_BETWEEN_CHECKS`] readings.
+/// Reads GPU memory. Costs nothing on a machine without a GPU: a driver is searched for once, and again only
+/// every [`READS_BETWEEN_CHECKS`] readings.
 ///
-/// With a GPU, a reading costs some driver calls for each card (NVML) or a look at every open
-/// descriptor of every process (DRM): a slow tick's work, not a fast one's.
+/// With a GPU, a reading costs some driver calls for each card (NVML) or a read of every open descriptor of
+/// every process (DRM), too much for every tick.
 #[derive(Debug)]
 pub struct GpuReader {
     proc: ProcRoot,
@@ -56,8 +55,7 @@ pub struct GpuReader {
     gaps: GapLog,
 }
 
-/// Readings between two looks for a driver that was loaded late; at one a second, a quarter of an
-/// hour.
+/// Readings between two searches for a driver that was loaded late; at one a second, a quarter of an hour.
 pub const READS_BETWEEN_CHECKS: u32 = 900;
 
 #[derive(Debug)]
@@ -74,7 +72,7 @@ impl GpuReader {
         GpuReader::on(proc, "/dev", "/sys")
     }
 
-    /// The same with /dev and /sys elsewhere, for a saved tree. NVML is this machine's always.
+    /// The same with /dev and /sys elsewhere, for a saved tree. NVML is always that of this machine.
     pub fn on(proc: &ProcRoot, dev: impl Into<PathBuf>, sys: impl Into<PathBuf>) -> GpuReader {
         let mut reader = GpuReader {
             proc: proc.clone(),
@@ -84,11 +82,11 @@ impl GpuReader {
             reads_until_check: READS_BETWEEN_CHECKS,
             gaps: GapLog::about(Subject::Gpu),
         };
-        reader.look_for_gpus();
+        reader.find_driver();
         reader
     }
 
-    /// What `pids` hold, and the cards.
+    /// Reads the memory of `pids` and the cards.
     pub fn read(&mut self, pids: &[Pid]) -> GpuReading {
         if matches!(self.source, Source::Nothing) {
             self.reads_until_check -= 1;
@@ -96,7 +94,7 @@ impl GpuReader {
                 return GpuReading::default();
             }
             self.reads_until_check = READS_BETWEEN_CHECKS;
-            self.look_for_gpus();
+            self.find_driver();
         }
         match &self.source {
             Source::Nvml(nvml) => nvml::read(nvml, &self.proc, pids, &mut self.gaps),
@@ -119,12 +117,12 @@ impl GpuReader {
         self.gaps.take()
     }
 
-    fn look_for_gpus(&mut self) {
+    fn find_driver(&mut self) {
         self.source = match nvml::load() {
             Ok(nvml) => Source::Nvml(Box::new(nvml)),
             Err(_) if drm::present(&self.dev) => Source::Drm,
             Err(why) => {
-                self.gaps.say(format!(
+                self.gaps.report(format!(
                     "no GPU memory: {why}, and no render node in {}/dri",
                     self.dev.display()
                 ));

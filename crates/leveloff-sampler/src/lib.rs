@@ -1,46 +1,51 @@
-//! Reads the machine: the only crate of leveloff that knows Linux.
+//! Reads the machine, tick by tick.
 //!
-//! [`sampler`] is the whole of one look, in order. It stands on these, from the bottom up:
+//! [`sampler`] is one tick, in order. It uses, from the bottom up:
 //!
-//! - [`kernel`] turns the kernel's files into values; [`proc_root`] says where they are and
-//!   [`clock`] what time it is; [`handle`] holds a process by descriptors.
-//! - [`births`] tells who is new, [`tree`] who belongs to a run; [`watched`] reads one process's
-//!   cheap counters.
-//! - [`facts`] gathers what is seen of one process, [`roles`] decides who is who in a tree, [`cast`]
-//!   keeps that up to date; [`roster`] is all of it for one run. [`find`] looks for training runs on
-//!   the whole machine.
-//! - [`doubt`], [`budget`] and [`pss_plan`] decide whose PSS is worth reading now; [`detail`] reads
-//!   it on a thread of its own; [`shared_memory`] is all of it for one run.
-//! - Around the processes: [`machine`] is the host's memory, [`cgroup`] the target's control group,
-//!   [`ceiling`] which limit is nearest, [`gpu`] the memory on the cards, [`surroundings`] all of
-//!   them at their pace.
-//! - [`signalling`] is the only place that touches a process; [`container`] says whether it is in one.
-//! - [`progress`] learns the training's steps, [`software`] with which software it runs.
+//! - [`kernel`] parses the kernel's files; [`proc_root`] says where they are, [`clock`] reads time.
+//! - [`facts`] reads what is visible of one process from outside; [`roles`] decides from that which process
+//!   trains, loads data or compiles; [`find`] lists the training runs of the machine.
+//! - [`processes`] finds the processes of a run and reads their counters; `pss` reads what they share, within
+//!   a CPU budget.
+//! - [`system`] reads the host's memory, control groups and limits; [`gpu`] the memory on the cards.
+//! - [`progress`] follows the training's steps; `software` reads which software it runs.
+//! - [`signalling`] sends signals. It is the only module that affects a process.
 
-pub mod births;
-pub mod budget;
-pub mod cast;
-pub mod ceiling;
-pub mod cgroup;
 pub mod clock;
-pub mod container;
-pub mod detail;
-pub mod doubt;
 pub mod facts;
 pub mod find;
+mod gap_log;
 pub mod gpu;
-pub mod handle;
+mod kept_file;
 pub mod kernel;
-pub mod machine;
 pub mod proc_root;
+pub mod processes;
 pub mod progress;
-pub mod pss_plan;
+mod pss;
+mod regular_file;
 pub mod roles;
-pub mod roster;
 pub mod sampler;
-pub mod shared_memory;
 pub mod signalling;
-pub mod software;
-pub mod surroundings;
-pub mod tree;
-pub mod watched;
+mod software;
+pub mod system;
+mod worker_thread;
+
+// Former paths, until all callers use the new ones.
+#[doc(hidden)]
+pub use system::{ceiling, cgroup, container, machine};
+
+#[doc(hidden)]
+pub mod surroundings {
+    //! Former path.
+    pub use crate::system::Ceilings;
+}
+
+#[doc(hidden)]
+pub mod tree {
+    //! Former path.
+    pub use crate::proc_root::key_of;
+    pub use crate::processes::Scope;
+}
+
+#[doc(hidden)]
+pub use processes::handle;

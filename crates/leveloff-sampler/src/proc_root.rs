@@ -1,9 +1,11 @@
-//! Where /proc is. Passed in, so that a test can hand over a saved tree.
+//! Where /proc is. It is passed in, so that a test can use a saved tree.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use leveloff_model::process::Pid;
+use leveloff_model::process::{Pid, ProcessKey};
+
+use crate::kernel::stat;
 
 /// The root of a proc file system, or of a saved copy of one.
 #[derive(Debug, Clone)]
@@ -30,7 +32,7 @@ impl ProcRoot {
         self.0.join(pid.0.to_string())
     }
 
-    /// Every process number that is listed now, in the order of the listing.
+    /// All pids that are listed now, in the order of the listing.
     pub fn pids(&self) -> io::Result<Vec<Pid>> {
         let mut pids = Vec::new();
         for entry in std::fs::read_dir(&self.0)? {
@@ -41,4 +43,15 @@ impl ProcRoot {
         }
         Ok(pids)
     }
+}
+
+/// The identity of the process that has this pid now.
+pub fn key_of(root: &ProcRoot, pid: Pid) -> io::Result<ProcessKey> {
+    let text = std::fs::read(root.process(pid).join("stat"))?;
+    let stat = stat::parse(&text)
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "its stat cannot be read"))?;
+    Ok(ProcessKey {
+        pid,
+        start: stat.start,
+    })
 }

@@ -11,7 +11,6 @@
 pub mod error;
 pub mod log_follower;
 pub mod marks;
-pub(crate) mod regular_file;
 pub mod stdout_log;
 mod tail;
 pub mod tracker;
@@ -20,4 +19,4 @@ pub use error::ProgressError;
 pub use log_follower::LogFollower;
 pub use marks::{SentRequest, StopRequest, StopRequestError};
 pub use stdout_log::stdout_logs_of;
-pub use tracker::{OutputStream, ProgressNews, ProgressOptions, ProgressTracker};
+pub use tracker::{OutputStream, ProgressOptions, ProgressPoll, ProgressTracker};

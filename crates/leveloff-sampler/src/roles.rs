@@ -1,84 +1,84 @@
-//! Who is who in a training tree: a pure function over what was seen of its processes.
+//! Decides the role of each process in a training's tree.
 //!
-//! A process is asked in this order. What does its command or name say of it (`phrases`,
-//! `programs`)? If it was made by Python's multiprocessing or is a copy of its parent, what did
-//! it set up for itself (`children`)? Does it map a framework, or compute on a GPU? Then the tree
-//! is asked: who owns workers, who started trainers, who belongs to which rank; and when nobody
-//! shows a framework, who does the work (`workhorse`).
+//! The rules are pure functions over [`ProcessFacts`], applied in this order: what the command or name shows
+//! (`commands`, `programs`); for a process that Python's multiprocessing created, or a copy of its parent,
+//! what it set up for itself (`created_processes`); whether it maps a framework or computes on a GPU. Then
+//! the tree decides: which processes own workers (`worker_owners`), started trainers (`trainers`), belong
+//! to which rank (`ranks`); and when no process maps a framework, which one does the work
+//! (`fallback_trainer`).
 //!
-//! Where evidence is missing the answer is `other` and says so. A spawned worker shows what it is
-//! only after it has imported torch, so a young process is worth asking again.
+//! Where evidence is missing the role is `other`, with a [`RoleReason`] that says so. A spawned worker shows
+//! its role only after it has imported torch, so [`RoleTracker`] examines young processes again.
 
-mod children;
-mod owners;
-mod phrases;
+mod commands;
+mod created_processes;
+mod fallback_trainer;
 mod programs;
 mod python;
 mod ranks;
+mod reason;
+pub(crate) mod role_tracker;
 mod trainers;
 mod tree;
-mod workhorse;
+mod worker_owners;
 
 use leveloff_model::process::{Pid, ProcessState, Rank, Role};
 
 use crate::facts::ProcessFacts;
-use owners::Owners;
 use tree::Tree;
+use worker_owners::WorkerOwners;
 
-pub(crate) use phrases::{is_ours, named_parent};
+pub(crate) use commands::{is_leveloff, named_parent};
 pub(crate) use programs::is_wrapper;
 pub use programs::{STARTER_ARGUMENT, is_shell_name};
+pub use reason::{ChildSign, Creation, OwnedWorkers, RoleReason, TrainingSign};
+pub(crate) use role_tracker::{RoleChange, RoleTracker};
 
-/// The part that a process plays, and why it is thought to.
+/// The role of a process, and the evidence for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assignment {
-    /// Its part.
+    /// Its role.
     pub role: Role,
     /// Which of the job's trainers it is, or belongs to.
     pub rank: Option<Rank>,
-    /// The evidence, in words.
-    pub why: String,
-}
-
-impl Assignment {
-    /// Whether it may still show what it is: a training process had it made, or nobody in its tree
-    /// shows a framework.
-    pub fn is_undecided(&self) -> bool {
-        children::is_undecided(self.role, &self.why)
-    }
+    /// The evidence.
+    pub reason: RoleReason,
 }
 
 /// Assigns a role to each process, in the same order.
 ///
-/// `root` is the process that a user named or started. With it, something in its tree is the
-/// trainer even when no framework is mapped, and whoever stands between it and a trainer is a
-/// launcher. Without it, `processes` may be a whole machine, and most are `other`.
+/// `root` is the process that a user named or started. With it, one process in its tree is the trainer even
+/// when no framework is mapped, and the processes between it and a trainer are launchers. Without it,
+/// `processes` may be a whole machine, and most are `other`.
 pub fn assign(processes: &[ProcessFacts], root: Option<Pid>) -> Vec<Assignment> {
     assign_by(processes, root, None)
 }
 
-/// The same for a tree that is looked at again and again, so that there is time: where only size and
-/// work tell who trains, newcomers have to last, and `earlier` holds until another is plainly the one.
-pub fn assign_again(
+/// The same for a tree that is examined repeatedly. Where only size and work show which process trains, a
+/// new process must have lived for a while, and the `previous` trainer stays until another is much larger.
+pub(crate) fn reassign(
     processes: &[ProcessFacts],
     root: Option<Pid>,
-    earlier: Earlier,
+    previous: PreviousRoles,
 ) -> Vec<Assignment> {
-    assign_by(processes, root, Some(earlier))
+    assign_by(processes, root, Some(previous))
 }
 
-/// What was found when the tree was last looked at.
+/// What the last examination of the tree found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Earlier {
+pub(crate) struct PreviousRoles {
     /// The trainer, the first one if there were several.
     pub trainer: Option<Pid>,
 }
 
 /// The trainer that each process is or belongs to, in the same order.
-pub fn trainers_of(processes: &[ProcessFacts], assignments: &[Assignment]) -> Vec<Option<Pid>> {
+pub(crate) fn trainers_of(
+    processes: &[ProcessFacts],
+    assignments: &[Assignment],
+) -> Vec<Option<Pid>> {
     let tree = Tree::new(processes);
-    let judged = |assignment: &Assignment| Some(Judged::new(assignment.role, ""));
-    let roles: Vec<Option<Judged>> = assignments.iter().map(judged).collect();
+    let decided = |one: &Assignment| Some(Decision::new(one.role, one.reason.clone()));
+    let roles: Vec<Option<Decision>> = assignments.iter().map(decided).collect();
     tree.indices()
         .map(|index| {
             ranks::trainer_of(&tree, &roles, index).map(|trainer| processes[trainer].pid())
@@ -88,97 +88,85 @@ pub fn trainers_of(processes: &[ProcessFacts], assignments: &[Assignment]) -> Ve
 
 /// A role and its reason, before ranks are known.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Judged {
+struct Decision {
     role: Role,
-    why: String,
+    reason: RoleReason,
 }
 
-impl Judged {
-    fn new(role: Role, why: impl Into<String>) -> Judged {
-        Judged {
-            role,
-            why: why.into(),
-        }
+impl Decision {
+    fn new(role: Role, reason: RoleReason) -> Decision {
+        Decision { role, reason }
     }
 
     fn is_undecided(&self) -> bool {
-        children::is_undecided(self.role, &self.why)
-    }
-
-    fn into_assignment(self, rank: Option<Rank>) -> Assignment {
-        Assignment {
-            role: self.role,
-            rank,
-            why: self.why,
-        }
+        self.reason.is_undecided()
     }
 }
 
 fn assign_by(
     processes: &[ProcessFacts],
     root: Option<Pid>,
-    earlier: Option<Earlier>,
+    previous: Option<PreviousRoles>,
 ) -> Vec<Assignment> {
     let tree = Tree::new(processes);
-    let mut roles: Vec<Option<Judged>> = vec![None; processes.len()];
-    // Parents come first, because a child is judged by what its parent is.
+    let mut roles: Vec<Option<Decision>> = vec![None; processes.len()];
+    // Parents come first, because the role of a child depends on that of its parent.
     for index in tree.parents_first() {
-        roles[index] = judge(&tree, &roles, index);
+        roles[index] = decide(&tree, &roles, index);
     }
-    let owners = Owners::of(&tree, &roles);
+    let owners = WorkerOwners::of(&tree, &roles);
     trainers::promote(&tree, &mut roles, &owners);
     trainers::demote_starters(&tree, &mut roles, &owners);
-    trainers::name_givers_of_ranks(&tree, &mut roles);
-    let named = root.and_then(|pid| tree.index(pid));
-    let chosen_in = named.filter(|&named| workhorse::ensure_one(&tree, &mut roles, named, earlier));
+    trainers::name_rank_assigners(&tree, &mut roles);
+    let root_index = root.and_then(|pid| tree.index(pid));
+    let was_chosen =
+        root_index.filter(|&root| fallback_trainer::ensure_one(&tree, &mut roles, root, previous));
     trainers::name_launchers(&tree, &mut roles, root);
-    if let Some(named) = chosen_in {
-        workhorse::leave_open(&tree, &mut roles, named);
+    if let Some(root) = was_chosen {
+        fallback_trainer::mark_undecided(&tree, &mut roles, root);
     }
     let ranks = ranks::of_all(&tree, &roles);
     roles
         .into_iter()
         .zip(ranks)
         .enumerate()
-        .map(|(index, (judged, rank))| {
-            judged
-                .unwrap_or_else(|| other(&tree, index))
-                .into_assignment(rank)
+        .map(|(index, (decision, rank))| {
+            let (role, reason) = match decision {
+                Some(decision) => (decision.role, decision.reason),
+                None => (Role::Other, reason_for_other(&tree[index])),
+            };
+            Assignment { role, rank, reason }
         })
         .collect()
 }
 
-fn has_role(roles: &[Option<Judged>], index: usize, role: Role) -> bool {
+fn has_role(roles: &[Option<Decision>], index: usize, role: Role) -> bool {
     roles[index]
         .as_ref()
-        .is_some_and(|judged| judged.role == role)
+        .is_some_and(|decision| decision.role == role)
 }
 
-fn judge(tree: &Tree<'_>, roles: &[Option<Judged>], index: usize) -> Option<Judged> {
+fn decide(tree: &Tree<'_>, roles: &[Option<Decision>], index: usize) -> Option<Decision> {
     let facts = &tree[index];
-    if is_ours(facts) {
-        return Some(Judged::new(Role::Other, "leveloff itself"));
+    if is_leveloff(facts) {
+        return Some(Decision::new(Role::Other, RoleReason::Leveloff));
     }
-    phrases::compile_process(tree, index)
-        .or_else(|| phrases::compile_probe(facts))
-        .or_else(|| phrases::named_loader(facts))
-        .or_else(|| children::judge(tree, roles, index))
-        .or_else(|| phrases::helper(facts))
+    commands::compile_process(tree, index)
+        .or_else(|| commands::compile_probe(facts))
+        .or_else(|| commands::named_loader(facts))
+        .or_else(|| created_processes::decide(tree, roles, index))
+        .or_else(|| commands::helper(facts))
         .or_else(|| programs::compiler(facts))
         .or_else(|| programs::job_launcher(facts))
         .or_else(|| trainers::by_own_evidence(facts))
 }
 
-fn other(tree: &Tree<'_>, index: usize) -> Judged {
-    let facts = &tree[index];
-    let why = match (facts.state, &facts.libraries) {
-        (ProcessState::Zombie, _) => "has ended and is not yet collected by its parent".to_owned(),
-        (_, None) if !facts.notes.is_empty() => {
-            format!("its mappings could not be read ({})", facts.notes[0])
-        }
-        _ => "maps no framework".to_owned(),
-    };
-    Judged::new(Role::Other, why)
+fn reason_for_other(facts: &ProcessFacts) -> RoleReason {
+    match (facts.state, &facts.libraries, &facts.notes[..]) {
+        (ProcessState::Zombie, _, _) => RoleReason::Zombie,
+        (_, None, [note, ..]) => RoleReason::UnreadableMappings(note.clone()),
+        _ => RoleReason::NoFramework,
+    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The sampler: everything that one look at a run takes, in order.
+//! The sampler: everything that one tick reads, in order.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -9,24 +9,22 @@ use leveloff_model::process::{Pid, ProcessInfo, Role};
 use leveloff_model::sample::{Event, Gap, OwnCost, Sample, Subject, Tick, TreeMemory};
 use leveloff_model::units::{Bytes, CpuMillis, Limit, Seconds};
 
-use crate::cast::Part;
 use crate::clock::{Clock, Moment, SystemClock, process_cpu, thread_cpu};
-use crate::detail::DetailReader;
 use crate::gpu::GpuDevice;
-use crate::handle::{self, SCRATCH_SIZE, Scratch};
 use crate::proc_root::ProcRoot;
+use crate::processes::handle::{self, SCRATCH_SIZE, Scratch};
+use crate::processes::watched_process::FastContext;
+use crate::processes::{Scope, WatchedProcesses};
 use crate::progress::{OutputStream, ProgressError, ProgressOptions, ProgressTracker, StopRequest};
-use crate::roster::Roster;
-use crate::shared_memory::SharedMemory;
+use crate::pss::{PssTracker, reader};
+use crate::roles::RoleChange;
 use crate::software::SoftwareReader;
-use crate::surroundings::{Ceilings, Surroundings};
-use crate::tree::Scope;
-use crate::watched::FastContext;
+use crate::system::{Ceilings, SystemReaders};
 
 /// What to sample and how.
 #[derive(Debug, Clone)]
 pub struct SamplerOptions {
-    /// Whose processes.
+    /// Which processes.
     pub scope: Scope,
     /// Time between ticks, to notice late ones.
     pub interval: Duration,
@@ -38,37 +36,41 @@ pub struct SamplerOptions {
     pub log: Option<PathBuf>,
     /// Under `run`: whether the command's output comes through [`Sampler::feed_output`].
     pub has_output: bool,
-    /// Under `run`: the process (we) to which the run's orphans come.
+    /// Under `run`: leveloff's own pid, which adopts the orphans of the run.
     pub adopter: Option<Pid>,
-    /// Processes of our own that are not part of the run.
+    /// Processes of leveloff that are not part of the run.
     pub ours: Vec<Pid>,
 }
 
-/// How a run stands against what limits it, to the byte.
+/// The memory of a run and its limits, to the byte.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Standing {
-    /// What the tree holds, shared pages counted once.
+pub struct MemoryUsage {
+    /// Memory of the tree, shared pages counted once.
     pub tree: Bytes,
-    /// What limits it.
+    /// The limits.
     pub ceilings: Ceilings,
-    /// What the tree holds on GPUs; `None` when nothing can tell.
+    /// GPU memory of the tree; `None` when it cannot be read.
     pub gpu: Option<Bytes>,
     /// The cards.
     pub cards: Vec<GpuDevice>,
 }
 
+/// The former name of [`MemoryUsage`].
+#[doc(hidden)]
+pub type Standing = MemoryUsage;
+
 /// Why sampling cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum SamplerError {
     /// No such process.
-    #[error("process {0} is gone; `leveloff find` lists what is there to watch")]
+    #[error("process {0} has exited; `leveloff find` lists the processes to watch")]
     Gone(Pid),
     /// /proc itself cannot be read.
     #[error("cannot read {path}: {source}; leveloff needs /proc mounted and readable")]
     NoProc {
         /// Where it should be.
         path: PathBuf,
-        /// What the system said.
+        /// Why.
         source: std::io::Error,
     },
     /// The log cannot be followed.
@@ -87,24 +89,24 @@ pub struct Sampler {
     last: Option<Moment>,
     last_t: Seconds,
     interval: Duration,
-    roster: Roster,
-    shared_memory: SharedMemory,
-    /// The tree's memory at the last tick.
+    processes: WatchedProcesses,
+    pss: PssTracker,
+    /// The memory of the tree at the last tick.
     total: Bytes,
-    surroundings: Surroundings,
+    system: SystemReaders,
     progress: ProgressTracker,
     software: SoftwareReader,
     context: FastContext,
     scratch: Box<Scratch>,
-    said: HashSet<Gap>,
+    reported_gaps: HashSet<Gap>,
     last_tick_cost: Duration,
 }
 
-/// A tick that comes later than this many intervals is worth a word.
+/// A tick that comes later than this many intervals is reported as a gap.
 const LATE_INTERVALS: u32 = 5;
 
-/// Different gaps that are told; a machine that fails in more ways than this is known to be broken.
-const GAPS_TOLD: usize = 1000;
+/// How many different gaps are reported.
+const MOST_GAPS: usize = 1000;
 
 impl Sampler {
     /// A sampler of this machine.
@@ -119,16 +121,17 @@ impl Sampler {
         clock: Arc<dyn Clock + Send + Sync>,
     ) -> Result<Sampler, SamplerError> {
         let started = clock.now();
-        let detail = DetailReader::start(Arc::clone(&clock)).map_err(SamplerError::Thread)?;
-        let roster = Roster::new(&proc_root, options.scope, options.adopter, options.ours);
+        let reader = reader::start(Arc::clone(&clock)).map_err(SamplerError::Thread)?;
+        let processes =
+            WatchedProcesses::new(&proc_root, options.scope, options.adopter, options.ours);
         Ok(Sampler {
             started,
             last: None,
             last_t: Seconds(0.0),
             interval: options.interval,
-            shared_memory: SharedMemory::new(detail, options.pss_budget_percent, started),
-            surroundings: Surroundings::new(&proc_root, roster.root(), options.limit),
-            roster,
+            pss: PssTracker::new(reader, options.pss_budget_percent, started),
+            system: SystemReaders::new(&proc_root, processes.root(), options.limit),
+            processes,
             total: Bytes::ZERO,
             progress: ProgressTracker::new(ProgressOptions {
                 log: options.log,
@@ -143,36 +146,35 @@ impl Sampler {
                 tick: 0,
             },
             scratch: Box::new([0; SCRATCH_SIZE]),
-            said: HashSet::new(),
+            reported_gaps: HashSet::new(),
             last_tick_cost: Duration::ZERO,
             proc_root,
             clock,
         })
     }
 
-    /// The command's output under `run`, from which progress is read. Each stream has lines of its
-    /// own.
+    /// Reads progress from the output of the command under `run`. Each stream has lines of its own.
     pub fn feed_output(&mut self, stream: OutputStream, bytes: &[u8]) {
         self.progress.feed_output(stream, bytes);
     }
 
-    /// How to ask the training to save and stop, if its marks are read: it looks for requests beside
-    /// them. Holds for the trainer of the last tick.
+    /// A request to save and stop, for the trainer of the last tick. `None` unless its marks are read,
+    /// because a training checks for requests beside its marks.
     pub fn stop_request(&self) -> Option<StopRequest> {
         self.progress.stop_request()
     }
 
-    /// Whether there is nobody left to watch: the roots are gone and no other process trains.
+    /// Whether the run is over: the roots have exited and no other process trains.
     pub fn is_over(&self) -> bool {
-        self.roster.is_over()
+        self.processes.is_over()
     }
 
-    /// Every process that is or was just seen, with its part.
+    /// The processes with their roles.
     pub fn infos(&self) -> impl Iterator<Item = &ProcessInfo> {
-        self.roster.infos()
+        self.processes.infos()
     }
 
-    /// One look at everything.
+    /// Reads everything once.
     pub fn tick(&mut self) -> Result<Tick, SamplerError> {
         let cpu_before = thread_cpu();
         let now = self.clock.now();
@@ -182,14 +184,14 @@ impl Sampler {
             .map_or(Duration::ZERO, |last| now.boot.saturating_sub(last.boot));
         let mut events = Vec::new();
         self.notice_late(now, elapsed, &mut events);
-        self.take_in(t, &mut events)?;
-        let gaps = self.shared_memory.take(&mut self.roster, self.total, t);
-        self.say_all(gaps, &mut events);
-        self.tell_software(&mut events);
-        self.look_at_all(t, &mut events);
-        self.review_cast(t, &mut events);
-        self.shared_memory
-            .plan(&mut self.roster, t, elapsed, self.context.page_size);
+        self.add_new(t, &mut events)?;
+        let gaps = self.pss.take(&mut self.processes, self.total, t);
+        self.report_gaps(gaps, &mut events);
+        self.report_software(&mut events);
+        self.read_all(t, &mut events);
+        self.update_roles(t, &mut events);
+        self.pss
+            .plan(&mut self.processes, t, elapsed, self.context.page_size);
         let sample = self.sample(now, t, cpu_before, &mut events);
         self.last = Some(now);
         self.context.tick += 1;
@@ -197,44 +199,59 @@ impl Sampler {
         Ok(Tick { events, sample })
     }
 
-    /// A look between two ticks at nothing but how much there is, for whoever has to act in time: some
-    /// microseconds for each process. It is no sample, and nothing is told of it.
-    pub fn glance(&mut self) -> Standing {
-        self.total = self.roster.glance(&self.context, &mut self.scratch);
-        self.surroundings.glance();
-        self.standing()
+    /// Reads only the memory between two ticks, for a guard: some microseconds for each process. The recording
+    /// gets no sample of it.
+    pub fn quick_read(&mut self) -> MemoryUsage {
+        self.total = self.processes.quick_read(&self.context, &mut self.scratch);
+        self.system.quick_read();
+        self.memory_usage()
     }
 
-    /// How the run stands as of the last look.
-    pub fn standing(&self) -> Standing {
-        let gpu = self.roster.watched().iter();
-        Standing {
+    #[doc(hidden)]
+    pub fn glance(&mut self) -> MemoryUsage {
+        self.quick_read()
+    }
+
+    #[doc(hidden)]
+    pub fn standing(&self) -> MemoryUsage {
+        self.memory_usage()
+    }
+
+    #[doc(hidden)]
+    pub fn leave_out_group(&mut self, group: Pid) {
+        self.exclude_group(group);
+    }
+
+    /// The memory of the run as of the last read.
+    pub fn memory_usage(&self) -> MemoryUsage {
+        let processes = self.processes.all().iter();
+        MemoryUsage {
             tree: self.total,
-            ceilings: self.surroundings.ceilings(),
-            gpu: gpu
-                .filter_map(|process| process.reading().gpu)
+            ceilings: self.system.ceilings(),
+            gpu: processes
+                .filter_map(|process| process.reading.gpu)
                 .reduce(|a, b| a + b),
-            cards: self.surroundings.cards().to_vec(),
+            cards: self.system.cards().to_vec(),
         }
     }
 
-    /// From now on these process groups are no part of the run: what we start beside it.
-    pub fn leave_out_group(&mut self, group: Pid) {
-        self.roster.leave_out_group(group);
+    /// From now on, processes of this group are no part of the run.
+    pub fn exclude_group(&mut self, group: Pid) {
+        self.processes.exclude_group(group);
     }
 
-    /// Waits for the slow readings that are under way; the next tick has them.
+    /// Waits for the requested slow readings; the next tick has them.
     pub fn wait_for_details(&mut self) {
-        self.shared_memory.wait();
+        self.pss.wait();
         self.software.wait();
     }
 
-    /// CPU time of the last whole tick.
+    /// CPU time of the last tick.
     pub fn last_tick_cost(&self) -> Duration {
         self.last_tick_cost
     }
 
-    /// Seconds on the recording's clock: to the millisecond, and never back.
+    /// Seconds on the recording's clock, in milliseconds and never decreasing.
     fn recording_time(&mut self, moment: Moment) -> Seconds {
         let t = moment.since(&self.started);
         self.last_t = Seconds(t.0.max(self.last_t.0));
@@ -247,10 +264,10 @@ impl Sampler {
             .saturating_sub(last.boot.saturating_sub(last.awake));
         let text = if asleep >= Duration::from_secs(1) {
             let slept = Seconds(asleep.as_secs_f64());
-            format!("the machine was suspended for {slept}; nothing was measured meanwhile")
+            format!("the machine was suspended for {slept}; no samples were taken")
         } else if elapsed > self.interval * LATE_INTERVALS + Duration::from_secs(1) {
             let late = Seconds(elapsed.as_secs_f64());
-            format!("no sample for {late}: the recorder was stopped or did not get to run")
+            format!("no sample for {late}: the recorder was stopped or got no CPU time")
         } else {
             return;
         };
@@ -261,102 +278,95 @@ impl Sampler {
         }));
     }
 
-    /// New processes, unless nobody was born.
-    fn take_in(&mut self, t: Seconds, events: &mut Vec<Event>) -> Result<(), SamplerError> {
+    fn add_new(&mut self, t: Seconds, events: &mut Vec<Event>) -> Result<(), SamplerError> {
         let joined = self
-            .roster
-            .take_in(t, &mut self.scratch)
+            .processes
+            .add_new(t, &mut self.scratch)
             .map_err(|source| {
                 let path = self.proc_root.path().to_owned();
                 SamplerError::NoProc { path, source }
             })?;
         if self.context.tick == 0
             && joined == 0
-            && let Some(root) = self.roster.root()
+            && let Some(root) = self.processes.root()
         {
             return Err(SamplerError::Gone(root));
         }
-        let refused = self.roster.take_refused();
-        self.say_all(refused, events);
+        let refused = self.processes.take_refused();
+        self.report_gaps(refused, events);
         Ok(())
     }
 
-    fn look_at_all(&mut self, t: Seconds, events: &mut Vec<Event>) {
-        let looked = self.roster.look_at_all(&self.context, &mut self.scratch);
-        if looked.kin_ended {
-            self.shared_memory.kin_ended(t);
+    fn read_all(&mut self, t: Seconds, events: &mut Vec<Event>) {
+        let reads = self.processes.read_all(&self.context, &mut self.scratch);
+        if reads.fork_exited {
+            self.pss.fork_exited(t);
         }
-        self.say_all(looked.gaps, events);
-        for index in looked.gone {
-            let Some(left) = self.roster.let_go(index) else {
+        self.report_gaps(reads.gaps, events);
+        for index in reads.exited {
+            let Some(removed) = self.processes.remove(index) else {
                 continue;
             };
             self.progress.forget_process(index);
             self.software.forget(index);
-            self.surroundings.forget_trainer(left.pid);
-            if left.was_told {
+            self.system.forget_trainer(removed.pid);
+            if removed.was_reported {
                 events.push(Event::Exited(index));
             }
         }
     }
 
-    fn review_cast(&mut self, t: Seconds, events: &mut Vec<Event>) {
-        let parts = self.roster.review(&self.proc_root, t);
-        // Whoever is no trainer any more makes room for the one who is.
-        for part in parts.iter().filter(|part| part.info.role != Role::Trainer) {
-            self.follow_trainer(&part.info);
+    fn update_roles(&mut self, t: Seconds, events: &mut Vec<Event>) {
+        let changes = self.processes.update_roles(&self.proc_root, t);
+        // Former trainers first, because limits are those of one trainer at a time.
+        let demoted = |change: &&RoleChange| change.info.role != Role::Trainer;
+        for change in changes.iter().filter(demoted) {
+            self.follow_trainer(&change.info);
         }
-        for Part {
-            info,
-            first,
-            fork_copy,
-        } in parts
-        {
-            if first && fork_copy {
-                self.shared_memory.kin_came(&mut self.roster, t);
+        for change in changes {
+            if change.first && change.fork_copy {
+                self.pss.fork_started(&mut self.processes, t);
             }
-            self.follow_trainer(&info);
-            self.follow_software(&info);
-            events.push(if first {
-                Event::Appeared(info)
+            self.follow_trainer(&change.info);
+            self.follow_software(&change);
+            events.push(if change.first {
+                Event::Appeared(change.info)
             } else {
-                Event::Changed(info)
+                Event::Changed(change.info)
             });
         }
     }
 
-    /// Steps are read from the trainers, and limits are theirs. Who was taken for one and is not is
-    /// let go.
+    /// Follows the steps and limits of trainers, and stops following former trainers.
     fn follow_trainer(&mut self, info: &ProcessInfo) {
         let (index, pid) = (info.index, info.key.pid);
-        match self.roster.trainer_change(info) {
+        match self.processes.trainer_change(info) {
             Some(true) => {
                 self.progress
                     .watch_process(&self.proc_root, index, pid, info.rank);
-                self.surroundings.follow_trainer(pid);
+                self.system.follow_trainer(pid);
             }
             Some(false) => {
                 self.progress.forget_process(index);
-                self.surroundings.forget_trainer(pid);
+                self.system.forget_trainer(pid);
             }
             None => {}
         }
     }
 
-    fn follow_software(&mut self, info: &ProcessInfo) {
-        if info.role == Role::Trainer {
-            let process = self.roster.find_mut(info.index);
+    fn follow_software(&mut self, change: &RoleChange) {
+        if change.info.role == Role::Trainer {
+            let process = self.processes.find_mut(change.info.index);
             self.software
-                .follow(info, || process?.handle().directory().ok());
+                .follow(change, || process?.handle.directory().ok());
         }
     }
 
-    /// What was learned of trainers' software since they were told of.
-    fn tell_software(&mut self, events: &mut Vec<Event>) {
-        for news in self.software.news() {
-            match news {
-                Event::Gap(gap) => self.say_all([gap], events),
-                news => events.push(news),
+    fn report_software(&mut self, events: &mut Vec<Event>) {
+        for event in self.software.events() {
+            match event {
+                Event::Gap(gap) => self.report_gaps([gap], events),
+                event => events.push(event),
             }
         }
     }
@@ -368,37 +378,37 @@ impl Sampler {
         cpu_before: Duration,
         events: &mut Vec<Event>,
     ) -> Sample {
-        let news = self.progress.poll(t, now.wall());
-        events.extend(news.marks.into_iter().map(Event::Mark));
-        self.say_all(news.gaps, events);
-        self.surroundings.read_gpu(t, self.roster.watched_mut());
-        let processes = self.roster.readings();
+        let progress = self.progress.poll(t, now.wall());
+        events.extend(progress.marks.into_iter().map(Event::Mark));
+        self.report_gaps(progress.gaps, events);
+        self.system.read_gpu(t, self.processes.all_mut());
+        let processes = self.processes.readings();
         self.total = TreeMemory::of(&processes, t).total;
-        let around = self.surroundings.read(t, self.total);
-        let gaps = self.surroundings.take_gaps();
-        self.say_all(gaps, events);
-        self.context.swap_in_use = around.machine.swap_used.is_none_or(|used| used.0 > 0);
+        let system = self.system.read(t, self.total);
+        let gaps = self.system.take_gaps();
+        self.report_gaps(gaps, events);
+        self.context.swap_in_use = system.machine.swap_used.is_none_or(|used| used.0 > 0);
         Sample {
             t,
             progress: self.progress.progress().clone(),
             processes,
-            mappings: self.shared_memory.mappings(),
-            machine: around.machine,
-            cgroup: around.cgroup,
-            ceiling: around.ceiling,
+            mappings: self.pss.mappings.clone(),
+            machine: system.machine,
+            cgroup: system.cgroup,
+            ceiling: system.ceiling,
             cost: OwnCost {
                 cpu: CpuMillis(u64::try_from(process_cpu().as_millis()).unwrap_or(u64::MAX)),
-                rss: self.surroundings.own_rss(&mut self.scratch),
+                rss: self.system.own_rss(&mut self.scratch),
                 tick_us: u32::try_from(thread_cpu().saturating_sub(cpu_before).as_micros())
                     .unwrap_or(u32::MAX),
             },
         }
     }
 
-    /// Each gap is told once.
-    fn say_all(&mut self, gaps: impl IntoIterator<Item = Gap>, events: &mut Vec<Event>) {
+    /// Reports each gap once.
+    fn report_gaps(&mut self, gaps: impl IntoIterator<Item = Gap>, events: &mut Vec<Event>) {
         for gap in gaps {
-            if self.said.len() < GAPS_TOLD && self.said.insert(gap.clone()) {
+            if self.reported_gaps.len() < MOST_GAPS && self.reported_gaps.insert(gap.clone()) {
                 events.push(Event::Gap(gap));
             }
         }

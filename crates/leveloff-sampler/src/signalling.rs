@@ -1,7 +1,7 @@
-//! Signals to processes that were identified, and to nobody else.
+//! Sends signals to exactly identified processes.
 //!
-//! A pid alone is reused. A process is held by a pidfd first and compared with who was meant after: whoever
-//! has the number by then, the signal reaches the process that was compared, or no one.
+//! A pid may be reused. So a process is first held by a pidfd and then compared with the intended one: the
+//! signal reaches the process that was compared, or none.
 
 use std::fmt;
 use std::io;
@@ -14,9 +14,9 @@ use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::kernel::status;
 use crate::proc_root::ProcRoot;
-use crate::tree::key_of;
+use crate::proc_root::key_of;
 
-/// A signal that a run may be ended with.
+/// A signal that can end a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StopSignal(Signal);
 
@@ -25,7 +25,7 @@ pub struct StopSignal(Signal);
 pub enum Sent {
     /// It was sent.
     Delivered,
-    /// The process is gone; its number may be another's.
+    /// The process has exited; its pid may be reused.
     Gone,
 }
 
@@ -36,17 +36,17 @@ pub enum Disposition {
     Caught,
     /// It ignores it.
     Ignored,
-    /// The default, which for our signals is to die.
+    /// The default, which for these signals is to exit.
     Default,
 }
 
-/// A process that can only ever be the one that was meant.
+/// A process held by a pidfd.
 #[derive(Debug)]
 pub struct Held {
     descriptor: OwnedFd,
 }
 
-/// Signals that trainings know, by name.
+/// Signals that trainings handle, by name.
 const KNOWN: [(&str, Signal); 6] = [
     ("SIGTERM", Signal::TERM),
     ("SIGINT", Signal::INT),
@@ -57,32 +57,32 @@ const KNOWN: [(&str, Signal); 6] = [
 ];
 
 impl StopSignal {
-    /// The usual one.
+    /// The usual signal.
     pub const TERM: StopSignal = StopSignal(Signal::TERM);
-    /// Which nobody survives.
+    /// The signal that cannot be handled.
     pub const KILL: StopSignal = StopSignal(Signal::KILL);
-    /// Which wakes who is stopped, so that it hears the others.
+    /// The signal that resumes a stopped process, so that it receives the others.
     pub const CONTINUE: StopSignal = StopSignal(Signal::CONT);
 
-    /// Whether a launcher hands it on to its ranks. What users define for themselves, it does not.
+    /// Whether launchers forward it to their ranks. They do not forward SIGUSR1 and SIGUSR2.
     pub fn is_handed_on(self) -> bool {
         self.0 != Signal::USR1 && self.0 != Signal::USR2
     }
 }
 
 impl Held {
-    /// Holds exactly this process; `None` when it is gone.
+    /// Holds exactly this process; `None` when it has exited.
     pub fn hold(proc_root: &ProcRoot, key: ProcessKey) -> io::Result<Option<Held>> {
         let Some(pid) = rustix::process::Pid::from_raw(key.pid.0) else {
             return Ok(None);
         };
         let descriptor = match pidfd_open(pid, PidfdFlags::empty()) {
             Ok(descriptor) => descriptor,
-            // Older kernels say that there is none by EINVAL when the number is a thread's.
+            // Older kernels return EINVAL when the pid is that of a thread.
             Err(Errno::SRCH | Errno::INVAL) => return Ok(None),
             Err(errno) => return Err(errno.into()),
         };
-        // Compared after it is held: if the number still means who was meant, so does the descriptor.
+        // Compared after it is held: if the pid still has the same key, so does the descriptor.
         match key_of(proc_root, key.pid) {
             Ok(now) if now == key => Ok(Some(Held { descriptor })),
             _ => Ok(None),
@@ -107,14 +107,14 @@ pub fn send(proc_root: &ProcRoot, key: ProcessKey, signal: StopSignal) -> io::Re
     }
 }
 
-/// Whether we may send signals to this process; a process that is gone cannot refuse.
+/// Whether leveloff may send signals to this process. `true` for a process that has exited.
 pub fn may_signal(key: ProcessKey) -> bool {
-    // Signal 0 is none: it only asks.
-    let asked = rustix::process::Pid::from_raw(key.pid.0).map(rustix::process::test_kill_process);
-    !matches!(asked, Some(Err(Errno::PERM)))
+    // Signal 0 only checks the permission.
+    let allowed = rustix::process::Pid::from_raw(key.pid.0).map(rustix::process::test_kill_process);
+    !matches!(allowed, Some(Err(Errno::PERM)))
 }
 
-/// What the process does on this signal; `None` when it cannot be told.
+/// What the process does on this signal; `None` when that is unknown.
 pub fn disposition(
     proc_root: &ProcRoot,
     key: ProcessKey,
@@ -146,7 +146,7 @@ impl FromStr for StopSignal {
         found.map(|(_, signal)| StopSignal(*signal)).ok_or_else(|| {
             let known: Vec<&str> = KNOWN.iter().map(|(name, _)| *name).collect();
             format!(
-                "'{}' is no signal that ends a training kindly; known: {}",
+                "'{}' is not a signal that ends a training gracefully; known: {}",
                 text.trim(),
                 known.join(", ")
             )
@@ -223,14 +223,14 @@ mod tests {
         first.wait().unwrap();
         let before = (key.pid.0 - 1).to_string();
         if std::fs::write("/proc/sys/kernel/ns_last_pid", before).is_err() {
-            println!("CANNOT RUN HERE: reusing a pid needs root and checkpoint support");
+            leveloff_testkit::cannot_run_here("reusing a pid needs root and checkpoint support");
             return;
         }
         let (mut second, its_key) = sleeper();
         if its_key.pid != key.pid {
-            println!("CANNOT RUN HERE: another process took the number");
+            leveloff_testkit::cannot_run_here("another process took the number");
         } else if its_key == key {
-            println!("CANNOT RUN HERE: both started within one tick of the clock");
+            leveloff_testkit::cannot_run_here("both started within one tick of the clock");
         } else {
             assert_eq!(
                 send(&ProcRoot::live(), key, StopSignal::KILL).unwrap(),

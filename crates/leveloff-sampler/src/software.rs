@@ -1,44 +1,37 @@
-//! What a trainer's software is: read once, from outside, on a thread of its own.
+//! Reads which software a trainer runs, from outside the process.
 //!
-//! The packages lie where the framework was mapped from, which may be a network file system that
-//! answers in minutes or never. Neither the tick nor the PSS readings may wait for that, so this thread
-//! is theirs as little as the tick's. It starts with the first trainer.
+//! The packages are where the framework was mapped from, which may be a network file system that answers
+//! in minutes or never. Neither the tick nor the PSS readings may wait for that, so this has a thread of its
+//! own, which starts with the first trainer.
 
-pub mod mapped;
-pub mod packages;
-pub mod variables;
-pub mod view;
+mod mapped;
+mod packages;
+mod target_files;
+mod variables;
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::Read;
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread;
 
 use leveloff_model::environment::Software;
-use leveloff_model::process::{Pid, ProcessIndex, ProcessInfo};
+use leveloff_model::process::{Pid, ProcessIndex};
 use leveloff_model::sample::{Event, Gap, Subject};
-use rustix::fs::{Mode, OFlags, openat};
 use rustix::io::Errno;
 
+use crate::processes::handle::open_file;
+use crate::roles::{RoleChange, RoleReason};
+use crate::worker_thread::WorkerThread;
 use mapped::Mapped;
-use view::TargetView;
+use target_files::TargetFiles;
 
-/// Reads the software of trainers, and tells what is new.
+/// Reads the software of trainers, and reports changes.
 #[derive(Debug, Default)]
 pub struct SoftwareReader {
-    channel: Option<Channel>,
-    in_flight: usize,
+    thread: Option<WorkerThread<Request, Found>>,
     followed: HashMap<ProcessIndex, Followed>,
-    /// Readings that were waited for, to be told at the next tick.
+    /// Readings that were waited for; the next tick reports them.
     arrived: Vec<Found>,
-}
-
-#[derive(Debug)]
-struct Channel {
-    requests: Sender<Request>,
-    results: Receiver<Found>,
 }
 
 #[derive(Debug)]
@@ -55,17 +48,17 @@ struct Found {
     outcome: Result<Software, Errno>,
 }
 
-/// A trainer, as it was when its software was last asked for.
-#[derive(Debug)]
+/// A trainer, as it was when its software was last requested.
+#[derive(Debug, Default)]
 struct Followed {
-    command: Vec<String>,
-    why: String,
-    looks: u32,
-    told: Option<Software>,
+    /// Its command, and the reason for its role.
+    seen: Option<(Vec<String>, RoleReason)>,
+    reads: u32,
+    reported: Option<Software>,
 }
 
-/// A process whose title changes all the time is not read for ever.
-const LOOKS: u32 = 8;
+/// How often one process is read at most: its title may change all the time.
+const MOST_READS: u32 = 8;
 
 /// `maps` of more than 100,000 mappings; the kernel's default limit is 65,530.
 const MAPS_LIMIT: u64 = 16 << 20;
@@ -74,23 +67,18 @@ const MAPS_LIMIT: u64 = 16 << 20;
 const ENVIRON_LIMIT: u64 = 4 << 20;
 
 impl SoftwareReader {
-    /// Asks for a trainer's software, unless nothing of it changed since it was asked for: one that is
-    /// another program by now, or that maps a framework by now, gives another reason for its role.
-    pub fn follow(&mut self, info: &ProcessInfo, directory: impl FnOnce() -> Option<OwnedFd>) {
-        let followed = self.followed.entry(info.index).or_insert(Followed {
-            command: Vec::new(),
-            why: String::new(),
-            looks: 0,
-            told: None,
-        });
-        let is_same = followed.command == info.command && followed.why == info.why;
-        if (is_same && followed.looks > 0) || followed.looks == LOOKS {
+    /// Requests a trainer's software, unless neither its command nor the reason for its role changed since the
+    /// last request: a process that executed another program, or maps a framework by now, has another reason.
+    pub fn follow(&mut self, change: &RoleChange, directory: impl FnOnce() -> Option<OwnedFd>) {
+        let info = &change.info;
+        let followed = self.followed.entry(info.index).or_default();
+        let seen = Some((info.command.clone(), change.reason.clone()));
+        if followed.seen == seen || followed.reads == MOST_READS {
             return;
         }
         if let Some(directory) = directory() {
-            followed.command.clone_from(&info.command);
-            followed.why.clone_from(&info.why);
-            followed.looks += 1;
+            followed.seen = seen;
+            followed.reads += 1;
             self.request(Request {
                 process: info.index,
                 pid: info.key.pid,
@@ -99,49 +87,38 @@ impl SoftwareReader {
         }
     }
 
-    /// A process is gone. What is on its way is told all the same: it is true of what was measured.
+    /// Stops following a process that exited. A reading that is under way is still reported.
     pub fn forget(&mut self, process: ProcessIndex) {
         self.followed.remove(&process);
     }
 
-    /// What was learned since the last call.
-    pub fn news(&mut self) -> Vec<Event> {
-        if let Some(channel) = &self.channel {
-            let before = self.arrived.len();
-            self.arrived.extend(channel.results.try_iter());
-            self.in_flight -= self.arrived.len() - before;
-        }
-        let arrived = std::mem::take(&mut self.arrived);
+    /// What was found since the last call.
+    pub fn events(&mut self) -> Vec<Event> {
+        let mut arrived = std::mem::take(&mut self.arrived);
+        arrived.extend(self.thread.iter_mut().flat_map(WorkerThread::finished));
         arrived
             .into_iter()
-            .filter_map(|found| self.tell(found))
+            .filter_map(|found| self.event(found))
             .collect()
     }
 
-    /// Waits for everything that was asked for.
+    /// Waits for all requested readings.
     pub fn wait(&mut self) {
-        while self.in_flight > 0 {
-            let Some(found) = self.channel.as_ref().and_then(|c| c.results.recv().ok()) else {
-                return;
-            };
-            self.arrived.push(found);
-            self.in_flight -= 1;
-        }
+        self.arrived
+            .extend(self.thread.iter_mut().flat_map(WorkerThread::wait));
     }
 
     fn request(&mut self, request: Request) {
-        if self.channel.is_none() {
-            // Without a thread there is no software to tell of, and nothing else is missing.
-            self.channel = Channel::open().ok();
+        if self.thread.is_none() {
+            // Without a thread only the software is missing from the recording.
+            self.thread = WorkerThread::start("software", find).ok();
         }
-        let sent = self
-            .channel
-            .as_ref()
-            .is_some_and(|channel| channel.requests.send(request).is_ok());
-        self.in_flight += usize::from(sent);
+        if let Some(thread) = &mut self.thread {
+            thread.request(request);
+        }
     }
 
-    fn tell(&mut self, found: Found) -> Option<Event> {
+    fn event(&mut self, found: Found) -> Option<Event> {
         let mut software = match found.outcome {
             Ok(software) if software.is_known() => software,
             Ok(_) | Err(Errno::SRCH | Errno::NOENT) => return None,
@@ -150,64 +127,47 @@ impl SoftwareReader {
         let Some(followed) = self.followed.get_mut(&found.process) else {
             return Some(Event::Software(software));
         };
-        // A title that is written over the environment does not change what the program got.
-        let earlier = followed.told.as_ref();
+        // A title that is written over the environment does not change the variables of the program.
+        let earlier = followed.reported.as_ref();
         software.variables = software
             .variables
-            .or_else(|| earlier.and_then(|told| told.variables.clone()));
+            .or_else(|| earlier.and_then(|earlier| earlier.variables.clone()));
         if earlier == Some(&software) {
             return None;
         }
-        followed.told = Some(software.clone());
+        followed.reported = Some(software.clone());
         Some(Event::Software(software))
     }
 }
 
-impl Channel {
-    fn open() -> io::Result<Channel> {
-        let (requests, inbox) = channel::<Request>();
-        let (outbox, results) = channel();
-        thread::Builder::new()
-            .name("software".to_owned())
-            .stack_size(256 << 10)
-            .spawn(move || {
-                for request in inbox {
-                    let found = Found {
-                        process: request.process,
-                        pid: request.pid,
-                        outcome: read(request.process, &request.directory),
-                    };
-                    if outbox.send(found).is_err() {
-                        return;
-                    }
-                }
-            })?;
-        Ok(Channel { requests, results })
+fn find(request: Request) -> Found {
+    Found {
+        process: request.process,
+        pid: request.pid,
+        outcome: read(request.process, &request.directory),
     }
 }
 
-/// The software of the process whose directory in /proc this is. An `Err` says why nothing of it can
-/// be read.
-pub fn read(process: ProcessIndex, directory: impl AsFd) -> Result<Software, Errno> {
+/// Reads the software of the process with this directory in /proc; `Err` when nothing can be read.
+fn read(process: ProcessIndex, directory: impl AsFd) -> Result<Software, Errno> {
     let maps = beginning_of(&directory, "maps", MAPS_LIMIT);
     let environ = beginning_of(&directory, "environ", ENVIRON_LIMIT);
     if let (Err(errno), Err(_)) = (&maps, &environ) {
         return Err(*errno);
     }
     let mapped = maps.map_or_else(|_| Mapped::default(), |text| mapped::parse(&text));
-    let view = TargetView::of(&directory).ok();
+    let files = TargetFiles::of(&directory).ok();
     Ok(Software {
         process,
-        packages: view.and_then(|view| packages::read(&view, &mapped.sites)),
+        packages: files.and_then(|files| packages::read(&files, &mapped.sites)),
         python: mapped.python,
         variables: environ.ok().and_then(|text| variables::parse(&text)),
     })
 }
 
-/// A file of /proc, up to `limit`. What is left of a line or a variable that was cut is dropped.
+/// A file of /proc, up to `limit`. An incomplete last line or variable is dropped.
 fn beginning_of(directory: impl AsFd, name: &str, limit: u64) -> Result<Vec<u8>, Errno> {
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-    let file = File::from(openat(directory, name, flags, Mode::empty())?);
+    let file = File::from(open_file(directory, name)?);
     let mut text = Vec::new();
     file.take(limit)
         .read_to_end(&mut text)

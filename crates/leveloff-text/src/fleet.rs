@@ -7,7 +7,7 @@ pub use table::{Sheet, tally};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use leveloff_classifier::fleet::{a_second, outliers};
+use leveloff_classifier::fleet::{growth_per_second, outliers};
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::verdict::{Grade, RunVerdict, Verdict};
 use leveloff_model::recording::StatedFacts;
@@ -81,7 +81,7 @@ impl Fleet {
                 .iter()
                 .map(|&place| &self.members[place].verdict)
                 .collect();
-            for (place, finding) in outliers(&runs, amount) {
+            for (place, finding) in outliers(&runs) {
                 self.members[places[place]]
                     .verdict
                     .findings
@@ -111,7 +111,7 @@ impl Member {
         Some(match (things(run.decisive), run.x_unit) {
             (Some(things), unit) => CountRate::new(rate, unit, things).alone(),
             // A second is too short for anybody to picture, and one base for all can be compared.
-            (None, XUnit::Second) => format!("{} per hour", amount(rate.value * 3600.0)),
+            (None, XUnit::Second) => format!("{} per hour", amount(rate.value.0 * 3600.0)),
             (None, _) => memory.alone(),
         })
     }
@@ -144,7 +144,7 @@ fn worst_first(a: &Member, b: &Member) -> Ordering {
     };
     let left = |member: &Member| member.to_ceiling().map_or(f64::INFINITY, |time| time.0);
     let growth = |member: &Member| match is_growing(member.verdict.verdict) {
-        true => a_second(&member.verdict).unwrap_or(0.0),
+        true => growth_per_second(&member.verdict).map_or(0.0, |rate| rate.0),
         false => 0.0,
     };
     badness(a)
@@ -172,7 +172,8 @@ fn natural(name: &str) -> Vec<(String, u64)> {
 
 #[cfg(test)]
 mod tests {
-    use crate::samples::fleet;
+    use crate::cases::fleet;
+    use crate::finding::finding_words;
 
     #[test]
     fn the_worst_comes_first_and_numbers_are_numbers() {
@@ -185,11 +186,8 @@ mod tests {
     fn who_stands_out_is_named() {
         let fleet = fleet();
         let finding = &fleet.members[0].verdict.findings[0];
-        assert_eq!(finding.name, "outlier-rank");
-        assert!(
-            finding.text.contains("of 4 ranks, 3 are level"),
-            "{}",
-            finding.text
-        );
+        assert_eq!(finding.name(), "outlier-rank");
+        let text = finding_words(finding).text;
+        assert!(text.contains("of 4 ranks, 3 are level"), "{text}");
     }
 }

@@ -6,6 +6,7 @@
 //! - [`verdict`]: headlines, reasons, risk, blame and the next step of one verdict; [`evidence`]: the
 //!   labelled rows below a headline.
 //! - [`gate`] and [`comparison`]: the same for a gate's result and for two runs compared.
+//! - [`finding`]: what else the evidence shows, and what to try next.
 //! - [`fleet`]: many runs, worst first, and their table.
 //! - [`rate`], [`x_position`], [`number`], [`sizing`], [`subject`]: numbers, always with a unit and a base.
 //! - [`memory_axis`], [`progress_axis`], [`outlook`], [`braille`]: what every chart shares, on screen and on
@@ -13,8 +14,11 @@
 //! - [`page`] and [`paint`]: 80-column text for a terminal.
 
 pub mod braille;
+#[cfg(any(test, feature = "cases"))]
+pub mod cases;
 pub mod comparison;
 pub mod evidence;
+pub mod finding;
 pub mod fleet;
 pub mod gate;
 pub mod judged;
@@ -25,8 +29,6 @@ pub mod page;
 pub mod paint;
 pub mod progress_axis;
 pub mod rate;
-#[cfg(any(test, feature = "samples"))]
-pub mod samples;
 pub mod sizing;
 pub mod subject;
 pub mod tally;

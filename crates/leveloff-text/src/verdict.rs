@@ -21,3 +21,12 @@ use leveloff_model::units::Bytes;
 pub fn bytes(amount: f64) -> Bytes {
     Bytes(amount.max(0.0).round() as u64)
 }
+
+/// The text with a capital first letter, as the beginning of a sentence.
+pub fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    match letters.next() {
+        Some(first) => first.to_uppercase().chain(letters).collect(),
+        None => String::new(),
+    }
+}

@@ -166,6 +166,68 @@ mod tests {
         assert_eq!(text, r#"{"step":10,"phase":"train","loss":null}"#);
     }
 
+    /// The shared fixtures of the protocol: a watcher is tested to read these lines.
+    #[test]
+    fn marks_are_written_as_the_fixtures_have_them() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/marks/written.jsonl");
+        let text = std::fs::read_to_string(path).expect("the fixture");
+        let mut expected: Vec<serde_json::Value> = text
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("JSON"))
+            .collect();
+        let header = Place::of_this_process().header();
+        let header = serde_json::to_value(header).expect("a value");
+        let names = |value: &serde_json::Value| -> Vec<String> {
+            value
+                .as_object()
+                .expect("an object")
+                .keys()
+                .cloned()
+                .collect()
+        };
+        assert_eq!(names(&header), names(&expected.remove(0)));
+        let marks = [
+            Mark {
+                step: 1,
+                phase: Some("train"),
+                epoch: Some(0.5),
+                planned_steps: Some(400),
+                epoch_steps: Some(20),
+                ..Mark::default()
+            },
+            Mark {
+                step: 1,
+                obeys_stop: Some(true),
+                ..Mark::default()
+            },
+            Mark {
+                step: 2,
+                loss: Some(2.5),
+                tensors: Some(114),
+                tensor_bytes: Some(4096),
+                cuda_bytes: Some(8192),
+                ..Mark::default()
+            },
+            Mark {
+                step: 2,
+                phase: Some("eval"),
+                ..Mark::default()
+            },
+            Mark {
+                step: 2,
+                event: Some("checkpoint"),
+                path: Some("/ckpt/step-2".to_owned()),
+                saved_bytes: Some(7_000_000),
+                ..Mark::default()
+            },
+        ];
+        for line in &mut expected {
+            line.as_object_mut().expect("an object").remove("t");
+        }
+        let written = marks.map(|mark| serde_json::to_value(mark).expect("a value"));
+        assert_eq!(written.as_slice(), expected);
+    }
+
     #[test]
     fn a_path_is_told_whole_or_not_at_all() {
         let here = std::env::current_dir().expect("a directory");

@@ -118,6 +118,21 @@ mod tests {
         assert!(!path.exists());
     }
 
+    /// The shared fixtures of the protocol: any text is a request, an empty one too.
+    #[test]
+    fn every_request_of_the_fixtures_is_obeyed() {
+        let path =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/marks/stop-requests.json");
+        let text = fs::read_to_string(path).expect("the fixture");
+        let cases: Vec<serde_json::Value> = serde_json::from_str(&text).expect("JSON");
+        let place = tempfile::tempdir().expect("a directory");
+        let request = place.path().join("1.stop");
+        for case in cases {
+            fs::write(&request, case["text"].as_str().expect("a text")).expect("written");
+            assert!(is_believed(&request), "{case}");
+        }
+    }
+
     #[test]
     fn a_link_and_a_strangers_file_are_no_requests() {
         let place = tempfile::tempdir().expect("a directory");
@@ -128,7 +143,9 @@ mod tests {
         fs::write(&strange, "").expect("written");
         match std::os::unix::fs::chown(&strange, Some(12_345), None) {
             Ok(()) => assert!(!is_believed(&strange)),
-            Err(error) => eprintln!("SKIPPED: only root can give a file away ({error})"),
+            Err(error) => leveloff_testkit::cannot_run_here(&format!(
+                "only root can give a file away ({error})"
+            )),
         }
     }
 }

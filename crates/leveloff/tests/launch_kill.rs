@@ -1,7 +1,7 @@
 //! The front is killed by SIGKILL at random moments; the command must finish, with all its output,
 //! and the recording must load.
 //!
-//! `LEVELOFF_KILLS` says how often; `scripts/test-kill` asks for a hundred, and for a line of figures
+//! `LEVELOFF_KILLS` says how often; `scripts/suites/kill` asks for a hundred, and for a line of figures
 //! from each test in the file that `LEVELOFF_KILL_TABLE` names.
 
 #![allow(clippy::unwrap_used)] // Helpers of tests count as tests.

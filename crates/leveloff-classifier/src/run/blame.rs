@@ -4,6 +4,7 @@ use leveloff_model::process::{Pid, Role};
 
 use super::book::Book;
 use super::roles::RoleTrack;
+use crate::units::Amount;
 use crate::verdict::{Blame, Kind};
 
 /// A share smaller than this is put with the others: it explains nothing.
@@ -22,10 +23,10 @@ pub(super) fn blame(book: &Book, from: f64, to: f64) -> Vec<Blame> {
                 pid: None,
                 kind,
                 share: 0.0,
-                growth: track.growth_from_nothing(from, to),
+                growth: Amount(track.growth_from_nothing(from, to)),
             })
         })
-        .filter(|part| part.growth != 0.0)
+        .filter(|part| part.growth.0 != 0.0)
         .collect();
     fold_small_ones(&mut parts);
     share_out(&mut parts);
@@ -58,35 +59,35 @@ fn alone(role: Option<Role>, kind: Kind, growth: f64) -> Vec<Blame> {
         pid: None,
         kind,
         share: 1.0,
-        growth,
+        growth: Amount(growth),
     }]
 }
 
 /// A small part goes to the same role's biggest part, else to the biggest of all, so that nothing
 /// is lost from the sum.
 fn fold_small_ones(parts: &mut Vec<Blame>) {
-    parts.sort_by(|a, b| b.growth.abs().total_cmp(&a.growth.abs()));
-    let net: f64 = parts.iter().map(|part| part.growth).sum();
+    parts.sort_by(|a, b| b.growth.0.abs().total_cmp(&a.growth.0.abs()));
+    let net: f64 = parts.iter().map(|part| part.growth.0).sum();
     let least = WORTH_NAMING * net.abs();
-    while parts.len() > 1 && parts.last().is_some_and(|part| part.growth.abs() < least) {
+    while parts.len() > 1 && parts.last().is_some_and(|part| part.growth.0.abs() < least) {
         if let Some(small) = parts.pop() {
             let same_role = parts.iter().position(|part| part.role == small.role);
-            parts[same_role.unwrap_or(0)].growth += small.growth;
+            parts[same_role.unwrap_or(0)].growth.0 += small.growth.0;
         }
     }
 }
 
 /// Thousandths, so that what is printed adds up too: the biggest takes what rounding leaves.
 fn share_out(parts: &mut Vec<Blame>) {
-    let net: f64 = parts.iter().map(|part| part.growth).sum();
+    let net: f64 = parts.iter().map(|part| part.growth.0).sum();
     if net <= 0.0 {
         parts.clear();
         return;
     }
-    parts.sort_by(|a, b| b.growth.total_cmp(&a.growth));
+    parts.sort_by(|a, b| b.growth.0.total_cmp(&a.growth.0));
     let mut left = 1000.0;
     for part in parts.iter_mut().skip(1) {
-        let thousandths = (part.growth / net * 1000.0).round();
+        let thousandths = (part.growth.0 / net * 1000.0).round();
         part.share = thousandths / 1000.0;
         left -= thousandths;
     }

@@ -1,4 +1,4 @@
-//! What the evidence shows beside the verdict, each with its numbers and what to try next.
+//! What the evidence shows beside the verdict.
 
 mod counts;
 mod growth;
@@ -6,22 +6,24 @@ mod inside;
 mod workers;
 
 use leveloff_model::process::Role;
-use leveloff_model::units::{Bytes, Seconds};
+use leveloff_model::units::Bytes;
 
 use super::book::Book;
 use super::fusion::Decision;
 use super::jury::Jury;
+use crate::finding::{Finding, Growth};
 use crate::observation::XUnit;
-use crate::verdict::{Clock, Finding};
+use crate::units::{Position, X};
+use crate::verdict::Clock;
 
 /// Everything that a finding may rest on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Case<'a> {
     /// The series.
     pub(super) book: &'a Book,
-    /// What is said of each.
+    /// The judgement of each.
     pub(super) jury: &'a Jury,
-    /// What is said of the run.
+    /// The judgement of the run.
     pub(super) decision: &'a Decision,
     /// What makes it grow.
     pub(super) clock: Option<&'a Clock>,
@@ -35,7 +37,7 @@ pub(super) struct Case<'a> {
     pub(super) now: f64,
 }
 
-/// All findings, most telling first.
+/// All findings, strongest evidence first.
 pub(super) fn findings(case: &Case) -> Vec<Finding> {
     let found = [
         growth::at_events(case),
@@ -63,13 +65,13 @@ impl Case<'_> {
         (grows && growth > 0.0 && growth >= self.material()).then_some(growth)
     }
 
-    /// What is worth a word in the run's memory.
+    /// Growth of the run's memory below this is not reported.
     fn material(&self) -> f64 {
-        self.decision.memory.material
+        self.decision.memory.material.0
     }
 
-    /// How much the memory grew of the one that tells what it counts inside; of all trainers where
-    /// there is one only, and all memory when nobody knows who holds it.
+    /// How much the memory grew of the process that counts inside; of all trainers where there is only one, and
+    /// of the run where its processes are unknown.
     fn teller_growth(&self, from: f64, to: f64) -> f64 {
         let trainers = self.book.roles.get(Role::Trainer);
         let memory = match (self.book.processes.teller(), trainers) {
@@ -80,39 +82,27 @@ impl Case<'_> {
         memory.growth_since(from, to)
     }
 
-    /// "since step 40"
-    fn since(&self) -> String {
-        format!("since {}", self.place(self.onset))
+    fn growth(&self, bytes: f64, since: f64) -> Growth {
+        Growth {
+            bytes: amount(bytes),
+            since: self.position(since),
+        }
     }
 
-    /// "step 40", or "12 min" where only time is known.
-    fn place(&self, x: f64) -> String {
-        match self.unit {
-            XUnit::Second => Seconds(x).to_string(),
-            unit => format!("{} {:.0}", unit.name(), x),
+    fn position(&self, x: f64) -> Position {
+        Position {
+            x: X(x),
+            unit: self.unit,
         }
     }
 }
 
-/// An amount of a curve as bytes, for printing.
+/// The size of a change out of a curve.
 fn amount(bytes: f64) -> Bytes {
     Bytes(bytes.abs() as u64)
 }
 
-fn finding(name: &'static str, text: String, next: &str) -> Finding {
-    Finding {
-        name,
-        text,
-        next: next.to_owned(),
-    }
-}
-
-/// "4 dataloader workers"
-fn members(role: Role, count: usize) -> String {
-    let name = role.name().replace('-', " ");
-    match count {
-        1 => format!("1 {name}"),
-        count if name == "other" => format!("{count} other processes"),
-        count => format!("{count} {name}s"),
-    }
+/// A count out of a curve, which has fractions between its points.
+fn count(value: f64) -> u64 {
+    value.round() as u64
 }

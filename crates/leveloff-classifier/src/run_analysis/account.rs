@@ -213,7 +213,7 @@ fn base(run: &RunAnalysis, verdict: Option<&RunVerdict>) -> Option<(GrowthOrigin
     }
     let onset = verdict.and_then(|verdict| {
         let x = verdict.growth_since_x()?;
-        run.shares.at(x, verdict.x_unit)
+        run.shares.at(x.0, verdict.x_unit)
     });
     match onset {
         Some(onset) => Some((GrowthOrigin::Onset, onset)),

@@ -1,5 +1,6 @@
 //! What series beside the total add to a verdict, and what they must not.
 
+use leveloff_classifier::finding::{Finding, NativeEvidence};
 use leveloff_classifier::observation::{Observation, XUnit};
 use leveloff_classifier::run::RunJudge;
 use leveloff_classifier::verdict::{Kind, Subject, Verdict};
@@ -69,8 +70,16 @@ fn one_loader_worker_stands_out_from_its_siblings() {
     let guilty = verdict.blame[0];
     assert_eq!(guilty.role, Some(Role::DataloaderWorker));
     assert_eq!(guilty.pid, Some(Pid(1003)));
-    let text = finding(&verdict, "one-process").expect("it stands out");
-    assert!(text.contains("1003"), "{text}");
+    let found = finding(&verdict, "one-process");
+    let is_guilty = matches!(
+        found,
+        Some(Finding::OneProcess {
+            pid: Pid(1003),
+            of_role: 4,
+            ..
+        })
+    );
+    assert!(is_guilty, "{found:?}");
 }
 
 #[test]
@@ -84,8 +93,15 @@ fn descriptors_that_pile_up_are_a_leak_of_their_own() {
     assert_eq!(verdict.verdict.name(), "leak");
     assert_eq!(verdict.decisive, Subject::Descriptors);
     assert_eq!(verdict.memory.verdict, Verdict::Level);
-    let text = finding(&verdict, "fd-growth").expect("named");
-    assert!(text.contains("trainer"), "{text}");
+    let found = finding(&verdict, "fd-growth");
+    let trainers = matches!(
+        found,
+        Some(Finding::DescriptorGrowth {
+            role: Role::Trainer,
+            ..
+        })
+    );
+    assert!(trainers, "{found:?}");
     let guilty = verdict.blame[0];
     let who = (guilty.role, guilty.kind);
     assert_eq!(who, (Some(Role::Trainer), Kind::Descriptors));
@@ -140,8 +156,11 @@ fn workers_that_are_never_ended_are_named() {
     assert_eq!(verdict.verdict.name(), "leak");
     assert_eq!(verdict.blame[0].role, Some(Role::DataloaderWorker));
     assert_eq!(verdict.blame[0].pid, None);
-    let text = finding(&verdict, "process-growth").expect("named");
-    assert!(text.contains("60 dataloader workers"), "{text}");
+    let found = finding(&verdict, "process-growth");
+    let Some(Finding::ProcessGrowth { role, of_role, .. }) = found else {
+        panic!("{:?}", verdict.findings);
+    };
+    assert_eq!((*role, *of_role), (Role::DataloaderWorker, 60));
 }
 
 #[test]
@@ -183,8 +202,11 @@ fn level_tensors_decide_nothing_and_point_at_native_code() {
     });
     let verdict = judged(run);
     assert_eq!(verdict.verdict, Verdict::WarmingUp);
-    let text = finding(&verdict, "native-growth").expect("named");
-    assert!(text.contains("6529"), "{text}");
+    let found = finding(&verdict, "native-growth");
+    let Some(Finding::NativeGrowth { evidence, .. }) = found else {
+        panic!("{:?}", verdict.findings);
+    };
+    assert_eq!(*evidence, NativeEvidence::LevelTensors { tensors: 6529 });
 }
 
 #[test]
@@ -225,11 +247,15 @@ fn what_workers_share_since_the_fork_is_no_copy_of_theirs() {
             moment(step, [trainer].into_iter().chain(workers).collect())
         });
         let verdict = judged(run);
-        finding(&verdict, "copy-on-write").map(str::to_owned)
+        finding(&verdict, "copy-on-write").cloned()
     };
-    let text = copies(0.05).expect("named");
-    assert!(text.contains("made 76 MiB"), "{text}");
-    assert!(text.contains("since step 20"), "{text}");
+    let found = copies(0.05);
+    let Some(Finding::CopyOnWrite { workers: 4, copied }) = found else {
+        panic!("{found:?}");
+    };
+    let mib = copied.bytes.0 as f64 / MIB;
+    assert!((mib - 0.2 * 379.0).abs() < 1.0, "{mib}");
+    assert_eq!(copied.since.x.0, 20.0);
     assert_eq!(copies(0.0), None);
 }
 
@@ -261,8 +287,13 @@ fn shared_workers_are_never_a_sum_of_rss() {
         let trainer = process(0, Role::Trainer, 600.0 + wobble(step));
         moment(step, [trainer].into_iter().chain(workers).collect())
     });
-    let text = "20 compile workers: 7.0 GiB of RSS, 512 MiB of memory";
-    assert_eq!(finding(&judged(run), "worker-overcount"), Some(text));
+    let verdict = judged(run);
+    let Some(Finding::WorkerOvercount { rss, memory, .. }) = finding(&verdict, "worker-overcount")
+    else {
+        panic!("{:?}", verdict.findings);
+    };
+    let printed = (rss.to_string(), memory.to_string());
+    assert_eq!(printed, ("7.0 GiB".to_owned(), "512 MiB".to_owned()));
 }
 
 #[test]
@@ -306,7 +337,7 @@ fn a_peak_between_two_values_that_are_judged_is_told() {
     }
     let verdict = judge.verdict();
     assert_eq!(verdict.verdict, Verdict::Level);
-    let peak = verdict.memory.extremes.unwrap().peak;
+    let peak = verdict.memory.extremes.unwrap().peak.0;
     assert!(peak > 990.0 * MIB, "{}", peak / MIB);
 }
 
@@ -326,6 +357,7 @@ fn workers_that_leave_one_by_one_are_still_said_to_be_overcounted() {
         moment(step, [trainer].into_iter().chain(workers).collect())
     });
     let verdict = judged(run);
-    let text = finding(&verdict, "worker-overcount").expect("named");
-    assert!(text.contains("20 compile workers"), "{text}");
+    let found = finding(&verdict, "worker-overcount");
+    let all = matches!(found, Some(Finding::WorkerOvercount { processes: 20, .. }));
+    assert!(all, "{found:?}");
 }

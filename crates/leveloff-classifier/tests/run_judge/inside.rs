@@ -1,5 +1,6 @@
 //! What the training counts inside tells what holds the growing memory.
 
+use leveloff_classifier::finding::{Finding, NativeEvidence, Retention, TensorGrowth};
 use leveloff_classifier::observation::Observation;
 use leveloff_classifier::verdict::{RunVerdict, Subject};
 use leveloff_model::process::{Rank, Role};
@@ -33,6 +34,14 @@ fn growth(step: u32) -> f64 {
 }
 
 const LEVEL: f64 = 400.0 * MIB;
+const TRIMMED: u64 = 800 << 20;
+
+fn native_evidence(verdict: &RunVerdict) -> NativeEvidence {
+    match finding(verdict, "native-growth") {
+        Some(Finding::NativeGrowth { evidence, .. }) => *evidence,
+        _ => panic!("{:?}", verdict.findings),
+    }
+}
 
 #[test]
 fn what_malloc_has_in_use_is_native() {
@@ -55,9 +64,15 @@ fn what_malloc_has_in_use_is_native() {
         );
     });
     assert_eq!(verdict.verdict.name(), "leak");
-    let text = finding(&verdict, "native-growth").expect("named");
-    assert!(text.contains("malloc has 1.7"), "{text}");
-    assert!(text.contains("tensors stay at 6529"), "{text}");
+    let NativeEvidence::MallocInUse {
+        more,
+        tensors: Some(6529),
+        ..
+    } = native_evidence(&verdict)
+    else {
+        panic!("{:?}", verdict.findings);
+    };
+    assert_eq!(more.to_string(), "1.7 GiB");
     assert_eq!(finding(&verdict, "allocator-retention"), None);
     assert_eq!(finding(&verdict, "python-objects"), None);
 }
@@ -78,12 +93,15 @@ fn arrays_that_python_keeps_are_mallocs_too() {
             ],
         );
     });
-    let text = finding(&verdict, "native-growth").expect("named");
-    assert!(
-        text.contains("native code keeps it, or Python objects do"),
-        "{text}"
+    let evidence = native_evidence(&verdict);
+    let rise = matches!(
+        evidence,
+        NativeEvidence::MallocInUse {
+            python_blocks: Some(1..),
+            ..
+        }
     );
-    assert!(text.contains("blocks"), "{text}");
+    assert!(rise, "{evidence:?}");
 }
 
 #[test]
@@ -101,12 +119,19 @@ fn what_malloc_keeps_is_retention_and_a_trim_proves_it() {
             ],
         );
         if step > 600 {
-            set(observation, &[(TrainingCounter::Trimmed, 800.0 * MIB)]);
+            set(observation, &[(TrainingCounter::Trimmed, TRIMMED as f64)]);
         }
     });
-    let text = finding(&verdict, "allocator-retention").expect("named");
-    assert!(text.contains("in use stays at"), "{text}");
-    assert!(text.contains("malloc_trim gave 800 MiB back"), "{text}");
+    let found = finding(&verdict, "allocator-retention");
+    let is_level = matches!(
+        found,
+        Some(Finding::AllocatorRetention(Retention::MallocFree {
+            in_use_rose: None,
+            trimmed: Some(Bytes(TRIMMED)),
+            ..
+        }))
+    );
+    assert!(is_level, "{found:?}");
     assert_eq!(finding(&verdict, "native-growth"), None);
 }
 
@@ -146,9 +171,8 @@ fn what_nobody_has_is_mapped() {
             ],
         );
     });
-    let text = finding(&verdict, "native-growth").expect("named");
-    assert!(text.contains("mapped directly"), "{text}");
-    assert!(!text.contains("tensors"), "nobody counted them: {text}");
+    let uncounted = NativeEvidence::OutsideMalloc { tensors: None };
+    assert_eq!(native_evidence(&verdict), uncounted);
 }
 
 #[test]
@@ -164,8 +188,14 @@ fn tensors_that_become_larger_are_held_references() {
             ],
         );
     });
-    let text = finding(&verdict, "held-references").expect("named");
-    assert!(text.contains("tensors hold more"), "{text}");
+    let found = finding(&verdict, "held-references");
+    let Some(Finding::HeldReferences { tensors, .. }) = found else {
+        panic!("{:?}", verdict.findings);
+    };
+    assert!(
+        matches!(tensors, TensorGrowth::Size { tensors: 6529, .. }),
+        "{tensors:?}"
+    );
     assert_eq!(finding(&verdict, "native-growth"), None);
 }
 
@@ -200,8 +230,8 @@ fn the_sorts_of_tensors_that_became_more_are_named() {
             more_bytes: Bytes(growth(step) as u64),
         }];
     });
-    let text = finding(&verdict, "held-references").expect("named");
-    assert!(text.contains("float32[512, 1024] cpu (+"), "{text}");
+    let found = finding(&verdict, "held-references").expect("named");
+    assert_eq!(found.grown_tensors()[0].what, "float32[512, 1024] cpu");
 }
 
 #[test]
@@ -215,11 +245,9 @@ fn tensors_that_nobody_counted_are_not_ruled_out() {
             ],
         );
     });
-    let text = finding(&verdict, "native-growth").expect("named");
-    assert!(
-        text.contains("or tensors do, which were not counted"),
-        "{text}"
-    );
+    let evidence = native_evidence(&verdict);
+    let uncounted = matches!(evidence, NativeEvidence::MallocInUse { tensors: None, .. });
+    assert!(uncounted, "{evidence:?}");
 }
 
 /// 47 seconds of a leak in which tensors were counted once.
@@ -237,8 +265,7 @@ fn one_count_repeated_is_no_trend() {
         );
     });
     assert_eq!(verdict.verdict.name(), "leak");
-    let said = verdict.findings.iter().map(|finding| finding.name);
-    assert_eq!(said.collect::<Vec<_>>(), Vec::<&str>::new());
+    assert_eq!(verdict.findings, []);
 }
 
 /// Four counts in the first three quarters of it: what came later is not held against them.
@@ -260,8 +287,10 @@ fn few_counts_are_compared_with_the_memory_of_their_time() {
             ],
         );
     });
-    let text = finding(&verdict, "native-growth").expect("named");
-    assert!(text.contains("malloc has 1.2"), "{text}");
+    let NativeEvidence::MallocInUse { more, .. } = native_evidence(&verdict) else {
+        panic!("{:?}", verdict.findings);
+    };
+    assert_eq!(more.to_string(), "1.2 GiB");
 }
 
 #[test]
@@ -309,10 +338,13 @@ fn a_trim_that_ended_the_growth_is_told() {
         };
         let mut observation = trainer(step, 500.0 + grown + wobble(step));
         if step >= 400 {
-            set(&mut observation, &[(TrainingCounter::Trimmed, 780.0 * MIB)]);
+            set(
+                &mut observation,
+                &[(TrainingCounter::Trimmed, TRIMMED as f64)],
+            );
         }
         observation
     }));
-    let text = finding(&verdict, "allocator-retention").expect("told");
-    assert!(text.contains("780 MiB"), "{text}");
+    let trimmed = Finding::AllocatorRetention(Retention::Trimmed(Bytes(TRIMMED)));
+    assert_eq!(finding(&verdict, "allocator-retention"), Some(&trimmed));
 }

@@ -1,5 +1,6 @@
 //! Runs made up for tests: what the total, the roles and the counts do is said in one closure.
 
+use leveloff_classifier::finding::Finding;
 use leveloff_classifier::observation::{Observation, ProcessShare, XUnit};
 use leveloff_classifier::run::RunJudge;
 use leveloff_classifier::verdict::RunVerdict;
@@ -75,8 +76,9 @@ pub fn first_leak(run: impl IntoIterator<Item = Observation>) -> Option<f64> {
     })
 }
 
-/// The text of a finding, if it is there.
-pub fn finding<'a>(verdict: &'a RunVerdict, name: &str) -> Option<&'a str> {
-    let found = verdict.findings.iter().find(|finding| finding.name == name);
-    found.map(|finding| finding.text.as_str())
+/// A finding, if it is there.
+pub fn finding<'a>(verdict: &'a RunVerdict, name: &str) -> Option<&'a Finding> {
+    assert!(Finding::NAMES.contains(&name), "{name}");
+    let mut findings = verdict.findings.iter();
+    findings.find(|finding| finding.name() == name)
 }

@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
+use leveloff_classifier::finding::Finding;
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::run::RunJudge;
 use leveloff_classifier::verdict::{Kind, RunVerdict};
 use leveloff_model::process::Role;
 use leveloff_model::recording::StatedFacts;
 
+use crate::made_up::finding;
 use crate::trace;
 
 /// The verdict at the end, and the steps at which a leak was said.
@@ -37,22 +39,24 @@ fn check_leak(name: &str, role: Role, kind: Kind, finding: &str) {
     assert_eq!(verdict.verdict.name(), "leak", "{name}");
     let guilty = verdict.blame[0];
     assert_eq!((guilty.role, guilty.kind), (Some(role), kind), "{name}");
-    let names: Vec<&str> = verdict.findings.iter().map(|found| found.name).collect();
+    let names: Vec<&str> = verdict.findings.iter().map(Finding::name).collect();
     assert!(names.contains(&finding), "{name}: {names:?}");
 }
 
 #[test]
 fn compile_workers_come_and_are_not_what_their_rss_says() {
     let verdict = check_healthy("h05_compile");
-    let overcount = verdict
-        .findings
-        .iter()
-        .find(|f| f.name == "worker-overcount");
-    let text = &overcount.expect("eight workers").text;
-    assert!(
-        text.starts_with("8 compile workers: 2.7 GiB of RSS, 303 MiB"),
-        "{text}"
-    );
+    let Some(Finding::WorkerOvercount {
+        role: Role::CompileWorker,
+        processes: 8,
+        rss,
+        memory,
+    }) = finding(&verdict, "worker-overcount")
+    else {
+        panic!("{:?}", verdict.findings);
+    };
+    let printed = (rss.to_string(), memory.to_string());
+    assert_eq!(printed, ("2.7 GiB".to_owned(), "303 MiB".to_owned()));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What the evidence shows beside the verdict, with what to try next.
 
 use leveloff_classifier::verdict::{ClockTick, RunVerdict, Verdict};
+use leveloff_text::finding::{FindingWords, finding_words};
 use leveloff_text::verdict::{blame_words, clock_words, settling, what_to_try};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -90,10 +91,13 @@ fn findings(verdict: &RunVerdict) -> Vec<Told> {
     let mut told: Vec<Told> = verdict
         .findings
         .iter()
-        .map(|finding| Told {
-            name: finding.name.replace('-', " "),
-            text: finding.text.clone(),
-            next: finding.next.clone(),
+        .map(|finding| {
+            let FindingWords { text, next } = finding_words(finding);
+            Told {
+                name: finding.name().replace('-', " "),
+                text,
+                next: next.into_owned(),
+            }
         })
         .collect();
     if let (true, Some(next)) = (told.is_empty(), what_to_try(verdict)) {

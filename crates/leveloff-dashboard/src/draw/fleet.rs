@@ -2,6 +2,7 @@
 
 use leveloff_classifier::verdict::Verdict;
 use leveloff_model::process::printable;
+use leveloff_text::finding::finding_words;
 use leveloff_text::fleet::{Sheet, tally};
 use leveloff_text::verdict::{Headline, risk_words};
 use ratatui::Frame;
@@ -164,10 +165,10 @@ fn draw_detail(view: &FleetView, look: &Look, area: Rect, buffer: &mut Buffer) {
     );
     let run = &member.verdict;
     let risk = run.risk.as_ref().map(|risk| risk_words(risk, run));
-    let findings = run
-        .findings
-        .iter()
-        .flat_map(|found| [found.text.clone(), format!("→ {}", found.next)]);
+    let findings = run.findings.iter().flat_map(|found| {
+        let words = finding_words(found);
+        [words.text, format!("→ {}", words.next)]
+    });
     let told = risk
         .into_iter()
         .chain(findings)

@@ -2,6 +2,7 @@
 
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::run_analysis::{Amounts, GrowthOrigin, RunAccount};
+use leveloff_classifier::units::X;
 use leveloff_classifier::verdict::Verdict;
 use leveloff_model::units::Seconds;
 use leveloff_text::rate::change;
@@ -11,8 +12,8 @@ use leveloff_text::x_position::XPosition;
 pub fn since_words(account: &RunAccount) -> String {
     let (since, unit) = (account.since, account.unit());
     let span = account.verdict.as_ref().and_then(|verdict| verdict.span);
-    let is_first = |x: f64| span.is_none_or(|(first, _)| x <= first);
-    match (since.origin, since.moment.x(unit)) {
+    let is_first = |x: X| span.is_none_or(|(first, _)| x <= first);
+    match (since.origin, since.moment.x(unit).map(X)) {
         (GrowthOrigin::Marker, Some(x)) => format!("the marker ({})", XPosition::new(x, unit)),
         (GrowthOrigin::Marker, None) => "the marker".to_owned(),
         // The clock's zero means little.

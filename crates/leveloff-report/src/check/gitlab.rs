@@ -2,59 +2,33 @@
 
 use leveloff_classifier::gate::Gate;
 use leveloff_classifier::verdict::Grade;
-use serde::Serialize;
+use serde_json::Value;
 
 use crate::check::report::{CheckOutcome, CheckReport};
 use crate::check::results::{CheckResult, Scope};
+use crate::json::{list, object};
 
 /// The document.
 pub fn document(report: &CheckReport) -> String {
     let passes = report.outcome() == CheckOutcome::Passed;
-    let wrong = |result: &CheckResult| {
-        result.outcome.counted(report.open_counts_as) != CheckOutcome::Passed
+    let is_issue = |result: &CheckResult| {
+        !passes && result.outcome.counted(report.open_counts_as) != CheckOutcome::Passed
     };
-    let issues: Vec<Issue> = CheckResult::of(report)
-        .iter()
-        .filter(|result| !passes && wrong(result))
-        .map(|result| Issue::of(result, report))
-        .collect();
-    let text = serde_json::to_string_pretty(&issues);
-    text.expect("keys are text, and there are no numbers but 1") + "\n"
+    let results = CheckResult::of(report).into_iter().filter(is_issue);
+    format!("{:#}\n", list(results, |result| issue(&result, report)))
 }
 
-#[derive(Serialize)]
-struct Issue {
-    description: String,
-    check_name: String,
-    fingerprint: String,
-    severity: &'static str,
-    location: Location,
-}
-
-#[derive(Serialize)]
-struct Location {
-    path: String,
-    lines: Lines,
-}
-
-#[derive(Serialize)]
-struct Lines {
-    begin: u32,
-}
-
-impl Issue {
-    fn of(result: &CheckResult, report: &CheckReport) -> Issue {
-        let name = result.scope.name();
-        Issue {
-            description: format!("{name}: {}", result.sentence),
-            check_name: format!("leveloff-{}", result.name()),
-            fingerprint: fingerprint(&[&report.name, &result.lasting_name(report), result.name()]),
-            severity: severity(result, report),
-            location: Location {
-                path: path(result, report),
-                lines: Lines { begin: 1 },
-            },
-        }
+fn issue(result: &CheckResult, report: &CheckReport) -> Value {
+    let scope = result.lasting_name(report);
+    object! {
+        description: format!("{}: {}", result.scope.name(), result.sentence),
+        check_name: format!("leveloff-{}", result.name()),
+        fingerprint: fingerprint(&[&report.name, &scope, result.name()]),
+        severity: severity(result, report),
+        location: object! {
+            path: path(result, report),
+            lines: object! { begin: 1 },
+        },
     }
 }
 

@@ -4,6 +4,7 @@
 use leveloff_classifier::gate::GateOutcome;
 use leveloff_model::process::printable;
 use leveloff_text::comparison::remarks;
+use leveloff_text::finding::finding_words;
 use leveloff_text::gate::{failure_words, gate_label};
 use leveloff_text::page::{Page, WIDTH, columns};
 use leveloff_text::paint::Paint;
@@ -167,7 +168,8 @@ fn write_next_steps(report: &CheckReport, page: &mut Page) {
     let told = |step: &String| {
         telling_run(report).is_some_and(|(_, held)| {
             let mut findings = held.report.verdict.findings.iter();
-            run_outcome(held) == GateOutcome::Failed && findings.any(|found| found.next == *step)
+            run_outcome(held) == GateOutcome::Failed
+                && findings.any(|found| finding_words(found).next == *step)
         })
     };
     let mut label = "next";

@@ -2,6 +2,7 @@
 
 use leveloff_classifier::gate::{Gate, GateOutcome};
 use leveloff_classifier::verdict::RunVerdict;
+use leveloff_text::finding::finding_words;
 use leveloff_text::gate::failure_words;
 use leveloff_text::verdict::{settling, what_to_try};
 
@@ -203,8 +204,8 @@ fn leak_step(result: &CheckResult, report: &CheckReport) -> String {
 
 /// The next step of the most telling finding, or else the usual one.
 fn step_of(verdict: &RunVerdict) -> Option<String> {
-    let found = verdict.findings.iter().find(|found| !found.next.is_empty());
-    let found = found.map(|found| found.next.clone());
+    let found = verdict.findings.first();
+    let found = found.map(|found| finding_words(found).next.into_owned());
     found.or_else(|| what_to_try(verdict).map(str::to_owned))
 }
 

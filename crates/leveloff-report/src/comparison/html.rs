@@ -1,23 +1,19 @@
 //! Two sides as one page: what changed, and the curves of all runs in one chart.
 
-use leveloff_classifier::compare::{CONFIDENCE, ChangeFinding, Difference, Outcome};
+use leveloff_classifier::compare::Outcome;
 use leveloff_classifier::observation::XUnit;
-use leveloff_text::comparison::{
-    because, change_words, finding_words, outcome_words, quantity_words, remarks, value_words,
-};
-use leveloff_text::rate::{amount, change};
-use leveloff_text::verdict::Headline;
-use leveloff_text::x_position::XPosition;
+use leveloff_text::comparison::{because, outcome_words, remarks};
+use leveloff_text::verdict::{Headline, capitalised};
 
 use crate::comparison::compared::Compared;
-use crate::comparison::text::told;
+use crate::comparison::table::{DIFFERENCES, POSITIONS, differences, legend, positions};
 use crate::html::document::Document;
 use crate::html::markup::Markup;
-use crate::run::html::data::{PageData, RunData};
+use crate::run::html::data;
 use crate::run_report::RunReport;
 
-/// Rows of memory at common places.
-const MOST_PLACES: usize = 10;
+/// Rows of memory at the same positions.
+const MOST_POSITIONS: usize = 10;
 
 /// The whole page. `before` and `after` are the runs that were compared.
 pub fn page(compared: &Compared, before: &[RunReport], after: &[RunReport]) -> String {
@@ -26,7 +22,7 @@ pub fn page(compared: &Compared, before: &[RunReport], after: &[RunReport]) -> S
     body.raw("<main id=\"main\">\n");
     write_chart(&mut body);
     write_differences(compared, &mut body);
-    write_places(compared, &mut body);
+    write_positions(compared, &mut body);
     write_runs(before, after, &mut body);
     write_notes(compared, &mut body);
     body.raw("</main>\n");
@@ -47,18 +43,16 @@ pub fn page(compared: &Compared, before: &[RunReport], after: &[RunReport]) -> S
 }
 
 fn data(before: &[RunReport], after: &[RunReport]) -> String {
-    let (befores, afters) = (names("before", before.len()), names("after", after.len()));
-    let of = |runs: &'_ [RunReport]| runs.first().map_or(XUnit::Step, |run| run.verdict.x_unit);
-    let before = before.iter().zip(&befores);
-    let before = before.map(|(run, name)| RunData::of_side(run, name, 0));
-    let unit = of(after);
-    let after = after.iter().zip(&afters);
-    let after = after.map(|(run, name)| RunData::of_side(run, name, 1));
-    let page = PageData {
-        x_unit: unit.name(),
-        runs: before.chain(after).collect(),
-    };
-    serde_json::to_string(&page).expect("keys are text, and numbers that are none are null")
+    let mut all = Vec::new();
+    for (family, (side, runs)) in [("before", before), ("after", after)]
+        .into_iter()
+        .enumerate()
+    {
+        let named = runs.iter().zip(names(side, runs.len()));
+        all.extend(named.map(|(run, name)| data::run_of_side(run, &name, family)));
+    }
+    let unit = after.first().map_or(XUnit::Step, |run| run.verdict.x_unit);
+    data::page(unit, all)
 }
 
 /// `before`, or `before 1`, `before 2` of several.
@@ -107,82 +101,36 @@ fn write_chart(page: &mut Markup) {
 }
 
 fn write_differences(compared: &Compared, page: &mut Markup) {
-    let comparison = compared.comparison;
     page.section("change-heading", "What changed");
-    page.raw(
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"change-heading\">",
+    let classes = ["", "n", "n", "n", "found"];
+    let head: Vec<_> = classes.into_iter().zip(DIFFERENCES).collect();
+    page.table(
+        "change-heading",
+        &format!("{}.", capitalised(&legend())),
+        &head,
     );
-    let sure = 100.0 * CONFIDENCE;
-    page.raw("<table><caption>In brackets: where the change lies, ");
-    page.text(&format!("{sure:.1}"));
-    page.raw(" % sure. Noise: it may be none.</caption>\n<thead><tr>");
-    for (tag, name) in [
-        ("th scope=\"col\"", ""),
-        ("th scope=\"col\" class=\"n\"", "before"),
-        ("th scope=\"col\" class=\"n\"", "after"),
-        ("th scope=\"col\" class=\"n\"", "change"),
-        ("th scope=\"col\" class=\"found\"", "more than noise?"),
-    ] {
-        page.element(tag, name);
+    for [name, before, after, change, found] in differences(compared.comparison) {
+        page.raw("<tr>").element("th scope=\"row\"", &name);
+        for cell in [before, after, change] {
+            page.element("td class=\"n\"", &cell);
+        }
+        page.element("td class=\"found\"", &found).raw("</tr>\n");
     }
-    page.raw("</tr></thead>\n<tbody>\n");
-    let unit = comparison.unit.unwrap_or(comparison.after.unit);
-    for difference in told(comparison) {
-        write_difference(difference, unit, page);
-    }
-    page.raw("</tbody></table></div>\n");
-    page.end_section();
+    page.end_table().end_section();
 }
 
-fn write_difference(difference: &Difference, unit: XUnit, page: &mut Markup) {
-    let quantity = difference.quantity;
-    let value = |value: f64| value_words(quantity, value, unit);
-    page.raw("<tr>");
-    page.element("th scope=\"row\"", &quantity_words(quantity, unit));
-    page.element("td class=\"n\"", &value(difference.before.mean));
-    page.element("td class=\"n\"", &value(difference.after.mean));
-    page.element("td class=\"n\"", &change_words(difference, unit));
-    let found = finding_words(difference.finding);
-    match difference.finding {
-        ChangeFinding::More | ChangeFinding::Less => {
-            page.element("td class=\"found\"", &format!("{found} ◆"))
-        }
-        ChangeFinding::Noise | ChangeFinding::Immaterial => {
-            page.element("td class=\"found\"", found)
-        }
-    };
-    page.raw("</tr>\n");
-}
-
-fn write_places(compared: &Compared, page: &mut Markup) {
-    let places = compared.common_places(MOST_PLACES);
-    if places.is_empty() {
+fn write_positions(compared: &Compared, page: &mut Markup) {
+    let positions = positions(compared, MOST_POSITIONS);
+    if positions.is_empty() {
         return;
     }
-    let unit = compared.comparison.after.unit;
-    page.section("places-heading", "Memory at the same place");
-    page.raw(
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"places-heading\">",
-    );
-    page.raw(
-        "<table><caption>The mean of each side.</caption>\n<thead><tr><th scope=\"col\"></th>",
-    );
-    page.raw("<th scope=\"col\" class=\"n\">before</th>");
-    page.raw("<th scope=\"col\" class=\"n\">after</th><th scope=\"col\" class=\"n\">change</th>");
-    page.raw("</tr></thead>\n<tbody>\n");
-    for place in places {
-        page.raw("<tr>");
-        page.element(
-            "th scope=\"row\"",
-            &XPosition::new(place.x, unit).to_string(),
-        );
-        page.element("td class=\"n\"", &amount(place.before));
-        page.element("td class=\"n\"", &amount(place.after));
-        page.element("td class=\"n\"", &change(place.after - place.before));
-        page.raw("</tr>\n");
+    page.section("positions-heading", "Memory at the same position");
+    let head: Vec<_> = ["", "n", "n", "n"].into_iter().zip(POSITIONS).collect();
+    page.table("positions-heading", "The mean of each side.", &head);
+    for [name, cells @ ..] in positions {
+        page.row(&name, &cells);
     }
-    page.raw("</tbody></table></div>\n");
-    page.end_section();
+    page.end_table().end_section();
 }
 
 fn write_runs(before: &[RunReport], after: &[RunReport], page: &mut Markup) {
@@ -202,15 +150,8 @@ fn write_runs(before: &[RunReport], after: &[RunReport], page: &mut Markup) {
 
 fn write_notes(compared: &Compared, page: &mut Markup) {
     let remarks = remarks(compared.comparison);
-    let mut notes = compared.notes.iter().chain(&remarks).peekable();
     page.section("notes-heading", "Data and notes");
-    if notes.peek().is_some() {
-        page.raw("<ul>\n");
-        for note in notes {
-            page.element("li", note).raw("\n");
-        }
-        page.raw("</ul>\n");
-    }
+    page.list("notes", compared.notes.iter().chain(&remarks));
     page.raw(
         "<p class=\"js\" hidden><button type=\"button\" id=\"csv\">Download CSV</button> \
               <span id=\"csv-done\" role=\"status\"></span></p>\n",

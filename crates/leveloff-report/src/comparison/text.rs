@@ -1,21 +1,16 @@
 //! A comparison for people: what it comes to, then the table, then what a reader must know.
 
-use leveloff_classifier::compare::{CONFIDENCE, ChangeFinding, Comparison, Difference, Outcome};
-use leveloff_classifier::observation::XUnit;
-use leveloff_classifier::profile::Quantity;
+use leveloff_classifier::compare::{Comparison, Outcome};
 use leveloff_model::process::printable;
-use leveloff_text::comparison::{
-    because, change_words, finding_words, outcome_words, quantity_words, remarks, value_words,
-};
+use leveloff_text::comparison::{because, outcome_words, remarks};
 use leveloff_text::page::{Page, WIDTH, columns};
 use leveloff_text::paint::Paint;
-use leveloff_text::rate::{amount, change};
-use leveloff_text::x_position::XPosition;
 
-use crate::comparison::compared::{CommonPlace, Compared};
+use crate::comparison::compared::Compared;
+use crate::comparison::table::{DIFFERENCES, POSITIONS, differences, legend, positions};
 
-/// Rows of memory at common places; more would push the rest off the screen.
-const MOST_PLACES: usize = 8;
+/// Rows of memory at the same positions; more would push the rest off the screen.
+const MOST_POSITIONS: usize = 8;
 
 /// The whole screen.
 pub fn page(compared: &Compared, paint: Paint) -> String {
@@ -27,7 +22,7 @@ pub fn page(compared: &Compared, paint: Paint) -> String {
     page.row("after", &names(compared.after_names));
     page.gap();
     write_differences(comparison, &mut page);
-    write_places(compared, &mut page);
+    write_positions(compared, &mut page);
     page.gap();
     for note in compared.notes {
         page.row("note", &printable(note.as_bytes()));
@@ -38,28 +33,13 @@ pub fn page(compared: &Compared, paint: Paint) -> String {
     page.into_text()
 }
 
-/// What changed in numbers: those that decide, then roles and kinds that really changed.
-pub fn write_differences(comparison: &Comparison, page: &mut Page) {
-    let unit = comparison.unit.unwrap_or(comparison.after.unit);
-    let mut rows = vec![["", "before", "after", "change", ""].map(str::to_owned)];
-    rows.extend(told(comparison).map(|difference| row(difference, unit)));
+/// What changed in numbers, with a legend.
+pub(crate) fn write_differences(comparison: &Comparison, page: &mut Page) {
+    let mut rows = vec![DIFFERENCES.map(str::to_owned)];
+    rows[0][4].clear();
+    rows.extend(differences(comparison));
     write_columns(&rows, page);
-    let sure = 100.0 * CONFIDENCE;
-    page.line(format!(
-        "  in brackets: where the change lies, {sure:.1} % sure; noise: it may be none"
-    ));
-}
-
-/// The differences worth a row: the run's own, and of its parts those that are more than noise.
-pub fn told(comparison: &Comparison) -> impl Iterator<Item = &Difference> {
-    comparison.differences.iter().filter(|difference| {
-        let is_part = matches!(difference.quantity, Quantity::Role(_) | Quantity::Kind(_));
-        !is_part
-            || matches!(
-                difference.finding,
-                ChangeFinding::More | ChangeFinding::Less
-            )
-    })
+    page.line(format!("  {}", legend()));
 }
 
 fn write_headline(comparison: &Comparison, paint: Paint, page: &mut Page) {
@@ -102,37 +82,14 @@ fn names(names: &[String]) -> String {
     names.join(", ")
 }
 
-fn row(difference: &Difference, unit: XUnit) -> [String; 5] {
-    let quantity = difference.quantity;
-    let value = |value| value_words(quantity, value, unit);
-    [
-        quantity_words(quantity, unit),
-        value(difference.before.mean),
-        value(difference.after.mean),
-        change_words(difference, unit),
-        finding_words(difference.finding).to_owned(),
-    ]
-}
-
-fn write_places(compared: &Compared, page: &mut Page) {
-    let places = compared.common_places(MOST_PLACES);
-    if places.is_empty() {
-        return;
+fn write_positions(compared: &Compared, page: &mut Page) {
+    let positions = positions(compared, MOST_POSITIONS);
+    if !positions.is_empty() {
+        page.gap();
+        let mut rows = vec![POSITIONS.map(str::to_owned)];
+        rows.extend(positions);
+        write_columns(&rows, page);
     }
-    page.gap();
-    let unit = compared.comparison.after.unit;
-    let mut rows = vec![["memory at", "before", "after", "change"].map(str::to_owned)];
-    rows.extend(places.iter().map(|place| place_row(place, unit)));
-    write_columns(&rows, page);
-}
-
-fn place_row(place: &CommonPlace, unit: XUnit) -> [String; 4] {
-    [
-        XPosition::new(place.x, unit).to_string(),
-        amount(place.before),
-        amount(place.after),
-        change(place.after - place.before),
-    ]
 }
 
 /// Columns two apart: the first to the left, numbers to the right, the rest as it comes.

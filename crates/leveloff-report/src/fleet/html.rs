@@ -2,8 +2,9 @@
 
 use leveloff_classifier::verdict::Verdict;
 use leveloff_model::units::Bytes;
-use leveloff_text::fleet::{Fleet, Member};
-use leveloff_text::fleet::{Sheet, tally};
+use leveloff_text::finding::finding_words;
+use leveloff_text::fleet::{Fleet, Member, Sheet, tally};
+use leveloff_text::verdict::capitalised;
 
 use crate::html::document::plain_page;
 use crate::html::markup::Markup;
@@ -44,11 +45,7 @@ fn write_failures(fleet: &Fleet, page: &mut Markup) {
         return;
     }
     page.section("failures-heading", "Not all of it");
-    page.raw("<ul>\n");
-    for failure in &fleet.failures {
-        page.element("li", failure).raw("\n");
-    }
-    page.raw("</ul>\n").end_section();
+    page.list("failures", &fleet.failures).end_section();
 }
 
 fn write_findings(fleet: &Fleet, page: &mut Markup) {
@@ -66,10 +63,11 @@ fn write_findings(fleet: &Fleet, page: &mut Markup) {
         for finding in &member.verdict.findings {
             page.raw("<div class=\"finding\">")
                 .element("h3", &member.name);
+            let words = finding_words(finding);
             page.open("p")
-                .sentence(&finding.text)
+                .sentence(&words.text)
                 .raw("</p>\n<p class=\"next\">");
-            page.sentence(&finding.next).raw("</p></div>\n");
+            page.sentence(&words.next).raw("</p></div>\n");
         }
     }
     page.end_section();
@@ -77,19 +75,23 @@ fn write_findings(fleet: &Fleet, page: &mut Markup) {
 
 fn write_table(fleet: &Fleet, page: &mut Markup) {
     page.section("runs-heading", "Every run, worst first");
-    page.raw(
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"runs-heading\">",
-    );
-    page.raw("<table><caption>Each curve from nothing to its own peak.</caption>\n<thead><tr>");
     let sheet = Sheet::of(fleet.members.iter());
-    for heading in &sheet.headings {
-        page.element("th scope=\"col\"", &sentence_case(heading));
-    }
-    page.raw("<th scope=\"col\">Curve</th></tr></thead>\n<tbody>\n");
+    let headings: Vec<String> = sheet
+        .headings
+        .iter()
+        .map(|name| capitalised(&name.to_lowercase()))
+        .collect();
+    let mut head: Vec<(&str, &str)> = headings.iter().map(|name| ("", name.as_str())).collect();
+    head.push(("", "Curve"));
+    page.table(
+        "runs-heading",
+        "Each curve from zero to its own peak.",
+        &head,
+    );
     for (member, row) in fleet.members.iter().zip(&sheet.rows) {
         write_member(member, row, page);
     }
-    page.raw("</tbody></table></div>\n").end_section();
+    page.end_table().end_section();
 }
 
 fn write_member(member: &Member, row: &[String], page: &mut Markup) {
@@ -121,11 +123,7 @@ fn write_notes(fleet: &Fleet, page: &mut Markup) {
         return;
     }
     page.section("notes-heading", "Notes");
-    page.raw("<ul>\n");
-    for note in &notes {
-        page.element("li", note).raw("\n");
-    }
-    page.raw("</ul>\n").end_section();
+    page.list("notes", &notes).end_section();
 }
 
 /// A curve the size of a word: nothing but numbers of ours.
@@ -150,14 +148,6 @@ fn sparkline(values: &[Option<f64>]) -> String {
     )
 }
 
-fn sentence_case(heading: &str) -> String {
-    let lower = heading.to_lowercase();
-    let mut letters = lower.chars();
-    letters.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(letters).collect()
-    })
-}
-
 fn colour(fleet: &Fleet) -> &'static str {
     fleet
         .members
@@ -178,7 +168,7 @@ fn class(verdict: Verdict) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use leveloff_text::samples::fleet;
+    use leveloff_text::cases::fleet;
 
     #[test]
     fn strangers_names_stay_text_and_there_is_no_script() {

@@ -1,11 +1,10 @@
 //! A fleet for programs: a line for each run, with every field that `judge` has, and its labels.
 
-use std::collections::BTreeMap;
-
 use leveloff_text::fleet::{Fleet, Member};
-use serde::Serialize;
+use serde_json::Value;
 
-use crate::verdict::json::{Plain, Row, error, to_line};
+use crate::json::{merged, object};
+use crate::verdict;
 
 /// The lines of all runs, then one for each thing that could not be fetched.
 pub fn lines(fleet: &Fleet) -> String {
@@ -15,7 +14,7 @@ pub fn lines(fleet: &Fleet) -> String {
         text.push('\n');
     }
     for failure in &fleet.failures {
-        text += &error(&fleet.server, failure);
+        text += &verdict::json::error(&fleet.server, failure);
         text.push('\n');
     }
     text
@@ -23,34 +22,25 @@ pub fn lines(fleet: &Fleet) -> String {
 
 /// The object of one run, without the end of its line.
 pub fn object(member: &Member) -> String {
-    let mut row = Row::of(&member.judged());
-    // A metric tells roles, and not which process or kind.
-    row.forget_processes();
-    to_line(&FleetRow {
-        row,
-        labels: &member.labels,
-        job: member.job.as_deref(),
+    let mut row = verdict::json::row(&member.judged());
+    // A metric has roles, but neither processes nor kinds of memory.
+    for blame in row["blame"].as_array_mut().into_iter().flatten() {
+        blame["pid"] = Value::Null;
+        blame["kind"] = Value::Null;
+    }
+    let more = object! {
+        labels: member.labels,
+        job: member.job,
         now_bytes: member.now.0,
-        ended_s: Plain(member.ended.map(|time| time.0)),
-    })
-}
-
-#[derive(Serialize)]
-struct FleetRow<'a> {
-    #[serde(flatten)]
-    row: Row<'a>,
-    labels: &'a BTreeMap<String, String>,
-    job: Option<&'a str>,
-    now_bytes: u64,
-    ended_s: Plain,
+        ended_s: member.ended.map(|time| time.0),
+    };
+    merged([row, more]).to_string()
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
-
     use super::*;
-    use leveloff_text::samples::fleet;
+    use leveloff_text::cases::fleet;
 
     #[test]
     fn a_line_is_what_judge_says_and_more() {

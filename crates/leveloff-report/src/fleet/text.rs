@@ -2,6 +2,7 @@
 
 use leveloff_classifier::verdict::Verdict;
 use leveloff_model::process::printable;
+use leveloff_text::finding::finding_words;
 use leveloff_text::fleet::{Fleet, Member, Sheet, tally};
 use leveloff_text::number::thousands;
 use leveloff_text::page::{Page, columns};
@@ -100,9 +101,10 @@ fn findings(fleet: &Fleet) -> String {
         let mut label = "found";
         for finding in &member.verdict.findings {
             page.gap();
-            let text = format!("{}: {}", member.name, finding.text);
+            let words = finding_words(finding);
+            let text = format!("{}: {}", member.name, words.text);
             page.row(label, &printable(text.as_bytes()));
-            page.hanging("", &format!("→ {}", printable(finding.next.as_bytes())), 2);
+            page.hanging("", &format!("→ {}", printable(words.next.as_bytes())), 2);
             label = "";
         }
         for note in &member.notes {
@@ -121,7 +123,7 @@ fn findings(fleet: &Fleet) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use leveloff_text::samples::{fleet, member};
+    use leveloff_text::cases::{fleet, member};
 
     #[test]
     fn the_table_has_what_was_asked_for() {

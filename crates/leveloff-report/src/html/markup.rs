@@ -93,6 +93,55 @@ impl Markup {
         self.raw("</section>\n")
     }
 
+    /// The beginning of a table that scrolls by itself, named by the heading with this id. A column has a
+    /// class (`n` for numbers) and a name.
+    pub fn table(
+        &mut self,
+        heading: &'static str,
+        caption: &str,
+        columns: &[(&'static str, &str)],
+    ) -> &mut Markup {
+        self.raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"");
+        self.raw(heading).raw("\"><table>");
+        self.element("caption", caption).raw("\n<thead><tr>");
+        for (class, name) in columns {
+            self.raw("<th scope=\"col\" class=\"").raw(class);
+            self.raw("\">").text(name).raw("</th>");
+        }
+        self.raw("</tr></thead>\n<tbody>\n")
+    }
+
+    /// A row of a table: its name, then numbers.
+    pub fn row(&mut self, name: &str, numbers: &[String]) -> &mut Markup {
+        self.raw("<tr>").element("th scope=\"row\"", name);
+        for number in numbers {
+            self.element("td class=\"n\"", number);
+        }
+        self.raw("</tr>\n")
+    }
+
+    /// The end of a table.
+    pub fn end_table(&mut self) -> &mut Markup {
+        self.raw("</tbody></table></div>\n")
+    }
+
+    /// A list of texts; nothing when there are none.
+    pub fn list<T: AsRef<str>>(
+        &mut self,
+        class: &'static str,
+        items: impl IntoIterator<Item = T>,
+    ) -> &mut Markup {
+        let mut items = items.into_iter().peekable();
+        if items.peek().is_none() {
+            return self;
+        }
+        self.raw("<ul class=\"").raw(class).raw("\">\n");
+        for item in items {
+            self.element("li", item.as_ref()).raw("\n");
+        }
+        self.raw("</ul>\n")
+    }
+
     /// A term and what is said of it. Nothing, when there is nothing to say.
     pub fn term(&mut self, term: &str, about: Option<&str>) -> &mut Markup {
         if let Some(about) = about {

@@ -1,220 +1,122 @@
 //! A run for programs: one JSON object.
 //!
-//! What `judge` says of it comes first, under the same names; then what only a report knows. Amounts
-//! are bytes, times are seconds, and what is not known is null.
+//! The keys of `leveloff judge --json` come first, under the same names; then what only a report has.
+//! Amounts are bytes, times are seconds, and what is not known is null.
 
 mod curves;
 mod environment;
 
 use leveloff_classifier::observation::XUnit;
-use leveloff_classifier::run_curves::{RunEvent, RunEventKind};
+use leveloff_classifier::run_curves::{RunEvent, RunEventKind, Series};
 use leveloff_model::training_counters::GrownTensors;
 use leveloff_text::sizing::Sizing;
-use serde::Serialize;
+use serde_json::Value;
 
+use crate::json::{list, merged, object};
 use crate::run_report::{Member, Part, RunReport};
-use crate::verdict::json::{Plain, Row, to_line};
-use curves::CurvesRow;
-use environment::EnvironmentRow;
+use crate::verdict;
 
-/// What this document calls itself.
+/// The name of this format.
 pub const FORMAT: &str = "leveloff-report";
 
-/// Its version: raised when a name goes or changes its meaning, not when one is added.
+/// Its version: raised when a key is removed or changes its meaning, not when one is added.
 pub const VERSION: u32 = 1;
 
 /// The document, with the end of its line.
 pub fn document(report: &RunReport) -> String {
-    let judged = report.judged();
-    let mut text = to_line(&ReportRow {
-        judged: Row::of(&judged),
-        parts: report.parts.iter().map(PartRow::of).collect(),
-        tensors_grown: report.grown.iter().map(GrownRow::of).collect(),
+    let more = object! {
+        parts: list(&report.parts, part_row),
+        tensors_grown: list(&report.grown, grown_row),
         trimmed_bytes: report.trimmed().map(|trimmed| trimmed.0),
-        members: report.members.iter().map(MemberRow::of).collect(),
+        members: list(&report.members, member_row),
         members_left_out: report.members_left_out,
-        sizing: SizingRow {
-            host: report.host_sizing.as_ref().map(MachineRow::of),
-            gpu: report.gpu_sizing.as_ref().map(MachineRow::of),
+        sizing: object! {
+            host: report.host_sizing.as_ref().map(sizing_row),
+            gpu: report.gpu_sizing.as_ref().map(sizing_row),
         },
-        environment: EnvironmentRow::of(report),
-        events: report.curves.events().iter().map(EventRow::of).collect(),
+        environment: environment::row(report),
+        events: list(report.curves.events(), event_row),
         events_are_thinned: report.curves.events_are_thinned(),
-        curves: CurvesRow::of(&report.curves, report.verdict.x_unit == XUnit::Second),
+        curves: curves::row(&report.curves, report.verdict.x_unit == XUnit::Second),
         format: FORMAT,
         version: VERSION,
-        tool: &report.tool,
-    });
-    text.push('\n');
-    text
+        tool: report.tool,
+    };
+    merged([verdict::json::row(&report.judged()), more]).to_string() + "\n"
 }
 
-#[derive(Serialize)]
-struct ReportRow<'a> {
-    #[serde(flatten)]
-    judged: Row<'a>,
-    parts: Vec<PartRow>,
-    tensors_grown: Vec<GrownRow<'a>>,
-    trimmed_bytes: Option<u64>,
-    members: Vec<MemberRow<'a>>,
-    members_left_out: u64,
-    sizing: SizingRow,
-    environment: EnvironmentRow<'a>,
-    events: Vec<EventRow<'a>>,
-    events_are_thinned: bool,
-    curves: CurvesRow,
-    format: &'static str,
-    version: u32,
-    tool: &'a str,
+/// `bytes` or `count`.
+fn unit(series: Series) -> &'static str {
+    if series.is_bytes() { "bytes" } else { "count" }
 }
 
-#[derive(Serialize)]
-struct PartRow {
-    series: &'static str,
-    unit: &'static str,
-    baseline: Plain,
-    settled: Plain,
-    peak: Plain,
-    growth: Plain,
-    rate: Plain,
-    rate_low: Plain,
-    rate_high: Plain,
-    share: Plain,
-    rss_bytes: Option<u64>,
-    processes: Option<u32>,
-}
-
-#[derive(Serialize)]
-struct GrownRow<'a> {
-    what: &'a str,
-    more: u64,
-    more_bytes: u64,
-}
-
-#[derive(Serialize)]
-struct MemberRow<'a> {
-    pid: i32,
-    role: &'static str,
-    why: Option<&'a str>,
-    rank: Option<u32>,
-    depth: usize,
-    command: Option<&'a [String]>,
-    first_bytes: u64,
-    newest_bytes: u64,
-    peak_bytes: u64,
-    rss_bytes: u64,
-    first_seen_s: Plain,
-    last_seen_s: Plain,
-    is_there: bool,
-}
-
-#[derive(Serialize)]
-struct SizingRow {
-    host: Option<MachineRow>,
-    gpu: Option<MachineRow>,
-}
-
-#[derive(Serialize)]
-struct MachineRow {
-    baseline_bytes: Plain,
-    warmup_end_x: Plain,
-    level_bytes: Plain,
-    peak_bytes: Plain,
-    needed_bytes: Plain,
-    comfortable_bytes: Plain,
-}
-
-#[derive(Serialize)]
-struct EventRow<'a> {
-    x: Plain,
-    t_s: Plain,
-    kind: &'static str,
-    epoch: Option<u64>,
-    name: Option<&'a str>,
-}
-
-impl PartRow {
-    fn of(part: &Part) -> PartRow {
-        PartRow {
-            series: part.series.name(),
-            unit: if part.series.is_bytes() {
-                "bytes"
-            } else {
-                "count"
-            },
-            baseline: Plain(Some(part.baseline)),
-            settled: Plain(Some(part.settled)),
-            peak: Plain(Some(part.peak)),
-            growth: Plain(Some(part.growth())),
-            rate: Plain(part.rate.map(|rate| rate.value)),
-            rate_low: Plain(part.rate.map(|rate| rate.low)),
-            rate_high: Plain(part.rate.map(|rate| rate.high)),
-            share: Plain(part.share),
-            rss_bytes: part.rss.map(|rss| rss.0),
-            processes: part.processes,
-        }
+fn part_row(part: &Part) -> Value {
+    object! {
+        series: part.series.name(),
+        unit: unit(part.series),
+        baseline: part.baseline,
+        settled: part.settled,
+        peak: part.peak,
+        growth: part.growth(),
+        rate: part.rate.map(|rate| rate.value),
+        rate_low: part.rate.map(|rate| rate.low),
+        rate_high: part.rate.map(|rate| rate.high),
+        share: part.share,
+        rss_bytes: part.rss.map(|rss| rss.0),
+        processes: part.processes,
     }
 }
 
-impl GrownRow<'_> {
-    fn of(grown: &GrownTensors) -> GrownRow<'_> {
-        GrownRow {
-            what: &grown.what,
-            more: grown.more,
-            more_bytes: grown.more_bytes.0,
-        }
+fn grown_row(grown: &GrownTensors) -> Value {
+    object! {
+        what: grown.what,
+        more: grown.more,
+        more_bytes: grown.more_bytes.0,
     }
 }
 
-impl MemberRow<'_> {
-    fn of(member: &Member) -> MemberRow<'_> {
-        MemberRow {
-            pid: member.pid.0,
-            role: member.role.name(),
-            why: member.why.as_deref(),
-            rank: member.rank.map(|rank| rank.0),
-            depth: member.depth,
-            command: member.command.as_deref(),
-            first_bytes: member.first.0,
-            newest_bytes: member.newest.0,
-            peak_bytes: member.peak.0,
-            rss_bytes: member.rss.0,
-            first_seen_s: Plain(member.seen.map(|seen| seen.0.0)),
-            last_seen_s: Plain(member.seen.map(|seen| seen.1.0)),
-            is_there: member.is_there,
-        }
+fn member_row(member: &Member) -> Value {
+    object! {
+        pid: member.pid.0,
+        role: member.role.name(),
+        why: member.why,
+        rank: member.rank.map(|rank| rank.0),
+        depth: member.depth,
+        command: member.command,
+        first_bytes: member.first.0,
+        newest_bytes: member.newest.0,
+        peak_bytes: member.peak.0,
+        rss_bytes: member.rss.0,
+        first_seen_s: member.seen.map(|seen| seen.0.0),
+        last_seen_s: member.seen.map(|seen| seen.1.0),
+        is_there: member.is_there,
     }
 }
 
-impl MachineRow {
-    fn of(sizing: &Sizing) -> MachineRow {
-        let whole = |bytes: f64| Plain(Some(bytes.round()));
-        MachineRow {
-            baseline_bytes: whole(sizing.baseline),
-            warmup_end_x: Plain(sizing.warmup_end_x),
-            level_bytes: whole(sizing.level),
-            peak_bytes: whole(sizing.peak),
-            needed_bytes: whole(sizing.needed),
-            comfortable_bytes: whole(sizing.comfortable),
-        }
+fn sizing_row(sizing: &Sizing) -> Value {
+    object! {
+        baseline_bytes: sizing.baseline.round(),
+        warmup_end_x: sizing.warmup_end_x,
+        level_bytes: sizing.level.round(),
+        peak_bytes: sizing.peak.round(),
+        needed_bytes: sizing.needed.round(),
+        comfortable_bytes: sizing.comfortable.round(),
     }
 }
 
-impl EventRow<'_> {
-    fn of(event: &RunEvent) -> EventRow<'_> {
-        let (kind, epoch, name) = match &event.kind {
-            RunEventKind::Evaluation => ("evaluation", None, None),
-            RunEventKind::Checkpoint => ("checkpoint", None, None),
-            RunEventKind::Epoch(epoch) => ("epoch", Some(*epoch), None),
-            RunEventKind::Named(name) => ("named", None, Some(name.as_str())),
-        };
-        EventRow {
-            x: Plain(event.x),
-            t_s: Plain(event.t),
-            kind,
-            epoch,
-            name,
-        }
+fn event_row(event: &RunEvent) -> Value {
+    let (kind, epoch, name) = match &event.kind {
+        RunEventKind::Evaluation => ("evaluation", None, None),
+        RunEventKind::Checkpoint => ("checkpoint", None, None),
+        RunEventKind::Epoch(epoch) => ("epoch", Some(*epoch), None),
+        RunEventKind::Named(name) => ("named", None, Some(name.as_str())),
+    };
+    object! {
+        x: event.x,
+        t_s: event.t,
+        kind: kind,
+        epoch: epoch,
+        name: name,
     }
 }
 

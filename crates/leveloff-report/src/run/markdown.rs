@@ -11,18 +11,19 @@ mod setting;
 use leveloff_classifier::verdict::{ClockTick, RunVerdict, Subject, Verdict};
 use leveloff_model::training_counters::GrownTensors;
 use leveloff_text::evidence::{bound, memory_beside, warmup};
+use leveloff_text::finding::finding_words;
 use leveloff_text::number::more_or_less;
 use leveloff_text::rate::MemoryRate;
-use leveloff_text::sizing::{Sizing, whole};
 use leveloff_text::subject::{things, words};
 use leveloff_text::verdict::{
-    Headline, blame_words, blamed_since, bytes, clock_words, growth_with_interval,
-    is_from_the_start, risk_words, sentence, settling, verdict_words, what_to_try,
+    Headline, blame_words, blamed_since, capitalised, clock_words, growth_with_interval,
+    risk_words, sentence, settling, verdict_words, what_to_try,
 };
 use leveloff_text::x_position::XPosition;
 
 use crate::markdown::{code, prose};
 use crate::run::ruled_out::ruled_out;
+use crate::run::sizing;
 use crate::run::text_chart::text_chart;
 use crate::run::trim::trim_words;
 use crate::run_report::RunReport;
@@ -51,7 +52,7 @@ fn write_grown_tensors(report: &RunReport, page: &mut Document) {
     if report.grown.is_empty() {
         return;
     }
-    page.heading("Tensors that became more");
+    page.heading("Tensors that grew in number");
     let row = |grown: &GrownTensors| {
         let more = more_or_less(grown.more as f64);
         vec![code(&grown.what), more, format!("+{}", grown.more_bytes)]
@@ -151,14 +152,12 @@ fn write_cause(report: &RunReport, page: &mut Document) {
         .filter(|clock| clock.tick != ClockTick::Step);
     items.extend(clock.map(|clock| prose(&clock_words(clock, run))));
     for finding in &run.findings {
-        let next = match &*finding.next {
-            "" => String::new(),
-            next => format!(" Next: {}", prose(next)),
-        };
+        let words = finding_words(finding);
         items.push(format!(
-            "{}: {}.{next}",
-            code(finding.name),
-            prose(&finding.text)
+            "{}: {}. Next: {}",
+            code(finding.name()),
+            prose(&words.text),
+            prose(&words.next)
         ));
     }
     items.extend(trim_words(report).map(|trim| prose(&trim)));
@@ -171,56 +170,23 @@ fn write_cause(report: &RunReport, page: &mut Document) {
     }
 }
 
-/// What a machine for this run needs.
+/// What a machine for this run needs, a column for each machine.
 fn write_sizing(report: &RunReport, page: &mut Document) {
-    let sizings = [("host", report.host_sizing), ("GPU", report.gpu_sizing)];
-    let known: Vec<(&str, Sizing)> = sizings
-        .into_iter()
-        .filter_map(|(name, sizing)| Some((name, sizing?)))
-        .collect();
-    if report.host_sizing.is_none() || known.is_empty() {
+    if report.host_sizing.is_none() {
         return;
     }
     page.heading("Sizing");
-    let unit = report.verdict.x_unit;
-    let row = |name: &str, cell: &dyn Fn(&Sizing) -> String| {
-        let cells = known.iter().map(|(_, sizing)| cell(sizing));
-        std::iter::once(name.to_owned())
-            .chain(cells)
-            .collect::<Vec<String>>()
-    };
-    let is_from_the_start = is_from_the_start(&report.verdict.memory);
-    let warmup_end = |sizing: &Sizing| match sizing.warmup_end_x {
-        Some(_) if is_from_the_start => "none seen".to_owned(),
-        Some(x) => XPosition::new(x, unit).to_string(),
-        None => String::new(),
-    };
+    let machines = sizing::cells(report);
     let head: Vec<&str> = std::iter::once("")
-        .chain(known.iter().map(|(name, _)| *name))
+        .chain(machines.iter().map(|(name, _)| *name))
         .collect();
-    page.table(
-        &head,
-        &[
-            row("baseline (model loaded)", &|sizing| {
-                bytes(sizing.baseline).to_string()
-            }),
-            row("end of warmup", &warmup_end),
-            row("level", &|sizing| bytes(sizing.level).to_string()),
-            row("peak", &|sizing| bytes(sizing.peak).to_string()),
-            row("needed (10 % above the peak)", &|sizing| {
-                whole(sizing.needed)
-            }),
-            row("comfortable", &|sizing| whole(sizing.comfortable)),
-        ],
-    );
-}
-
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    match letters.next() {
-        Some(first) => first.to_uppercase().chain(letters).collect(),
-        None => String::new(),
-    }
+    let row = |(index, name): (usize, &&str)| {
+        let cells = machines.iter().map(|(_, cells)| cells[index].clone());
+        std::iter::once((*name).to_owned()).chain(cells).collect()
+    };
+    let rows: Vec<Vec<String>> = sizing::CELLS.iter().enumerate().map(row).collect();
+    page.table(&head, &rows);
+    page.paragraph(sizing::LEGEND);
 }
 
 #[cfg(test)]

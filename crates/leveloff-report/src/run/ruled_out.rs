@@ -81,14 +81,14 @@ fn level(subject: Subject, judgement: &Judgement, run: &RunVerdict) -> Option<St
     let bound = at_most.map_or_else(String::new, |most| {
         format!(", no growth faster than {most}")
     });
-    Some(format!("level at {}{bound}", written(subject, level)))
+    Some(format!("level at {}{bound}", written(subject, level.0)))
 }
 
 /// Of what the judge saw no rise in.
 fn unchanged(subject: Subject, part: &Part, run: &RunVerdict) -> Option<String> {
     let most = match things(subject) {
         Some(_) => 0.0,
-        None => NO_RISE * run.memory.material,
+        None => NO_RISE * run.memory.material.0,
     };
     let [begun, ended] = [part.baseline, part.settled].map(|amount| written(subject, amount));
     (part.growth() <= most).then(|| format!("{begun} in the beginning, {ended} in the end"))

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use leveloff_classifier::finding::Finding;
+
 use super::RunReport;
 use crate::redact::Redaction;
 use crate::secrets;
@@ -46,11 +48,11 @@ impl RunReport {
         let kernel = background.kernel.iter_mut();
         let path = background.cgroup.iter_mut().map(|group| &mut group.path);
         let why = self.members.iter_mut().flat_map(|member| &mut member.why);
-        let findings = self.verdict.findings.iter_mut();
-        let findings = findings.flat_map(|finding| [&mut finding.text, &mut finding.next]);
         let told = self.notes.iter_mut().chain(&mut background.gaps);
-        let grown = self.grown.iter_mut().map(|grown| &mut grown.what);
-        let told = told.chain(grown).chain(findings);
+        let findings = self.verdict.findings.iter_mut();
+        let named = findings.flat_map(Finding::grown_tensors_mut);
+        let grown = named.chain(&mut self.grown);
+        let told = told.chain(grown.map(|grown| &mut grown.what));
         for text in told.chain(kernel).chain(path).chain(why) {
             *text = change(text);
         }
@@ -66,10 +68,12 @@ impl RunReport {
         let of_members = self.members.iter().map(|member| &member.command);
         let commands = of_members.chain([&self.background.command]);
         let told = self.notes.iter().chain(&self.background.gaps);
-        let findings = self.verdict.findings.iter();
-        let findings = findings.flat_map(|finding| [&finding.text, &finding.next]);
-        let grown = self.grown.iter().map(|grown| &grown.what);
-        let told = told.chain(grown).chain(findings);
+        let named = self
+            .verdict
+            .findings
+            .iter()
+            .flat_map(Finding::grown_tensors);
+        let told = told.chain(named.chain(&self.grown).map(|grown| &grown.what));
         for text in commands.flatten().flatten().chain(told) {
             look(text);
         }

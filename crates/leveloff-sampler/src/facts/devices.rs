@@ -1,4 +1,4 @@
-//! GPU devices that a process holds open, from the links in its `fd`.
+//! GPU devices that a process has open, from the links in its `fd`.
 
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -8,8 +8,8 @@ use std::path::Path;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GpuDevices(pub Vec<String>);
 
-/// A process with more descriptors than this is looked at no further: a leak of descriptors must
-/// not become ours of time. Far above what a training process holds.
+/// How many descriptors are read, so that a process that leaks descriptors does not cost much time. Far more
+/// than a training process has.
 const MOST_DESCRIPTORS: usize = 16_384;
 
 /// Reads the links in a `fd` directory.
@@ -29,8 +29,8 @@ pub fn read(directory: &Path) -> io::Result<GpuDevices> {
 }
 
 impl GpuDevices {
-    /// The device by which it computes: CUDA opens nvidia-uvm and ROCm kfd, while monitors and
-    /// screens need neither. A render node may be either.
+    /// The device that it computes on: CUDA opens nvidia-uvm and ROCm kfd, monitoring and drawing open
+    /// neither. A render node may serve both.
     pub fn compute(&self) -> Option<&str> {
         let computes = |name: &&String| {
             name.starts_with("/dev/nvidia-uvm")

@@ -1,12 +1,12 @@
-//! What a process's environment says about ranks and jobs. Nothing else of it is kept: the rest
-//! holds people's passwords and tokens.
+//! Ranks and jobs in a process's environment. Nothing else is kept, because an environment holds passwords
+//! and tokens.
 
 use leveloff_model::process::Rank;
 
 use crate::kernel::keyed::leading_number;
 
-/// The few variables that launchers set, as they were when the program was executed. What the
-/// program changed since does not show.
+/// The variables that launchers set, with their values when the program was executed. Later changes are not
+/// visible.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Environment {
     /// RANK.
@@ -35,10 +35,10 @@ pub struct Environment {
     pub job_name: Option<String>,
     /// POD_NAME, likewise.
     pub pod_name: Option<String>,
-    /// JOB_COMPLETION_INDEX: which pod of an indexed Kubernetes job it is. Of the processes in a pod it
-    /// says nothing, so it makes nobody a rank.
+    /// JOB_COMPLETION_INDEX: which pod of an indexed Kubernetes job it is. It is the same for all processes of
+    /// a pod, so it is no rank.
     pub pod_index: Option<Rank>,
-    /// TORCH_WARM_POOL=0: torch sets it before it spawns compile workers, for their sake.
+    /// TORCH_WARM_POOL=0, which torch sets for the compile workers that it spawns.
     pub compile_pool_forbidden: bool,
 }
 
@@ -58,7 +58,7 @@ pub fn parse(text: &[u8]) -> Option<Environment> {
 }
 
 impl Environment {
-    /// Its rank by whichever launcher told it, torch's own word first.
+    /// Its rank from any launcher, torch's own variable first.
     pub fn any_rank(&self) -> Option<Rank> {
         self.rank
             .or(self.mpi_rank)
@@ -81,7 +81,7 @@ impl Environment {
         Some(format!("SLURM_JOB_ID={job}.{step}"))
     }
 
-    /// What people call its job: by what they set themselves, then by what a scheduler set.
+    /// The name of its job: set by the user, or else by a scheduler.
     pub fn job_title(&self) -> Option<&str> {
         let titles = [&self.job_name, &self.slurm_job_name, &self.slurm_job];
         let mut titles = titles.into_iter().chain([&self.pod_name]);

@@ -1,4 +1,4 @@
-//! A look into a program's own file, for frameworks that are linked into it.
+//! Searches an executable for a framework that is linked into it.
 //!
 //! candle leaves no library behind. Its panic messages name their source files, and those names
 //! stay in a stripped executable, near its beginning where the read-only data is.
@@ -11,8 +11,8 @@ use std::path::Path;
 use leveloff_model::units::Bytes;
 use memchr::memmem;
 
-/// Programs with less in memory are not looked into: the smallest candle trainer that was
-/// measured, two layers of 64, held 14 MB.
+/// Programs with less memory are not searched: the smallest measured candle trainer, two layers of 64, had
+/// 14 MB.
 pub const SMALLEST_TRAINER: Bytes = Bytes(8 << 20);
 
 /// How much of a file is searched. Read-only data precedes code, so more would find no more.
@@ -24,8 +24,7 @@ const PACKAGED: [&[u8]; 6] = [
     b"/usr/", b"/bin/", b"/sbin/", b"/lib/", b"/lib64/", b"/snap/",
 ];
 
-/// The program that `exe` links to has candle in it. A file that may not be read has not, as far as
-/// anyone can tell.
+/// Whether the program that `exe` links to contains candle. `false` for a file that may not be read.
 pub fn names_candle(exe: &Path) -> bool {
     match std::fs::read_link(exe) {
         Ok(target) if !is_packaged(target.as_os_str().as_bytes()) => {
@@ -36,7 +35,7 @@ pub fn names_candle(exe: &Path) -> bool {
 }
 
 fn is_packaged(path: &[u8]) -> bool {
-    // /usr/local is where people put their own.
+    // Users install their own programs in /usr/local.
     !path.starts_with(b"/usr/local/") && PACKAGED.iter().any(|prefix| path.starts_with(prefix))
 }
 
@@ -46,17 +45,17 @@ fn contains_candle(mut file: impl Read) -> bool {
         match file.by_ref().take(CHUNK as u64).read_to_end(&mut window) {
             Ok(0) | Err(_) => return false,
             Ok(_) if names_a_source(&window) => return true,
-            // What is kept is longer than a path, so that none is lost at a cut.
+            // Keeps more than a path, so that none is lost between two chunks.
             Ok(_) => drop(window.drain(..window.len().saturating_sub(LONGEST_PATH))),
         }
     }
     false
 }
 
-/// `candle-core-0.9.1/src/` from a registry or `candle-core/src/` from a checkout; the bare name
-/// may be in any program that talks about candle.
+/// `candle-core-0.9.1/src/` from a registry or `candle-core/src/` from a checkout; the bare name may be in
+/// any program that mentions candle.
 fn names_a_source(window: &[u8]) -> bool {
-    // Put together at run time: as a constant beside the next one, it would be in our own file.
+    // Joined at run time: as a constant beside the next one, it would match leveloff's own executable.
     let name = ["candle", "core"].join("-");
     memmem::find_iter(window, &name).any(|at| {
         let rest = &window[at + name.len()..];

@@ -5,7 +5,7 @@ use memchr::memmem;
 use super::base_name;
 use crate::kernel::smaps::mapping_path;
 
-/// What does the training in a process.
+/// A framework that trains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Framework {
     /// PyTorch from Python.
@@ -20,7 +20,7 @@ pub enum Framework {
     Candle,
 }
 
-/// What a process's mappings tell.
+/// What a process's mappings show.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Libraries {
     /// The framework; the first of [`Framework`] when there are several, since programs that train
@@ -28,11 +28,11 @@ pub struct Libraries {
     pub framework: Option<Framework>,
     /// What it was recognised by: the library's file name.
     pub evidence: String,
-    /// It draws windows, so a GPU that it holds open need not compute.
+    /// It draws windows, so an open GPU does not mean that it computes.
     pub displays: bool,
 }
 
-/// File names that give a framework away, by how they begin.
+/// Prefixes of file names that identify a framework.
 const NAMES: [(&str, Framework); 8] = [
     ("libtorch_python.so", Framework::Torch),
     ("libtorch_cpu.so", Framework::TorchNative),
@@ -47,7 +47,7 @@ const NAMES: [(&str, Framework); 8] = [
 
 const DISPLAY_NAMES: [&str; 3] = ["libX11.so", "libwayland-client.so", "libwayland-server.so"];
 
-/// Reads a `maps`. Only the names are searched for, never line by line: a training process has
+/// Parses a `maps`. It searches for the names and does not go through the lines: a training process has
 /// thousands of mappings.
 pub fn parse(maps: &[u8]) -> Libraries {
     let displays = DISPLAY_NAMES
@@ -66,7 +66,7 @@ pub fn parse(maps: &[u8]) -> Libraries {
     }
 }
 
-/// The framework that a `maps` shows, and the path of the library that gives it away.
+/// The framework in a `maps`, and the path of its library.
 pub(crate) fn framework(maps: &[u8]) -> Option<(Framework, &[u8])> {
     NAMES
         .iter()

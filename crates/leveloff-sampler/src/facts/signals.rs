@@ -1,6 +1,8 @@
-//! Signals that a process ignores or handles: what it set up for itself shows here, whatever it is
-//! called. A dataloader worker of any torch since 0.4 catches SIGBUS, SIGFPE, SIGSEGV and SIGTERM
-//! in C; a compile worker ignores SIGINT, so that Ctrl-C is the trainer's to handle.
+//! Signals that a process ignores or handles, which show what it set up for itself. A dataloader worker of
+//! any torch since 0.4 handles SIGBUS, SIGFPE, SIGSEGV and SIGTERM in C; a compile worker ignores SIGINT, so
+//! that only the trainer handles Ctrl-C.
+
+use crate::kernel::status;
 
 /// The signal dispositions in a `status`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -17,20 +19,20 @@ const INTERRUPT: u64 = mask(2);
 const LOADER: u64 = mask(7) | mask(8) | mask(11) | mask(15);
 
 /// Reads both masks of a `status`; `None` when one is not there.
-pub fn parse(status: &[u8]) -> Option<Signals> {
+pub fn parse(text: &[u8]) -> Option<Signals> {
     Some(Signals {
-        ignored: mask_of(status, b"SigIgn:")?,
-        caught: mask_of(status, b"SigCgt:")?,
+        ignored: status::ignored_signals(text)?,
+        caught: status::caught_signals(text)?,
     })
 }
 
 impl Signals {
-    /// Ctrl-C does nothing to it.
+    /// Whether it ignores Ctrl-C.
     pub fn ignores_interrupt(self) -> bool {
         self.ignored & INTERRUPT != 0
     }
 
-    /// It handles what a dataloader worker handles.
+    /// Whether it handles the signals that a dataloader worker handles.
     pub fn catches_as_loader(self) -> bool {
         self.caught & LOADER == LOADER
     }
@@ -38,13 +40,6 @@ impl Signals {
 
 const fn mask(signal: u32) -> u64 {
     1 << (signal - 1)
-}
-
-fn mask_of(status: &[u8], key: &[u8]) -> Option<u64> {
-    let line = status
-        .split(|&b| b == b'\n')
-        .find_map(|line| line.strip_prefix(key))?;
-    u64::from_str_radix(std::str::from_utf8(line).ok()?.trim(), 16).ok()
 }
 
 #[cfg(test)]

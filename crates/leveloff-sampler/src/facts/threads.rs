@@ -1,4 +1,4 @@
-//! Threads that torch names, and that only a process which trains has.
+//! Threads with names that torch gives them and that only a training process has.
 
 use std::io;
 use std::path::Path;
@@ -9,8 +9,8 @@ use leveloff_model::process::printable;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TrainingThreads(pub Vec<String>);
 
-/// How the names begin (torch 2.5 and later): the backward pass, the process groups, the store at
-/// which ranks meet. `pt_data_worker`, which says the opposite, is not among them.
+/// Prefixes of the names (torch 2.5 and later): the backward pass, the process groups, the store of the
+/// rendezvous. `pt_data_worker` is the name of a process that does not train.
 const NAMES: [&[u8]; 6] = [
     b"pt_autograd",
     b"pt_nccl",
@@ -20,14 +20,14 @@ const NAMES: [&[u8]; 6] = [
     b"pt_reentrant",
 ];
 
-/// A process with more threads than this is looked at no further.
+/// How many threads are read.
 const MOST_THREADS: usize = 4096;
 
 /// Reads the names in a `task` directory.
 pub fn read(directory: &Path) -> io::Result<TrainingThreads> {
     let mut names = Vec::new();
     for entry in std::fs::read_dir(directory)?.take(MOST_THREADS) {
-        // A thread that ended since it was listed is no error.
+        // A thread that has ended since it was listed is no error.
         if let Ok(name) = entry.and_then(|entry| std::fs::read(entry.path().join("comm")))
             && NAMES.iter().any(|known| name.starts_with(known))
         {

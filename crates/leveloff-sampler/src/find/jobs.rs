@@ -1,4 +1,4 @@
-//! What belongs together: the ranks of a job, and the tree below it with its orphans.
+//! Groups processes into jobs: the ranks of a job, and the tree below it with its orphans.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -6,24 +6,24 @@ use leveloff_model::process::{Pid, Role};
 
 use super::machine::Machine;
 use crate::facts::Environment;
-use crate::roles::{self, is_ours, is_wrapper, named_parent};
+use crate::roles::{self, is_leveloff, is_wrapper, named_parent};
 
 /// A job in terms of the machine's processes.
 pub(super) struct Job {
     pub(super) name: Option<String>,
     pub(super) root: Pid,
     pub(super) members: Vec<usize>,
-    /// The process that the user asked for.
-    pub(super) asked: Option<Pid>,
+    /// The process that the user named.
+    pub(super) named: Option<Pid>,
 }
 
 /// Every job that has a trainer.
 pub(super) fn all(machine: &Machine) -> Vec<Job> {
     let assignments = roles::assign(&machine.processes, None);
-    let part: Vec<Role> = assignments.iter().map(|one| one.role).collect();
-    let trainers = (0..part.len()).filter(|&index| part[index] == Role::Trainer);
+    let found: Vec<Role> = assignments.iter().map(|one| one.role).collect();
+    let trainers = (0..found.len()).filter(|&index| found[index] == Role::Trainer);
     let groups = trainers
-        .map(|index| Group::around(machine, index, &part))
+        .map(|index| Group::around(machine, index, &found))
         .collect();
     merged(groups)
         .into_iter()
@@ -32,25 +32,25 @@ pub(super) fn all(machine: &Machine) -> Vec<Job> {
 }
 
 /// The job that a process is in; all jobs below it; else the tree below it, whatever that is.
-pub(super) fn around(machine: &Machine, asked: usize) -> Vec<Job> {
-    let pid = machine.processes[asked].pid();
+pub(super) fn around(machine: &Machine, named: usize) -> Vec<Job> {
+    let pid = machine.processes[named].pid();
     let (mut within, others): (Vec<Job>, Vec<Job>) = all(machine)
         .into_iter()
-        .partition(|job| job.members.contains(&asked));
+        .partition(|job| job.members.contains(&named));
     if within.is_empty() {
         let is_below = |job: &Job| {
             machine
                 .index(job.root)
-                .is_some_and(|root| machine.ancestors(root).any(|above| above == asked))
+                .is_some_and(|root| machine.ancestors(root).any(|above| above == named))
         };
         within = others.into_iter().filter(is_below).collect();
         // One job below a process that the user named is that process's job.
         if within.len() < 2 {
-            within = vec![tree_of(machine, asked)];
+            within = vec![tree_of(machine, named)];
         }
     }
     for job in &mut within {
-        job.asked = Some(pid);
+        job.named = Some(pid);
     }
     within
 }
@@ -60,12 +60,12 @@ pub(super) fn matching(machine: &Machine, matches: &[usize]) -> Vec<Job> {
     let (mut jobs, _): (Vec<Job>, Vec<Job>) = all(machine)
         .into_iter()
         .partition(|job| matches.iter().any(|found| job.members.contains(found)));
-    for &found in matches {
+    for &matched in matches {
         let is_topmost = !machine
-            .ancestors(found)
+            .ancestors(matched)
             .any(|above| matches.contains(&above));
-        if is_topmost && !jobs.iter().any(|job| job.members.contains(&found)) {
-            let tree = tree_of(machine, found);
+        if is_topmost && !jobs.iter().any(|job| job.members.contains(&matched)) {
+            let tree = tree_of(machine, matched);
             // A wrapper above a job that matched by itself is that job, with its wrapper.
             jobs.retain(|job| {
                 !job.members
@@ -86,18 +86,18 @@ fn tree_of(machine: &Machine, root: usize) -> Job {
     .into_job(machine)
 }
 
-/// Trainers that were found to belong together, by the tops of their trees.
+/// Trainers that belong together, by the roots of their trees.
 struct Group {
     names: Vec<String>,
     roots: Vec<usize>,
 }
 
 impl Group {
-    fn around(machine: &Machine, trainer: usize, part: &[Role]) -> Group {
+    fn around(machine: &Machine, trainer: usize, found: &[Role]) -> Group {
         let environment = machine.processes[trainer].environment.as_ref();
         Group {
             names: environment.and_then(Environment::job).into_iter().collect(),
-            roots: vec![root_of(machine, trainer, part)],
+            roots: vec![root_of(machine, trainer, found)],
         }
     }
 
@@ -111,21 +111,21 @@ impl Group {
             name: self.names.into_iter().next(),
             root: machine.processes[self.roots[0]].pid(),
             members,
-            asked: None,
+            named: None,
         }
     }
 }
 
-/// The top of a trainer's job: launchers, other trainers, and wrappers of one command. A shell that
-/// somebody types into, a terminal, a service manager are none of it.
-fn root_of(machine: &Machine, trainer: usize, part: &[Role]) -> usize {
+/// The root of a trainer's job: launchers, other trainers, and wrappers of one command belong to it. An
+/// interactive shell, a terminal and a service manager do not.
+fn root_of(machine: &Machine, trainer: usize, found: &[Role]) -> usize {
     let belongs = |&above: &usize| {
         let facts = &machine.processes[above];
         let wraps_others = is_wrapper(facts) && machine.living_children(above).count() != 1;
-        // Process 1 collects everybody's orphans, so its tree is not a job.
+        // Process 1 adopts all orphans, so its tree is not a job.
         facts.pid() != Pid(1)
-            && !is_ours(facts)
-            && (part[above] == Role::Trainer || part[above] == Role::Launcher && !wraps_others)
+            && !is_leveloff(facts)
+            && (found[above] == Role::Trainer || found[above] == Role::Launcher && !wraps_others)
     };
     let above = machine.ancestors(trainer).take_while(belongs);
     above.last().unwrap_or(trainer)
@@ -169,8 +169,8 @@ fn merged(groups: Vec<Group>) -> Vec<Group> {
     joined
 }
 
-/// Members whose parent died: compile workers that name their trainer, forks of a member, and what
-/// is left in a member's process group.
+/// Adds members whose parent exited: compile workers that name their trainer, forks of a member, and
+/// processes in a member's process group.
 fn add_orphans(machine: &Machine, members: &mut Vec<usize>, seen: &mut HashSet<usize>) {
     let own_pids: HashSet<Pid> = members
         .iter()

@@ -1,4 +1,4 @@
-//! Every process of the machine that may be looked at, and how many may not.
+//! All processes of the machine that may be read, and how many may not.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -8,7 +8,7 @@ use regex::bytes::Regex;
 
 use crate::facts::{self, Depth, ProcessFacts};
 use crate::proc_root::ProcRoot;
-use crate::roles::is_ours;
+use crate::roles::is_leveloff;
 
 pub(super) struct Machine {
     pub(super) processes: Vec<ProcessFacts>,
@@ -18,7 +18,7 @@ pub(super) struct Machine {
     by_pid: HashMap<Pid, usize>,
     children: Vec<Vec<usize>>,
     forbidden: HashSet<Pid>,
-    /// Ourselves and those above us, whose command lines hold what the user typed.
+    /// leveloff and its ancestors, whose command lines hold what the user typed.
     own: HashSet<Pid>,
 }
 
@@ -31,7 +31,7 @@ impl Machine {
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                     forbidden.insert(pid);
                 }
-                // Gone since it was listed.
+                // It exited since it was listed.
                 Err(_) => {}
             }
         }
@@ -57,7 +57,7 @@ impl Machine {
         self.by_pid.get(&pid).copied()
     }
 
-    /// It is there, but nothing of it may be seen.
+    /// Whether it exists and nothing of it may be read.
     pub(super) fn is_hidden(&self, pid: Pid) -> bool {
         self.forbidden.contains(&pid)
     }
@@ -67,7 +67,7 @@ impl Machine {
             .filter(|&parent| parent != index)
     }
 
-    /// Those above, nearest first; no longer than there are processes, whatever a saved tree says.
+    /// Its ancestors, nearest first; at most as many as there are processes, in case of a damaged tree.
     pub(super) fn ancestors(&self, index: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(self.parent(index), |&above| self.parent(above))
             .take(self.processes.len())
@@ -79,15 +79,14 @@ impl Machine {
         self.children[index].iter().copied().filter(lives)
     }
 
-    /// Adds all below `index`, and itself, to `members`, parents before children. leveloff is no
-    /// part of a run, and what it watches stays where it was found.
+    /// Adds `index` and all its descendants to `members`, parents before children, except leveloff.
     pub(super) fn add_tree(
         &self,
         index: usize,
         members: &mut Vec<usize>,
         seen: &mut HashSet<usize>,
     ) {
-        if is_ours(&self.processes[index]) || !seen.insert(index) {
+        if is_leveloff(&self.processes[index]) || !seen.insert(index) {
             return;
         }
         members.push(index);
@@ -95,27 +94,27 @@ impl Machine {
         while let Some(&at) = members.get(next) {
             next += 1;
             for &child in &self.children[at] {
-                if !is_ours(&self.processes[child]) && seen.insert(child) {
+                if !is_leveloff(&self.processes[child]) && seen.insert(child) {
                     members.push(child);
                 }
             }
         }
     }
 
-    /// Processes whose command line matches: not ours, and not the shell that we were typed into.
+    /// Processes whose command line matches, except leveloff and its ancestors.
     pub(super) fn matches(&self, pattern: &Regex) -> Vec<usize> {
         (0..self.processes.len())
             .filter(|&index| {
                 let facts = &self.processes[index];
                 !facts.command.is_empty()
-                    && !is_ours(facts)
+                    && !is_leveloff(facts)
                     && !self.own.contains(&facts.pid())
                     && pattern.is_match(&facts.command_line())
             })
             .collect()
     }
 
-    /// Its parent died, and whoever collects orphans has it now.
+    /// Whether its parent exited and init or systemd adopted it.
     pub(super) fn is_orphan(&self, index: usize) -> bool {
         match self.parent(index) {
             None => true,
@@ -148,13 +147,13 @@ impl Machine {
     }
 }
 
-/// Our own number as this /proc gives it; a saved tree has none.
+/// The pid of leveloff in this /proc; a saved tree has none.
 fn own_pid(proc_root: &ProcRoot) -> Option<Pid> {
     let link = std::fs::read_link(proc_root.path().join("self")).ok()?;
     link.to_str()?.parse().ok().map(Pid)
 }
 
-/// Mounted with hidepid, /proc leaves others' processes out of its listing.
+/// Whether /proc is mounted with hidepid, so that it does not list processes of other users.
 fn lists_only_own(proc_root: &ProcRoot) -> bool {
     let mounts = std::fs::read_to_string(proc_root.path().join("self/mounts")).unwrap_or_default();
     mounts.lines().any(|line| {

@@ -1,29 +1,29 @@
-//! A member's memory for the listing: one reading, taken now.
+//! Reads the memory of a member for the listing.
 
 use leveloff_model::units::Bytes;
 
-use crate::detail;
 use crate::facts::ProcessFacts;
-use crate::handle::{ProcessHandle, SCRATCH_SIZE, Scratch};
 use crate::kernel::rollup::Rollup;
 use crate::proc_root::ProcRoot;
+use crate::processes::handle::{ProcessHandle, SCRATCH_SIZE, Scratch};
+use crate::pss::reader;
 
-/// What a process holds.
+/// The memory of a process.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MemberMemory {
     /// Every page it maps, shared ones in full; `None` for a zombie.
     pub rss: Option<Bytes>,
-    /// Shared pages divided among those who map them; `None` when it was not read.
+    /// Shared pages divided among the processes that map them; `None` when it was not read.
     pub pss: Option<Bytes>,
     /// Its share of anonymous, shared and swapped memory. An upper bound when `is_estimate`.
     pub memory: Option<Bytes>,
-    /// Shared pages could not be told apart, so they are counted in full.
+    /// Shared pages are counted in full, because PSS was not read.
     pub is_estimate: bool,
 }
 
-/// Reading shared memory walks the page tables while the process waits for its lock: 33 ms at
-/// 2 GiB, 240 ms at 8 GiB. Bigger processes are estimated unless exactness is asked for.
-const READ_WITHOUT_ASKING: Bytes = Bytes(4 << 30);
+/// Reading PSS walks the page tables while the process waits for its lock: 33 ms at 2 GiB, 240 ms at 8 GiB.
+/// Larger processes are estimated unless the user wants exact values.
+const LARGEST_READ: Bytes = Bytes(4 << 30);
 
 /// Reads one process's memory.
 pub(super) fn read(proc_root: &ProcRoot, facts: &ProcessFacts, exact: bool) -> MemberMemory {
@@ -31,7 +31,7 @@ pub(super) fn read(proc_root: &ProcRoot, facts: &ProcessFacts, exact: bool) -> M
         return MemberMemory::default();
     };
     let rss = facts.rss();
-    let rollup = (exact || rss <= Some(READ_WITHOUT_ASKING)).then(|| read_rollup(proc_root, facts));
+    let rollup = (exact || rss <= Some(LARGEST_READ)).then(|| read_rollup(proc_root, facts));
     match rollup.flatten() {
         Some(rollup) => MemberMemory {
             rss,
@@ -56,5 +56,5 @@ fn read_rollup(proc_root: &ProcRoot, facts: &ProcessFacts) -> Option<Rollup> {
     if handle.key() != facts.key {
         return None;
     }
-    detail::rollup(&handle.directory().ok()?, &mut scratch).ok()?
+    reader::rollup(&handle.directory().ok()?, &mut scratch).ok()?
 }

@@ -342,7 +342,7 @@ fn a_real_command_without_a_framework_is_found_by_pid_and_by_match() {
             roles,
             [(Role::Launcher, &b"sh"[..]), (Role::Trainer, b"cat")]
         );
-        assert!(run.why.contains("biggest"), "{}", run.why);
+        assert!(run.why.contains("largest"), "{}", run.why);
     }
 }
 

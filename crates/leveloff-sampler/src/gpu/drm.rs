@@ -1,7 +1,7 @@
-//! AMD, Intel and other cards, through the kernel's DRM drivers.
+//! Reads AMD, Intel and other cards through the kernel's DRM drivers.
 //!
 //! Each descriptor of a device in /dev/dri has a file in `/proc/PID/fdinfo` in which the driver
-//! tells what the client behind it uses, in the format of the kernel's document on DRM client
+//! reports what its client uses, in the format of the kernel's document on DRM client
 //! usage stats.
 
 use std::collections::{BTreeMap, HashSet};
@@ -14,8 +14,8 @@ use leveloff_model::process::{Pid, printable};
 use leveloff_model::units::Bytes;
 
 use super::{GpuDevice, GpuReading};
+use crate::gap_log::GapLog;
 use crate::kernel::keyed::{first_number, leading_number};
-use crate::machine::gap_log::GapLog;
 use crate::proc_root::ProcRoot;
 
 /// Whether there is a card that can compute.
@@ -30,10 +30,10 @@ pub(super) fn read(proc: &ProcRoot, sys: &Path, pids: &[Pid], gaps: &mut GapLog)
         match process_memory(proc, pid, &mut counted, gaps) {
             Ok(Some(amount)) => per_process.push((pid, amount)),
             Ok(None) => {}
-            // It ended since it was listed.
+            // It exited since it was listed.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => gaps.say(format!(
-                "cannot look for GPU devices among the open files of some processes: {error}; \
+            Err(error) => gaps.report(format!(
+                "cannot read the open files of some processes to find GPU devices: {error}; \
                  run as the same user"
             )),
         }
@@ -44,7 +44,7 @@ pub(super) fn read(proc: &ProcRoot, sys: &Path, pids: &[Pid], gaps: &mut GapLog)
     }
 }
 
-/// What one open device file tells about the client behind it.
+/// The client of one open device file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Client {
     /// The driver's name.
@@ -53,7 +53,7 @@ pub(super) struct Client {
     pub card: Vec<u8>,
     /// The client's number, the same for every descriptor that shares it.
     pub id: Option<u64>,
-    /// Its memory; `None` when the driver does not tell.
+    /// Its memory; `None` when the driver does not report it.
     pub memory: Option<Bytes>,
 }
 
@@ -108,8 +108,7 @@ impl<'a> Regions<'a> {
         }
     }
 
-    /// Memory on the card. A card without any of its own (integrated) keeps its buffers in the
-    /// host's memory; then those are what there is to tell.
+    /// Memory on the card. An integrated card has its buffers in the host's memory; then those count.
     fn memory(&self) -> Option<Bytes> {
         let sum = |local: bool| {
             self.0
@@ -148,8 +147,8 @@ fn amount(value: &[u8]) -> Option<Bytes> {
 
 type ClientKey = (Vec<u8>, Option<u64>, Option<Pid>);
 
-/// The memory of every client of `pid` that was not counted yet: a descriptor that was passed on
-/// or inherited shares its client, which belongs to the process that is asked about first.
+/// The memory of all clients of `pid` that were not counted yet: a descriptor that was passed on or
+/// inherited shares its client, which counts for the first process only.
 fn process_memory(
     proc: &ProcRoot,
     pid: Pid,
@@ -176,7 +175,7 @@ fn process_memory(
                     *sum.get_or_insert(Bytes::ZERO) += client.memory.unwrap_or_default();
                 }
             }
-            client => gaps.say(silent_driver(client)),
+            client => gaps.report(silent_driver(client)),
         }
     }
     Ok(sum)
@@ -184,10 +183,10 @@ fn process_memory(
 
 fn silent_driver(client: Option<Client>) -> String {
     let name = client.map_or_else(|| "the GPU's".into(), |client| printable(&client.driver));
-    format!("{name} driver does not tell how much memory a process holds; a newer kernel may")
+    format!("{name} driver does not report the memory of a process; a newer kernel may")
 }
 
-/// The cards that can compute. Only amdgpu tells the use of the whole card.
+/// The cards that can compute. Only amdgpu reports the use of the whole card.
 fn devices(sys: &Path) -> Vec<GpuDevice> {
     let Ok(entries) = fs::read_dir(sys.join("class/drm")) else {
         return Vec::new();

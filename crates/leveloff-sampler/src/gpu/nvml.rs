@@ -1,4 +1,4 @@
-//! NVIDIA cards, through the driver's own library.
+//! Reads NVIDIA cards through the library of the driver.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,12 @@ use nvml_wrapper::error::NvmlError;
 use nvml_wrapper::struct_wrappers::device::ProcessInfo;
 
 use super::{GpuDevice, GpuReading};
-use crate::machine::gap_log::GapLog;
+use crate::gap_log::GapLog;
 use crate::proc_root::ProcRoot;
 
 pub(super) use nvml_wrapper::Nvml;
 
-/// Loads NVML, or says what is missing.
+/// Loads NVML, or returns what is missing.
 pub(super) fn load() -> Result<Nvml, String> {
     Nvml::init().map_err(|error| match error {
         NvmlError::LibloadingError(_) => "no NVIDIA driver library (libnvidia-ml.so.1)".to_owned(),
@@ -27,7 +27,7 @@ pub(super) fn read(nvml: &Nvml, proc: &ProcRoot, pids: &[Pid], gaps: &mut GapLog
     let units = match units(nvml) {
         Ok(units) => units,
         Err(error) => {
-            gaps.say(format!("NVML lists no cards: {error}"));
+            gaps.report(format!("NVML lists no cards: {error}"));
             return GpuReading::default();
         }
     };
@@ -42,17 +42,19 @@ pub(super) fn read(nvml: &Nvml, proc: &ProcRoot, pids: &[Pid], gaps: &mut GapLog
                 Ok(processes) => listed.extend(processes.iter().map(|p| Listed::of(unit, p))),
                 // A card for computing only has no list of graphics processes.
                 Err(NvmlError::NotSupported) => {}
-                Err(error) => gaps.say(format!("NVML does not list a card's processes: {error}")),
+                Err(error) => {
+                    gaps.report(format!("NVML does not list a card's processes: {error}"))
+                }
             }
         }
     }
     let folded = fold(&listed, pids);
     if folded.unknown {
-        gaps.say("NVML knows of GPU processes, but not how much memory they hold".into());
+        gaps.report("NVML lists GPU processes without their memory".into());
     }
-    if folded.per_process.is_empty() && all_strangers(&listed, proc) {
-        gaps.say(
-            "NVML names processes by the host's numbers, which this container does not see; \
+    if folded.per_process.is_empty() && none_visible(&listed, proc) {
+        gaps.report(
+            "NVML lists processes by the host's pids, which this container does not see; \
              run leveloff in the host's pid namespace (docker run --pid=host)"
                 .into(),
         );
@@ -66,13 +68,12 @@ pub(super) fn read(nvml: &Nvml, proc: &ProcRoot, pids: &[Pid], gaps: &mut GapLog
 /// A process in one of NVML's lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Listed {
-    /// The card or slice.
+    /// The card or partition.
     pub unit: usize,
-    /// The slice, where the list is of a whole card.
+    /// The partition, where the list is of a whole card.
     pub instance: Option<u32>,
-    /// Whose.
     pub pid: Pid,
-    /// How much, if it tells.
+    /// Its memory, if NVML reports it.
     pub used: Option<u64>,
 }
 
@@ -90,16 +91,16 @@ impl Listed {
     }
 }
 
-/// What the lists say about the processes asked for.
+/// The memory of the requested processes.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Folded {
     pub per_process: Vec<(Pid, Bytes)>,
-    /// Some process's memory is not told.
+    /// The memory of some process is unknown.
     pub unknown: bool,
 }
 
-/// Adds a process up over the cards. One that computes and draws is in both lists of a card with
-/// the same amount, so of one card the larger counts, not the sum.
+/// Adds up the memory of a process over the cards. A process that computes and draws is in both lists of a
+/// card with the same amount, so the larger counts for a card, not the sum.
 pub(super) fn fold(listed: &[Listed], pids: &[Pid]) -> Folded {
     let mut on_unit: BTreeMap<(Pid, usize, Option<u32>), Option<u64>> = BTreeMap::new();
     for entry in listed.iter().filter(|entry| pids.contains(&entry.pid)) {
@@ -121,8 +122,8 @@ pub(super) fn fold(listed: &[Listed], pids: &[Pid]) -> Folded {
     }
 }
 
-/// Whether processes are listed and none of them is one that this /proc knows.
-pub(super) fn all_strangers(listed: &[Listed], proc: &ProcRoot) -> bool {
+/// Whether processes are listed and none of them is in this /proc.
+pub(super) fn none_visible(listed: &[Listed], proc: &ProcRoot) -> bool {
     !listed.is_empty() && listed.iter().all(|entry| !proc.process(entry.pid).exists())
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use super::nvml::{Listed, all_strangers, fold};
+use super::nvml::{Listed, fold, none_visible};
 use super::*;
 
 const MIB: u64 = 1 << 20;
@@ -80,7 +80,7 @@ impl Tree {
 fn has_nvidia() -> bool {
     let has = nvml::load().is_ok();
     if has {
-        println!("CANNOT RUN HERE: this machine has an NVIDIA driver, which comes first");
+        leveloff_testkit::cannot_run_here("this machine has an NVIDIA driver, which comes first");
     }
     has
 }
@@ -194,9 +194,9 @@ fn processes_of_another_namespace_are_recognised() {
     let proc = ProcRoot::live();
     let us = listed(0, std::process::id() as i32, Some(1));
     let stranger = listed(0, i32::MAX, Some(1));
-    assert!(!all_strangers(&[], &proc));
-    assert!(!all_strangers(&[stranger, us], &proc));
-    assert!(all_strangers(&[stranger], &proc));
+    assert!(!none_visible(&[], &proc));
+    assert!(!none_visible(&[stranger, us], &proc));
+    assert!(none_visible(&[stranger], &proc));
 }
 
 #[test]

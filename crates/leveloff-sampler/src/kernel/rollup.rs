@@ -4,7 +4,7 @@ use leveloff_model::units::Bytes;
 
 use super::keyed::each_number;
 
-/// What a rollup tells. Linux before 5.9 lacks the split of PSS; see [`parse`].
+/// The values of a rollup. Linux before 5.9 lacks the split of PSS; see [`parse`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Rollup {
     /// Pss.
@@ -34,8 +34,8 @@ pub fn most_shared(in_full: Bytes, proportional: Bytes) -> Bytes {
 
 /// Reads a rollup; `None` when there is no Pss in it.
 ///
-/// Linux before 5.9 has no Pss_Anon and its kin. The whole of PSS then stands in for the
-/// anonymous part, so that nothing is missing from the total; the file share is over-counted.
+/// Linux before 5.9 does not split PSS. The anonymous part is then all of PSS, so that nothing is missing
+/// from the total; the file share is counted too high.
 pub fn parse(text: &[u8]) -> Option<Rollup> {
     let mut rollup = Rollup::default();
     let (mut has_pss, mut has_split) = (false, false);

@@ -1,8 +1,7 @@
 //! `/proc/PID/smaps`: proportional memory by mapping, folded into kinds.
 //!
-//! One walk gives both the kinds and what `smaps_rollup` would have said, so it also serves
-//! kernels that have no rollup. Folded line by line: a process may have 65,000 mappings, and
-//! their text must not be held.
+//! One walk gives the kinds and the numbers of `smaps_rollup`, so it also serves kernels without a rollup.
+//! It is folded line by line, because a process may have 65,000 mappings.
 
 use leveloff_model::sample::Kinds;
 use leveloff_model::units::Bytes;
@@ -84,8 +83,8 @@ impl SmapsFold {
                 self.rollup.shared += most_shared(anonymous, pss);
             }
             Kind::DevShm | Kind::Memfd => self.rollup.shmem += pss,
-            // A file's private pages that were written to are anonymous. Their share is not
-            // told apart here, so they count in full, as far as the mapping's PSS goes.
+            // A file's private pages that were written to are anonymous. Their share is unknown here,
+            // so they count in full, up to the mapping's PSS.
             Kind::File | Kind::Device => {
                 let written = anonymous.min(pss);
                 self.rollup.anon += written;

@@ -74,7 +74,7 @@ pub fn parse(text: &[u8]) -> Option<Stat<'_>> {
             .checked_add(u64::try_from(system).ok()?)?,
         threads: u32::try_from(threads).ok()?,
         start: StartTicks(u64::try_from(start).ok()?),
-        // Without the right to trace the process the kernel says 0, and 1 for one without memory.
+        // The kernel writes 0 without permission to trace the process, and 1 for a process without memory.
         stack_start: stack_start.filter(|&address| address > 1),
     })
 }

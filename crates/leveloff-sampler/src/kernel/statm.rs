@@ -1,4 +1,4 @@
-//! `/proc/PID/statm`: the cheapest honest numbers about a process, in pages.
+//! `/proc/PID/statm`: the cheapest memory counters of a process, in pages.
 
 use leveloff_model::units::Bytes;
 

@@ -1,4 +1,4 @@
-//! `/proc/PID/status`: what `statm` does not split, and who a process is in its own namespace.
+//! `/proc/PID/status`: what `statm` does not split, and a process's pid in its own namespace.
 
 use leveloff_model::process::Pid;
 use leveloff_model::units::Bytes;

@@ -1,4 +1,4 @@
-//! What can go wrong with a log that was asked for by name.
+//! Errors of a log that the user named.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// Why a log cannot be followed.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgressError {
-    /// It is not there.
+    /// It does not exist.
     #[error(
         "the log {} does not exist; start the training first, or name the file that its output goes to",
         path.display()
@@ -15,7 +15,7 @@ pub enum ProgressError {
         /// Its path.
         path: PathBuf,
     },
-    /// It is something that cannot be read without taking it from someone, or without waiting.
+    /// It is a pipe or device: reading it would block, or take bytes from another reader.
     #[error(
         "the log {} is {what}, not a file; send the training's output to a file \
          (… > train.log 2>&1) and name that",

@@ -4,36 +4,35 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::error::ProgressError;
-use super::regular_file::{self, FileId, Refused};
 use super::tail::{Chunk, Tail};
+use crate::regular_file::{self, FileId, Refused};
 use leveloff_progress::{OutputParser, ProgressUpdate};
 
-/// A log that is read as it grows: through truncation, rotation and removal.
+/// A log that is read as it grows, across truncation, rotation and removal.
 #[derive(Debug)]
 pub struct LogFollower {
     path: PathBuf,
     tail: Tail,
     parser: OutputParser,
-    /// What comes first is the rest of a line whose start was not read.
+    /// The next bytes are the rest of a line whose start was not read.
     is_mid_line: bool,
-    /// Something was in it when it was opened, and has not been read yet.
+    /// Its content from before it was opened has not been read yet.
     is_catching_up: bool,
-    trouble: Option<String>,
 }
 
-/// What a poll of a log told.
+/// What a poll of a log found.
 #[derive(Debug, Default)]
-pub struct LogNews {
+pub struct LogUpdates {
     /// Oldest first.
     pub updates: Vec<ProgressUpdate>,
     /// The updates are from before the log was opened.
     pub is_history: bool,
-    /// Something that the reader should know. Said once.
+    /// Why the log, or part of it, could not be read.
     pub trouble: Option<String>,
 }
 
 impl LogFollower {
-    /// Opens a log, near its end when there is much in it.
+    /// Opens a log; a long one is read from near its end.
     pub fn open(path: &Path) -> Result<LogFollower, ProgressError> {
         let (file, stat) = regular_file::open(path).map_err(|refused| explain(path, refused))?;
         let (tail, is_mid_line) = Tail::from_near_end(file, FileId::of(&stat))
@@ -44,7 +43,6 @@ impl LogFollower {
             parser: OutputParser::new(),
             is_mid_line,
             is_catching_up: stat.st_size > 0,
-            trouble: None,
         })
     }
 
@@ -53,32 +51,25 @@ impl LogFollower {
         &self.path
     }
 
-    /// Reads what is new. Costs a read and a stat when nothing is.
-    pub fn poll(&mut self) -> LogNews {
-        let mut news = LogNews {
+    /// Reads what is new. Costs a read and a stat when nothing is new.
+    pub fn poll(&mut self) -> LogUpdates {
+        let mut found = LogUpdates {
             is_history: std::mem::take(&mut self.is_catching_up),
-            ..LogNews::default()
+            ..LogUpdates::default()
         };
-        let result = self.read_new(&mut news.updates).and_then(|any| {
-            if any {
-                Ok(())
-            } else {
-                self.follow_rotation(&mut news.updates)
-            }
-        });
-        news.trouble = match result {
-            Ok(()) => None,
-            Err(trouble) if self.trouble.as_ref() == Some(&trouble) => None,
-            Err(trouble) => Some(self.trouble.insert(trouble).clone()),
+        let result = match self.read_new(&mut found.updates) {
+            Ok(false) => self.follow_rotation(&mut found.updates),
+            result => result.map(|_| ()),
         };
-        news
+        found.trouble = result.err();
+        found
     }
 
     fn read_new(&mut self, updates: &mut Vec<ProgressUpdate>) -> Result<bool, String> {
         let (parser, is_mid_line) = (&mut self.parser, &mut self.is_mid_line);
         let read = self.tail.poll(|chunk| match chunk {
             Chunk::Bytes(bytes) => updates.extend(parser.feed(whole_lines(bytes, is_mid_line))),
-            Chunk::CutShort | Chunk::Skipped => {
+            Chunk::Truncated | Chunk::Skipped => {
                 parser.forget_line();
                 *is_mid_line = matches!(chunk, Chunk::Skipped);
             }
@@ -86,22 +77,22 @@ impl LogFollower {
         read.map_err(|error| format!("cannot read the log {}: {error}", self.path.display()))
     }
 
-    /// The old file is read to its end: goes on with the one that now has its name.
+    /// Continues with another file that has the same name now. The old one has been read to its end.
     fn follow_rotation(&mut self, updates: &mut Vec<ProgressUpdate>) -> Result<(), String> {
         match FileId::at(&self.path) {
             Ok(id) if id == self.tail.id() => return Ok(()),
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                // The training may still write into the file that has no name any more.
+                // The training may still write into the removed file.
                 return Err(format!(
-                    "the log {} was removed; what is still written into it is read, and a new \
-                     file of that name will be followed",
+                    "the log {} was removed; it is read to its end, and a new file with that \
+                     name will be followed",
                     self.path.display()
                 ));
             }
             Err(error) => {
                 return Err(format!(
-                    "cannot look at the log {}: {error}",
+                    "cannot read the log {}: {error}",
                     self.path.display()
                 ));
             }
@@ -111,7 +102,6 @@ impl LogFollower {
         updates.extend(self.parser.finish());
         self.tail = Tail::from_start(file, FileId::of(&stat));
         self.is_mid_line = false;
-        self.trouble = None;
         self.read_new(updates).map(|_| ())
     }
 }
@@ -133,7 +123,10 @@ fn whole_lines<'a>(bytes: &'a [u8], is_mid_line: &mut bool) -> &'a [u8] {
 fn explain(path: &Path, refused: Refused) -> ProgressError {
     let path = path.to_owned();
     match refused {
-        Refused::NotRegular(what) => ProgressError::NotAFile { path, what },
+        Refused::NotRegular(kind) => ProgressError::NotAFile {
+            path,
+            what: regular_file::description(kind),
+        },
         Refused::Io(source) if source.kind() == io::ErrorKind::NotFound => {
             ProgressError::Missing { path }
         }

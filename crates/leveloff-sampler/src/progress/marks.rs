@@ -1,16 +1,14 @@
-//! Marks: what a training writes for us, and what may be believed of it.
+//! Marks: what a training writes for leveloff.
 //!
-//! `docs/MARKS.md` has the protocol. [`target`] tells who writes, [`place`] where to, [`trust`]
-//! opens the file if it can be trusted, [`follower`] reads it.
-//! The other way round, [`stop_request`] asks the training to stop.
+//! `docs/MARKS.md` has the protocol. [`target`] identifies the writer, [`location`] lists where its file may
+//! be, [`trust`] opens the file if it can be trusted, [`follower`] reads it. In the other direction,
+//! [`stop_request`] asks the training to stop.
 
-pub mod follower;
-pub mod place;
-pub mod stop_request;
-pub mod target;
-pub mod trust;
+pub(crate) mod follower;
+pub(crate) mod location;
+mod stop_request;
+pub(crate) mod target;
+pub(crate) mod trust;
 
-pub use follower::MarksFollower;
-pub use place::MarksPlace;
 pub use stop_request::{SentRequest, StopRequest, StopRequestError};
-pub use target::MarksTarget;
+pub use trust::Distrust;

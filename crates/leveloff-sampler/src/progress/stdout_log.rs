@@ -1,17 +1,17 @@
-//! The files that a process's output goes to.
+//! Finds the files that a process's output goes to.
 
 use std::path::{Path, PathBuf};
 
 use leveloff_model::process::Pid;
 use rustix::fs::FileType;
 
-use super::regular_file::FileId;
 use crate::proc_root::ProcRoot;
+use crate::regular_file::FileId;
 
 /// The regular files that a process's standard output and error go to, each once. None for a
 /// terminal, a pipe, or a file that was removed.
 ///
-/// The Trainer prints its metrics on one and its bar on the other, so both are worth following.
+/// The Trainer prints its metrics to one stream and its bar to the other, so both are followed.
 pub fn stdout_logs_of(proc_root: &ProcRoot, pid: Pid) -> Vec<PathBuf> {
     let mut logs: Vec<(FileId, PathBuf)> = Vec::new();
     for fd in ["1", "2"] {
@@ -34,8 +34,8 @@ fn log_behind(process: &Path, fd: &str) -> Option<(FileId, PathBuf)> {
     Some((id, path_to(id, process, &link)?))
 }
 
-/// A path that leads to the file from here. The name that the kernel tells may be one of another
-/// mount namespace, and mean another file here or none.
+/// A path to the file in leveloff's mount namespace. The name in the link may belong to another namespace,
+/// and be another file here, or none.
 fn path_to(id: FileId, process: &Path, link: &Path) -> Option<PathBuf> {
     let name = std::fs::read_link(link).ok()?;
     let through_root = process.join("root").join(name.strip_prefix("/").ok()?);

@@ -4,20 +4,19 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use super::regular_file::FileId;
+use crate::regular_file::FileId;
 
 /// How much is read at once.
 const BUFFER: usize = 32 * 1024;
 
-/// How far before its end a file that is already there is begun: enough to learn the current
-/// step, little enough to cost nothing.
+/// How far before its end an existing file is read from: enough for the current step, and cheap.
 const LOOK_BACK: u64 = 64 * 1024;
 
 /// How much is read in one poll. A training prints kilobytes a second.
 const MOST_PER_POLL: u64 = 1 << 20;
 
-/// How far a file may run ahead before what is in between is left out. Whoever writes faster than
-/// [`MOST_PER_POLL`] a poll would otherwise be followed further and further behind.
+/// How far a file may run ahead before bytes are skipped. Otherwise a writer faster than [`MOST_PER_POLL`]
+/// would be followed with a growing delay.
 const MOST_BEHIND: u64 = 8 << 20;
 
 /// A file that is read as it grows.
@@ -29,14 +28,14 @@ pub struct Tail {
     buffer: Vec<u8>,
 }
 
-/// What a poll gave.
+/// A part of what a poll read.
 #[derive(Debug)]
 pub enum Chunk<'a> {
     /// The next bytes.
     Bytes(&'a [u8]),
-    /// The file was cut short: its start follows.
-    CutShort,
-    /// Bytes were left out: what follows begins within a line.
+    /// The file was truncated; its start follows.
+    Truncated,
+    /// Bytes were skipped; what follows begins within a line.
     Skipped,
 }
 
@@ -51,7 +50,7 @@ impl Tail {
         }
     }
 
-    /// From near the end; tells whether that is not the start.
+    /// From near the end; returns whether that is not the start.
     pub fn from_near_end(file: File, id: FileId) -> io::Result<(Tail, bool)> {
         let offset = file.metadata()?.len().saturating_sub(LOOK_BACK);
         let mut tail = Tail::from_start(file, id);
@@ -64,18 +63,18 @@ impl Tail {
         self.id
     }
 
-    /// Hands over what came since the last poll, within bounds; tells whether anything did.
+    /// Passes on what was written since the last poll, up to a limit; returns whether anything was.
     pub fn poll(&mut self, mut see: impl FnMut(Chunk<'_>)) -> io::Result<bool> {
         let mut read = 0;
         while read < MOST_PER_POLL {
             let n = self.read_next()? as u64;
             if n == 0 {
-                if read > 0 || !self.was_cut_short()? {
+                if read > 0 || !self.was_truncated()? {
                     return Ok(read > 0);
                 }
-                see(Chunk::CutShort);
+                see(Chunk::Truncated);
                 self.offset = 0;
-                // Once: a file that is cut again and again must not hold us.
+                // Once per poll, in case a file is truncated again and again.
                 read = 1;
                 continue;
             }
@@ -91,7 +90,7 @@ impl Tail {
     }
 
     fn read_next(&mut self) -> io::Result<usize> {
-        // Allocated with the first read, so that a file that is never read costs nothing.
+        // Allocated with the first read, so that an unread file costs nothing.
         self.buffer.resize(BUFFER, 0);
         loop {
             match self.file.read_at(&mut self.buffer, self.offset) {
@@ -101,7 +100,7 @@ impl Tail {
         }
     }
 
-    fn was_cut_short(&self) -> io::Result<bool> {
+    fn was_truncated(&self) -> io::Result<bool> {
         Ok(self.file.metadata()?.len() < self.offset)
     }
 }

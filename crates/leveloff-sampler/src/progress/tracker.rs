@@ -1,6 +1,5 @@
-//! The run's progress, from whichever source tells it best.
+//! Polls all sources and keeps the progress of the run.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -12,28 +11,29 @@ use leveloff_progress::{
     OutputParser, ProgressUpdate, RunProgress, SourceId, UnixSeconds, UpdateContext,
 };
 
-use self::marks_source::{LOOK_EVERY, MarksSource};
+use self::marks_source::{MarksSource, SEARCH_EVERY};
 use super::error::ProgressError;
 use super::log_follower::LogFollower;
 use super::marks::StopRequest;
 use super::stdout_log::stdout_logs_of;
+use crate::gap_log::GapLog;
 use crate::proc_root::ProcRoot;
 
 mod marks_source;
 
-/// Events and phases that are taken at a time.
+/// How many marks one poll returns at most.
 const MOST_MARKS: usize = 1000;
 
-/// What the user said about progress.
+/// Options for reading progress.
 #[derive(Debug, Clone, Default)]
 pub struct ProgressOptions {
     /// The log to follow, instead of the file that the training's output goes to.
     pub log: Option<PathBuf>,
-    /// The training's output is going to be fed in, as under `run`.
+    /// The training's output comes through [`ProgressTracker::feed_output`], as under `run`.
     pub has_output: bool,
 }
 
-/// Which of a child's outputs bytes came from. A terminal has only the first.
+/// The output stream of a child that bytes came from. A terminal has only the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputStream {
     /// Standard output, or the terminal.
@@ -44,17 +44,17 @@ pub enum OutputStream {
 
 /// What a poll found.
 #[derive(Debug, Default, PartialEq)]
-pub struct ProgressNews {
-    /// What the training said, oldest first.
+pub struct ProgressPoll {
+    /// New marks, oldest first.
     pub marks: Vec<Mark>,
-    /// What could not be learned, each said once.
+    /// What could not be read, each once.
     pub gaps: Vec<Gap>,
 }
 
-/// Listens to marks, output and logs, and keeps the run's progress.
+/// Reads marks, output and logs, and keeps the run's progress.
 ///
-/// Marks outrank the output, and the output a log: once the better source has told a step, the
-/// others are ignored. Of several trainers the one with the lowest rank is listened to.
+/// Marks outrank the output, and the output a log: once a better source has a step, the others are ignored.
+/// Of several trainers only the one with the lowest rank is read.
 #[derive(Debug)]
 pub struct ProgressTracker {
     options: ProgressOptions,
@@ -62,16 +62,15 @@ pub struct ProgressTracker {
     trainers: Vec<Trainer>,
     lead: Option<ProcessIndex>,
     outputs: [OutputParser; 2],
-    /// What the output told since the last poll.
-    heard: Vec<(SourceId, ProgressUpdate)>,
+    /// The updates of the output since the last poll.
+    pending: Vec<(SourceId, ProgressUpdate)>,
     logs: Vec<(SourceId, LogFollower)>,
     next_source: u32,
-    /// When to look again for a log, while there is none.
-    next_look: Seconds,
-    /// When was last polled.
+    /// When to search again for a log, while there is none.
+    next_search: Seconds,
+    /// Time of the last poll.
     now: Seconds,
-    said: HashSet<String>,
-    gaps: Vec<Gap>,
+    gaps: GapLog,
 }
 
 #[derive(Debug)]
@@ -83,27 +82,26 @@ struct Trainer {
     marks: Option<MarksSource>,
     /// When it was found.
     joined: Seconds,
-    /// What it marked before this is no event of the run: another one was listened to.
-    listened_to_since: Seconds,
-    /// It is gone, and its last words are still to be read.
-    is_gone: bool,
+    /// Its earlier marks are no events of the run, because another trainer was the lead.
+    lead_since: Seconds,
+    /// It has exited, and its last marks are still to be read.
+    has_exited: bool,
 }
 
 impl ProgressTracker {
-    /// Fails when the log that was asked for cannot be followed.
+    /// Fails when the log in `options` cannot be followed.
     pub fn new(options: ProgressOptions) -> Result<ProgressTracker, ProgressError> {
         let mut tracker = ProgressTracker {
             run_progress: RunProgress::default(),
             trainers: Vec::new(),
             lead: None,
             outputs: Default::default(),
-            heard: Vec::new(),
+            pending: Vec::new(),
             logs: Vec::new(),
             next_source: 0,
-            next_look: Seconds(f64::NEG_INFINITY),
+            next_search: Seconds(f64::NEG_INFINITY),
             now: Seconds(f64::NEG_INFINITY),
-            said: HashSet::new(),
-            gaps: Vec::new(),
+            gaps: GapLog::about(Subject::Progress),
             options,
         };
         if let Some(path) = tracker.options.log.clone() {
@@ -112,7 +110,7 @@ impl ProgressTracker {
         Ok(tracker)
     }
 
-    /// A trainer was found: looks where its marks and its output go to.
+    /// Follows the marks and the output of a trainer.
     pub fn watch_process(
         &mut self,
         proc_root: &ProcRoot,
@@ -126,23 +124,23 @@ impl ProgressTracker {
             pid,
             rank,
             proc_root: proc_root.clone(),
-            // A process that is already gone has nothing to tell.
+            // A process that has already exited has no marks.
             marks: MarksSource::of(proc_root, pid).ok(),
             joined: self.now,
-            listened_to_since: Seconds(f64::NEG_INFINITY),
-            is_gone: false,
+            lead_since: Seconds(f64::NEG_INFINITY),
+            has_exited: false,
         });
         self.choose_lead();
     }
 
-    /// A trainer is gone. The next poll still reads what it said last.
+    /// Stops following a trainer that exited. The next poll still reads its last marks.
     pub fn forget_process(&mut self, index: ProcessIndex) {
         for trainer in &mut self.trainers {
-            trainer.is_gone |= trainer.index == index;
+            trainer.has_exited |= trainer.index == index;
         }
     }
 
-    /// The child printed something.
+    /// Reads bytes that the child printed.
     pub fn feed_output(&mut self, stream: OutputStream, bytes: &[u8]) {
         let number = stream as u32;
         for update in self.outputs[number as usize].feed(bytes) {
@@ -150,21 +148,21 @@ impl ProgressTracker {
                 source: ProgressSource::Output,
                 number,
             };
-            match self.heard.last_mut() {
+            match self.pending.last_mut() {
                 Some((before, last)) if *before == source_id && last.is_only_a_step() => {
                     last.merge_later(update);
                 }
-                _ => self.heard.push((source_id, update)),
+                _ => self.pending.push((source_id, update)),
             }
         }
     }
 
-    /// Reads what is new everywhere. Costs a few system calls when nothing is.
-    pub fn poll(&mut self, now: Seconds, wall_now: SystemTime) -> ProgressNews {
+    /// Reads what is new in all sources. Costs a few system calls when nothing is new.
+    pub fn poll(&mut self, now: Seconds, wall_now: SystemTime) -> ProgressPoll {
         let mut marks = Vec::new();
         self.now = now;
-        if self.logs.is_empty() && now >= self.next_look {
-            self.next_look = Seconds(now.0 + LOOK_EVERY.0);
+        if self.logs.is_empty() && now >= self.next_search {
+            self.next_search = Seconds(now.0 + SEARCH_EVERY.0);
             self.follow_logs_of_lead();
         }
         self.read_marks(now, wall_now.into(), &mut marks);
@@ -173,19 +171,19 @@ impl ProgressTracker {
             process: self.lead,
             is_history: false,
         };
-        for (source_id, update) in std::mem::take(&mut self.heard) {
+        for (source_id, update) in std::mem::take(&mut self.pending) {
             self.run_progress
                 .apply(update, source_id, context, &mut marks);
         }
         self.read_logs(context, &mut marks);
         self.run_progress.mark_changes(context, &mut marks);
-        self.leave_out_a_flood(&mut marks);
-        self.say_what_is_not_heard();
-        self.trainers.retain(|trainer| !trainer.is_gone);
+        self.limit_marks(&mut marks);
+        self.report_missing_sources();
+        self.trainers.retain(|trainer| !trainer.has_exited);
         self.choose_lead();
-        ProgressNews {
+        ProgressPoll {
             marks,
-            gaps: std::mem::take(&mut self.gaps),
+            gaps: self.gaps.take(),
         }
     }
 
@@ -194,10 +192,9 @@ impl ProgressTracker {
         self.run_progress.progress()
     }
 
-    /// How to ask the training to save and stop: beside the marks that are read, once there are some.
+    /// A request to save and stop, once marks of the lead are read.
     pub fn stop_request(&self) -> Option<StopRequest> {
-        let lead = self.lead_trainer()?;
-        lead.marks.as_ref()?.stop_request(lead.index)
+        self.lead_trainer()?.marks.as_ref()?.stop_request()
     }
 
     fn read_marks(&mut self, now: Seconds, wall_now: UnixSeconds, marks: &mut Vec<Mark>) {
@@ -211,45 +208,43 @@ impl ProgressTracker {
         let Some(source) = &mut trainer.marks else {
             return;
         };
-        let news = source.poll(now, wall_now);
+        let found = source.poll(now, wall_now);
         let source_id = SourceId {
             source: ProgressSource::Marks,
             number: trainer.pid.0.unsigned_abs(),
         };
-        for (heard, update) in news.updates {
+        for (time, update) in found.updates {
             let context = UpdateContext {
-                t: heard.t,
+                t: time.t,
                 process: Some(lead),
-                is_history: heard.is_history || heard.t < trainer.listened_to_since,
+                is_history: time.is_history || time.t < trainer.lead_since,
             };
             self.run_progress.apply(update, source_id, context, marks);
         }
-        for text in news.troubles {
-            self.say(Some(lead), text);
+        for text in found.troubles {
+            self.gaps.report_of(Some(lead), text);
         }
     }
 
     fn read_logs(&mut self, context: UpdateContext, marks: &mut Vec<Mark>) {
-        let mut troubles = Vec::new();
         for (source_id, log) in &mut self.logs {
-            let news = log.poll();
+            let found = log.poll();
             let context = UpdateContext {
-                is_history: news.is_history,
+                is_history: found.is_history,
                 ..context
             };
             // A command that has just been started may append to the log of an earlier run.
-            let is_anothers = news.is_history && self.options.has_output;
-            for update in news.updates.into_iter().filter(|_| !is_anothers) {
+            let is_of_earlier_run = found.is_history && self.options.has_output;
+            for update in found.updates.into_iter().filter(|_| !is_of_earlier_run) {
                 self.run_progress.apply(update, *source_id, context, marks);
             }
-            troubles.extend(news.trouble);
-        }
-        for text in troubles {
-            self.say(context.process, text);
+            if let Some(text) = found.trouble {
+                self.gaps.report_of(context.process, text);
+            }
         }
     }
 
-    /// Rank 0's steps are the run's; without ranks, the first trainer's that was found.
+    /// The steps of rank 0 count for the run; without ranks, those of the trainer that was found first.
     fn choose_lead(&mut self) {
         let lowest = self
             .trainers
@@ -263,28 +258,27 @@ impl ProgressTracker {
         if self.lead.is_some() {
             let newer = self.trainers.iter_mut().find(|it| Some(it.index) == lead);
             if let Some(newer) = newer.filter(|newer| newer.joined < self.now) {
-                newer.listened_to_since = self.now;
+                newer.lead_since = self.now;
             }
         }
         self.lead = lead;
         self.follow_logs_of_lead();
     }
 
-    /// Follows what the lead's output goes to, unless a log was asked for.
+    /// Follows the files that the lead's output goes to, unless the user named a log.
     fn follow_logs_of_lead(&mut self) {
-        // The output of one that is gone may still be read to its end.
         let (None, Some(lead)) = (&self.options.log, self.lead_trainer()) else {
             return;
         };
         let paths = stdout_logs_of(&lead.proc_root, lead.pid);
-        // A restarted training goes on in the log of the one before.
+        // A restarted training may continue the log of the earlier one.
         self.logs
             .retain(|(_, log)| paths.iter().any(|path| path == log.path()));
         for path in paths {
             if !self.is_followed(&path) {
                 match LogFollower::open(&path) {
                     Ok(log) => self.follow_log(log),
-                    Err(error) => self.say(self.lead, error.to_string()),
+                    Err(error) => self.gaps.report_of(self.lead, error.to_string()),
                 }
             }
         }
@@ -308,26 +302,26 @@ impl ProgressTracker {
         self.trainers.iter().find(|trainer| trainer.index == lead)
     }
 
-    /// A writer gone mad must not fill the disk by our hands. The newest say how things stand.
-    fn leave_out_a_flood(&mut self, marks: &mut Vec<Mark>) {
-        let superfluous = marks.len().saturating_sub(MOST_MARKS);
-        if superfluous > 0 {
-            marks.drain(..superfluous);
+    /// Keeps the newest marks only, so that a faulty writer does not fill the disk with the recording.
+    fn limit_marks(&mut self, marks: &mut Vec<Mark>) {
+        let dropped = marks.len().saturating_sub(MOST_MARKS);
+        if dropped > 0 {
+            marks.drain(..dropped);
             let text = format!(
-                "the training tells more than {MOST_MARKS} events and phases at a time; older ones are left out"
+                "the training writes more than {MOST_MARKS} events and phases at a time; older ones are dropped"
             );
-            self.say(self.lead, text);
+            self.gaps.report_of(self.lead, text);
         }
     }
 
-    fn say_what_is_not_heard(&mut self) {
+    fn report_missing_sources(&mut self) {
         let Some(trainer) = self.lead_trainer() else {
             return;
         };
         let (lead, pid) = (trainer.index, trainer.pid);
         let has_marks = trainer.marks.as_ref().is_some_and(MarksSource::is_followed);
         if !has_marks && self.logs.is_empty() && !self.options.has_output {
-            self.say(
+            self.gaps.report_of(
                 Some(lead),
                 format!(
                     "steps are unknown: process {pid} has written no marks yet, and its output \
@@ -335,24 +329,13 @@ impl ProgressTracker {
                 ),
             );
         }
-        let living = self.trainers.iter().filter(|trainer| !trainer.is_gone);
+        let living = self.trainers.iter().filter(|trainer| !trainer.has_exited);
         if living.count() > 1 {
-            self.say(
-                None,
-                "of several trainers only the one with the lowest rank is asked for steps; marks \
-                 and logs of the others are not read"
+            self.gaps.report(
+                "steps are read from the trainer with the lowest rank only; marks and logs of the \
+                 others are not read"
                     .to_owned(),
             );
-        }
-    }
-
-    fn say(&mut self, process: Option<ProcessIndex>, text: String) {
-        if self.said.insert(text.clone()) {
-            self.gaps.push(Gap {
-                subject: Subject::Progress,
-                process,
-                text,
-            });
         }
     }
 }

@@ -1,9 +1,10 @@
-//! Programs known by name: compilers, launchers, and the wrappers that stand before a command.
+//! Programs known by name: compilers, launchers, and wrappers that run a command.
 
 use leveloff_model::process::{Role, printable};
 
-use super::Judged;
-use super::python::{Told, told};
+use super::Decision;
+use super::python::{PythonTarget, python_target};
+use super::reason::RoleReason;
 use crate::facts::{ProcessFacts, base_name};
 
 /// Compilers and linkers that torch.compile and Triton start, without prefix and version.
@@ -108,11 +109,12 @@ const PYTHON_WRAPPERS: [&str; 8] = [
 
 const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "busybox"];
 
-/// The first argument of leveloff's process that starts a command, and again after a guard's stop. Nobody types it.
+/// The first argument of leveloff's restart wrapper, which starts a command and starts it again after a
+/// guard's stop. For internal use.
 pub const STARTER_ARGUMENT: &str = "--start-and-ask-at";
 
 /// A compiler by its program's name: `x86_64-linux-gnu-g++-12` is `g++`.
-pub(super) fn compiler(facts: &ProcessFacts) -> Option<Judged> {
+pub(super) fn compiler(facts: &ProcessFacts) -> Option<Decision> {
     let name = std::str::from_utf8(facts.program()).ok()?;
     let plain = without_version(name);
     let known = |name: &str| COMPILERS.contains(&name);
@@ -120,35 +122,32 @@ pub(super) fn compiler(facts: &ProcessFacts) -> Option<Judged> {
         .rsplit_once("-gnu-")
         .is_some_and(|(_, rest)| known(rest));
     (known(plain) || prefixed).then(|| {
-        Judged::new(
-            Role::Compiler,
-            format!("runs {}", printable(name.as_bytes())),
-        )
+        let reason = RoleReason::Program(printable(name.as_bytes()));
+        Decision::new(Role::Compiler, reason)
     })
 }
 
 /// A program that starts ranks.
-pub(super) fn job_launcher(facts: &ProcessFacts) -> Option<Judged> {
-    let why = if facts.comm == b"pt_elastic" {
-        "calls itself pt_elastic, as torchrun does".to_owned()
+pub(super) fn job_launcher(facts: &ProcessFacts) -> Option<Decision> {
+    let reason = if facts.comm == b"pt_elastic" {
+        RoleReason::ElasticName
     } else {
-        format!("runs {}", launcher_name(facts)?)
+        RoleReason::Program(launcher_name(facts)?)
     };
-    Some(Judged::new(Role::Launcher, why))
+    Some(Decision::new(Role::Launcher, reason))
 }
 
-/// Runs one command that was given to it: `sh -c`, a script, `uv run`, `timeout`. A shell that
-/// somebody types into is none.
+/// Whether it runs one command that was given to it: `sh -c`, a script, `uv run`, `timeout`. An
+/// interactive shell does not.
 pub(crate) fn is_wrapper(facts: &ProcessFacts) -> bool {
     let program = without_version(std::str::from_utf8(facts.program()).unwrap_or_default());
     WRAPPERS.contains(&program)
-        || is_starter(facts)
+        || is_restart_wrapper(facts)
         || (SHELLS.contains(&program) && has_command(&facts.command))
         || is_python_wrapper(facts)
 }
 
-/// leveloff's own process that starts a command, and again after a guard's stop.
-fn is_starter(facts: &ProcessFacts) -> bool {
+fn is_restart_wrapper(facts: &ProcessFacts) -> bool {
     facts
         .command
         .get(1)
@@ -156,10 +155,10 @@ fn is_starter(facts: &ProcessFacts) -> bool {
 }
 
 fn is_python_wrapper(facts: &ProcessFacts) -> bool {
-    let name = match told(facts) {
-        Some(Told::Script(script)) => base_name(script),
-        Some(Told::Module(module)) => module,
-        Some(Told::Code(_)) | None => return false,
+    let name = match python_target(facts) {
+        Some(PythonTarget::Script(script)) => base_name(script),
+        Some(PythonTarget::Module(module)) => module,
+        Some(PythonTarget::Code(_)) | None => return false,
     };
     PYTHON_WRAPPERS.iter().any(|known| known.as_bytes() == name)
 }
@@ -169,7 +168,7 @@ pub fn is_shell_name(comm: &str) -> bool {
     SHELLS.contains(&comm.trim_start_matches('-'))
 }
 
-/// A shell, typed into or not.
+/// Whether it is a shell, interactive or not.
 pub(super) fn is_shell(facts: &ProcessFacts) -> bool {
     let program = std::str::from_utf8(facts.program()).unwrap_or_default();
     SHELLS.contains(&program.trim_start_matches('-'))
@@ -190,19 +189,19 @@ fn launcher_name(facts: &ProcessFacts) -> Option<String> {
     if facts.comm == b"accelerate" || known(facts.program()) {
         return Some(printable(facts.program()));
     }
-    match told(facts)? {
-        Told::Module(module) => {
+    match python_target(facts)? {
+        PythonTarget::Module(module) => {
             let module = printable(module);
             LAUNCHER_MODULES
                 .contains(&module.as_str())
                 .then_some(module)
         }
-        Told::Script(script) => known(script).then(|| printable(base_name(script))),
-        Told::Code(_) => None,
+        PythonTarget::Script(script) => known(script).then(|| printable(base_name(script))),
+        PythonTarget::Code(_) => None,
     }
 }
 
-/// `g++-12` without its `-12`; nothing else goes.
+/// `g++-12` without its `-12`.
 fn without_version(name: &str) -> &str {
     match name.rsplit_once('-') {
         Some((plain, version)) if version.chars().all(|c| c.is_ascii_digit() || c == '.') => plain,

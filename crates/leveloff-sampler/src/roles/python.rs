@@ -1,10 +1,10 @@
-//! What a Python interpreter was told to run.
+//! What a Python interpreter runs.
 
 use crate::facts::ProcessFacts;
 
 /// The first thing on the command line that is not an interpreter flag. What follows belongs to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Told<'a> {
+pub(super) enum PythonTarget<'a> {
     /// `-c CODE`
     Code(&'a [u8]),
     /// `-m MODULE`
@@ -13,9 +13,9 @@ pub(super) enum Told<'a> {
     Script(&'a [u8]),
 }
 
-/// What this process was told, if it is a Python interpreter. `sh -c` takes the same flag, and its
-/// code could quote anything.
-pub(super) fn told(facts: &ProcessFacts) -> Option<Told<'_>> {
+/// What this process runs, if it is a Python interpreter. `sh -c` takes the same flag, and its code could
+/// quote anything.
+pub(super) fn python_target(facts: &ProcessFacts) -> Option<PythonTarget<'_>> {
     let program = facts.program();
     if !program.starts_with(b"python") && !program.starts_with(b"pypy") {
         return None;
@@ -23,12 +23,12 @@ pub(super) fn told(facts: &ProcessFacts) -> Option<Told<'_>> {
     let mut arguments = facts.command.iter().skip(1).map(Vec::as_slice);
     loop {
         match arguments.next()? {
-            b"-c" => return arguments.next().map(Told::Code),
-            b"-m" => return arguments.next().map(Told::Module),
-            // The two flags whose value may stand apart.
+            b"-c" => return arguments.next().map(PythonTarget::Code),
+            b"-m" => return arguments.next().map(PythonTarget::Module),
+            // The two flags that may be separated from their value.
             b"-X" | b"-W" => drop(arguments.next()),
             flag if flag.starts_with(b"-") && flag != b"-" => {}
-            script => return Some(Told::Script(script)),
+            script => return Some(PythonTarget::Script(script)),
         }
     }
 }

@@ -2,13 +2,13 @@
 
 use leveloff_model::process::{Rank, Role};
 
-use super::phrases::named_parent;
+use super::commands::named_parent;
 use super::trainers::trainer_children;
 use super::tree::Tree;
-use super::{Judged, has_role};
+use super::{Decision, has_role};
 use crate::facts::ProcessFacts;
 
-type Roles = [Option<Judged>];
+type Roles = [Option<Decision>];
 
 /// Each process's rank: a trainer's own, and for the others that of the trainer they belong to.
 pub(super) fn of_all(tree: &Tree<'_>, roles: &Roles) -> Vec<Option<Rank>> {
@@ -49,8 +49,8 @@ pub(super) fn trainer_of(tree: &Tree<'_>, roles: &Roles, index: usize) -> Option
         })
 }
 
-/// The trainers that a process started and gave ranks which it has not itself. Those that it merely
-/// adopted, as the user's service manager does, are of another session.
+/// The trainers that a process started and gave ranks that it does not have itself. Those that it only
+/// adopted, as the user's service manager does, have another session.
 pub(super) fn given_by(tree: &Tree<'_>, roles: &Roles, parent: usize) -> Vec<usize> {
     trainer_children(tree, roles, parent)
         .filter(|&child| is_ranked_by(tree, child, parent))
@@ -66,8 +66,8 @@ pub(super) fn is_ranked_by(tree: &Tree<'_>, child: usize, parent: usize) -> bool
     rank_in_environment(&tree[child]).is_some() && rank_in_environment(&tree[parent]).is_none()
 }
 
-/// It runs the same command as its children, which were told ranks from 1 on: it is rank 0, and
-/// started the others as Lightning does. One that started rank 0, too, only launches them.
+/// Whether it is rank 0: it runs the same command as its children, which have ranks from 1 on, as Lightning
+/// starts them. A process that also started rank 0 only launches the ranks.
 pub(super) fn is_first_of_copies(tree: &Tree<'_>, roles: &Roles, index: usize) -> bool {
     let is_ranked_copy = |&child: &usize| {
         tree[child].command == tree[index].command && is_ranked_by(tree, child, index)

@@ -4,8 +4,8 @@ use super::*;
 use crate::facts::{self, Depth};
 use crate::proc_root::ProcRoot;
 
+mod fallback_trainer;
 mod rank_givers;
-mod workhorse;
 
 /// What a saved tree's roles.csv says.
 struct Truth {
@@ -44,7 +44,7 @@ fn misses(tree: &Path, root: Option<Pid>) -> Vec<String> {
     for (one, said) in truth.iter().zip(assign(&facts, root)) {
         // Ranks that a program gave itself do not show outside; a rank that is said must be right.
         let wrong_rank = said.rank.is_some() && said.rank != one.rank;
-        if said.role.name() != one.role || wrong_rank || said.why.is_empty() {
+        if said.role.name() != one.role || wrong_rank {
             misses.push(format!(
                 "{}: {} is {} in truth; {said:?}",
                 tree.display(),
@@ -225,7 +225,10 @@ fn a_compile_pool_in_a_container_names_its_trainer_by_the_inner_number() {
     };
     let said = assign(&[outer, process(11, 10, "python", &command)], None);
     assert_eq!(said[1].role, Role::CompilePool);
-    assert!(said[0].why.contains("--parent=7"), "{}", said[0].why);
+    assert!(
+        said[0].reason.to_string().contains("--parent=7"),
+        "{said:?}"
+    );
 }
 
 #[test]
@@ -451,7 +454,10 @@ fn what_could_not_be_read_is_said() {
     };
     let said = assign(&[closed], None);
     assert_eq!(said[0].role, Role::Other);
-    assert!(said[0].why.contains("Permission denied"), "{}", said[0].why);
+    assert_eq!(
+        said[0].reason,
+        RoleReason::UnreadableMappings("maps: Permission denied (os error 13)".to_owned())
+    );
 }
 
 #[test]

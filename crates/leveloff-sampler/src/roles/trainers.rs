@@ -1,61 +1,60 @@
-//! Who trains, by its own evidence and by the tree's.
+//! Which processes train, by their own evidence and by that of the tree.
 
 use leveloff_model::process::{Pid, Role};
 
-use super::owners::Owners;
-use super::phrases::is_spawned;
+use super::commands::is_spawned;
 use super::programs::{is_shell, is_wrapper};
 use super::ranks::{given_by, is_first_of_copies, is_ranked_by};
+use super::reason::{RoleReason, TrainingSign};
 use super::tree::Tree;
-use super::{Judged, has_role};
+use super::worker_owners::WorkerOwners;
+use super::{Decision, has_role};
 use crate::facts::{Framework, ProcessFacts};
 
-type Roles = [Option<Judged>];
+type Roles = [Option<Decision>];
 
-/// Maps a framework, or computes on a GPU, and is nobody's copy.
-pub(super) fn by_own_evidence(facts: &ProcessFacts) -> Option<Judged> {
-    let why = match facts.framework() {
+/// A trainer by its own evidence: it maps a framework or computes on a GPU, and is not a forked copy.
+pub(super) fn by_own_evidence(facts: &ProcessFacts) -> Option<Decision> {
+    let evidence = || Some(facts.libraries.as_ref()?.evidence.clone());
+    let reason = match facts.framework() {
         Some(Framework::TensorFlow) if facts.program() == b"tensorboard" => return None,
-        Some(Framework::Candle) => format!("has {}", facts.libraries.as_ref()?.evidence),
-        Some(_) => format!(
-            "maps {}, is nobody's copy",
-            facts.libraries.as_ref()?.evidence
-        ),
-        None => format!(
-            "holds {} open and draws no windows",
-            computing_device(facts)?
-        ),
+        Some(Framework::Candle) => RoleReason::FrameworkInside(evidence()?),
+        Some(_) => RoleReason::Framework(evidence()?),
+        None => RoleReason::ComputeDevice(computing_device(facts)?),
     };
-    Some(Judged::new(Role::Trainer, why))
+    Some(Decision::new(Role::Trainer, reason))
 }
 
-/// What a process does that only a training one does; a mapped framework is not enough for one
-/// that multiprocessing made.
-pub(super) fn sign_of_training(facts: &ProcessFacts) -> Option<String> {
+/// What only a training process has. A mapped framework is not enough for a process that multiprocessing
+/// created.
+pub(super) fn sign_of_training(facts: &ProcessFacts) -> Option<TrainingSign> {
     let thread = facts
         .training_threads
         .as_ref()
         .and_then(|threads| threads.0.first());
     match thread {
-        Some(thread) => Some(format!("has a thread {thread}")),
-        None => computing_device(facts).map(|device| format!("holds {device} open")),
+        Some(thread) => Some(TrainingSign::Thread(thread.clone())),
+        None => computing_device(facts).map(TrainingSign::Device),
     }
 }
 
-/// Owners of workers train, whatever made them; so do those that work while their maker waits, and
-/// siblings of the same making.
-pub(super) fn promote(tree: &Tree<'_>, roles: &mut Roles, owners: &Owners) {
+/// Makes trainers of the owners of workers, of processes that work while their creator waits, and of their
+/// siblings.
+pub(super) fn promote(tree: &Tree<'_>, roles: &mut Roles, owners: &WorkerOwners) {
     for index in tree.indices() {
-        if let Some(sign) = owners.sign(index) {
-            match &mut roles[index] {
-                Some(judged) if judged.role == Role::Trainer => judged.why += &format!(", {sign}"),
-                Some(judged) if judged.is_undecided() => *judged = Judged::new(Role::Trainer, sign),
-                _ => {}
-            }
+        if let (Some(workers), Some(decision)) = (owners.owned(index), &mut roles[index]) {
+            let reason = if decision.role == Role::Trainer {
+                RoleReason::AlsoWorkers(Box::new(decision.reason.clone()), workers)
+            } else if decision.reason.is_undecided() {
+                RoleReason::Workers(workers)
+            } else {
+                continue;
+            };
+            *decision = Decision::new(Role::Trainer, reason);
         }
     }
     promote_undecided(tree, roles, |roles, index| {
-        works_for_its_maker(tree, roles, owners, index)
+        works_for_creator(tree, roles, owners, index)
     });
     promote_undecided(tree, roles, |roles, index| {
         like_a_sibling(tree, roles, index)
@@ -64,7 +63,7 @@ pub(super) fn promote(tree: &Tree<'_>, roles: &mut Roles, owners: &Owners) {
 
 /// A process that only started the trainers with multiprocessing, or set their ranks, does not
 /// train itself, though it maps the framework.
-pub(super) fn demote_starters(tree: &Tree<'_>, roles: &mut Roles, owners: &Owners) {
+pub(super) fn demote_starters(tree: &Tree<'_>, roles: &mut Roles, owners: &WorkerOwners) {
     for index in tree.indices() {
         if !has_role(roles, index, Role::Trainer)
             || shows_training(tree, owners, index)
@@ -81,34 +80,30 @@ pub(super) fn demote_starters(tree: &Tree<'_>, roles: &mut Roles, owners: &Owner
             .filter(is_started)
             .collect();
         if let [first, ..] = started[..] {
-            let (count, first) = (started.len(), tree[first].pid());
-            let why = format!(
-                "started {count} of the trainers ({first} first), shows no training of its own"
-            );
-            roles[index] = Some(Judged::new(Role::Launcher, why));
+            let reason = RoleReason::StartedTrainers(started.len(), tree[first].pid());
+            roles[index] = Some(Decision::new(Role::Launcher, reason));
         }
     }
 }
 
-/// Whoever gave several trainers their ranks launched them, whatever program it is. A shell that
-/// somebody types into is none, and process 1 collects everybody's orphans.
-pub(super) fn name_givers_of_ranks(tree: &Tree<'_>, roles: &mut Roles) {
+/// A process that gave several trainers their ranks is a launcher, whatever program it runs. An interactive
+/// shell is not, and process 1 adopts all orphans.
+pub(super) fn name_rank_assigners(tree: &Tree<'_>, roles: &mut Roles) {
     for index in tree.indices() {
         let facts = &tree[index];
-        let is_typed_into = is_shell(facts) && !is_wrapper(facts);
-        if roles[index].is_some() || is_typed_into || facts.pid() == Pid(1) {
+        let is_interactive = is_shell(facts) && !is_wrapper(facts);
+        if roles[index].is_some() || is_interactive || facts.pid() == Pid(1) {
             continue;
         }
         if let given @ [first, _, ..] = &given_by(tree, roles, index)[..] {
-            let (count, first) = (given.len(), tree[*first].pid());
-            let why = format!("gave {count} trainers their ranks ({first} first)");
-            roles[index] = Some(Judged::new(Role::Launcher, why));
+            let reason = RoleReason::AssignedRanks(given.len(), tree[*first].pid());
+            roles[index] = Some(Decision::new(Role::Launcher, reason));
         }
     }
 }
 
-/// Whoever stands above a trainer and is nothing else launched it: all of them up to `root`; when
-/// there is none, only known wrappers, or half the machine would be launchers.
+/// The ancestors of a trainer that have no other role are launchers: all of them up to `root`; without a
+/// root only known wrappers, or half the machine would be launchers.
 pub(super) fn name_launchers(tree: &Tree<'_>, roles: &mut Roles, root: Option<Pid>) {
     for index in tree.indices() {
         if !has_role(roles, index, Role::Trainer) {
@@ -118,10 +113,8 @@ pub(super) fn name_launchers(tree: &Tree<'_>, roles: &mut Roles, root: Option<Pi
         for above in tree.ancestors(index) {
             let known = is_wrapper(&tree[above]);
             if roles[above].is_none() && (root.is_some() || known) {
-                roles[above] = Some(Judged::new(
-                    Role::Launcher,
-                    format!("started the trainer {started}"),
-                ));
+                let reason = RoleReason::StartedTrainer(started);
+                roles[above] = Some(Decision::new(Role::Launcher, reason));
             } else if root.is_none() && roles[above].is_none() {
                 break;
             }
@@ -132,70 +125,64 @@ pub(super) fn name_launchers(tree: &Tree<'_>, roles: &mut Roles, root: Option<Pi
     }
 }
 
-fn computing_device(facts: &ProcessFacts) -> Option<&str> {
+fn computing_device(facts: &ProcessFacts) -> Option<String> {
     let draws = facts
         .libraries
         .as_ref()
         .is_none_or(|libraries| libraries.displays);
-    facts.gpu.as_ref()?.compute().filter(|_| !draws)
+    let device = facts.gpu.as_ref()?.compute().filter(|_| !draws)?;
+    Some(device.to_owned())
 }
 
-fn shows_training(tree: &Tree<'_>, owners: &Owners, index: usize) -> bool {
-    sign_of_training(&tree[index]).is_some() || owners.sign(index).is_some()
+fn shows_training(tree: &Tree<'_>, owners: &WorkerOwners, index: usize) -> bool {
+    sign_of_training(&tree[index]).is_some() || owners.owned(index).is_some()
 }
 
 fn promote_undecided(
     tree: &Tree<'_>,
     roles: &mut Roles,
-    why: impl Fn(&Roles, usize) -> Option<String>,
+    reason: impl Fn(&Roles, usize) -> Option<RoleReason>,
 ) {
     for index in tree.indices() {
-        if roles[index].as_ref().is_some_and(Judged::is_undecided)
+        if roles[index].as_ref().is_some_and(Decision::is_undecided)
             && tree[index].framework().is_some()
-            && let Some(why) = why(roles, index)
+            && let Some(reason) = reason(roles, index)
         {
-            roles[index] = Some(Judged::new(Role::Trainer, why));
+            roles[index] = Some(Decision::new(Role::Trainer, reason));
         }
     }
 }
 
-/// A child that has worked for long while its maker, which shows no training, waits for it.
-fn works_for_its_maker(
+/// A child that has worked for long while its creator, which shows no training, waits for it.
+fn works_for_creator(
     tree: &Tree<'_>,
     roles: &Roles,
-    owners: &Owners,
+    owners: &WorkerOwners,
     index: usize,
-) -> Option<String> {
-    let maker = tree.maker(index)?;
-    let works = works_for(&tree[index], &tree[maker]);
-    let waits = has_role(roles, maker, Role::Trainer) && !shows_training(tree, owners, maker);
-    (works && waits).then(|| {
-        let maker = tree[maker].pid();
-        format!("was made by {maker}, works while that one waits, and shows no sign of a worker")
-    })
+) -> Option<RoleReason> {
+    let creator = tree.creator(index)?;
+    let works = works_for(&tree[index], &tree[creator]);
+    let waits = has_role(roles, creator, Role::Trainer) && !shows_training(tree, owners, creator);
+    (works && waits).then(|| RoleReason::WorksForCreator(tree[creator].pid()))
 }
 
-/// Has worked for long, while the other one hardly did.
-pub(super) fn works_for(facts: &ProcessFacts, maker: &ProcessFacts) -> bool {
-    let (mine, makers) = (facts.cpu_ticks, maker.cpu_ticks);
-    mine >= LONG_WORK_TICKS && mine / WORKS_TIMES_MORE >= makers
+/// Whether it has used much CPU time, and `other` little.
+pub(super) fn works_for(facts: &ProcessFacts, other: &ProcessFacts) -> bool {
+    facts.cpu_ticks >= LONG_WORK_TICKS && facts.cpu_ticks / WORKS_TIMES_MORE >= other.cpu_ticks
 }
 
 /// Half a minute: ten times what the import of torch takes, in clock ticks.
 const LONG_WORK_TICKS: u64 = 3000;
 const WORKS_TIMES_MORE: u64 = 4;
 
-fn like_a_sibling(tree: &Tree<'_>, roles: &Roles, index: usize) -> Option<String> {
+fn like_a_sibling(tree: &Tree<'_>, roles: &Roles, index: usize) -> Option<RoleReason> {
     let siblings = tree.children(tree.parent(index)?);
     let trains = |sibling: usize| {
         has_role(roles, sibling, Role::Trainer)
             && is_spawned(&tree[sibling]) == is_spawned(&tree[index])
     };
     let sibling = siblings.iter().copied().find(|&sibling| trains(sibling))?;
-    Some(format!(
-        "was made like its sibling {}, which trains",
-        tree[sibling].pid()
-    ))
+    Some(RoleReason::LikeSibling(tree[sibling].pid()))
 }
 
 pub(super) fn trainer_children(

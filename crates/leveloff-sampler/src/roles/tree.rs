@@ -1,11 +1,11 @@
-//! The processes by number, with parents and children.
+//! Processes by pid, with parents and children.
 
 use std::collections::HashMap;
 use std::ops::Index;
 
 use leveloff_model::process::Pid;
 
-use super::phrases::is_fork_server;
+use super::commands::is_fork_server;
 use crate::facts::ProcessFacts;
 
 /// Borrowed processes, indexed by their position.
@@ -50,8 +50,8 @@ impl<'a> Tree<'a> {
         &self.children[index]
     }
 
-    /// Its parent, that one's parent, and so on. A saved tree may be damaged into a ring, so the
-    /// walk is no longer than there are processes.
+    /// Its parent, that process's parent, and so on. A damaged tree may hold a ring, so the walk is no longer
+    /// than there are processes.
     pub(super) fn ancestors(&self, index: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(self.parent(index), |&above| self.parent(above))
             .take(self.processes.len())
@@ -90,9 +90,8 @@ impl<'a> Tree<'a> {
         0..self.processes.len()
     }
 
-    /// Was forked from that process and has executed nothing since. The stack's address is random
-    /// for each executed program and the same in a fork; where it is hidden, the same command line
-    /// has to do.
+    /// Whether it was forked from that process and has executed nothing since. The stack's address is random
+    /// for each executed program and the same in a fork; where it is hidden, the command lines are compared.
     pub(super) fn is_copy_of(&self, index: usize, original: usize) -> bool {
         let (copy, original) = (&self[index], &self[original]);
         match (copy.stack_start, original.stack_start) {
@@ -101,14 +100,14 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The process that had it made: its parent, or the one behind a fork server.
-    pub(super) fn maker(&self, index: usize) -> Option<usize> {
+    /// The process that created it: its parent, or the owner of the fork server.
+    pub(super) fn creator(&self, index: usize) -> Option<usize> {
         self.ancestors(index)
             .find(|&above| !is_fork_server(&self[above]))
     }
 
-    /// The process whose own number is `own_pid` and that lives above, or anywhere: a compile
-    /// worker names its trainer by the number that the trainer knows itself by.
+    /// The process with this pid in its own namespace: an ancestor, or else any process. A compile worker
+    /// names its trainer by that pid.
     pub(super) fn by_own_pid(&self, index: usize, own_pid: Pid) -> Option<usize> {
         self.ancestors(index)
             .find(|&above| self[above].own_pid == own_pid)

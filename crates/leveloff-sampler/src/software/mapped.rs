@@ -1,25 +1,24 @@
-//! Which Python a process is, and where its packages lie, from the paths in its `maps`.
+//! Finds a process's Python version and the directories of its packages in its `maps`.
 
 use memchr::memmem;
 
 use crate::facts::{base_name, libraries};
 use crate::kernel::smaps::mapping_path;
 
-/// What the paths tell.
+/// What the mapped paths show.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Mapped {
     /// The version of its Python: `3.11`, `3.13t` without a global lock.
     pub python: Option<String>,
-    /// The directories of packages that it maps something from, the framework's first. None without a
-    /// framework: the packages of any Python program are nobody's business.
+    /// The package directories that it maps files from, that of the framework first. Empty without a
+    /// framework, because packages of other Python programs are not recorded.
     pub sites: Vec<Vec<u8>>,
 }
 
 /// The directories by which frameworks are imported.
 const IMPORTED: [&[u8]; 3] = [b"torch", b"jaxlib", b"tensorflow"];
 
-/// A virtual environment has one directory of packages, one on top of the system's two, a user's own
-/// is a third.
+/// How many package directories are read: a virtual environment has one, a system two, a user one more.
 const SITES: usize = 4;
 
 /// Reads a `maps`.

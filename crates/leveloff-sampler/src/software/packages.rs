@@ -4,10 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use memchr::memmem;
 
-use super::view::TargetView;
+use super::target_files::TargetFiles;
 
-/// Packages that hold, move or keep memory in a training, by their normalised names. What else is
-/// installed is nobody's business.
+/// Packages that affect the memory of a training, by their normalised names. Others are not recorded.
 pub const PACKAGES: [&str; 43] = [
     "accelerate",
     "av",
@@ -54,7 +53,7 @@ pub const PACKAGES: [&str; 43] = [
     "xformers",
 ];
 
-/// An entry belongs to a directory of packages of thousands at most; more is something else.
+/// How many entries of a directory are read; a package directory has some thousands at most.
 const ENTRIES: usize = 20_000;
 
 /// `torch/version.py` has some 200 bytes.
@@ -63,35 +62,36 @@ const VERSION_FILE_LIMIT: u64 = 4 << 10;
 /// Longer than any version: `2.9.0.dev20250801+rocm6.4.git1234567`.
 const VERSION_LENGTH: usize = 64;
 
-/// The packages in these directories, the first that has one counting; `None` when none of them could
-/// be read. Torch's own word for its version comes first: the wheel's name lacks which CUDA it is for,
-/// and a torch that was built here has no wheel.
-pub fn read(view: &TargetView, sites: &[Vec<u8>]) -> Option<BTreeMap<String, String>> {
+/// The packages in these directories; the first directory that has a package counts. `None` when none of
+/// them could be read. The version in torch's own file comes first: the wheel's name lacks the CUDA version,
+/// and a torch that was built locally has no wheel.
+pub fn read(files: &TargetFiles, sites: &[Vec<u8>]) -> Option<BTreeMap<String, String>> {
     let mut packages: Option<BTreeMap<String, String>> = None;
     for site in sites {
-        if let Some(found) = installed(view, site) {
+        if let Some(found) = installed(files, site) {
             let packages = packages.get_or_insert_default();
             for (name, version) in found {
                 packages.entry(name).or_insert(version);
             }
         }
     }
-    if let Some(version) = sites.first().and_then(|site| torch_version(view, site)) {
+    if let Some(version) = sites.first().and_then(|site| torch_version(files, site)) {
         let packages = packages.get_or_insert_default();
         packages.insert("torch".to_owned(), version);
     }
     packages
 }
 
-fn installed(view: &TargetView, site: &[u8]) -> Option<BTreeMap<String, String>> {
+fn installed(files: &TargetFiles, site: &[u8]) -> Option<BTreeMap<String, String>> {
     let mut found: BTreeMap<&'static str, BTreeSet<String>> = BTreeMap::new();
-    view.list(site, ENTRIES, |entry| {
-        if let Some((name, version)) = package(entry) {
-            found.entry(name).or_default().insert(version);
-        }
-    })
-    .ok()?;
-    // An update that broke off leaves both behind, and nothing here tells which is imported.
+    files
+        .list(site, ENTRIES, |entry| {
+            if let Some((name, version)) = package(entry) {
+                found.entry(name).or_default().insert(version);
+            }
+        })
+        .ok()?;
+    // An interrupted update leaves two versions, and it is unknown which one is imported.
     let versions = |all: BTreeSet<String>| Vec::from_iter(all).join(" or ");
     Some(
         found
@@ -101,13 +101,13 @@ fn installed(view: &TargetView, site: &[u8]) -> Option<BTreeMap<String, String>>
     )
 }
 
-fn torch_version(view: &TargetView, site: &[u8]) -> Option<String> {
+fn torch_version(files: &TargetFiles, site: &[u8]) -> Option<String> {
     let directory = [site, b"/torch"].concat();
-    let text = view.beginning_of(&directory, "version.py", VERSION_FILE_LIMIT);
+    let text = files.beginning_of(&directory, "version.py", VERSION_FILE_LIMIT);
     stated_version(&text?)
 }
 
-/// The package and version that an entry of a directory of packages stands for, if it matters:
+/// The package and version of an entry in a package directory, if it is one of [`PACKAGES`]:
 /// `flash_attn-2.7.4.dist-info`, `numpy-1.24.2-py3.11.egg-info`.
 pub fn package(entry: &[u8]) -> Option<(&'static str, String)> {
     let stem = entry
@@ -124,7 +124,7 @@ fn without_python(stem: &[u8]) -> Option<&[u8]> {
     Some(&stem[..end.unwrap_or(stem.len())])
 }
 
-/// As package indexes compare names: case and the kind of separator do not count.
+/// A name as package indexes compare it: lower case, with dashes.
 fn normalised(name: &[u8]) -> Vec<u8> {
     name.iter()
         .map(|b| match b {
@@ -134,7 +134,7 @@ fn normalised(name: &[u8]) -> Vec<u8> {
         .collect()
 }
 
-/// What `__version__ = '2.8.0+cu128'` states.
+/// The version in `__version__ = '2.8.0+cu128'`.
 pub fn stated_version(text: &[u8]) -> Option<String> {
     let line = text
         .split(|&b| b == b'\n')
@@ -145,7 +145,7 @@ pub fn stated_version(text: &[u8]) -> Option<String> {
     version(&rest[..end])
 }
 
-/// Only what looks like a version: the file is the target's, and may say anything.
+/// Accepts only what looks like a version, because the target may write anything into the file.
 fn version(text: &[u8]) -> Option<String> {
     let plausible = text.first().is_some_and(u8::is_ascii_digit)
         && text.len() <= VERSION_LENGTH

@@ -3,8 +3,8 @@
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use leveloff_model::process::{ProcessKey, Role, StartTicks};
-use rustix::fs::FileType;
+use leveloff_model::process::{ProcessInfo, ProcessKey, Role, StartTicks};
+use rustix::fs::{FileType, Mode, OFlags};
 
 use super::*;
 
@@ -133,44 +133,53 @@ fn what_cannot_be_read_is_unknown_and_not_empty() {
     assert_eq!(read(ProcessIndex(3), saved.directory()), Err(Errno::NOENT));
 }
 
-fn trainer(why: &str) -> ProcessInfo {
-    ProcessInfo {
-        index: ProcessIndex(3),
-        key: ProcessKey {
-            pid: Pid(18250),
-            start: StartTicks(1),
+fn trainer(reason: RoleReason) -> RoleChange {
+    RoleChange {
+        info: ProcessInfo {
+            index: ProcessIndex(3),
+            key: ProcessKey {
+                pid: Pid(18250),
+                start: StartTicks(1),
+            },
+            parent: Pid(1),
+            role: Role::Trainer,
+            unknown_role: None,
+            rank: None,
+            comm: "python".to_owned(),
+            command: vec!["python".to_owned()],
+            why: reason.to_string(),
         },
-        parent: Pid(1),
-        role: Role::Trainer,
-        unknown_role: None,
-        rank: None,
-        comm: "python".to_owned(),
-        command: vec!["python".to_owned()],
-        why: why.to_owned(),
+        reason,
+        first: false,
+        fork_copy: false,
     }
 }
 
-/// What is told when a trainer is what it is for this reason.
-fn told(reader: &mut SoftwareReader, saved: &Saved, why: &str) -> Vec<Event> {
-    reader.follow(&trainer(why), || Some(saved.directory()));
+fn framework() -> RoleReason {
+    RoleReason::Framework("libtorch_python.so".to_owned())
+}
+
+/// What is reported when a trainer has its role for this reason.
+fn reported(reader: &mut SoftwareReader, saved: &Saved, reason: RoleReason) -> Vec<Event> {
+    reader.follow(&trainer(reason), || Some(saved.directory()));
     reader.wait();
-    reader.news()
+    reader.events()
 }
 
 #[test]
-fn software_is_told_once_and_again_when_a_framework_shows() {
+fn software_is_reported_once_and_again_when_a_framework_shows() {
     let saved = Saved::new();
     let maps = std::fs::read_to_string(saved.path("maps")).unwrap();
     saved.write("maps", maps.lines().next().unwrap());
     let mut reader = SoftwareReader::default();
-    let first = told(&mut reader, &saved, "is biggest");
+    let first = reported(&mut reader, &saved, RoleReason::Largest);
     assert!(
         matches!(&first[..], [Event::Software(s)] if s.packages.is_none()),
         "{first:?}"
     );
-    assert_eq!(told(&mut reader, &saved, "is biggest"), []);
+    assert_eq!(reported(&mut reader, &saved, RoleReason::Largest), []);
     assert_eq!(
-        told(&mut reader, &saved, "is bigger still"),
+        reported(&mut reader, &saved, RoleReason::Root),
         [],
         "nothing is new"
     );
@@ -179,7 +188,7 @@ fn software_is_told_once_and_again_when_a_framework_shows() {
     saved.write("maps", &maps);
     saved.write("environ", "\0\0");
     saved.install("torch-2.8.0.dist-info");
-    let second = told(&mut reader, &saved, "maps torch");
+    let second = reported(&mut reader, &saved, framework());
     let [Event::Software(software)] = &second[..] else {
         panic!("{second:?}");
     };
@@ -191,23 +200,23 @@ fn software_is_told_once_and_again_when_a_framework_shows() {
 }
 
 #[test]
-fn what_was_asked_of_a_process_that_ended_meanwhile_is_told() {
+fn a_reading_of_a_process_that_exited_meanwhile_is_reported() {
     let saved = Saved::new();
     let mut reader = SoftwareReader::default();
-    reader.follow(&trainer("maps torch"), || Some(saved.directory()));
+    reader.follow(&trainer(framework()), || Some(saved.directory()));
     reader.forget(ProcessIndex(3));
     reader.wait();
-    assert!(matches!(&reader.news()[..], [Event::Software(_)]));
+    assert!(matches!(&reader.events()[..], [Event::Software(_)]));
 }
 
 #[test]
 fn a_process_that_changes_all_the_time_is_not_read_for_ever() {
     let saved = Saved::new();
     let mut reader = SoftwareReader::default();
-    let mut told_of = 0;
+    let mut reports = 0;
     for title in 0..100 {
         saved.write("environ", &format!("OMP_NUM_THREADS={title}\0"));
-        told_of += told(&mut reader, &saved, &format!("title {title}")).len();
+        reports += reported(&mut reader, &saved, RoleReason::Program(title.to_string())).len();
     }
-    assert_eq!(told_of, LOOKS as usize);
+    assert_eq!(reports, MOST_READS as usize);
 }

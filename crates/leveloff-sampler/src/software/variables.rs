@@ -1,5 +1,5 @@
-//! The variables that change how memory behaves, and not one other: an environment holds people's
-//! passwords and tokens.
+//! The environment variables that affect memory. No others are kept, because an environment holds passwords
+//! and tokens.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use leveloff_model::process::printable;
 
 use crate::facts::base_name;
 
-/// The names that are kept, whole names only: nobody knows what `TORCH_SOMETHING` will hold one day.
+/// The names that are kept. No prefixes, because a later `TORCH_…` variable may hold a secret.
 pub const VARIABLES: [&str; 67] = [
     // Allocators of C: glibc, jemalloc, tcmalloc, mimalloc, and the one of arrow.
     "ARROW_DEFAULT_MEMORY_POOL",
@@ -88,8 +88,7 @@ pub const VARIABLES: [&str; 67] = [
 /// Bytes of a value that are kept; the longest allocator configurations have a hundred.
 const VALUE_LENGTH: usize = 256;
 
-/// Reads an `environ`; `None` when there is not one variable in it, as after a title was written over
-/// it: unknown, not "nothing set".
+/// Parses an `environ`; `None` (unknown) when it holds no variable, as after a title was written over it.
 pub fn parse(text: &[u8]) -> Option<BTreeMap<String, String>> {
     let mut kept = BTreeMap::new();
     let mut any = false;
@@ -100,7 +99,7 @@ pub fn parse(text: &[u8]) -> Option<BTreeMap<String, String>> {
         any = true;
         let (name, value) = (&variable[..equals], &variable[equals + 1..]);
         if let Some(name) = VARIABLES.iter().find(|known| known.as_bytes() == name) {
-            // Of two with one name, programs are given the first.
+            // Of two with one name, programs get the first.
             kept.entry((*name).to_owned())
                 .or_insert_with(|| shown(name, value));
         }
@@ -115,7 +114,7 @@ fn shown(name: &str, value: &[u8]) -> String {
     }
 }
 
-/// Which allocator is preloaded is told by the files' names; where they lie is the user's business.
+/// The file names, which identify a preloaded allocator, without their directories, which are private.
 fn base_names(value: &[u8]) -> Vec<u8> {
     let is_separator = |b: &u8| *b == b':' || b.is_ascii_whitespace();
     let names: Vec<&[u8]> = value

@@ -320,12 +320,12 @@ fn descriptors_of_a_dead_process_never_speak_for_its_successor() {
     // Ask the kernel to give the number out again.
     let before = (patient.pid().0 - 1).to_string();
     if std::fs::write("/proc/sys/kernel/ns_last_pid", before).is_err() {
-        println!("CANNOT RUN HERE: reusing a pid needs root and checkpoint support");
+        leveloff_testkit::cannot_run_here("reusing a pid needs root and checkpoint support");
         return;
     }
     let successor = Patient::start("say('me'); wait()");
     if successor.pid() != patient.pid() {
-        println!("CANNOT RUN HERE: another process took the number");
+        leveloff_testkit::cannot_run_here("another process took the number");
         return;
     }
     assert_eq!(handle.statm(&mut scratch, 4096), Reading::Gone);

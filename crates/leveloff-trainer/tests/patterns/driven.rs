@@ -115,8 +115,3 @@ pub fn program() -> PathBuf {
 fn modified(path: &Path) -> Option<SystemTime> {
     fs::metadata(path).and_then(|file| file.modified()).ok()
 }
-
-/// Tells, past the test harness, that something could not be tested.
-pub fn cannot_run_here(test: &str, why: &str) {
-    let _ = writeln!(std::io::stderr(), "CANNOT RUN HERE: {test}: {why}");
-}

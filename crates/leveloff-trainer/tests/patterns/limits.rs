@@ -4,7 +4,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use crate::driven::{Driven, cannot_run_here, program};
+use leveloff_testkit::cannot_run_here;
+
+use crate::driven::{Driven, program};
 use crate::machine::{tree, turn};
 
 /// A user without rights, whom a limit on processes binds as it does not bind root.
@@ -12,16 +14,15 @@ const NOBODY: u32 = 65534;
 
 #[test]
 fn a_full_shared_memory_is_an_error_and_no_signal() {
-    let test = "a full /dev/shm";
     if !rustix::process::geteuid().is_root() {
-        return cannot_run_here(test, "mounting a small one needs root");
+        return cannot_run_here("mounting a small one needs root");
     }
     let mount = "mount -t tmpfs -o size=8m tmpfs /dev/shm && exec \"$0\" \"$@\"";
     let tried = Command::new("unshare")
         .args(["-m", "sh", "-c", mount, "true"])
         .status();
     if !tried.is_ok_and(|status| status.success()) {
-        return cannot_run_here(test, "no mount namespace of its own is allowed");
+        return cannot_run_here("no mount namespace of its own is allowed");
     }
     // A mount of its own, but memory of the same machine.
     let _turn = turn();
@@ -75,9 +76,8 @@ fn too_many_processes_is_an_error_that_names_the_limit() {
 fn a_pool_whose_workers_cannot_be_forked_ends_and_says_why() {
     // One process for the driver, one for the pool, and none for its workers; a limit counts all
     // processes of a user, so this takes one who has no others.
-    let test = "a pool that cannot fork";
     if !rustix::process::geteuid().is_root() {
-        return cannot_run_here(test, "it takes a user without other processes");
+        return cannot_run_here("it takes a user without other processes");
     }
     let place = reachable_by_anyone();
     let mut command = Command::new(place.path().join("drive"));

@@ -1,7 +1,7 @@
 //! A place for one test: a directory of its own, in which leveloff is started.
 
 use std::ffi::OsStr;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::os::fd::AsFd;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
@@ -214,8 +214,4 @@ pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// Says past the test harness, which swallows what `println!` prints, that a test was not run.
-pub fn cannot_run_here(why: &str) {
-    let name = std::thread::current().name().unwrap_or("test").to_owned();
-    let _ = writeln!(std::io::stderr(), "CANNOT RUN HERE: {name}: {why}");
-}
+pub use leveloff_testkit::cannot_run_here;

@@ -2,6 +2,7 @@
 
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::run_curves::{CurveSpan, Series};
+use leveloff_classifier::units::X;
 use leveloff_model::folded::Reach;
 use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::Seconds;
@@ -23,26 +24,28 @@ const COLUMNS: usize = 6;
 pub fn write(report: &RunReport, page: &mut Markup) {
     let spans: Vec<&CurveSpan> = report.curves.spans().collect();
     let series = columns(report);
-    page.raw("<details class=\"curve-table\"><summary>The curves as a table</summary>\n");
-    page.raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"The curves as a table\">");
+    let mut head = vec![("", "At")];
+    head.extend(series.iter().map(|series| ("n", series_words(*series))));
     page.raw(
-        "<table><caption>The run, evenly; where several samples are one row, the lowest and the \
-              highest of them.</caption>\n<thead><tr><th scope=\"col\">At</th>",
+        "<details class=\"curve-table\"><summary id=\"curves\">The curves as a table</summary>\n",
     );
-    for series in &series {
-        page.element("th scope=\"col\" class=\"n\"", series_words(*series));
-    }
-    page.raw("</tr></thead>\n<tbody>\n");
+    page.table(
+        "curves",
+        "Rows are spaced evenly over the run. A row that stands for several samples has the lowest and the \
+         highest of them.",
+        &head,
+    );
     for span in evenly(&spans) {
-        page.raw("<tr>");
-        page.element("th scope=\"row\"", &place(span, report.verdict.x_unit));
-        for series in &series {
-            let value = span.value(*series).map(|reach| told(*series, reach));
-            page.element("td class=\"n\"", &value.unwrap_or_default());
-        }
-        page.raw("</tr>\n");
+        let cell = |series: &Series| {
+            let value = span
+                .value(*series)
+                .map(|reach| amount_words(*series, reach));
+            value.unwrap_or_default()
+        };
+        let cells: Vec<String> = series.iter().map(cell).collect();
+        page.row(&position(span, report.verdict.x_unit), &cells);
     }
-    page.raw("</tbody></table></div></details>\n");
+    page.end_table().raw("</details>\n");
 }
 
 /// The whole and what is largest beside it.
@@ -71,16 +74,16 @@ fn evenly<'a>(spans: &[&'a CurveSpan]) -> Vec<&'a CurveSpan> {
         .collect()
 }
 
-fn place(span: &CurveSpan, unit: XUnit) -> String {
+fn position(span: &CurveSpan, unit: XUnit) -> String {
     let count = span.x.filter(|_| unit != XUnit::Second);
     match (count, span.t.or(span.x)) {
-        (Some(x), _) => XPosition::new(x.high, unit).to_string(),
+        (Some(x), _) => XPosition::new(X(x.high), unit).to_string(),
         (None, Some(t)) => Seconds(t.high).to_string(),
         (None, None) => "?".to_owned(),
     }
 }
 
-fn told(series: Series, reach: Reach) -> String {
+fn amount_words(series: Series, reach: Reach) -> String {
     let one = |value: f64| {
         if series.is_bytes() {
             bytes(value).to_string()

@@ -1,9 +1,7 @@
 //! The curves and what is marked on them, as the JSON that the chart and the CSV are made of.
 //!
 //! Compact, since a long run has thousands of spans of many series: an array for each series, bytes as
-//! whole numbers, and the highest of each span only where it is not the lowest as well.
-
-use std::borrow::Cow;
+//! whole numbers, and the highest of each span only where it differs from the lowest.
 
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::run_curves::{CurveSpan, RunEvent, RunEventKind, Series};
@@ -11,171 +9,89 @@ use leveloff_classifier::verdict::{Kind, Subject, Verdict};
 use leveloff_model::folded::Reach;
 use leveloff_model::training_counters::TrainingCounter;
 use leveloff_text::subject::series_words;
-use serde::Serialize;
+use serde_json::Value;
 
-use super::marks::Marks;
+use super::marks;
+use crate::json::{list, merged, object};
 use crate::run_report::RunReport;
 
-/// The whole, as JSON.
+/// The data of a page about one run.
 pub fn json(report: &RunReport) -> String {
-    let page = PageData {
-        x_unit: report.verdict.x_unit.name(),
-        runs: vec![RunData::of(report, "")],
+    page(report.verdict.x_unit, vec![run(report, "", 0)])
+}
+
+/// The data of a page: one run, or several in one chart.
+pub fn page(unit: XUnit, runs: Vec<Value>) -> String {
+    object! { x_unit: unit.name(), runs: runs }.to_string()
+}
+
+/// A run of a comparison: only its whole memory is drawn at first.
+pub fn run_of_side(report: &RunReport, name: &str, family: usize) -> Value {
+    let mut data = run(report, name, family);
+    for series in data["series"].as_array_mut().into_iter().flatten() {
+        series["shown"] = (series["name"] == Series::Memory.name()).into();
+    }
+    data
+}
+
+/// A run under a name, with the colours of a family: those of one side are the same.
+fn run(report: &RunReport, name: &str, family: usize) -> Value {
+    let curves = &report.curves;
+    let spans: Vec<&CurveSpan> = curves.spans().collect();
+    // A source may count nothing but seconds.
+    let is_time = report.verdict.x_unit == XUnit::Second;
+    let count = |span: &CurveSpan| span.x.filter(|_| !is_time);
+    let time = |span: &CurveSpan| span.t.or(span.x.filter(|_| is_time));
+    object! {
+        name: name,
+        family: family,
+        samples: curves.samples(),
+        stride: curves.stride(),
+        pace: report.verdict.pace.map(|pace| pace.0),
+        x: column(&spans, count),
+        t: column(&spans, time),
+        series: all_series(report, &spans),
+        events: list(curves.events(), event),
+        marks: marks::data(report),
+    }
+}
+
+/// To the thousandth.
+pub(super) fn number(value: f64) -> f64 {
+    (value * 1000.0).round() / 1000.0
+}
+
+/// The lowest and, where that differs anywhere, the highest of each span; `None` when nothing is known.
+fn column(spans: &[&CurveSpan], value: impl Fn(&CurveSpan) -> Option<Reach>) -> Option<Value> {
+    let reaches: Vec<Option<Reach>> = spans.iter().map(|span| value(span)).collect();
+    let end = |end: fn(Reach) -> f64| -> Vec<Option<f64>> {
+        let ends = reaches.iter().map(|reach| reach.map(end).map(number));
+        ends.collect()
     };
-    serde_json::to_string(&page).expect("keys are text, and numbers that are none are null")
-}
-
-/// What a page's chart is made of: one run, or several beside each other.
-#[derive(Serialize)]
-pub struct PageData<'a> {
-    /// What `x` counts.
-    pub x_unit: &'static str,
-    /// The runs, each with a family of colours.
-    pub runs: Vec<RunData<'a>>,
-}
-
-/// One run.
-#[derive(Serialize)]
-pub struct RunData<'a> {
-    /// How it is called where there are several.
-    name: &'a str,
-    /// Runs of one side have the same colours.
-    family: usize,
-    samples: u64,
-    /// Samples that a point stands for.
-    stride: u64,
-    /// Seconds for one of x.
-    pace: Option<f64>,
-    x: Option<Column>,
-    t: Option<Column>,
-    series: Vec<SeriesData>,
-    events: Vec<EventData<'a>>,
-    marks: Marks,
-}
-
-/// The lowest and, where that differs anywhere, the highest of each span.
-#[derive(Serialize)]
-struct Column {
-    low: Vec<Number>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    high: Option<Vec<Number>>,
-}
-
-#[derive(Serialize)]
-struct SeriesData {
-    name: &'static str,
-    label: &'static str,
-    group: &'static str,
-    unit: &'static str,
-    /// Whether it is drawn before anybody asks for it.
-    shown: bool,
-    #[serde(flatten)]
-    values: Column,
-}
-
-#[derive(Serialize)]
-struct EventData<'a> {
-    x: Number,
-    t: Number,
-    kind: &'static str,
-    label: Cow<'a, str>,
-}
-
-/// Whole where it is, at most to the thousandth; null for what is none.
-#[derive(Clone, Copy, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum Number {
-    /// A whole one, as it is written shortest.
-    Whole(i64),
-    /// Any other.
-    Fraction(f64),
-    /// Not known.
-    None,
-}
-
-impl Number {
-    /// To the thousandth.
-    pub fn of(value: Option<f64>) -> Number {
-        let Some(value) = value.filter(|value| value.is_finite()) else {
-            return Number::None;
-        };
-        let rounded = (value * 1000.0).round() / 1000.0;
-        if rounded.fract() == 0.0 && rounded.abs() < 9e15 {
-            Number::Whole(rounded as i64)
-        } else {
-            Number::Fraction(rounded)
-        }
+    let (low, high) = (end(|reach| reach.low), end(|reach| reach.high));
+    if reaches.iter().all(Option::is_none) {
+        return None;
     }
+    Some(match low == high {
+        true => object! { low: low },
+        false => object! { low: low, high: high },
+    })
 }
 
-impl<'a> RunData<'a> {
-    /// A run of a comparison: only the whole is drawn before anybody asks for more.
-    pub fn of_side(report: &'a RunReport, name: &'a str, family: usize) -> RunData<'a> {
-        let mut data = RunData::of(report, name);
-        data.family = family;
-        for series in &mut data.series {
-            series.shown = series.name == Series::Memory.name();
-        }
-        data
-    }
-
-    /// A run under a name.
-    pub fn of(report: &'a RunReport, name: &'a str) -> RunData<'a> {
-        let curves = &report.curves;
-        let spans: Vec<&CurveSpan> = curves.spans().collect();
-        // A source may count nothing but seconds.
-        let is_time = report.verdict.x_unit == XUnit::Second;
-        let count = |span: &CurveSpan| span.x.filter(|_| !is_time);
-        let time = |span: &CurveSpan| span.t.or(span.x.filter(|_| is_time));
-        RunData {
-            name,
-            family: 0,
-            samples: curves.samples(),
-            stride: curves.stride(),
-            pace: report.verdict.pace.map(|pace| pace.0),
-            x: Column::of(&spans, count),
-            t: Column::of(&spans, time),
-            series: all_series(report, &spans),
-            events: curves.events().iter().map(EventData::of).collect(),
-            marks: Marks::of(report),
-        }
-    }
-}
-
-impl Column {
-    /// `None` when nothing is known at all.
-    fn of(spans: &[&CurveSpan], value: impl Fn(&CurveSpan) -> Option<Reach>) -> Option<Column> {
-        let reaches: Vec<Option<Reach>> = spans.iter().map(|span| value(span)).collect();
-        let end = |end: fn(Reach) -> f64| -> Vec<Number> {
-            let ends = reaches.iter().map(|reach| Number::of(reach.map(end)));
-            ends.collect()
-        };
-        let (low, high) = (end(|reach| reach.low), end(|reach| reach.high));
-        let is_known = reaches.iter().any(Option::is_some);
-        is_known.then(|| Column {
-            high: (low != high).then_some(high),
-            low,
-        })
-    }
-}
-
-fn all_series(report: &RunReport, spans: &[&CurveSpan]) -> Vec<SeriesData> {
+fn all_series(report: &RunReport, spans: &[&CurveSpan]) -> Vec<Value> {
     let data = |series: Series| {
-        Some(SeriesData {
+        let head = object! {
             name: series.name(),
             label: series_words(series),
             group: group(series),
             unit: if series.is_bytes() { "bytes" } else { "count" },
             shown: is_shown(series, report),
-            values: Column::of(spans, |span| span.value(series))?,
-        })
+        };
+        let values = column(spans, |span| span.value(series))?;
+        Some(merged([head, values]))
     };
-    report
-        .curves
-        .series()
-        .into_iter()
-        .filter_map(data)
-        .collect()
+    let all = report.curves.series().into_iter();
+    all.filter_map(data).collect()
 }
 
 /// What stands together in the legend; a group of its own also has a chart of its own.
@@ -237,19 +153,17 @@ fn is_shown(series: Series, report: &RunReport) -> bool {
     }
 }
 
-impl<'a> EventData<'a> {
-    fn of(event: &'a RunEvent) -> EventData<'a> {
-        let (kind, label) = match &event.kind {
-            RunEventKind::Evaluation => ("evaluation", "evaluation".into()),
-            RunEventKind::Checkpoint => ("checkpoint", "checkpoint".into()),
-            RunEventKind::Epoch(epoch) => ("epoch", format!("epoch {epoch}").into()),
-            RunEventKind::Named(name) => ("named", name.into()),
-        };
-        EventData {
-            x: Number::of(event.x),
-            t: Number::of(event.t),
-            kind,
-            label,
-        }
+fn event(event: &RunEvent) -> Value {
+    let (kind, label) = match &event.kind {
+        RunEventKind::Evaluation => ("evaluation", "evaluation".to_owned()),
+        RunEventKind::Checkpoint => ("checkpoint", "checkpoint".to_owned()),
+        RunEventKind::Epoch(epoch) => ("epoch", format!("epoch {epoch}")),
+        RunEventKind::Named(name) => ("named", name.clone()),
+    };
+    object! {
+        x: event.x.map(number),
+        t: event.t.map(number),
+        kind: kind,
+        label: label,
     }
 }

@@ -1,6 +1,7 @@
 //! What the evidence shows, what to do about it, and what it is not.
 
 use leveloff_classifier::verdict::RunVerdict;
+use leveloff_text::finding::finding_words;
 use leveloff_text::verdict::what_to_try;
 
 use crate::html::markup::Markup;
@@ -21,13 +22,11 @@ fn write_findings(run: &RunVerdict, page: &mut Markup) {
     }
     for finding in &run.findings {
         page.raw("<article class=\"finding\">")
-            .element("h3", finding.name);
-        page.raw("<p>").sentence(&finding.text).raw("</p>");
-        if !finding.next.is_empty() {
-            page.raw("<p class=\"next\">").sentence(&finding.next);
-            page.raw("</p>");
-        }
-        page.raw("</article>\n");
+            .element("h3", finding.name());
+        let words = finding_words(finding);
+        page.raw("<p>").sentence(&words.text).raw("</p>");
+        page.raw("<p class=\"next\">").sentence(&words.next);
+        page.raw("</p></article>\n");
     }
     if let Some(to_try) = to_try {
         page.raw("<p class=\"next\">")
@@ -43,10 +42,5 @@ fn write_ruled_out(report: &RunReport, page: &mut Markup) {
         return;
     }
     page.section("ruled-out-heading", "Ruled out");
-    page.raw("<ul class=\"ruled-out\">\n");
-    for line in lines {
-        page.element("li", &line).raw("\n");
-    }
-    page.raw("</ul>\n");
-    page.end_section();
+    page.list("ruled-out", lines).end_section();
 }

@@ -1,4 +1,4 @@
-//! Which tensors became more, where the training tells.
+//! Tensors whose number grew, where the training reports them.
 
 use leveloff_text::number::more_or_less;
 
@@ -10,18 +10,12 @@ pub fn write(report: &RunReport, page: &mut Markup) {
     if report.grown.is_empty() {
         return;
     }
-    page.section("grown-heading", "Tensors that became more");
-    page.raw(
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"grown-heading\">",
+    page.section("grown-heading", "Tensors that grew in number");
+    page.table(
+        "grown-heading",
+        "Since the training first counted them, as of its last count: those whose memory grew most.",
+        &[("", "Type, shape and device"), ("n", "More"), ("n", "More memory")],
     );
-    page.raw(
-        "<table><caption>Since the training first counted them, as it told last: those whose memory \
-         grew most.</caption>\n<thead><tr><th scope=\"col\">Type, shape and device</th>",
-    );
-    for name in ["More", "More memory"] {
-        page.element("th scope=\"col\" class=\"n\"", name);
-    }
-    page.raw("</tr></thead>\n<tbody>\n");
     for grown in &report.grown {
         page.raw("<tr><th scope=\"row\">")
             .element("code", &grown.what)
@@ -30,6 +24,5 @@ pub fn write(report: &RunReport, page: &mut Markup) {
         page.element("td class=\"n\"", &format!("+{}", grown.more_bytes));
         page.raw("</tr>\n");
     }
-    page.raw("</tbody></table></div>\n");
-    page.end_section();
+    page.end_table().end_section();
 }

@@ -21,12 +21,12 @@ pub fn write(report: &RunReport, page: &mut Markup) {
     page.section("growth-heading", "What grew");
     write_blame(report, page);
     let columns = Columns::of(report);
-    page.raw(
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"growth-heading\">",
+    page.table(
+        "growth-heading",
+        "Baseline: when the run began to count, with the model loaded. Last fifth: the median of the last \
+         fifth of the run. Peak: the highest of any sample.",
+        &columns.head(),
     );
-    page.raw("<table><caption>Baseline: when the run began to count, the model is loaded. Last fifth: the \
-              middle of what it was in the last fifth of the run. Peak: the highest of any sample.</caption>\n");
-    write_head(columns, page);
     for (name, is_in) in GROUPS {
         let parts: Vec<&Part> = report
             .parts
@@ -36,17 +36,17 @@ pub fn write(report: &RunReport, page: &mut Markup) {
         if parts.is_empty() {
             continue;
         }
-        page.raw("<tbody>\n");
         if let Some(name) = name {
-            page.raw("<tr class=\"group\"><th scope=\"rowgroup\" colspan=\"9\">");
+            page.raw(
+                "</tbody>\n<tbody>\n<tr class=\"group\"><th scope=\"rowgroup\" colspan=\"9\">",
+            );
             page.text(name).raw("</th></tr>\n");
         }
         for part in parts {
             write_part(part, report, columns, page);
         }
-        page.raw("</tbody>\n");
     }
-    page.raw("</table></div>\n");
+    page.end_table();
     if let Some(trim) = trim_words(report) {
         page.raw("<p>").sentence(&trim).raw("</p>\n");
     }
@@ -89,6 +89,16 @@ impl Columns {
             processes: any(|part| part.processes.is_some()),
         }
     }
+
+    fn head(self) -> Vec<(&'static str, &'static str)> {
+        let mut names = vec!["Baseline", "Last fifth", "Peak", "Growth"];
+        names.extend(self.rate.then_some("Rate (interval)"));
+        names.extend(self.share.then_some("Share"));
+        names.extend(self.processes.then_some("RSS now"));
+        names.extend(self.processes.then_some("Processes"));
+        let names = names.into_iter().map(|name| ("n", name));
+        std::iter::once(("", "Part")).chain(names).collect()
+    }
 }
 
 fn write_blame(report: &RunReport, page: &mut Markup) {
@@ -103,64 +113,31 @@ fn write_blame(report: &RunReport, page: &mut Markup) {
     if let Some(since) = blamed_since(&report.verdict) {
         page.element("p", &since).raw("\n");
     }
-    page.raw("<ul class=\"blame\">\n");
-    for line in blamed {
-        page.element("li", &line).raw("\n");
-    }
-    page.raw("</ul>\n");
-}
-
-fn write_head(columns: Columns, page: &mut Markup) {
-    page.raw("<thead><tr><th scope=\"col\">Part</th>");
-    for name in ["Baseline", "Last fifth", "Peak", "Growth"] {
-        page.element("th scope=\"col\" class=\"n\"", name);
-    }
-    if columns.rate {
-        page.element("th scope=\"col\" class=\"n\"", "Rate (interval)");
-    }
-    if columns.share {
-        page.element("th scope=\"col\" class=\"n\"", "Share");
-    }
-    if columns.processes {
-        page.element("th scope=\"col\" class=\"n\"", "RSS now");
-        page.element("th scope=\"col\" class=\"n\"", "Processes");
-    }
-    page.raw("</tr></thead>\n");
+    page.list("blame", blamed);
 }
 
 fn write_part(part: &Part, report: &RunReport, columns: Columns, page: &mut Markup) {
-    page.raw(if part.series == Series::Memory {
-        "<tr class=\"whole\">"
-    } else {
-        "<tr>"
-    });
-    page.element("th scope=\"row\"", series_words(part.series));
-    let cell = |page: &mut Markup, text: String| {
-        page.element("td class=\"n\"", &text);
-    };
-    for amount in [part.baseline, part.settled, part.peak] {
-        cell(page, told(part.series, amount));
-    }
-    cell(page, growth(part));
+    let amounts = [part.baseline, part.settled, part.peak];
+    let mut cells: Vec<String> = amounts
+        .map(|amount| amount_words(part.series, amount))
+        .into();
+    cells.push(growth(part));
     if columns.rate {
-        cell(page, rate(part, report).unwrap_or_default());
+        cells.push(rate(part, report).unwrap_or_default());
     }
     if columns.share {
         let share = part.share.map(|share| format!("{:.0} %", share * 100.0));
-        cell(page, share.unwrap_or_default());
+        cells.push(share.unwrap_or_default());
     }
     if columns.processes {
-        cell(
-            page,
-            part.rss.map_or_else(String::new, |rss| rss.to_string()),
-        );
+        cells.push(part.rss.map_or_else(String::new, |rss| rss.to_string()));
         let processes = part.processes.map(|count| thousands(count.into()));
-        cell(page, processes.unwrap_or_default());
+        cells.push(processes.unwrap_or_default());
     }
-    page.raw("</tr>\n");
+    page.row(series_words(part.series), &cells);
 }
 
-fn told(series: Series, value: f64) -> String {
+fn amount_words(series: Series, value: f64) -> String {
     if series.is_bytes() {
         bytes(value).to_string()
     } else {

@@ -23,29 +23,23 @@ pub fn write(report: &RunReport, page: &mut Markup) {
     if let Some(over_count) = over_count(report) {
         page.element("p", &over_count);
     }
-    page.raw(
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"members-heading\">",
-    );
-    page.raw(
-        "<table class=\"members\"><caption>Children below their parents. Memory counts each shared \
-              page once; RSS counts it in every process that maps it.</caption>\n<thead><tr>",
-    );
-    page.raw("<th scope=\"col\">Process</th>");
-    for name in ["First", "Last", "Peak", "RSS last"] {
-        page.element("th scope=\"col\" class=\"n\"", name);
-    }
     let commands = report.members.iter().any(|member| member.command.is_some());
-    if commands {
-        page.raw("<th scope=\"col\" class=\"command\">Command</th>");
-    }
-    page.raw("</tr></thead>\n<tbody>\n");
+    let mut head = vec![("", "Process")];
+    head.extend(["First", "Last", "Peak", "RSS last"].map(|name| ("n", name)));
+    head.extend(commands.then_some(("command", "Command")));
+    page.raw("<div class=\"members\">").table(
+        "members-heading",
+        "Children below their parents. Memory counts each shared page once; RSS counts it in every process \
+         that maps it.",
+        &head,
+    );
     for brothers in alike(&report.members) {
         match brothers {
             [member] => write_member(member, commands, page),
             brothers => write_brothers(brothers, commands, page),
         }
     }
-    page.raw("</tbody></table></div>\n");
+    page.end_table().raw("</div>\n");
     if report.members_left_out > 0 {
         let left_out = thousands(report.members_left_out);
         let text = format!("{left_out} more were too small or too short to be listed.");

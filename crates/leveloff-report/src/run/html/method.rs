@@ -1,5 +1,6 @@
 //! How it is known, the data to take along, and who says so.
 
+use leveloff_classifier::units::Amount;
 use leveloff_classifier::verdict::{Because, Judgement};
 use leveloff_text::number::thousands;
 use leveloff_text::rate::amount;
@@ -63,7 +64,7 @@ fn basis(report: &RunReport) -> String {
 }
 
 fn noise(judgement: &Judgement, things: Option<&str>) -> String {
-    let size = |value: f64| match things {
+    let size = |Amount(value): Amount| match things {
         Some(things) => format!("{value:.1} {things}"),
         None => amount(value),
     };

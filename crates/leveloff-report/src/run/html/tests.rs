@@ -276,12 +276,12 @@ fn what_one_rank_counts_is_not_said_of_the_others() {
 
 #[test]
 fn tensors_that_became_more_are_told_in_the_training_s_words_and_only_those() {
-    assert!(!page(&leak()).contains("Tensors that became more"));
+    assert!(!page(&leak()).contains("Tensors that grew in number"));
     let html = page(&native_leak().report());
     assert_has(
         &html,
         &[
-            "Tensors that became more</h2>",
+            "Tensors that grew in number</h2>",
             "<code>float32[64, 1024] cpu</code></th><td class=\"n\">+1,412</td><td class=\"n\">+412 MiB</td>",
         ],
     );

@@ -1,64 +1,34 @@
-//! The curves, folded: for each span from where to where it reaches.
+//! The curves, folded: each span with its lowest and its highest value.
 
 use leveloff_classifier::run_curves::{CurveSpan, RunCurves};
 use leveloff_model::folded::Reach;
-use serde::Serialize;
+use serde_json::Value;
 
-use crate::verdict::json::Plain;
+use super::unit;
+use crate::json::{list, merged, object};
 
-/// Lists of equal length, a place for each span.
-#[derive(Serialize)]
-pub(super) struct CurvesRow {
-    samples: u64,
-    samples_per_span: u64,
-    x: Ends,
-    t_s: Ends,
-    series: Vec<SeriesRow>,
-}
-
-#[derive(Serialize)]
-struct SeriesRow {
-    name: &'static str,
-    unit: &'static str,
-    #[serde(flatten)]
-    ends: Ends,
-}
-
-#[derive(Serialize)]
-struct Ends {
-    low: Vec<Plain>,
-    high: Vec<Plain>,
-}
-
-impl CurvesRow {
-    /// The curves; where nothing is counted, x is the time.
-    pub(super) fn of(curves: &RunCurves, x_is_time: bool) -> CurvesRow {
-        let x = |span: &CurveSpan| if x_is_time { span.t } else { span.x };
-        let series = curves.series().into_iter().map(|series| SeriesRow {
-            name: series.name(),
-            unit: if series.is_bytes() { "bytes" } else { "count" },
-            ends: Ends::of(curves, |span| span.value(series)),
-        });
-        CurvesRow {
-            samples: curves.samples(),
-            samples_per_span: curves.stride(),
-            x: Ends::of(curves, x),
-            t_s: Ends::of(curves, |span| span.t),
-            series: series.collect(),
-        }
+/// Lists of equal length, one item for each span; where nothing is counted, x is the time.
+pub(super) fn row(curves: &RunCurves, x_is_time: bool) -> Value {
+    let x = |span: &CurveSpan| if x_is_time { span.t } else { span.x };
+    object! {
+        samples: curves.samples(),
+        samples_per_span: curves.stride(),
+        x: ends(curves, x),
+        t_s: ends(curves, |span| span.t),
+        series: list(curves.series(), |series| {
+            let head = object! { name: series.name(), unit: unit(series) };
+            merged([head, ends(curves, |span| span.value(series))])
+        }),
     }
 }
 
-impl Ends {
-    fn of(curves: &RunCurves, reach: impl Fn(&CurveSpan) -> Option<Reach>) -> Ends {
-        let ends: Vec<Option<Reach>> = curves.spans().map(reach).collect();
-        let low = ends.iter().map(|reach| Plain(reach.map(|reach| reach.low)));
-        let high = ends
-            .iter()
-            .map(|reach| Plain(reach.map(|reach| reach.high)));
-        Ends {
-            low: low.collect(),
-            high: high.collect(),
-        }
+fn ends(curves: &RunCurves, reach: impl Fn(&CurveSpan) -> Option<Reach>) -> Value {
+    let ends: Vec<Option<Reach>> = curves.spans().map(reach).collect();
+    let all = |end: fn(Reach) -> f64| -> Vec<Option<f64>> {
+        ends.iter().map(|reach| reach.map(end)).collect()
+    };
+    object! {
+        low: all(|reach| reach.low),
+        high: all(|reach| reach.high),
     }
 }

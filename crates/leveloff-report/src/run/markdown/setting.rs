@@ -1,35 +1,30 @@
 //! Where it ran, how to see it again, and how it was judged.
 
-use std::collections::BTreeMap;
-
+use leveloff_model::process::printable;
 use leveloff_model::units::Limit;
-use leveloff_text::verdict::end_words;
 
 use super::document::Document;
-use crate::markdown::code;
-use crate::run_report::{Background, RunReport};
+use crate::markdown::{code, prose};
+use crate::run::environment::{Fact, FactKind, facts, shell};
+use crate::run_report::RunReport;
 
-/// Writes what is known of the surroundings.
+/// Writes where it ran, and what is missing.
 pub(super) fn write_environment(report: &RunReport, page: &mut Document) {
-    let items = environment(&report.background);
     page.heading("Environment");
-    let mut all = vec![format!(
-        "input: {} ({})",
-        code(&report.input),
-        report.format
-    )];
-    all.extend(items);
-    page.list(&all);
-    let background = &report.background;
-    let mut missing = background.gaps.clone();
-    missing.extend(report.notes.iter().cloned());
+    let item = |fact: Fact| {
+        let value = match fact.kind {
+            FactKind::Own => prose(&fact.value),
+            FactKind::Command | FactKind::Foreign => code(&fact.value),
+        };
+        format!("{}: {value}", fact.name)
+    };
+    let items: Vec<String> = facts(report).into_iter().map(item).collect();
+    page.list(&items);
+    let missing = report.background.gaps.iter().chain(&report.notes);
+    let missing: Vec<String> = missing.map(|line| printable(line.as_bytes())).collect();
     if !missing.is_empty() {
-        page.paragraph("What was not measured, left out or guessed:");
-        let lines: Vec<String> = missing
-            .iter()
-            .map(|line| leveloff_model::process::printable(line.as_bytes()))
-            .collect();
-        page.fence("text", &lines.join("\n"));
+        page.paragraph("Not measured, left out or guessed:");
+        page.fence("text", &missing.join("\n"));
     }
 }
 
@@ -37,7 +32,7 @@ pub(super) fn write_environment(report: &RunReport, page: &mut Document) {
 pub(super) fn write_reproduction(report: &RunReport, page: &mut Document) {
     page.heading("How to reproduce");
     let background = &report.background;
-    let facts = facts(report);
+    let facts = flags(report);
     let lines = match (&background.command, background.joined) {
         (Some(command), _) => vec![
             format!("leveloff run{facts} -o run.jsonl -- {}", shell(command)),
@@ -70,75 +65,8 @@ pub(super) fn write_method(report: &RunReport, page: &mut Document) {
     ));
 }
 
-fn environment(background: &Background) -> Vec<String> {
-    let mut items = Vec::new();
-    let mut tell = |name: &str, value: Option<String>| {
-        items.extend(value.map(|value| format!("{name}: {value}")));
-    };
-    tell(
-        "command",
-        background
-            .command
-            .as_ref()
-            .map(|command| code(&shell(command))),
-    );
-    tell("joined", background.joined.map(|pid| format!("pid {pid}")));
-    tell("host", background.host.as_deref().map(code));
-    tell("kernel", background.kernel.as_deref().map(code));
-    tell(
-        "memory of the machine",
-        background.machine_memory.map(|memory| memory.to_string()),
-    );
-    tell(
-        "control group",
-        background.cgroup.as_ref().map(|group| {
-            let limit = group
-                .limit
-                .map_or_else(|| "no limit".to_owned(), |limit| format!("limit {limit}"));
-            format!("{limit} (version {}, {})", group.version, code(&group.path))
-        }),
-    );
-    if let Some(software) = &background.software {
-        tell("Python", software.python.as_deref().map(code));
-        tell("packages", listed(software.packages.as_ref(), " "));
-        tell("variables", listed(software.variables.as_ref(), "="));
-    }
-    tell(
-        "sampled every",
-        background.interval.map(|interval| interval.to_string()),
-    );
-    tell(
-        "recorded by",
-        background
-            .recorder
-            .as_ref()
-            .map(|tool| format!("leveloff {}", code(tool))),
-    );
-    tell(
-        "cost of measuring",
-        background
-            .own_cost_percent
-            .map(|cost| format!("{cost:.2} % of one core")),
-    );
-    tell(
-        "end",
-        background
-            .end
-            .as_ref()
-            .map(|end| format!("{} after {}", end_words(end.reason), end.t)),
-    );
-    items
-}
-
-/// `torch 2.8.0`, `numpy 2.4.6`; `None` for what is not known or empty.
-fn listed(values: Option<&BTreeMap<String, String>>, sign: &str) -> Option<String> {
-    let values = values.filter(|values| !values.is_empty())?.iter();
-    let values = values.map(|(name, value)| code(&format!("{name}{sign}{value}")));
-    Some(values.collect::<Vec<_>>().join(", "))
-}
-
 /// What was stated, as flags.
-fn facts(report: &RunReport) -> String {
+fn flags(report: &RunReport) -> String {
     let stated = &report.stated;
     let limit = stated.limit.map(|limit| match limit {
         Limit::Size(size) => exactly(size.0),
@@ -175,18 +103,4 @@ fn exactly(bytes: u64) -> String {
         Some((unit, name)) => format!("{}{name}", bytes / unit),
         None => format!("{bytes}B"),
     }
-}
-
-/// A command as it may be typed. Words stand in quotes unless they are plain.
-fn shell(command: &[String]) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-    let quoted = |word: &String| {
-        let word = leveloff_model::process::printable(word.as_bytes());
-        if !word.is_empty() && word.chars().all(is_plain) {
-            word
-        } else {
-            format!("'{}'", word.replace('\'', r"'\''"))
-        }
-    };
-    command.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }

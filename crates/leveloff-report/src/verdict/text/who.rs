@@ -1,6 +1,7 @@
 //! Where it leads, who and what grows, and what to try next.
 
 use leveloff_classifier::verdict::{Blame, ClockTick, RunVerdict};
+use leveloff_text::finding::finding_words;
 use leveloff_text::page::Page;
 use leveloff_text::verdict::{blame_words, clock_words, risk_words, what_to_try};
 
@@ -44,10 +45,9 @@ pub fn write_clock(run: &RunVerdict, page: &mut Page) {
 pub fn write_findings(run: &RunVerdict, page: &mut Page) {
     let mut label = "found";
     for finding in &run.findings {
-        page.row(label, &format!("{}: {}", finding.name, finding.text));
-        if !finding.next.is_empty() {
-            page.hanging("", &format!("→ {}", finding.next), 2);
-        }
+        let words = finding_words(finding);
+        page.row(label, &format!("{}: {}", finding.name(), words.text));
+        page.hanging("", &format!("→ {}", words.next), 2);
         label = "";
     }
     if run.findings.is_empty()

@@ -7,8 +7,8 @@ use std::os::unix::fs::FileExt;
 use rustix::fs::Stat;
 
 use super::target::MarksTarget;
-use crate::progress::regular_file::FileId;
 use crate::progress::tail::{Chunk, Tail};
+use crate::regular_file::FileId;
 use leveloff_progress::ProgressUpdate;
 use leveloff_progress::marks_line::{self, BadMark, MarksHeader, MarksLine};
 
@@ -18,8 +18,7 @@ const LONGEST_LINE: usize = 64 * 1024;
 /// How much of a file is searched for its first line.
 const LONGEST_HEADER: usize = 4 * 1024;
 
-/// How much earlier than its process a file may seem to have been written: the kernel tells the
-/// boot time in whole seconds, and clocks are set.
+/// How much older than its process a file may seem: the boot time is in whole seconds, and clocks are set.
 const CLOCK_SLACK: f64 = 2.0;
 
 /// A marks file that is read as it grows.
@@ -28,92 +27,89 @@ pub struct MarksFollower {
     tail: Tail,
     /// The line that has not ended yet.
     pending: Vec<u8>,
-    /// What follows, up to the next line end, is not read.
+    /// The bytes up to the next line end are skipped.
     is_skipping: bool,
-    bad_lines: u64,
+    /// An invalid line was reported.
+    reported_bad: bool,
 }
 
-/// Whether a file is the target's.
+/// Which process wrote a marks file.
 #[derive(Debug)]
-pub enum Belonging {
-    /// It is; boxed because it is so much bigger than the other answers.
-    Theirs(Box<MarksFollower>),
-    /// Its first line is not whole yet.
+pub enum Writer {
+    /// The target; boxed because it is much larger than the other variants.
+    Target(Box<MarksFollower>),
+    /// Its first line is not complete yet.
     Unknown,
-    /// An earlier process that had the same pid wrote it.
-    Someones(String),
+    /// Another process, for this reason.
+    Other(String),
 }
 
-/// What a poll told.
+/// What a poll found.
 #[derive(Debug, Default)]
-pub struct MarksNews {
+pub struct MarksUpdates {
     /// Oldest first.
     pub updates: Vec<ProgressUpdate>,
-    /// What was wrong with the first bad line. Said once.
+    /// The first invalid line of the file; reported once.
     pub first_bad: Option<BadMark>,
 }
 
 impl MarksFollower {
-    /// Follows a trusted file, if it is the target's and not that of a process before it.
-    pub fn begin(file: File, stat: &Stat, target: &MarksTarget) -> io::Result<Belonging> {
+    /// Follows a trusted file, if the target wrote it and not an earlier process.
+    pub fn begin(file: File, stat: &Stat, target: &MarksTarget) -> io::Result<Writer> {
         let Some(header) = first_line(&file)? else {
-            return Ok(Belonging::Unknown);
+            return Ok(Writer::Unknown);
         };
         if let Some(why) = foreign(header, stat, target) {
-            return Ok(Belonging::Someones(why));
+            return Ok(Writer::Other(why));
         }
         let (tail, is_skipping) = Tail::from_near_end(file, FileId::of(stat))?;
-        Ok(Belonging::Theirs(Box::new(MarksFollower {
+        Ok(Writer::Target(Box::new(MarksFollower {
             tail,
             pending: Vec::new(),
             is_skipping,
-            bad_lines: 0,
+            reported_bad: false,
         })))
     }
 
-    /// Which file it is.
+    /// The identity of the file.
     pub fn id(&self) -> FileId {
         self.tail.id()
     }
 
-    /// How many lines could not be read, or not all of.
-    pub fn bad_lines(&self) -> u64 {
-        self.bad_lines
-    }
-
-    /// Reads what is new. A last line without its end waits.
-    pub fn poll(&mut self) -> io::Result<MarksNews> {
+    /// Reads what is new. An incomplete last line is read with its rest.
+    pub fn poll(&mut self) -> io::Result<MarksUpdates> {
         let mut lines = Lines {
             pending: std::mem::take(&mut self.pending),
             is_skipping: self.is_skipping,
             updates: Vec::new(),
-            bad: Vec::new(),
+            bad: None,
         };
         let result = self.tail.poll(|chunk| match chunk {
             Chunk::Bytes(bytes) => lines.feed(bytes),
-            Chunk::CutShort | Chunk::Skipped => {
+            Chunk::Truncated | Chunk::Skipped => {
                 lines.pending.clear();
                 lines.is_skipping = matches!(chunk, Chunk::Skipped);
             }
         });
         self.pending = lines.pending;
         self.is_skipping = lines.is_skipping;
-        let is_first = self.bad_lines == 0;
-        self.bad_lines += lines.bad.len() as u64;
         result?;
-        Ok(MarksNews {
+        let first_bad = lines.bad.filter(|_| !self.reported_bad);
+        self.reported_bad |= first_bad.is_some();
+        Ok(MarksUpdates {
             updates: lines.updates,
-            first_bad: lines.bad.into_iter().next().filter(|_| is_first),
+            first_bad,
         })
     }
 }
 
-/// Puts lines together and reads them.
+/// Assembles lines and parses them.
 struct Lines {
     pending: Vec<u8>,
     is_skipping: bool,
     updates: Vec<ProgressUpdate>,
-    bad: Vec<BadMark>,
+    /// The first invalid line.
+    bad: Option<BadMark>,
 }
 
 impl Lines {
@@ -137,12 +133,12 @@ impl Lines {
         }
     }
 
-    /// Adds to the line that has not ended; gives it up when it is too long.
+    /// Appends to the unfinished line; drops it when it is too long.
     fn keep(&mut self, part: &[u8]) -> bool {
         if self.pending.len() + part.len() > LONGEST_LINE {
             self.pending.clear();
             self.is_skipping = true;
-            self.bad.push(BadMark::TooLong);
+            self.bad.get_or_insert(BadMark::TooLong);
             return false;
         }
         self.pending.extend_from_slice(part);
@@ -156,17 +152,19 @@ impl Lines {
         match marks_line::parse(line) {
             Ok(MarksLine::Header(_)) => {}
             Ok(MarksLine::Mark(mark, bad)) => {
-                self.bad.extend(bad);
+                self.bad = self.bad.take().or(bad);
                 if !mark.is_empty() {
                     self.updates.push(mark);
                 }
             }
-            Err(bad) => self.bad.push(bad),
+            Err(bad) => {
+                self.bad.get_or_insert(bad);
+            }
         }
     }
 }
 
-/// The file's first line, if it is whole; within, the header, if it is one.
+/// The file's first line, if it is complete; within, the header, if it is one.
 fn first_line(file: &File) -> io::Result<Option<Option<MarksHeader>>> {
     let mut start = vec![0; LONGEST_HEADER];
     let read = file.read_at(&mut start, 0)?;
@@ -181,13 +179,13 @@ fn first_line(file: &File) -> io::Result<Option<Option<MarksHeader>>> {
     })
 }
 
-/// Why the file is not the target's, if it is not. A start time in the header decides; without
-/// one, a file that was last written before the process began cannot be its own.
+/// Why the target did not write the file; `None` when it did. A start time in the header decides; without
+/// one, the target cannot have written a file that is older than itself.
 fn foreign(header: Option<MarksHeader>, stat: &Stat, target: &MarksTarget) -> Option<String> {
     if let Some(header) = header {
         if header.version != marks_line::VERSION {
             return Some(format!(
-                "it is written in version {} of the protocol; this leveloff reads version {}",
+                "it has version {} of the protocol; this leveloff reads version {}",
                 header.version,
                 marks_line::VERSION
             ));

@@ -7,7 +7,7 @@ use leveloff_model::process::{Pid, StartTicks};
 use leveloff_model::units::Step;
 
 use super::*;
-use crate::progress::regular_file;
+use crate::regular_file;
 use leveloff_progress::UnixSeconds;
 
 fn target(started: SystemTime) -> MarksTarget {
@@ -33,19 +33,19 @@ fn write(path: &Path, text: impl AsRef<[u8]>) {
     file.write_all(text.as_ref()).unwrap();
 }
 
-fn begin(path: &Path, started: SystemTime) -> Belonging {
+fn begin(path: &Path, started: SystemTime) -> Writer {
     let (file, stat) = regular_file::open(path).unwrap();
     MarksFollower::begin(file, &stat, &target(started)).unwrap()
 }
 
 fn followed(path: &Path) -> Box<MarksFollower> {
     match begin(path, SystemTime::now() - Duration::from_secs(60)) {
-        Belonging::Theirs(follower) => follower,
+        Writer::Target(follower) => follower,
         other => panic!("{other:?}"),
     }
 }
 
-fn steps(news: &MarksNews) -> Vec<Step> {
+fn steps(news: &MarksUpdates) -> Vec<Step> {
     news.updates
         .iter()
         .filter_map(|update| update.step)
@@ -69,12 +69,12 @@ fn marks_are_read_as_they_come_and_a_torn_one_waits() {
     assert_eq!(
         steps(&marks.poll().unwrap()),
         [Step(4)],
-        "cut short and begun anew"
+        "truncated and written again"
     );
 }
 
 #[test]
-fn bad_lines_are_counted_and_the_first_is_told_once() {
+fn only_the_first_bad_line_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("17.jsonl");
     write(
@@ -89,7 +89,6 @@ fn bad_lines_are_counted_and_the_first_is_told_once() {
     write(&path, "\n{\"step\":5}\nnonsense\n");
     let news = marks.poll().unwrap();
     assert_eq!((steps(&news), news.first_bad), (vec![Step(5)], None));
-    assert_eq!(marks.bad_lines(), 4);
 }
 
 #[test]
@@ -119,7 +118,7 @@ fn a_file_of_an_earlier_process_is_not_read() {
         let _ = fs::remove_file(&path);
         write(&path, text);
         match begin(&path, started) {
-            Belonging::Someones(why) => why,
+            Writer::Other(why) => why,
             other => panic!("{text}: {other:?}"),
         }
     };
@@ -137,7 +136,7 @@ fn a_start_time_in_the_header_outweighs_the_files_own() {
     let path = dir.path().join("17.jsonl");
     write(&path, "{\"leveloff_marks\":1,\"pid\":17,\"start\":500}\n");
     let later = SystemTime::now() + Duration::from_secs(60);
-    assert!(matches!(begin(&path, later), Belonging::Theirs(_)));
+    assert!(matches!(begin(&path, later), Writer::Target(_)));
 }
 
 #[test]
@@ -148,7 +147,24 @@ fn a_first_line_that_is_not_whole_decides_nothing_yet() {
         write(&path, text);
         assert!(matches!(
             begin(&path, SystemTime::UNIX_EPOCH),
-            Belonging::Unknown
+            Writer::Unknown
         ));
     }
+}
+
+/// The shared fixtures of the protocol: what a reader makes of whole files.
+#[test]
+fn a_torn_last_line_of_the_fixtures_waits_and_a_rotated_file_is_the_same_processes() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/marks");
+    let mut torn = followed(&fixtures.join("torn.jsonl"));
+    let found = torn.poll().unwrap();
+    assert_eq!(steps(&found), [Step(1), Step(2)]);
+    assert_eq!(found.first_bad, None);
+    let mut rotated = followed(&fixtures.join("rotated.jsonl"));
+    let news = rotated.poll().unwrap();
+    assert_eq!(steps(&news), [Step(41), Step(42)]);
+    assert_eq!(news.updates[0].obeys_stop, Some(true));
+    let mut hostile = followed(&fixtures.join("hostile.jsonl"));
+    let last = hostile.poll().unwrap().updates.pop();
+    assert_eq!(last.and_then(|update| update.step), Some(Step(35)));
 }

@@ -1,109 +1,108 @@
-//! Asks a training to save and stop: a file beside its marks, which it looks for.
+//! Asks a training to save and stop by a file beside its marks.
 //!
-//! The directory is trusted by the rules of the marks and held by a descriptor, so that nobody can
-//! put another in its place. The file is made, never opened: what lies there already is not followed,
-//! written or removed. A training believes only its own user's request, or root's.
+//! The directory must be trusted by the rules of the marks and is held by a descriptor, so that it cannot be
+//! exchanged. The file is created, never opened: an existing one is not followed, written or removed. A
+//! training accepts only a request of its own user or of root.
 
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
-use leveloff_model::process::{Pid, ProcessIndex};
+use leveloff_model::process::Pid;
 use rustix::fs::{Access, AtFlags, FileType, Gid, Mode, OFlags, Stat, Uid};
 use rustix::io::Errno;
 
-use super::place::{MarksPlace, stop_request_name, stop_request_path};
+use super::location::{MarksLocation, stop_request_name, stop_request_path};
 use super::target::MarksTarget;
 use super::trust::{self, Distrust, Owners};
 use crate::kernel::stat;
 use crate::proc_root::ProcRoot;
-use crate::progress::regular_file::{self, FileId};
+use crate::regular_file::{self, FileId};
 
 /// The longest request that trainings read.
 const LONGEST_REQUEST: usize = 4096;
 
-/// Of the reason, in bytes: JSON may double each of them, and there must be room for its name.
+/// The longest reason in bytes: JSON may double each of them, and its field name needs room.
 const LONGEST_REASON: usize = (LONGEST_REQUEST - 32) / 2;
 
 /// A request that can be sent to the trainer whose marks are read.
 #[derive(Debug, Clone)]
 pub struct StopRequest {
-    process: ProcessIndex,
-    is_obeyed: bool,
-    proc_root: ProcRoot,
-    target: MarksTarget,
-    owners: Owners,
-    place: MarksPlace,
+    pub(crate) is_obeyed: bool,
+    pub(crate) proc_root: ProcRoot,
+    pub(crate) target: MarksTarget,
+    pub(crate) owners: Owners,
+    pub(crate) location: MarksLocation,
 }
 
-/// A request that lies where the training looks.
+/// A request that was sent.
 #[derive(Debug)]
 pub struct SentRequest {
     directory: OwnedFd,
     name: String,
     path: PathBuf,
-    /// Held open if we made it: its inode cannot become that of another file.
+    /// Kept open if leveloff created it, so that its inode is not reused.
     own: Option<(File, FileId)>,
 }
 
 /// Why a request cannot be sent.
 #[derive(Debug, thiserror::Error)]
 pub enum StopRequestError {
-    /// Nobody is there to read it, and a later process with the same number might.
-    #[error("process {0} is gone; there is nobody to ask")]
+    /// The process has exited, and a later process with the same pid must not get the request.
+    #[error("process {0} has exited and cannot be asked to stop")]
     Gone(Pid),
-    /// The training would not believe us.
+    /// The training would not accept the request.
     #[error(
-        "process {pid} is user {owner}'s and obeys that user or root; run leveloff as one of them"
+        "process {pid} belongs to user {owner} and obeys that user or root; run leveloff as one of them"
     )]
     Stranger {
-        /// Who would be asked.
+        /// The process.
         pid: Pid,
         /// Its user.
         owner: u32,
     },
-    /// The directory is not one to write to.
-    #[error("cannot put the stop request {}: {why}", path.display())]
+    /// The directory cannot be trusted.
+    #[error("cannot write the stop request {}: {why}", path.display())]
     Directory {
         /// The request.
         path: PathBuf,
         /// What is wrong with its directory.
         why: Distrust,
     },
-    /// Something lies there that no training would believe.
+    /// There is a file that no training would accept.
     #[error(
-        "the stop request {} cannot be made: {what} lies there, which process {pid} will not obey; \
-         have that removed",
+        "cannot write the stop request {}: {what} is in its place, which process {pid} will not \
+         obey; remove it",
         path.display()
     )]
     InTheWay {
-        /// Who would be asked.
+        /// The process.
         pid: Pid,
         /// The request.
         path: PathBuf,
-        /// What is there instead.
+        /// What is in its place.
         what: String,
     },
-    /// The file system gives our files to somebody else.
+    /// The file system gives new files to another user.
     #[error(
-        "the stop request {} would belong to user {owner}, whom process {pid} does not obey; run \
+        "the stop request {} would belong to user {owner}, which process {pid} does not obey; run \
          leveloff as user {wanted}",
         path.display()
     )]
     NotBelieved {
-        /// Who would be asked.
+        /// The process.
         pid: Pid,
         /// The request.
         path: PathBuf,
-        /// Whose it became.
+        /// The user that it belongs to.
         owner: u32,
-        /// Whose it should be.
+        /// The user that it should belong to.
         wanted: u32,
     },
-    /// The system said no.
+    /// A system call failed.
     #[error(
-        "cannot make the stop request {}: {source}; is there room, and may we write there?",
+        "cannot write the stop request {}: {source}; check free space and permissions",
         path.display()
     )]
     Io {
@@ -115,58 +114,34 @@ pub enum StopRequestError {
 }
 
 impl StopRequest {
-    /// To the process `target`, beside the marks that were found at `place`.
-    pub(in crate::progress) fn new(
-        process: ProcessIndex,
-        is_obeyed: bool,
-        proc_root: ProcRoot,
-        target: MarksTarget,
-        owners: Owners,
-        place: MarksPlace,
-    ) -> StopRequest {
-        StopRequest {
-            process,
-            is_obeyed,
-            proc_root,
-            target,
-            owners,
-            place,
-        }
-    }
-
-    /// Who would be asked.
-    pub fn process(&self) -> ProcessIndex {
-        self.process
-    }
-
-    /// Its pid, as seen from here.
+    /// The pid of the process.
     pub fn pid(&self) -> Pid {
         self.target.pid
     }
 
-    /// Whether it said that it looks for requests and obeys them.
+    /// Whether the training said that it checks for requests and obeys them.
     pub fn is_obeyed(&self) -> bool {
         self.is_obeyed
     }
 
-    /// Where the request would lie, as a path from here.
+    /// The path of the request.
     pub fn path(&self) -> PathBuf {
-        stop_request_path(&self.place, self.target.own_pid)
+        stop_request_path(&self.location, self.target.own_pid)
     }
 
-    /// Whether it could be sent now; leaves no trace. Asked before it is needed, so that there is
-    /// time to do something about it.
+    /// Whether it could be sent now; changes nothing. Called before a request is needed, so that the user can
+    /// correct what is wrong.
     pub fn can_be_sent(&self) -> Result<(), StopRequestError> {
         let directory = self.open_directory()?;
-        if self.is_there_already(&directory)? {
+        if self.exists_already(&directory)? {
             return Ok(());
         }
         let may = Access::WRITE_OK | Access::EXEC_OK;
         rustix::fs::accessat(&directory, ".", may, AtFlags::EACCESS).map_err(|e| self.io(e))
     }
 
-    /// Asks. A request that lies there already, and would be believed, is as good as ours: whoever
-    /// guarded this training before may have asked and then died.
+    /// Sends the request. An existing request that the training would accept counts as sent: an earlier guard
+    /// of this training may have sent it and exited.
     pub fn send(&self, reason: &str) -> Result<SentRequest, StopRequestError> {
         let directory = self.open_directory()?;
         let name = stop_request_name(self.target.own_pid);
@@ -175,8 +150,8 @@ impl StopRequest {
         let own = match rustix::fs::openat(&directory, &name, flags, Mode::RUSR | Mode::WUSR) {
             Ok(made) => Some(self.fill(&directory, File::from(made), reason)?),
             Err(Errno::EXIST) => {
-                // One that was obeyed just now, and so removed, was a request, too.
-                self.is_there_already(&directory)?;
+                // One that was obeyed just now, and so removed, counts as well.
+                self.exists_already(&directory)?;
                 None
             }
             Err(errno) => return Err(self.io(errno)),
@@ -189,16 +164,16 @@ impl StopRequest {
         })
     }
 
-    /// The trusted directory, as long as the process lives that it was found by.
+    /// The trusted directory, if the process still lives.
     fn open_directory(&self) -> Result<OwnedFd, StopRequestError> {
-        if !self.owners.may_look() {
+        if !self.owners.may_read() {
             return Err(StopRequestError::Stranger {
                 pid: self.target.pid,
                 owner: self.target.uid,
             });
         }
-        let directory = trust::open_parent(&self.place, self.owners);
-        // Only now: a container's root is reached through its pid, which may be another's by then.
+        let directory = trust::open_parent(&self.location, self.owners);
+        // Checked after opening, because a container's root is opened through the pid, which may be reused.
         if !self.is_alive() {
             return Err(StopRequestError::Gone(self.target.pid));
         }
@@ -216,7 +191,7 @@ impl StopRequest {
         })
     }
 
-    fn is_there_already(&self, directory: &OwnedFd) -> Result<bool, StopRequestError> {
+    fn exists_already(&self, directory: &OwnedFd) -> Result<bool, StopRequestError> {
         let name = stop_request_name(self.target.own_pid);
         let found = match rustix::fs::statat(directory, &name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(found) => found,
@@ -226,7 +201,7 @@ impl StopRequest {
         let kind = FileType::from_raw_mode(found.st_mode);
         let what = if kind != FileType::RegularFile {
             regular_file::description(kind).to_owned()
-        } else if !self.is_believed(&found) {
+        } else if !self.is_accepted(&found) {
             format!("a file of user {}", found.st_uid)
         } else {
             return Ok(true);
@@ -238,8 +213,8 @@ impl StopRequest {
         })
     }
 
-    /// Makes it the training's own and writes why. Trainings also obey an empty file, so a full disk
-    /// costs the reason only.
+    /// Gives the file to the user of the training and writes the reason. Trainings also obey an empty file, so
+    /// on a full disk only the reason is lost.
     fn fill(
         &self,
         directory: &OwnedFd,
@@ -247,12 +222,13 @@ impl StopRequest {
         reason: &str,
     ) -> Result<(File, FileId), StopRequestError> {
         if self.owners.ours != self.target.uid {
-            // Root's request may be one that cannot be removed, or of nobody in a user namespace.
+            // The training may be unable to remove a file of root, or not see root as its owner in a user
+            // namespace.
             let owner = Some(Uid::from_raw(self.target.uid));
             let _ = rustix::fs::fchown(&file, owner, None::<Gid>);
         }
         let made = rustix::fs::fstat(&file).map_err(|errno| self.io(errno))?;
-        if !self.is_believed(&made) {
+        if !self.is_accepted(&made) {
             let name = stop_request_name(self.target.own_pid);
             let _ = rustix::fs::unlinkat(directory, name, AtFlags::empty());
             return Err(StopRequestError::NotBelieved {
@@ -266,8 +242,8 @@ impl StopRequest {
         Ok((file, FileId::of(&made)))
     }
 
-    /// Whether the training would believe it. Who is root out here is nobody within a user namespace.
-    fn is_believed(&self, request: &Stat) -> bool {
+    /// Whether the training would accept it. Root of the host is not root within a user namespace.
+    fn is_accepted(&self, request: &Stat) -> bool {
         let root_is_root = self.target.uid == self.target.own_uid;
         request.st_uid == self.target.uid || request.st_uid == 0 && root_is_root
     }
@@ -281,23 +257,23 @@ impl StopRequest {
 }
 
 impl SentRequest {
-    /// Where it lies, as a path from here.
+    /// The path of the request.
     pub fn path(&self) -> &std::path::Path {
         &self.path
     }
 
-    /// Whether we made it, and not someone before us.
+    /// Whether this process created it, not an earlier one.
     pub fn is_ours(&self) -> bool {
         self.own.is_some()
     }
 
-    /// Whether it still lies there. A training that obeys takes it away.
+    /// Whether it still exists. A training that obeys removes it.
     pub fn is_waiting(&self) -> bool {
         let found = self.found();
         found.is_some_and(|found| self.own.as_ref().is_none_or(|(_, own)| *own == found))
     }
 
-    /// Takes it back, if it is ours and was not obeyed; whether that was so.
+    /// Removes it, if this process created it and it was not obeyed; returns whether it was removed.
     pub fn withdraw(self) -> io::Result<bool> {
         if !self.is_ours() || !self.is_waiting() {
             return Ok(false);
@@ -315,7 +291,7 @@ impl SentRequest {
     }
 }
 
-/// What the file says. Trainings print it, so nothing in it may drive a terminal.
+/// The content of the file. Trainings print it, so it must not hold control characters.
 fn content(reason: &str) -> String {
     let mut kept = String::new();
     for c in reason.chars().filter(|c| !c.is_control()) {

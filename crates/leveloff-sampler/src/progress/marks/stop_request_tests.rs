@@ -28,19 +28,18 @@ impl Scene {
             target: target.uid,
             ours: target.uid,
         };
-        let place = MarksPlace {
+        let location = MarksLocation {
             root: PathBuf::from("/"),
             file: marks.join(format!("{pid}.jsonl")),
             is_stated: false,
         };
-        let request = StopRequest::new(
-            ProcessIndex(3),
-            true,
-            ProcRoot::live(),
+        let request = StopRequest {
+            is_obeyed: true,
+            proc_root: ProcRoot::live(),
             target,
             owners,
-            place,
-        );
+            location,
+        };
         Scene { dir, request }
     }
 
@@ -69,7 +68,7 @@ fn set_mode(path: &Path, mode: u32) {
 fn give_away(path: &Path) -> bool {
     let given = std::os::unix::fs::chown(path, Some(STRANGER), None).is_ok();
     if !given {
-        println!("SKIPPED: only root can give files to another user");
+        leveloff_testkit::cannot_run_here("only root can give files to another user");
     }
     given
 }
@@ -77,7 +76,6 @@ fn give_away(path: &Path) -> bool {
 #[test]
 fn a_request_is_ours_alone_and_says_why() {
     let scene = Scene::new();
-    assert_eq!(scene.request.process(), ProcessIndex(3));
     assert!(scene.request.is_obeyed());
     scene.request.can_be_sent().unwrap();
     assert!(!scene.file().exists(), "asking leaves no trace");
@@ -88,6 +86,22 @@ fn a_request_is_ours_alone_and_says_why() {
     assert_eq!(text, "{\"reason\":\"28 of 32 \\\"GB\\\" used[2J\"}\n");
     let found = fs::metadata(scene.file()).unwrap();
     assert_eq!(found.mode() & 0o777, 0o600);
+}
+
+/// The shared fixtures of the protocol: trainings are tested to read these texts.
+#[test]
+fn a_request_is_written_as_the_fixtures_have_it() {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/marks/stop-requests.json");
+    let cases: Vec<serde_json::Value> = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+    let written: Vec<_> = cases
+        .iter()
+        .filter(|case| case["is_written"] == true)
+        .collect();
+    assert!(!written.is_empty());
+    for case in written {
+        assert_eq!(content(case["reason"].as_str().unwrap()), case["text"]);
+    }
 }
 
 #[test]
@@ -132,17 +146,20 @@ fn what_was_planted_is_named_and_not_touched() {
     let elsewhere = scene.dir.path().join("elsewhere");
     symlink(&elsewhere, scene.file()).unwrap();
     let refusal = scene.refusal();
-    assert!(refusal.contains("a symbolic link lies there"), "{refusal}");
+    assert!(
+        refusal.contains("a symbolic link is in its place"),
+        "{refusal}"
+    );
     let name = scene.file().display().to_string();
     assert!(refusal.contains(&name), "{refusal}");
     assert!(!elsewhere.exists(), "the link was not followed");
     assert!(scene.file().is_symlink(), "nor removed");
     fs::write(&elsewhere, "kept").unwrap();
-    assert!(scene.refusal().contains("a symbolic link lies there"));
+    assert!(scene.refusal().contains("a symbolic link is in its place"));
     assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "kept");
     fs::remove_file(scene.file()).unwrap();
     fs::create_dir(scene.file()).unwrap();
-    assert!(scene.refusal().contains("a directory lies there"));
+    assert!(scene.refusal().contains("a directory is in its place"));
 }
 
 #[test]
@@ -161,9 +178,9 @@ fn a_hostile_directory_is_not_written_to() {
     let mut scene = Scene::new();
     set_mode(&scene.marks(), 0o777);
     assert!(scene.refusal().contains("chmod 700"));
-    scene.request.place.is_stated = true;
+    scene.request.location.is_stated = true;
     scene.request.can_be_sent().unwrap();
-    scene.request.place.is_stated = false;
+    scene.request.location.is_stated = false;
     set_mode(&scene.marks(), 0o700);
     let real = scene.dir.path().join("real");
     fs::rename(scene.marks(), &real).unwrap();
@@ -182,7 +199,7 @@ fn a_hostile_directory_is_not_written_to() {
 fn a_directory_that_may_not_be_written_to_is_told_beforehand() {
     let scene = Scene::new();
     if scene.request.owners.ours == 0 {
-        println!("SKIPPED: root may write everywhere");
+        leveloff_testkit::cannot_run_here("root may write everywhere");
         return;
     }
     set_mode(&scene.marks(), 0o500);
@@ -190,7 +207,7 @@ fn a_directory_that_may_not_be_written_to_is_told_beforehand() {
 }
 
 #[test]
-fn whoever_would_not_be_believed_is_told_so() {
+fn a_request_that_would_not_be_accepted_is_refused() {
     let mut scene = Scene::new();
     scene.request.owners = Owners {
         target: 1000,
@@ -198,7 +215,7 @@ fn whoever_would_not_be_believed_is_told_so() {
     };
     scene.request.target.uid = 1000;
     let refusal = scene.refusal();
-    assert!(refusal.contains("user 1000's"), "{refusal}");
+    assert!(refusal.contains("user 1000"), "{refusal}");
     assert!(!scene.file().exists());
 }
 
@@ -234,7 +251,7 @@ fn a_containers_request_is_made_within_its_root() {
     // In there, /marks is a link to an absolute path that means another directory out here.
     symlink("/data", root.join("marks")).unwrap();
     scene.request.target.own_pid = Pid(17);
-    scene.request.place = MarksPlace {
+    scene.request.location = MarksLocation {
         root: root.clone(),
         file: PathBuf::from("/marks/17.jsonl"),
         is_stated: true,
@@ -251,13 +268,13 @@ fn a_containers_request_is_made_within_its_root() {
 fn a_process_that_is_gone_or_another_is_not_asked() {
     let mut scene = Scene::new();
     scene.request.target.start = StartTicks(1);
-    assert!(scene.refusal().contains("is gone"));
+    assert!(scene.refusal().contains("has exited"));
     let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
     let pid = Pid(child.id() as i32);
     scene.request.target = MarksTarget::read(&ProcRoot::live(), pid).unwrap();
     scene.request.can_be_sent().unwrap();
     drop(child.stdin.take());
     child.wait().unwrap();
-    assert!(scene.refusal().contains("is gone"));
+    assert!(scene.refusal().contains("has exited"));
     assert_eq!(fs::read_dir(scene.marks()).unwrap().count(), 0);
 }

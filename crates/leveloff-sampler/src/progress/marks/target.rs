@@ -1,4 +1,4 @@
-//! The process whose marks are looked for: what it calls itself, whose it is, since when it runs.
+//! The process whose marks are read: its pid and user in its own namespaces, and its start.
 
 use std::ffi::OsString;
 use std::io;
@@ -11,35 +11,35 @@ use crate::kernel::{keyed, stat, status};
 use crate::proc_root::ProcRoot;
 use leveloff_progress::UnixSeconds;
 
-/// The environment variable that says where marks are.
+/// The environment variable with the location of the marks.
 pub const MARKS_VARIABLE: &str = "LEVELOFF_MARKS";
 
-/// What is known of a process that may write marks.
+/// A process that may write marks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MarksTarget {
-    /// Its pid here.
+    /// Its pid in leveloff's namespace.
     pub pid: Pid,
-    /// Its pid as it sees it, which its files are named after.
+    /// Its pid in its own namespace, which its files are named after.
     pub own_pid: Pid,
-    /// Its user, as seen from here: who its files belong to.
+    /// Its user in leveloff's namespace, which its files belong to.
     pub uid: u32,
-    /// Its user as it sees it, which its directory is named after.
+    /// Its user in its own namespace, which its directory is named after.
     pub own_uid: u32,
     /// When it started, in ticks since boot.
     pub start: StartTicks,
-    /// The same as a time; `None` where the kernel does not tell when it booted.
+    /// The same as a time; `None` where the boot time is unknown.
     pub started: Option<UnixSeconds>,
-    /// Where its marks are, if its environment says so.
+    /// The location of its marks, if its environment has one.
     pub stated: Option<PathBuf>,
     /// Its `XDG_RUNTIME_DIR`.
     pub runtime_dir: Option<PathBuf>,
-    /// Its root directory as a path from here: `/` when it sees the same files.
+    /// Its root directory as a path of leveloff: `/` when both see the same files.
     pub root: PathBuf,
 }
 
 impl MarksTarget {
-    /// Looks at a process. Its environment may be unreadable, or emptied by setproctitle; the
-    /// rest must be there.
+    /// Reads a process. Its environment may be unreadable, or emptied by setproctitle; the rest must be
+    /// readable.
     pub fn read(proc_root: &ProcRoot, pid: Pid) -> io::Result<MarksTarget> {
         let process = proc_root.process(pid);
         let status = std::fs::read(process.join("status"))?;
@@ -64,16 +64,16 @@ impl MarksTarget {
         Ok(target)
     }
 
-    /// Looks at its environment again; tells whether that changed anything. A process that has
-    /// only just executed its program has none yet.
+    /// Reads its environment again; returns whether that changed anything. A process that has just executed
+    /// its program has none yet.
     pub fn read_environment(&mut self, proc_root: &ProcRoot) -> bool {
         let path = proc_root.process(self.pid).join("environ");
         let environment = std::fs::read(path).unwrap_or_default();
         let stated = variable(&environment, MARKS_VARIABLE);
         let runtime_dir = variable(&environment, "XDG_RUNTIME_DIR");
-        let is_news = (&stated, &runtime_dir) != (&self.stated, &self.runtime_dir);
-        // One that was emptied since tells less than what is already known.
-        if environment.is_empty() || !is_news {
+        let is_new = (&stated, &runtime_dir) != (&self.stated, &self.runtime_dir);
+        // An environment that was emptied meanwhile replaces nothing.
+        if environment.is_empty() || !is_new {
             return false;
         }
         (self.stated, self.runtime_dir) = (stated, runtime_dir);
@@ -82,15 +82,15 @@ impl MarksTarget {
 }
 
 /// The value of an environment variable as a path; `None` when it is unset or empty.
-pub fn variable(environment: &[u8], name: &str) -> Option<PathBuf> {
+fn variable(environment: &[u8], name: &str) -> Option<PathBuf> {
     let value = environment
         .split(|&b| b == 0)
         .find_map(|entry| entry.strip_prefix(name.as_bytes())?.strip_prefix(b"="))?;
     (!value.is_empty()).then(|| PathBuf::from(OsString::from_vec(value.to_vec())))
 }
 
-/// A user's number within the user namespace that `uid_map` describes.
-pub fn uid_inside(uid_map: &[u8], outside: u32) -> Option<u32> {
+/// A user id within the user namespace that `uid_map` describes.
+fn uid_inside(uid_map: &[u8], outside: u32) -> Option<u32> {
     uid_map.split(|&b| b == b'\n').find_map(|line| {
         let mut numbers = line
             .split(u8::is_ascii_whitespace)
@@ -111,13 +111,13 @@ fn started(boot: u64, start: StartTicks) -> UnixSeconds {
     UnixSeconds(boot as f64 + start.0 as f64 / ticks_per_second as f64)
 }
 
-/// A process in another mount namespace, or below another root, sees other files than we do.
+/// A process in another mount namespace, or below another root, sees other files than leveloff.
 fn root_of(proc_root: &ProcRoot, process: &Path) -> PathBuf {
     let own = proc_root.path().join("self");
     let namespace = |of: &Path| std::fs::read_link(of.join("ns/mnt")).ok();
     let root = std::fs::read_link(process.join("root")).ok();
     match (namespace(process), namespace(&own), root) {
-        // We may not look: then what is here is all there is.
+        // Without permission, the files of leveloff are used.
         (None, _, _) | (_, _, None) => PathBuf::from("/"),
         (theirs, ours, Some(root)) if theirs == ours && root == Path::new("/") => root,
         _ => process.join("root"),

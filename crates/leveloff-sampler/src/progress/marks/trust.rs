@@ -1,9 +1,9 @@
-//! Opens a marks file only if its owner can have meant it.
+//! Opens a marks file only if it can be trusted.
 //!
-//! Directories such as /tmp are everyone's. What is read must be a regular file (no link, no
-//! pipe), belong to the target's user or to ours, and be writable by its owner only; so must the
-//! directory be, unless the user named it. A container's paths are resolved within its own root,
-//! so that a link in there cannot lead to a file out here.
+//! Any user can write to directories such as /tmp. A marks file must be a regular file (no link, no pipe),
+//! belong to the user of the target or of leveloff, and be writable by its owner only; so must its directory,
+//! unless the user chose it. A container's paths are resolved within its own root, so that a link in there
+//! cannot lead to a file of the host.
 
 use std::fmt;
 use std::fs::File;
@@ -14,87 +14,86 @@ use std::path::Path;
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 
-use super::place::{MarksPlace, within};
-use crate::progress::regular_file::{self, Refused};
+use super::location::{MarksLocation, within};
+use crate::regular_file::{self, Refused};
 
-/// Whose files are believed.
+/// The users whose files are trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Owners {
-    /// The target's user.
+    /// The user of the target.
     pub target: u32,
-    /// Ours.
+    /// The user of leveloff.
     pub ours: u32,
 }
 
-/// Why a file that is there is not read.
+/// Why a file is not trusted.
 #[derive(Debug)]
 pub enum Distrust {
-    /// It belongs to someone else.
+    /// It belongs to another user.
     Owner(u32),
     /// Others may write to it.
     Writable(u32),
     /// It is not a file but this.
-    NotAFile(&'static str),
-    /// Its directory is one of someone else.
+    NotAFile(FileType),
+    /// Its directory belongs to another user.
     DirectoryOwner(u32),
     /// Others may write to its directory.
     DirectoryWritable(u32),
-    /// Its directory is not one but this.
-    NotADirectory(&'static str),
+    /// Its directory is not a directory but this.
+    NotADirectory(FileType),
     /// It cannot be opened.
     Io(io::Error),
 }
 
 impl Owners {
-    /// Whether marks of the target may be looked for at all: those of another user are private to
-    /// them, unless we are root.
-    pub fn may_look(&self) -> bool {
+    /// Whether the marks of the target may be read at all: those of another user are private, except to root.
+    pub fn may_read(&self) -> bool {
         self.target == self.ours || self.ours == 0
     }
 
-    /// Root's own files are believed only for root's own processes: a user could otherwise point
-    /// us at any of them.
+    /// Root's files are trusted only for root's processes: otherwise a user could make leveloff read any of
+    /// them.
     fn include(&self, owner: u32) -> bool {
         owner == self.target || owner == self.ours && self.ours != 0
     }
 }
 
-/// Opens the file of `place`; `None` when there is none.
-pub fn open(place: &MarksPlace, owners: Owners) -> Result<Option<(File, Stat)>, Distrust> {
-    match open_checked(place, owners) {
+/// Opens the file at a location; `None` when there is none.
+pub fn open(location: &MarksLocation, owners: Owners) -> Result<Option<(File, Stat)>, Distrust> {
+    match open_checked(location, owners) {
         Err(Distrust::Io(error)) if is_absence(&error) => Ok(None),
         // `LEVELOFF_MARKS` names a directory in which there is no file yet.
-        Err(Distrust::NotAFile("a directory")) if place.is_stated => Ok(None),
+        Err(Distrust::NotAFile(FileType::Directory)) if location.is_stated => Ok(None),
         Err(distrust) => Err(distrust),
         Ok(file) => Ok(Some(file)),
     }
 }
 
-fn open_checked(place: &MarksPlace, owners: Owners) -> Result<(File, Stat), Distrust> {
-    let Some(name) = place.file.file_name() else {
-        return Err(Distrust::NotAFile("a directory"));
+fn open_checked(location: &MarksLocation, owners: Owners) -> Result<(File, Stat), Distrust> {
+    let Some(name) = location.file.file_name() else {
+        return Err(Distrust::NotAFile(FileType::Directory));
     };
-    let directory = open_parent(place, owners)?;
+    let directory = open_parent(location, owners)?;
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let name = rustix::fs::openat(&directory, name, flags, Mode::empty())?;
     check_file(&rustix::fs::fstat(&name)?, owners)?;
     regular_file::open_named(&name).map_err(Distrust::from)
 }
 
-/// The directory of a place, if it can be trusted.
-pub(super) fn open_parent(place: &MarksPlace, owners: Owners) -> Result<OwnedFd, Distrust> {
-    let Some(parent) = place.file.parent() else {
-        return Err(Distrust::NotAFile("a directory"));
+/// The directory of a location, if it can be trusted.
+pub(super) fn open_parent(location: &MarksLocation, owners: Owners) -> Result<OwnedFd, Distrust> {
+    let Some(parent) = location.file.parent() else {
+        return Err(Distrust::NotAFile(FileType::Directory));
     };
-    let directory = open_directory(&place.root, within(parent), place.is_stated)?;
-    if !place.is_stated {
+    let directory = open_directory(&location.root, within(parent), location.is_stated)?;
+    if !location.is_stated {
         check_directory(&rustix::fs::fstat(&directory)?, owners)?;
     }
     Ok(directory)
 }
 
-/// A directory below a root; links in its path stay below that root. Its last name is no link
-/// unless the user chose it.
+/// Opens a directory below a root; links in its path stay below that root. Its last component may be a link
+/// only if the user chose it.
 fn open_directory(root: &Path, path: &Path, is_stated: bool) -> Result<OwnedFd, Errno> {
     let name = OFlags::PATH | OFlags::CLOEXEC;
     let root_fd = rustix::fs::openat(CWD, root, name | OFlags::DIRECTORY, Mode::empty())?;
@@ -109,7 +108,7 @@ fn open_directory(root: &Path, path: &Path, is_stated: bool) -> Result<OwnedFd, 
     let flags = name | last;
     let stay_below = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
     match rustix::fs::openat2(&root_fd, path, flags, Mode::empty(), stay_below) {
-        // Linux before 5.6, or a sandbox that does not know the call. Our own root needs no care.
+        // Linux before 5.6, or a sandbox without the call. It is not needed for leveloff's own root.
         Err(Errno::NOSYS | Errno::PERM) if root == Path::new("/") => {
             rustix::fs::openat(&root_fd, path, flags, Mode::empty())
         }
@@ -122,7 +121,7 @@ const WRITABLE_BY_OTHERS: u32 = 0o022;
 fn check_directory(stat: &Stat, owners: Owners) -> Result<(), Distrust> {
     let kind = FileType::from_raw_mode(stat.st_mode);
     if kind != FileType::Directory {
-        Err(Distrust::NotADirectory(regular_file::description(kind)))
+        Err(Distrust::NotADirectory(kind))
     } else if !owners.include(stat.st_uid) {
         Err(Distrust::DirectoryOwner(stat.st_uid))
     } else if stat.st_mode & WRITABLE_BY_OTHERS != 0 {
@@ -134,7 +133,7 @@ fn check_directory(stat: &Stat, owners: Owners) -> Result<(), Distrust> {
 
 fn check_file(stat: &Stat, owners: Owners) -> Result<(), Distrust> {
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-        Ok(()) // Opening it says what it is.
+        Ok(()) // The caller rejects it when it opens it.
     } else if !owners.include(stat.st_uid) {
         Err(Distrust::Owner(stat.st_uid))
     } else if stat.st_mode & WRITABLE_BY_OTHERS != 0 {
@@ -144,7 +143,7 @@ fn check_file(stat: &Stat, owners: Owners) -> Result<(), Distrust> {
     }
 }
 
-/// Not there, or its directory is a file, or is none of ours to look into.
+/// Whether the file or its directory does not exist.
 fn is_absence(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -161,7 +160,7 @@ impl From<Errno> for Distrust {
 impl From<Refused> for Distrust {
     fn from(refused: Refused) -> Distrust {
         match refused {
-            Refused::NotRegular(what) => Distrust::NotAFile(what),
+            Refused::NotRegular(kind) => Distrust::NotAFile(kind),
             Refused::Io(error) => Distrust::Io(error),
         }
     }
@@ -172,16 +171,18 @@ impl fmt::Display for Distrust {
         match self {
             Distrust::Owner(uid) => write!(
                 f,
-                "the file belongs to user {uid}; have that removed, or set LEVELOFF_MARKS to a \
-                 directory of your own"
+                "the file belongs to user {uid}; remove it, or set LEVELOFF_MARKS to a directory \
+                 of your own"
             ),
             Distrust::Writable(mode) => write!(
                 f,
                 "others may write to the file (mode {mode:o}); chmod go-w it"
             ),
-            Distrust::NotAFile(what) => {
-                write!(f, "it is {what}; name a directory with LEVELOFF_MARKS")
-            }
+            Distrust::NotAFile(kind) => write!(
+                f,
+                "it is {}; name a directory with LEVELOFF_MARKS",
+                regular_file::description(*kind)
+            ),
             Distrust::DirectoryOwner(uid) => write!(
                 f,
                 "its directory belongs to user {uid}; set LEVELOFF_MARKS to one of your own"
@@ -190,7 +191,11 @@ impl fmt::Display for Distrust {
                 f,
                 "others may write to its directory (mode {mode:o}); chmod 700 it"
             ),
-            Distrust::NotADirectory(what) => write!(f, "its directory is {what}; remove that"),
+            Distrust::NotADirectory(kind) => write!(
+                f,
+                "its directory is {}; remove it",
+                regular_file::description(*kind)
+            ),
             Distrust::Io(error) => write!(f, "{error}; run as the same user"),
         }
     }

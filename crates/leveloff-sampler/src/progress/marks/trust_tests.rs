@@ -40,7 +40,7 @@ impl Scene {
     }
 
     fn open(&self, is_stated: bool) -> Result<bool, String> {
-        let place = MarksPlace {
+        let place = MarksLocation {
             root: PathBuf::from("/"),
             file: self.file(),
             is_stated,
@@ -59,7 +59,7 @@ fn set_mode(path: &Path, mode: u32) {
 fn give_away(path: &Path) -> bool {
     let given = std::os::unix::fs::chown(path, Some(STRANGER), None).is_ok();
     if !given {
-        println!("SKIPPED: only root can give files to another user");
+        leveloff_testkit::cannot_run_here("only root can give files to another user");
     }
     given
 }
@@ -165,7 +165,7 @@ fn root_reads_a_users_marks_but_not_roots_own_files_for_them() {
         target: STRANGER,
         ours: 0,
     };
-    assert!(scene.owners.may_look());
+    assert!(scene.owners.may_read());
     if rustix::process::geteuid().is_root() {
         assert!(scene.open(true).unwrap_err().contains("belongs to user 0"));
     }
@@ -177,7 +177,7 @@ fn root_reads_a_users_marks_but_not_roots_own_files_for_them() {
             target: STRANGER,
             ours: 1000
         }
-        .may_look()
+        .may_read()
     );
 }
 
@@ -188,7 +188,7 @@ fn a_link_within_a_containers_root_does_not_lead_out_of_it() {
     fs::create_dir_all(root.join("data")).unwrap();
     // In there, /marks is a link to an absolute path that exists out here only.
     symlink(scene.marks_dir(), root.join("marks")).unwrap();
-    let place = MarksPlace {
+    let place = MarksLocation {
         root: root.clone(),
         file: PathBuf::from("/marks/7.jsonl"),
         is_stated: true,

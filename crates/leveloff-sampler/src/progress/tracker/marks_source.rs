@@ -1,71 +1,70 @@
-//! One trainer's marks: found, checked, followed, and put on the recording's clock.
+//! Finds, checks and follows the marks of one trainer, with times on the recording's clock.
 
 use std::io;
 
-use leveloff_model::process::{Pid, ProcessIndex};
+use leveloff_model::process::Pid;
 use leveloff_model::units::Seconds;
 
 use crate::proc_root::ProcRoot;
-use crate::progress::marks::follower::{Belonging, MarksFollower};
-use crate::progress::marks::place::MarksPlace;
-use crate::progress::marks::stop_request::StopRequest;
+use crate::progress::marks::StopRequest;
+use crate::progress::marks::follower::{MarksFollower, Writer};
+use crate::progress::marks::location::MarksLocation;
 use crate::progress::marks::target::{MARKS_VARIABLE, MarksTarget};
 use crate::progress::marks::trust::{self, Owners};
-use crate::progress::regular_file::FileId;
+use crate::regular_file::FileId;
 use leveloff_progress::{ProgressUpdate, UnixSeconds};
 
-/// How often files are looked for that were not there, or that may have been replaced.
-pub const LOOK_EVERY: Seconds = Seconds(1.0);
+/// How often missing files are searched for, and replaced ones are noticed.
+pub const SEARCH_EVERY: Seconds = Seconds(1.0);
 
-/// How often a file is looked for that was not there, in the first moments: a training that starts
-/// together with us makes it within a second, and has done dozens of steps by the next.
-const EARLY_LOOK_EVERY: Seconds = Seconds(0.1);
+/// How often a missing file is searched for at first: a training that starts together with leveloff creates
+/// it within a second, and may do dozens of steps in the next.
+const EARLY_SEARCH_EVERY: Seconds = Seconds(0.1);
 
-/// How long those moments last.
+/// How long that lasts.
 const EARLY: Seconds = Seconds(10.0);
 
-/// Where one trainer's marks are, or may come to be.
+/// The marks of one trainer, which may not exist yet.
 #[derive(Debug)]
 pub struct MarksSource {
     proc_root: ProcRoot,
     target: MarksTarget,
     owners: Owners,
-    places: Vec<MarksPlace>,
-    first_look: Option<Seconds>,
-    next_look: Seconds,
+    locations: Vec<MarksLocation>,
+    first_search: Option<Seconds>,
+    next_search: Seconds,
     followed: Option<Followed>,
-    /// It said that it looks for stop requests.
+    /// The training said that it obeys stop requests.
     obeys_stop: bool,
 }
 
 #[derive(Debug)]
 struct Followed {
-    place: MarksPlace,
+    location: MarksLocation,
     follower: Box<MarksFollower>,
-    /// Nothing was read yet: what is there may be from before the recording.
+    /// Nothing was read yet, so the content may be from before the recording.
     is_fresh: bool,
 }
 
-/// When something was marked, on the recording's clock.
+/// The time of a mark on the recording's clock.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct HeardAt {
-    /// When.
+pub struct MarkTime {
     pub t: Seconds,
     /// Before the recording began.
     pub is_history: bool,
 }
 
-/// What a poll of the marks told.
+/// What a poll of the marks found.
 #[derive(Debug, Default)]
-pub struct SourceNews {
+pub struct SourceUpdates {
     /// Oldest first.
-    pub updates: Vec<(HeardAt, ProgressUpdate)>,
-    /// Why marks are not read, where that is so.
+    pub updates: Vec<(MarkTime, ProgressUpdate)>,
+    /// Why marks are not read.
     pub troubles: Vec<String>,
 }
 
 impl MarksSource {
-    /// Finds out who the process is and where its marks would be.
+    /// Reads who the process is and where its marks may be.
     pub fn of(proc_root: &ProcRoot, pid: Pid) -> io::Result<MarksSource> {
         let target = MarksTarget::read(proc_root, pid)?;
         Ok(MarksSource {
@@ -74,10 +73,10 @@ impl MarksSource {
                 target: target.uid,
                 ours: rustix::process::geteuid().as_raw(),
             },
-            places: MarksPlace::all_of(&target),
+            locations: MarksLocation::all_of(&target),
             target,
-            first_look: None,
-            next_look: Seconds(f64::NEG_INFINITY),
+            first_search: None,
+            next_search: Seconds(f64::NEG_INFINITY),
             followed: None,
             obeys_stop: false,
         })
@@ -88,114 +87,113 @@ impl MarksSource {
         self.followed.is_some()
     }
 
-    /// A stop request to this trainer, once there are marks beside which it would look for one.
-    pub fn stop_request(&self, process: ProcessIndex) -> Option<StopRequest> {
+    /// A stop request to this trainer, once it has marks.
+    pub fn stop_request(&self) -> Option<StopRequest> {
         let followed = self.followed.as_ref()?;
-        Some(StopRequest::new(
-            process,
-            self.obeys_stop,
-            self.proc_root.clone(),
-            self.target.clone(),
-            self.owners,
-            followed.place.clone(),
-        ))
+        Some(StopRequest {
+            is_obeyed: self.obeys_stop,
+            proc_root: self.proc_root.clone(),
+            target: self.target.clone(),
+            owners: self.owners,
+            location: followed.location.clone(),
+        })
     }
 
-    /// Reads what is new; looks for the file, if it is time to.
-    pub fn poll(&mut self, now: Seconds, wall_now: UnixSeconds) -> SourceNews {
-        let mut news = SourceNews::default();
+    /// Reads what is new; searches for the file when that is due.
+    pub fn poll(&mut self, now: Seconds, wall_now: UnixSeconds) -> SourceUpdates {
+        let mut found = SourceUpdates::default();
         let clock = Clock { now, wall_now };
         let mut newer = None;
-        if now >= self.next_look {
-            newer = self.look(&mut news.troubles);
-            self.next_look = Seconds(now.0 + self.patience(now).0);
+        if now >= self.next_search {
+            newer = self.search(&mut found.troubles);
+            self.next_search = Seconds(now.0 + self.search_interval(now).0);
         }
-        // A writer that began a new file has written its last into the old one.
-        self.read(clock, &mut news);
+        // The old file first: a writer that created a new one no longer writes into it.
+        self.read(clock, &mut found);
         if newer.is_some() {
             self.followed = newer;
-            self.read(clock, &mut news);
+            self.read(clock, &mut found);
         }
-        news
+        found
     }
 
-    fn read(&mut self, clock: Clock, news: &mut SourceNews) {
+    fn read(&mut self, clock: Clock, found: &mut SourceUpdates) {
         let Some(followed) = &mut self.followed else {
             return;
         };
         let is_fresh = std::mem::take(&mut followed.is_fresh);
-        let path = followed.place.file.display();
+        let path = followed.location.file.display();
         match followed.follower.poll() {
-            Err(error) => news
+            Err(error) => found
                 .troubles
                 .push(format!("cannot read the marks {path}: {error}")),
             Ok(marks) => {
-                // Also if it was said before we came: what it promised still holds.
-                let promises = marks.updates.iter().rev();
-                let promise = promises.filter_map(|update| update.obeys_stop).next();
-                self.obeys_stop = promise.unwrap_or(self.obeys_stop);
+                // Marks from before the recording count as well.
+                let mut newest_first = marks.updates.iter().rev();
+                let obeys_stop = newest_first.find_map(|update| update.obeys_stop);
+                self.obeys_stop = obeys_stop.unwrap_or(self.obeys_stop);
                 let was_running = clock
                     .of(self.target.started)
                     .is_none_or(|start| start.0 < 0.0);
-                news.updates.extend(
+                found.updates.extend(
                     marks
                         .updates
                         .into_iter()
-                        .map(|update| (clock.heard_at(update.at, is_fresh, was_running), update)),
+                        .map(|update| (clock.mark_time(update.at, is_fresh, was_running), update)),
                 );
-                news.troubles.extend(marks.first_bad.map(|bad| {
-                    format!("a line of the marks {path} is wrong: {bad}; what is wrong in it and in further lines is passed over")
+                found.troubles.extend(marks.first_bad.map(|bad| {
+                    format!("a line of the marks {path} is invalid: {bad}; invalid fields and lines are ignored")
                 }));
             }
         }
     }
 
-    fn patience(&mut self, now: Seconds) -> Seconds {
-        let first = *self.first_look.get_or_insert(now);
+    fn search_interval(&mut self, now: Seconds) -> Seconds {
+        let first = *self.first_search.get_or_insert(now);
         if self.followed.is_none() && (now - first) < EARLY {
-            EARLY_LOOK_EVERY
+            EARLY_SEARCH_EVERY
         } else {
-            LOOK_EVERY
+            SEARCH_EVERY
         }
     }
 
-    /// The file that is to be followed from now on, if it is another than before.
-    fn look(&mut self, troubles: &mut Vec<String>) -> Option<Followed> {
+    /// The file to follow from now on, if it is another than before.
+    fn search(&mut self, troubles: &mut Vec<String>) -> Option<Followed> {
         let pid = self.target.pid;
-        if !self.owners.may_look() {
+        if !self.owners.may_read() {
             let uid = self.target.uid;
             troubles.push(format!(
-                "marks of process {pid} are user {uid}'s and not looked for; run as that user"
+                "the marks of process {pid} belong to user {uid} and are not read; run as that user"
             ));
             return None;
         }
         if self.followed.is_none() && self.target.read_environment(&self.proc_root) {
-            self.places = MarksPlace::all_of(&self.target);
+            self.locations = MarksLocation::all_of(&self.target);
         }
-        if self.places.is_empty() {
+        if self.locations.is_empty() {
             troubles.push(format!(
-                "{MARKS_VARIABLE} of process {pid} is no absolute path; its marks are not found"
+                "{MARKS_VARIABLE} of process {pid} is not an absolute path; its marks are not read"
             ));
         }
         let mut troubled = None;
-        for place in &self.places {
-            let followed = self.followed.as_ref().filter(|it| it.place == *place);
-            let name = place.file.display();
-            match open(place, self.owners, &self.target, followed) {
+        for location in &self.locations {
+            let followed = self.followed.as_ref().filter(|it| it.location == *location);
+            let name = location.file.display();
+            match open(location, self.owners, &self.target, followed) {
                 Ok(Found::Same) => return None,
                 Ok(Found::Nothing) if followed.is_some() => troubles.push(format!(
-                    "the marks {name} of process {pid} are gone; what it tells from now on may not be heard"
+                    "the marks {name} of process {pid} were removed; later ones may not be read"
                 )),
                 Ok(Found::Nothing) => {}
                 Ok(Found::Another(follower)) => {
                     return Some(Followed {
-                        place: place.clone(),
+                        location: location.clone(),
                         follower,
                         is_fresh: true,
                     });
                 }
                 Err(why) => {
-                    // Also one that was followed so far: it may be someone else's by now.
+                    // Also a file that was followed so far: another user may own it by now.
                     troubled = troubled.or(followed.map(|it| it.follower.id()));
                     troubles.push(format!("marks {name} of process {pid} are not read: {why}"));
                 }
@@ -208,7 +206,7 @@ impl MarksSource {
     }
 }
 
-/// What is at a place.
+/// What is at a location.
 enum Found {
     Nothing,
     /// What is followed already.
@@ -216,14 +214,14 @@ enum Found {
     Another(Box<MarksFollower>),
 }
 
-/// The file of a place, if it is there, trusted, and the target's.
+/// Opens the file at a location, if it is trusted and the target wrote it.
 fn open(
-    place: &MarksPlace,
+    location: &MarksLocation,
     owners: Owners,
     target: &MarksTarget,
     followed: Option<&Followed>,
 ) -> Result<Found, String> {
-    let opened = trust::open(place, owners).map_err(|distrust| distrust.to_string())?;
+    let opened = trust::open(location, owners).map_err(|distrust| distrust.to_string())?;
     let Some((file, stat)) = opened else {
         return Ok(Found::Nothing);
     };
@@ -231,9 +229,9 @@ fn open(
         return Ok(Found::Same);
     }
     match MarksFollower::begin(file, &stat, target) {
-        Ok(Belonging::Theirs(follower)) => Ok(Found::Another(follower)),
-        Ok(Belonging::Unknown) => Ok(Found::Nothing),
-        Ok(Belonging::Someones(why)) => Err(why),
+        Ok(Writer::Target(follower)) => Ok(Found::Another(follower)),
+        Ok(Writer::Unknown) => Ok(Found::Nothing),
+        Ok(Writer::Other(why)) => Err(why),
         Err(error) => Err(error.to_string()),
     }
 }
@@ -251,13 +249,13 @@ impl Clock {
         at.map(|at| Seconds(self.now.0 - (self.wall_now.0 - at.0)))
     }
 
-    /// A mark from the future or, unless it is history, from before the start happened now: some
-    /// clock was set.
-    fn heard_at(self, at: Option<UnixSeconds>, is_fresh: bool, was_running: bool) -> HeardAt {
+    /// A mark from the future, or from before the recording in a file that was read before, gets the current
+    /// time: a clock was set.
+    fn mark_time(self, at: Option<UnixSeconds>, is_fresh: bool, was_running: bool) -> MarkTime {
         let t = self.of(at);
         let is_old = t.map_or(was_running, |t| t.0 < 0.0);
         let is_in_range = |t: &Seconds| t.0 >= 0.0 && *t <= self.now;
-        HeardAt {
+        MarkTime {
             t: t.filter(is_in_range).unwrap_or(self.now),
             is_history: is_fresh && is_old,
         }
@@ -275,7 +273,7 @@ mod tests {
             wall_now: UnixSeconds(5000.0),
         };
         let heard = |at, is_fresh| {
-            let heard = clock.heard_at(Some(UnixSeconds(at)), is_fresh, true);
+            let heard = clock.mark_time(Some(UnixSeconds(at)), is_fresh, true);
             (heard.t, heard.is_history)
         };
         assert_eq!(heard(4990.0, false), (Seconds(90.0), false));

@@ -1,4 +1,4 @@
-//! leveloff is killed at moments of no one's choosing. `scripts/test-kill` does it more often.
+//! leveloff is killed at moments of no one's choosing. `scripts/suites/kill` does it more often.
 
 use std::io::Read;
 use std::path::Path;

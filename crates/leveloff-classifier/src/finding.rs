@@ -1,0 +1,281 @@
+//! What the evidence of a run shows beside its verdict: each finding with the numbers that support it.
+//! The words, and the next step, are written where findings are printed.
+
+use leveloff_model::process::{Pid, Role};
+use leveloff_model::training_counters::GrownTensors;
+use leveloff_model::units::Bytes;
+
+use crate::fleet::BytesPerSecond;
+use crate::units::Position;
+
+/// Something that the evidence shows.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Finding {
+    /// Memory grows at evaluations.
+    EvaluationGrowth(EventGrowth),
+    /// Memory grows at checkpoints.
+    CheckpointGrowth(EventGrowth),
+    /// Memory grows at the end of epochs.
+    EpochGrowth(EventGrowth),
+    /// Tensors grow in number or in size: the program keeps references to them.
+    HeldReferences {
+        /// What grew.
+        tensors: TensorGrowth,
+        /// Growth of memory in the same stretch.
+        memory: Growth,
+        /// Which tensors became more, most bytes first, where the training counts them by type and shape.
+        grown: Vec<GrownTensors>,
+    },
+    /// Memory grows outside tensors and Python objects.
+    NativeGrowth {
+        /// How that is known.
+        evidence: NativeEvidence,
+        /// Growth of memory in the same stretch.
+        memory: Growth,
+    },
+    /// The allocator keeps memory that the program freed.
+    AllocatorRetention(Retention),
+    /// Python objects other than tensors become more.
+    PythonObjects {
+        /// How many more blocks Python's allocator has given out.
+        more: i64,
+        /// The same for each unit of x.
+        more_per_x: f64,
+        /// Growth of memory in the same stretch.
+        memory: Growth,
+    },
+    /// Forked loader workers copy pages that they shared with the trainer.
+    CopyOnWrite {
+        /// How many workers.
+        workers: usize,
+        /// How much they copied.
+        copied: Growth,
+    },
+    /// Shared memory has a notable part of the growth.
+    SharedMemoryGrowth(Growth),
+    /// Files in /dev/shm grow that no process maps.
+    DevshmGrowth {
+        /// How much they grew.
+        growth: Growth,
+        /// Whether they grow with the run's steps. /dev/shm belongs to the whole machine.
+        follows_steps: bool,
+    },
+    /// Open descriptors pile up.
+    DescriptorGrowth {
+        /// How many more there are.
+        more: u64,
+        /// How many there are now.
+        now: u64,
+        /// The role that has most of the growth.
+        role: Role,
+        /// Where that began.
+        since: Position,
+    },
+    /// Processes pile up.
+    ProcessGrowth {
+        /// How many more there are.
+        more: u64,
+        /// How many there are now.
+        now: u64,
+        /// The role that has most of them.
+        role: Role,
+        /// How many it has.
+        of_role: usize,
+        /// Where that began.
+        since: Position,
+    },
+    /// One of several processes of a role grows, and the others do not.
+    OneProcess {
+        /// The process.
+        pid: Pid,
+        /// Its role.
+        role: Role,
+        /// How many processes the role has.
+        of_role: usize,
+        /// How much the process grew.
+        growth: Growth,
+    },
+    /// The CUDA allocator holds more and more.
+    CudaGrowth(Growth),
+    /// Page-locked host memory grows.
+    PinnedPool {
+        /// How much it grew.
+        growth: Growth,
+        /// How much there is now.
+        now: Bytes,
+    },
+    /// A role whose sum of RSS counts shared pages many times over.
+    WorkerOvercount {
+        /// The role.
+        role: Role,
+        /// How many processes it has.
+        processes: usize,
+        /// The sum of their RSS.
+        rss: Bytes,
+        /// Their memory, each shared page counted once.
+        memory: Bytes,
+    },
+    /// One of few ranks that leak while the others are level.
+    OutlierRank {
+        /// How fast it grows, where its pace is known.
+        growth: Option<BytesPerSecond>,
+        /// Ranks of the job.
+        ranks: usize,
+        /// Those that are level.
+        level: usize,
+        /// The growth of the fastest of these, if they grow at all.
+        level_growth: Option<BytesPerSecond>,
+        /// Those that leak.
+        leaking: usize,
+    },
+}
+
+/// An amount by which something grew, and since when.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Growth {
+    /// How much.
+    pub bytes: Bytes,
+    /// Where the growth began.
+    pub since: Position,
+}
+
+/// Growth that comes with events of one kind.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EventGrowth {
+    /// What stays after each event.
+    pub each: Bytes,
+    /// Events since the growth began.
+    pub events: u64,
+    /// Their share of all growth since then, at most one.
+    pub share: f64,
+    /// Where the growth began.
+    pub since: Position,
+}
+
+/// How tensors grew.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum TensorGrowth {
+    /// They became more.
+    Number {
+        /// How many more.
+        more: i64,
+        /// The same for each unit of x.
+        more_per_x: f64,
+    },
+    /// They hold more bytes.
+    Size {
+        /// How many more bytes they hold.
+        more: Bytes,
+        /// How many tensors there are now.
+        tensors: u64,
+    },
+}
+
+/// How it is known that growth is native.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NativeEvidence {
+    /// malloc has more in use.
+    MallocInUse {
+        /// How much more.
+        more: Bytes,
+        /// Live tensors, which do not rise; `None` if they were not counted.
+        tensors: Option<u64>,
+        /// How many more blocks Python's allocator has given out, if they rise with memory: arrays, images and
+        /// bytes that Python objects hold are in malloc's memory too.
+        python_blocks: Option<i64>,
+    },
+    /// malloc does not have the memory: it is mapped directly.
+    OutsideMalloc {
+        /// Live tensors, which do not rise; `None` if they were not counted.
+        tensors: Option<u64>,
+    },
+    /// Tensors do not rise, and nothing is known of malloc.
+    LevelTensors {
+        /// Live tensors.
+        tensors: u64,
+    },
+}
+
+/// How it is known that freed memory is kept.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Retention {
+    /// By malloc's own statistics.
+    MallocFree {
+        /// What malloc has in use.
+        in_use: Bytes,
+        /// How much that rose; `None` if it is level.
+        in_use_rose: Option<Bytes>,
+        /// How much more freed memory malloc keeps.
+        kept: Bytes,
+        /// Growth of memory in the same stretch.
+        memory: Growth,
+        /// What a `malloc_trim` returned, if that is much.
+        trimmed: Option<Bytes>,
+    },
+    /// The number of tensors varies and does not rise.
+    VaryingTensors {
+        /// Live tensors now.
+        tensors: u64,
+        /// Between the fewest and the most.
+        range: u64,
+        /// Growth of memory in the same stretch.
+        memory: Growth,
+    },
+    /// A `malloc_trim` returned much, and the growth ended.
+    Trimmed(Bytes),
+}
+
+impl Finding {
+    /// The tensors that it names, in the training's own words.
+    pub fn grown_tensors(&self) -> &[GrownTensors] {
+        match self {
+            Finding::HeldReferences { grown, .. } => grown,
+            _ => &[],
+        }
+    }
+
+    /// The same, for a report that must not repeat all of these words.
+    pub fn grown_tensors_mut(&mut self) -> &mut [GrownTensors] {
+        match self {
+            Finding::HeldReferences { grown, .. } => grown,
+            _ => &mut [],
+        }
+    }
+}
+
+/// Names each finding once, so that the list of names is complete.
+macro_rules! names {
+    ($($variant:ident => $name:literal,)*) => {
+        impl Finding {
+            /// The names of all findings.
+            pub const NAMES: &[&str] = &[$($name),*];
+
+            /// A stable name, as in JSON.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Finding::$variant { .. } => $name,)*
+                }
+            }
+        }
+    };
+}
+
+names! {
+    EvaluationGrowth => "evaluation-growth",
+    CheckpointGrowth => "checkpoint-growth",
+    EpochGrowth => "epoch-growth",
+    HeldReferences => "held-references",
+    NativeGrowth => "native-growth",
+    AllocatorRetention => "allocator-retention",
+    PythonObjects => "python-objects",
+    CopyOnWrite => "copy-on-write",
+    SharedMemoryGrowth => "shared-memory-growth",
+    DevshmGrowth => "devshm-growth",
+    DescriptorGrowth => "fd-growth",
+    ProcessGrowth => "process-growth",
+    OneProcess => "one-process",
+    CudaGrowth => "cuda-growth",
+    PinnedPool => "pinned-pool",
+    WorkerOvercount => "worker-overcount",
+    OutlierRank => "outlier-rank",
+}

@@ -1,0 +1,289 @@
+//! The processes of a run that are read at every tick, with their counters and roles.
+
+use std::collections::HashSet;
+use std::io;
+
+use leveloff_model::process::{Pid, ProcessIndex, ProcessInfo, ProcessKey, Role};
+use leveloff_model::sample::{Gap, ProcessReading, Subject};
+use leveloff_model::units::{Bytes, Seconds};
+
+use super::handle::Scratch;
+use super::tree::{Scope, Tree};
+use super::watched_process::{FastContext, FastRead, WatchedProcess};
+use crate::proc_root::ProcRoot;
+use crate::roles::{RoleChange, RoleTracker};
+
+/// The processes of a run.
+#[derive(Debug)]
+pub struct WatchedProcesses {
+    roots: Vec<ProcessKey>,
+    tree: Tree,
+    watched: Vec<WatchedProcess>,
+    roles: RoleTracker,
+    trainers: HashSet<ProcessIndex>,
+}
+
+/// What a fast read of all processes found.
+#[derive(Debug, Default)]
+pub struct FastReads {
+    pub exited: Vec<ProcessIndex>,
+    /// Processes that could not be read.
+    pub gaps: Vec<Gap>,
+    /// Whether a forked copy exited: the shares of its relatives are about to change, perhaps again.
+    pub fork_exited: bool,
+}
+
+/// A process that exited.
+#[derive(Debug, Clone, Copy)]
+pub struct Removed {
+    pub pid: Pid,
+    /// Whether the recording has an event for its start.
+    pub was_reported: bool,
+}
+
+impl WatchedProcesses {
+    /// `adopter` gets the run's orphans; `excluded` are processes of our own.
+    pub fn new(
+        proc_root: &ProcRoot,
+        scope: Scope,
+        adopter: Option<Pid>,
+        excluded: Vec<Pid>,
+    ) -> WatchedProcesses {
+        let roots = match &scope {
+            Scope::Descendants(roots) => roots.clone(),
+            Scope::Everyone => Vec::new(),
+        };
+        WatchedProcesses {
+            roles: RoleTracker::new(roots.first().map(|key| key.pid)),
+            roots,
+            tree: Tree::new(proc_root.clone(), scope, adopter, excluded),
+            watched: Vec::new(),
+            trainers: HashSet::new(),
+        }
+    }
+
+    /// The first root, if the run has one.
+    pub fn root(&self) -> Option<Pid> {
+        self.roots.first().map(|key| key.pid)
+    }
+
+    /// Whether the run is over: the roots have exited and no other process trains.
+    pub fn is_over(&self) -> bool {
+        // A zombie trains no more, even if its parent never collects it.
+        let lives = |process: &&WatchedProcess| !process.reading.state.is_gone();
+        let trains = |process: &WatchedProcess| {
+            self.roles
+                .info(process.index())
+                .is_some_and(|info| matches!(info.role, Role::Trainer | Role::Launcher))
+        };
+        !self.roots.is_empty()
+            && !self
+                .watched
+                .iter()
+                .filter(lives)
+                .any(|process| self.roots.contains(&process.handle.key()) || trains(process))
+    }
+
+    /// The processes that have a role.
+    pub fn infos(&self) -> impl Iterator<Item = &ProcessInfo> {
+        self.roles.infos()
+    }
+
+    /// From now on, processes of this group are no part of the run.
+    pub fn exclude_group(&mut self, group: Pid) {
+        self.tree.exclude_group(group);
+    }
+
+    pub fn all(&self) -> &[WatchedProcess] {
+        &self.watched
+    }
+
+    pub fn all_mut(&mut self) -> &mut [WatchedProcess] {
+        &mut self.watched
+    }
+
+    pub fn find_mut(&mut self, index: ProcessIndex) -> Option<&mut WatchedProcess> {
+        self.watched
+            .iter_mut()
+            .find(|process| process.index() == index)
+    }
+
+    /// Adds the processes that joined the run; returns how many.
+    pub fn add_new(&mut self, t: Seconds, scratch: &mut Scratch) -> io::Result<usize> {
+        let joined = self.tree.refresh(scratch)?;
+        let count = joined.len();
+        for process in joined {
+            self.roles.add(process.index, process.handle.key(), t);
+            self.watched.push(WatchedProcess::new(
+                process.index,
+                process.handle,
+                process.parent,
+            ));
+        }
+        Ok(count)
+    }
+
+    /// Processes of the run that could not be opened.
+    pub fn take_refused(&mut self) -> Vec<Gap> {
+        let refused = self.tree.take_refused();
+        refused
+            .into_iter()
+            .map(|(pid, error)| refusal(pid, &error))
+            .collect()
+    }
+
+    /// The fast read of all processes.
+    pub fn read_all(&mut self, context: &FastContext, scratch: &mut Scratch) -> FastReads {
+        let mut reads = FastReads::default();
+        for process in &mut self.watched {
+            match process.read_fast(context, scratch) {
+                FastRead::Same => {}
+                FastRead::Renamed => self.roles.examine_again(process.index()),
+                FastRead::Exited => {
+                    reads.fork_exited |= process.is_fork_copy();
+                    reads.exited.push(process.index());
+                }
+                FastRead::Unreadable(errno) => reads.gaps.push(Gap {
+                    subject: Subject::Process,
+                    process: Some(process.index()),
+                    text: format!("cannot read process {}: {errno}", process.pid()),
+                }),
+            }
+        }
+        // A zombie has freed all its memory, long before it is collected.
+        for place in 0..self.watched.len() {
+            if self.watched[place].has_just_ended() {
+                reads.fork_exited |= self.watched[place].is_fork_copy();
+                self.pass_on_exited_share(place);
+            }
+        }
+        reads
+    }
+
+    /// The fast read between two ticks; returns the memory of all known processes. The next tick reports
+    /// processes that joined or exited meanwhile.
+    pub fn quick_read(&mut self, context: &FastContext, scratch: &mut Scratch) -> Bytes {
+        for process in &mut self.watched {
+            // A later read compares with the name read here, so the change must not be lost.
+            if process.read_fast(context, scratch) == FastRead::Renamed {
+                self.roles.examine_again(process.index());
+            }
+        }
+        self.reported()
+            .map(|process| process.reading.memory())
+            .sum()
+    }
+
+    /// Removes a process that exited. What it shared is counted with its relatives.
+    pub fn remove(&mut self, index: ProcessIndex) -> Option<Removed> {
+        let place = self
+            .watched
+            .iter()
+            .position(|process| process.index() == index)?;
+        self.pass_on_exited_share(place);
+        let key = self.watched.remove(place).handle.key();
+        self.tree.remove(key);
+        self.trainers.remove(&index);
+        Some(Removed {
+            pid: key.pid,
+            was_reported: self.roles.remove(index),
+        })
+    }
+
+    /// Shared pages stay when one of their processes exits. Until the others are read again, they are counted
+    /// with its parent, else with a process that it forked, else with a sibling fork.
+    fn pass_on_exited_share(&mut self, place: usize) {
+        let index = self.watched[place].index();
+        if self.shares(index) {
+            self.mark_sharers_uncertain(Some(index));
+        }
+        let exited = self.watched[place].take_exited_share();
+        let closeness = |process: &WatchedProcess| match process {
+            itself if itself.index() == index => 0,
+            parent if exited.is_fork_copy && parent.pid() == exited.parent => 3,
+            child if child.is_fork_copy() && child.parent == exited.pid => 2,
+            sibling if sibling.is_fork_copy() && sibling.parent == exited.parent => 1,
+            _ => 0,
+        };
+        let nearest = self
+            .watched
+            .iter_mut()
+            .max_by_key(|process| closeness(process));
+        if let Some(relative) = nearest.filter(|process| closeness(process) > 0) {
+            relative.reading.returned += exited.shared;
+        }
+    }
+
+    /// Examines the processes that are due; returns the roles that changed.
+    pub fn update_roles(&mut self, proc_root: &ProcRoot, t: Seconds) -> Vec<RoleChange> {
+        let changes = self.roles.update(proc_root, t);
+        for change in &changes {
+            // A copy that has executed another program shares nothing with its parent.
+            if (change.first || !change.fork_copy)
+                && let Some(process) = self.find_mut(change.info.index)
+            {
+                process.set_fork_copy(change.fork_copy);
+            }
+        }
+        changes
+    }
+
+    /// Whether a process became a trainer (`true`) or is no trainer any more (`false`).
+    pub fn trainer_change(&mut self, info: &ProcessInfo) -> Option<bool> {
+        if info.role == Role::Trainer {
+            self.trainers.insert(info.index).then_some(true)
+        } else {
+            self.trainers.remove(&info.index).then_some(false)
+        }
+    }
+
+    /// Whether it shares anonymous pages with another process.
+    pub fn shares(&self, index: ProcessIndex) -> bool {
+        self.sharers().contains(&index)
+    }
+
+    /// Marks the PSS of all processes that share anonymous pages as uncertain, except that of `known`.
+    pub fn mark_sharers_uncertain(&mut self, known: Option<ProcessIndex>) {
+        let sharers = self.sharers();
+        for process in &mut self.watched {
+            if sharers.contains(&process.index()) && Some(process.index()) != known {
+                process.set_relatives_changed();
+            }
+        }
+    }
+
+    /// Forks that hold their parent's pages, and the parents.
+    fn sharers(&self) -> HashSet<ProcessIndex> {
+        let forks = || self.watched.iter().filter(|process| process.is_fork_copy());
+        let parents: HashSet<Pid> = forks().map(|fork| fork.parent).collect();
+        self.watched
+            .iter()
+            .filter(|process| process.is_fork_copy() || parents.contains(&process.pid()))
+            .map(WatchedProcess::index)
+            .collect()
+    }
+
+    /// The counters of all processes that the recording has an event for.
+    pub fn readings(&self) -> Vec<ProcessReading> {
+        self.reported()
+            .map(|process| process.reading.clone())
+            .collect()
+    }
+
+    fn reported(&self) -> impl Iterator<Item = &WatchedProcess> {
+        let has_role = |process: &&WatchedProcess| self.roles.info(process.index()).is_some();
+        self.watched.iter().filter(has_role)
+    }
+}
+
+fn refusal(pid: Pid, error: &io::Error) -> Gap {
+    let text = format!(
+        "cannot watch process {pid}, which belongs to the run: {error}; it is missing from the \
+         totals. Out of descriptors? Raise the limit with `ulimit -n`"
+    );
+    Gap {
+        subject: Subject::Process,
+        process: None,
+        text,
+    }
+}

@@ -1,0 +1,333 @@
+//! Keeps the roles of a run's processes up to date.
+//!
+//! A process is examined when it appears and again as it ages, most often while it is young: a
+//! spawned worker renames itself, and a trainer maps torch, only seconds after its start. It is also
+//! examined when its name or its parent changes.
+//!
+//! A process that executes another program counts as young again, and earlier findings are dropped:
+//! `python3` may be a script that looks for the real one and then becomes it.
+//!
+//! The role of a process does not change when it exits, or when its parent does: a zombie shows no
+//! evidence, and an orphan no longer shows which process created it.
+
+mod exited_parents;
+
+use std::collections::BTreeMap;
+
+use leveloff_model::process::{
+    Pid, ProcessIndex, ProcessInfo, ProcessKey, ProcessState, Role, printable,
+};
+use leveloff_model::units::Seconds;
+
+use crate::facts::{self, Depth, ProcessFacts};
+use crate::proc_root::ProcRoot;
+use crate::roles::{self, Assignment, PreviousRoles, RoleReason};
+use exited_parents::ExitedParents;
+
+/// The roles of a run's processes.
+#[derive(Debug, Default)]
+pub struct RoleTracker {
+    root: Option<Pid>,
+    states: BTreeMap<ProcessIndex, RoleState>,
+    exited_parents: ExitedParents,
+}
+
+#[derive(Debug)]
+struct RoleState {
+    key: ProcessKey,
+    /// Its parent when it was first examined, if that belongs to the run.
+    origin: Option<ProcessKey>,
+    facts: Option<ProcessFacts>,
+    /// What was last reported of it.
+    reported: Option<ProcessInfo>,
+    /// Whether its role is still open.
+    undecided: bool,
+    /// Its assignment as a launcher, and the CPU time, in clock ticks, that it had used by then.
+    as_launcher: Option<(Assignment, u64)>,
+    /// When its program was first seen.
+    first_seen: Seconds,
+    examined_at: Option<Seconds>,
+    due: bool,
+}
+
+/// A new or changed role of a process.
+#[derive(Debug)]
+pub struct RoleChange {
+    /// What is known of the process now.
+    pub info: ProcessInfo,
+    /// The evidence for its role.
+    pub reason: RoleReason,
+    /// Whether this is the first report of the process.
+    pub first: bool,
+    /// Whether it is a forked copy of its parent, with the same pages.
+    pub fork_copy: bool,
+}
+
+/// The shortest time between two examinations of a process.
+const SHORTEST_INTERVAL: Seconds = Seconds(1.0);
+
+/// A process is examined again when its age has grown by this share, so that examinations become rare: a
+/// dozen in ten hours.
+const AGE_GROWTH: f64 = 1.5;
+
+/// The same for an undecided process: two dozen examinations in the first ten minutes.
+const AGE_GROWTH_IF_UNDECIDED: f64 = 0.3;
+
+/// CPU time that a launcher may use after its trainers have exited, in clock ticks: three seconds. With
+/// more it works itself.
+const LAUNCHER_TICKS: u64 = 300;
+
+/// An examination takes a third of a millisecond; a tree of a thousand must not delay a tick.
+const REEXAMINED_PER_TICK: usize = 32;
+
+impl RoleTracker {
+    /// A tracker for a run with this root, if it has one.
+    pub fn new(root: Option<Pid>) -> RoleTracker {
+        RoleTracker {
+            root,
+            ..RoleTracker::default()
+        }
+    }
+
+    /// Adds a process.
+    pub fn add(&mut self, index: ProcessIndex, key: ProcessKey, now: Seconds) {
+        let state = RoleState {
+            key,
+            origin: None,
+            facts: None,
+            reported: None,
+            undecided: false,
+            as_launcher: None,
+            first_seen: now,
+            examined_at: None,
+            due: true,
+        };
+        self.exited_parents.remove_pid(key.pid);
+        self.states.insert(index, state);
+    }
+
+    /// Examines a process again: it has another name or parent, or executed another program.
+    pub fn examine_again(&mut self, index: ProcessIndex) {
+        if let Some(state) = self.states.get_mut(&index) {
+            state.due = true;
+        }
+    }
+
+    /// Removes a process that exited. Returns whether it was ever reported.
+    pub fn remove(&mut self, index: ProcessIndex) -> bool {
+        let Some(state) = self.states.remove(&index) else {
+            return false;
+        };
+        let mut others = self.states.values();
+        let has_children = others.any(|other| other.origin == Some(state.key));
+        if has_children && let Some(facts) = state.facts {
+            self.exited_parents.add(facts, state.origin);
+        }
+        state.reported.is_some()
+    }
+
+    /// What was reported of a process, if anything.
+    pub fn info(&self, index: ProcessIndex) -> Option<&ProcessInfo> {
+        self.states.get(&index)?.reported.as_ref()
+    }
+
+    /// What was reported of all processes.
+    pub fn infos(&self) -> impl Iterator<Item = &ProcessInfo> {
+        self.states
+            .values()
+            .filter_map(|state| state.reported.as_ref())
+    }
+
+    /// Examines the processes that are due; returns what changed.
+    pub fn update(&mut self, proc_root: &ProcRoot, now: Seconds) -> Vec<RoleChange> {
+        let mut changed = false;
+        let mut reexamined = 0;
+        for state in self.states.values_mut() {
+            let age_due = reexamined < REEXAMINED_PER_TICK && state.is_due_by_age(now);
+            if state.due || age_due {
+                reexamined += usize::from(age_due);
+                changed |= state.examine(proc_root, now);
+            }
+        }
+        if changed { self.assign() } else { Vec::new() }
+    }
+
+    fn assign(&mut self) -> Vec<RoleChange> {
+        self.find_origins();
+        let facts = self.as_created();
+        let trainer = self.infos().find(|info| info.role == Role::Trainer);
+        let previous = PreviousRoles {
+            trainer: trainer.map(|info| info.key.pid),
+        };
+        let mut assignments = roles::reassign(&facts, self.root, previous).into_iter();
+        let stacks: BTreeMap<Pid, Option<u64>> = facts
+            .iter()
+            .map(|facts| (facts.key.pid, facts.stack_start))
+            .collect();
+        let mut changes = Vec::new();
+        for (&index, state) in &mut self.states {
+            let Some(facts) = &state.facts else { continue };
+            let Some(assignment) = assignments.next() else {
+                break;
+            };
+            let assignment = stay_launcher(&mut state.as_launcher, facts, assignment);
+            state.undecided = assignment.reason.is_undecided();
+            let info = process_info(index, facts, &assignment);
+            if state.reported.as_ref() == Some(&info) {
+                continue;
+            }
+            // A fork keeps the address of its parent's stack; an executed program gets another.
+            let parents_stack = stacks.get(&facts.parent).copied().flatten();
+            let fork_copy = facts.stack_start.is_some() && facts.stack_start == parents_stack;
+            let first = state.reported.is_none();
+            state.reported = Some(info.clone());
+            changes.push(RoleChange {
+                info,
+                reason: assignment.reason,
+                first,
+                fork_copy,
+            });
+        }
+        changes
+    }
+
+    /// Notes which processes created the new ones, while that is visible.
+    fn find_origins(&mut self) {
+        let keys: BTreeMap<Pid, ProcessKey> = self
+            .states
+            .values()
+            .map(|state| (state.key.pid, state.key))
+            .collect();
+        for state in self.states.values_mut().filter(|s| s.reported.is_none()) {
+            let parent = state.facts.as_ref().map(|facts| facts.parent);
+            state.origin = parent.and_then(|pid| keys.get(&pid).copied());
+        }
+    }
+
+    /// The tree as it was created: orphans with their original parents, and those parents after the
+    /// living processes.
+    fn as_created(&mut self) -> Vec<ProcessFacts> {
+        let origins = self.states.values().map(|state| state.origin);
+        self.exited_parents.keep_parents_of(origins);
+        let mut processes: Vec<ProcessFacts> = Vec::with_capacity(self.states.len());
+        for state in self.states.values() {
+            let exited = state
+                .origin
+                .filter(|&key| self.exited_parents.contains(key));
+            processes.extend(state.facts.clone().map(|facts| ProcessFacts {
+                parent: exited.map_or(facts.parent, |origin| origin.pid),
+                ..facts
+            }));
+        }
+        processes.extend(self.exited_parents.facts().cloned());
+        processes
+    }
+}
+
+impl RoleState {
+    fn is_due_by_age(&self, now: Seconds) -> bool {
+        self.examined_at.is_some_and(|examined_at| {
+            let growth = if self.undecided {
+                AGE_GROWTH_IF_UNDECIDED
+            } else {
+                AGE_GROWTH
+            };
+            let age_then = (examined_at - self.first_seen).0;
+            (now - examined_at).0 >= (age_then * growth).max(SHORTEST_INTERVAL.0)
+        })
+    }
+
+    /// Reads the facts of the process again; returns whether they changed.
+    fn examine(&mut self, proc_root: &ProcRoot, now: Seconds) -> bool {
+        self.due = false;
+        self.examined_at = Some(now);
+        match facts::read(proc_root, self.key.pid, Depth::Full) {
+            Ok(facts) if facts.key == self.key && !self.has_become_zombie(&facts) => {
+                if self
+                    .facts
+                    .as_ref()
+                    .is_some_and(|old| is_another_program(old, &facts))
+                {
+                    self.first_seen = now;
+                    self.as_launcher = None;
+                }
+                let changed = self.facts.as_ref() != Some(&facts);
+                self.facts = Some(facts);
+                changed
+            }
+            // It exited, or its pid was reused: the earlier facts stay.
+            Ok(_) | Err(_) => false,
+        }
+    }
+
+    fn has_become_zombie(&self, facts: &ProcessFacts) -> bool {
+        facts.state == ProcessState::Zombie && self.facts.is_some()
+    }
+}
+
+/// The stack's address is random for each executed program; where it is hidden, the command lines are
+/// compared.
+fn is_another_program(before: &ProcessFacts, now: &ProcessFacts) -> bool {
+    match (before.stack_start, now.stack_start) {
+        (Some(before), Some(now)) => before != now,
+        _ => before.command != now.command,
+    }
+}
+
+/// A launcher that maps a framework looks like a trainer once its trainers have exited. It stays a launcher
+/// unless it works on.
+fn stay_launcher(
+    as_launcher: &mut Option<(Assignment, u64)>,
+    facts: &ProcessFacts,
+    assignment: Assignment,
+) -> Assignment {
+    match (assignment.role, &as_launcher) {
+        (Role::Launcher, _) => *as_launcher = Some((assignment.clone(), facts.cpu_ticks)),
+        (Role::Trainer, Some((before, ticks)))
+            if facts.cpu_ticks.saturating_sub(*ticks) < LAUNCHER_TICKS =>
+        {
+            return before.clone();
+        }
+        _ => *as_launcher = None,
+    }
+    assignment
+}
+
+fn process_info(index: ProcessIndex, facts: &ProcessFacts, assignment: &Assignment) -> ProcessInfo {
+    ProcessInfo {
+        index,
+        key: facts.key,
+        parent: facts.parent,
+        role: assignment.role,
+        unknown_role: None,
+        rank: assignment.rank,
+        comm: printable(&facts.comm),
+        command: shown_command(&facts.command),
+        why: assignment.reason.to_string(),
+    }
+}
+
+/// A recording keeps this much of a command line. Inline scripts have thousands of bytes, and every
+/// fork repeats them.
+const COMMAND_KEPT: usize = 1000;
+
+fn shown_command(arguments: &[Vec<u8>]) -> Vec<String> {
+    let mut room = COMMAND_KEPT;
+    let mut shown = Vec::new();
+    for argument in arguments {
+        let kept = argument.len().min(room);
+        let mut text = printable(&argument[..kept]);
+        if kept < argument.len() {
+            text.push('…');
+        }
+        shown.push(text);
+        room -= kept;
+        if room == 0 {
+            break;
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests;

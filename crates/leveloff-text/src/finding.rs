@@ -1,0 +1,431 @@
+//! Findings in words: the numbers that support each, and the next step to take.
+
+use std::borrow::Cow;
+
+use leveloff_classifier::finding::{
+    EventGrowth, Finding, Growth, NativeEvidence, Retention, TensorGrowth,
+};
+use leveloff_classifier::fleet::BytesPerSecond;
+use leveloff_classifier::units::Position;
+use leveloff_model::process::{Pid, Role};
+use leveloff_model::training_counters::GrownTensors;
+use leveloff_model::units::Bytes;
+
+use crate::rate::amount;
+use crate::x_position::XPosition;
+
+/// Types of tensors that are named.
+const TYPES_NAMED: usize = 3;
+
+/// A finding in English.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FindingWords {
+    /// The numbers that support it, in one sentence without its full stop.
+    pub text: String,
+    /// The next command or setting to try.
+    pub next: Cow<'static, str>,
+}
+
+/// A finding in English.
+pub fn finding_words(finding: &Finding) -> FindingWords {
+    match finding {
+        Finding::EvaluationGrowth(growth) => at_events(growth, "evaluation", AFTER_EVALUATION),
+        Finding::CheckpointGrowth(growth) => at_events(growth, "checkpoint", AFTER_CHECKPOINT),
+        Finding::EpochGrowth(growth) => at_events(growth, "epoch", AFTER_EPOCH),
+        Finding::HeldReferences {
+            tensors,
+            memory,
+            grown,
+        } => held_references(*tensors, memory, grown),
+        Finding::NativeGrowth { evidence, memory } => native(*evidence, memory),
+        Finding::AllocatorRetention(retention) => retained(retention),
+        Finding::PythonObjects {
+            more,
+            more_per_x,
+            memory,
+        } => python_objects(*more, *more_per_x, memory),
+        Finding::CopyOnWrite { workers, copied } => copy_on_write(*workers, copied),
+        Finding::SharedMemoryGrowth(growth) => shared_memory(growth),
+        Finding::DevshmGrowth {
+            growth,
+            follows_steps,
+        } => devshm(growth, *follows_steps),
+        Finding::DescriptorGrowth {
+            more,
+            now,
+            role,
+            since,
+        } => descriptors(*more, *now, *role, *since),
+        Finding::ProcessGrowth {
+            more,
+            now,
+            role,
+            of_role,
+            since,
+        } => processes(*more, *now, &members(*role, *of_role), *since),
+        Finding::OneProcess {
+            pid,
+            role,
+            of_role,
+            growth,
+        } => one_process(*pid, &members(*role, *of_role), growth),
+        Finding::CudaGrowth(growth) => cuda(growth),
+        Finding::PinnedPool { growth, now } => pinned(growth, *now),
+        Finding::WorkerOvercount {
+            role,
+            processes,
+            rss,
+            memory,
+        } => overcount(&members(*role, *processes), *rss, *memory),
+        Finding::OutlierRank {
+            growth,
+            ranks,
+            level,
+            level_growth,
+            leaking,
+        } => outlier(*growth, *level_growth, [*ranks, *level, *leaking]),
+    }
+}
+
+fn words(text: String, next: impl Into<Cow<'static, str>>) -> FindingWords {
+    let next = next.into();
+    FindingWords { text, next }
+}
+
+fn at_events(growth: &EventGrowth, event: &str, next: &'static str) -> FindingWords {
+    let EventGrowth { each, events, .. } = growth;
+    let (share, since) = (growth.share * 100.0, at(growth.since));
+    let events = match events {
+        1 => format!("1 {event}"),
+        events => format!("{events} {event}s"),
+    };
+    let text = format!(
+        "{each} stay after each {event}: {share:.0} % of the growth over {events} since {since}"
+    );
+    words(text, next)
+}
+
+const AFTER_EVALUATION: &str = "evaluate under torch.no_grad() and keep numbers, not outputs; in the \
+    HF Trainer try prediction_loss_only=True; if gc.collect() after an evaluation helps, reference cycles \
+    hold the memory, else references that are kept";
+
+const AFTER_CHECKPOINT: &str = "call gc.collect() after each save: torch.save (seen with torch 2.8) \
+    leaves cyclic garbage that holds what was saved until a collection runs; if that does not help, \
+    look for copies of the state that are kept";
+
+const AFTER_EPOCH: &str = "look for what each epoch creates again: loaders with \
+    persistent_workers=True that are never dropped, metrics and outputs kept over epochs";
+
+fn held_references(tensors: TensorGrowth, memory: &Growth, grown: &[GrownTensors]) -> FindingWords {
+    let (while_memory_grew, types) = (while_memory_grew(memory), types(grown));
+    match tensors {
+        TensorGrowth::Number { more, more_per_x } => {
+            let unit = memory.since.unit.name();
+            let text = format!(
+                "live tensors rise with memory: {more:+} ({more_per_x:+.2} per {unit}) \
+                 {while_memory_grew}, so references are kept{types}"
+            );
+            words(text, LOOK_FOR_REFERENCES)
+        }
+        TensorGrowth::Size { more, tensors } => {
+            let text = format!("{tensors} tensors hold {more} more {while_memory_grew}{types}");
+            words(text, LOOK_FOR_EXTENDED_TENSORS)
+        }
+    }
+}
+
+const LOOK_FOR_REFERENCES: &str = "look for losses or outputs that are appended or summed without \
+    .detach() or .item(), and for caches without a bound; a cache that is meant to fill ends with the \
+    first epoch";
+
+const LOOK_FOR_EXTENDED_TENSORS: &str = "look for tensors that are kept or extended at each step: \
+    torch.cat onto a history, replay buffers, key-value caches, outputs without .detach()";
+
+fn native(evidence: NativeEvidence, memory: &Growth) -> FindingWords {
+    let while_memory_grew = while_memory_grew(memory);
+    match evidence {
+        NativeEvidence::MallocInUse {
+            more,
+            tensors,
+            python_blocks,
+        } => {
+            let level = level_tensors(tensors);
+            let text = format!(
+                "malloc has {more} more in use {while_memory_grew}{level}: native code keeps it"
+            );
+            malloc_in_use(text, tensors, python_blocks)
+        }
+        NativeEvidence::OutsideMalloc { tensors } => {
+            let (grown, level) = (grown(memory), level_tensors(tensors));
+            let text = format!(
+                "memory {grown}, but malloc does not hold it{level}: a library or a driver maps it directly"
+            );
+            words(text, LOOK_AT_MAPPINGS)
+        }
+        NativeEvidence::LevelTensors { tensors } => {
+            let text = format!(
+                "tensors stay at {tensors} {while_memory_grew}: no references to tensors pile up; native \
+                 code keeps the memory, or the allocator does not return it"
+            );
+            words(text, TRY_WITHOUT_HOLES)
+        }
+    }
+}
+
+fn malloc_in_use(text: String, tensors: Option<u64>, blocks: Option<i64>) -> FindingWords {
+    match (tensors, blocks) {
+        (None, _) => words(
+            format!("{text}, or tensors do, which were not counted"),
+            COUNT_TENSORS,
+        ),
+        (Some(_), Some(more)) => words(
+            format!(
+                "{text}, or Python objects do: their arrays, images and bytes are in malloc's memory, and \
+                 the number of objects rises too ({more:+} blocks)"
+            ),
+            LOOK_FOR_ARRAYS,
+        ),
+        (Some(_), None) => words(text, TRACE_NATIVE_CODE),
+    }
+}
+
+const COUNT_TENSORS: &str = "leveloff.configure(tensors=True, budget=0.02) counts tensors within seconds: \
+    if they rise with memory, references are kept; if not, `memray run --native` names the allocating code";
+
+const LOOK_FOR_ARRAYS: &str = "look for arrays, images or bytes that are kept in lists or dicts: \
+    tracemalloc.start() and a snapshot's compare_to() name the lines; if there are none, \
+    `memray run --native` names the native code";
+
+const TRACE_NATIVE_CODE: &str = "`memray run --native` names the allocating code, but does not see a \
+    malloc that is reached through dlsym; jemalloc with MALLOC_CONF=prof:true does";
+
+const LOOK_AT_MAPPINGS: &str = "`pmap -x PID | sort -n -k3` shows the mappings that grow; stacks of \
+    threads, arenas of other allocators and buffers of readers are mapped this way";
+
+const TRY_WITHOUT_HOLES: &str = "run once with MALLOC_MMAP_THRESHOLD_=65536 (glibc): if growth stops, the \
+    heap was fragmented, and MALLOC_ARENA_MAX=2, jemalloc or a malloc_trim(0) now and then cure it; if \
+    not, `memray run --native` names the allocating code, but does not see a malloc that is reached \
+    through dlsym";
+
+fn retained(retention: &Retention) -> FindingWords {
+    match retention {
+        Retention::MallocFree {
+            in_use,
+            in_use_rose,
+            kept,
+            memory,
+            trimmed,
+        } => {
+            let in_use = match in_use_rose {
+                None => format!("stays at {in_use}"),
+                Some(more) => format!("rose by {more} to {in_use}"),
+            };
+            let while_memory_grew = while_memory_grew(memory);
+            let trimmed = trimmed.map_or_else(String::new, |trimmed| {
+                format!("; malloc_trim returned {trimmed}")
+            });
+            let text = format!(
+                "what malloc has in use {in_use}, but it keeps {kept} more of freed memory \
+                 {while_memory_grew}: the heap is fragmented, and the program does not hold this \
+                 memory{trimmed}"
+            );
+            words(text, AGAINST_HOLES)
+        }
+        Retention::VaryingTensors {
+            tensors,
+            range,
+            memory,
+        } => {
+            let while_memory_grew = while_memory_grew(memory);
+            let text = format!(
+                "the number of tensors varies ({tensors} now, over a range of {range}) but does not rise \
+                 {while_memory_grew}: freed memory is not returned"
+            );
+            words(text, AGAINST_HOLES_AND_CYCLES)
+        }
+        Retention::Trimmed(trimmed) => {
+            let text = format!(
+                "malloc_trim returned {trimmed}: memory had been freed, but not returned to the system"
+            );
+            words(text, AGAINST_HOLES)
+        }
+    }
+}
+
+const AGAINST_HOLES: &str = "MALLOC_MMAP_THRESHOLD_=65536 (glibc) keeps large blocks out of the heap; also \
+    MALLOC_ARENA_MAX=2, jemalloc, or malloc_trim(0) now and then";
+
+const AGAINST_HOLES_AND_CYCLES: &str = "try MALLOC_MMAP_THRESHOLD_=65536 or jemalloc; gc.collect() every \
+    few hundred steps keeps reference cycles from holding batches";
+
+fn python_objects(more: i64, more_per_x: f64, memory: &Growth) -> FindingWords {
+    let (unit, while_memory_grew) = (memory.since.unit.name(), while_memory_grew(memory));
+    let text = format!(
+        "Python objects rise with memory: {more:+} blocks ({more_per_x:+.1} per {unit}) \
+         {while_memory_grew}: objects other than tensors are kept"
+    );
+    let next = "look for lists, dicts and strings that grow: metrics, logs, samples kept by number; \
+                tracemalloc.start() and a snapshot's compare_to() name the lines";
+    words(text, next)
+}
+
+fn copy_on_write(workers: usize, copied: &Growth) -> FindingWords {
+    let (workers, since) = (members(Role::DataloaderWorker, workers), at(copied.since));
+    let text = format!(
+        "{workers} copied {} of pages that the fork shared since {since} while their RSS stayed the same: \
+         Python writes reference counts into the shared objects (pytorch#13246)",
+        copied.bytes
+    );
+    let next = "hold the data set in arrays (NumPy, torch, Arrow) and not in lists or dicts of Python \
+                objects; the growth is bounded by the size of the list times the number of workers";
+    words(text, next)
+}
+
+fn shared_memory(growth: &Growth) -> FindingWords {
+    let text = format!(
+        "shared memory {}: batches from loader workers are kept",
+        grown(growth)
+    );
+    let next = "copy what is kept (batch.clone()) so that the worker's segment is freed, or keep numbers; \
+                `ls -l /proc/PID/fd | grep torch_` shows the segments that are held";
+    words(text, next)
+}
+
+fn devshm(growth: &Growth, follows_steps: bool) -> FindingWords {
+    let whose = match follows_steps {
+        true => "they grow with the run's steps",
+        false => "nothing ties them to this run, and /dev/shm belongs to the whole machine",
+    };
+    let text = format!(
+        "files in /dev/shm {}, and no process maps them: {whose}",
+        grown(growth)
+    );
+    let next = "`ls -lS /dev/shm` lists them; the run must unlink what it writes there, and \
+                torch.multiprocessing's file_system strategy leaves files behind when a process is killed";
+    words(text, next)
+}
+
+fn descriptors(more: u64, now: u64, role: Role, since: Position) -> FindingWords {
+    let since = at(since);
+    let text =
+        format!("open descriptors rose by {more} to {now} since {since}, most in the {role}");
+    let next = "`ls -l /proc/PID/fd` lists them; each batch of a loader worker that is kept holds one \
+                (torch.multiprocessing.set_sharing_strategy('file_system') only hides that), else look \
+                for files that are opened and not closed";
+    words(text, next)
+}
+
+fn processes(more: u64, now: u64, most: &str, since: Position) -> FindingWords {
+    let since = at(since);
+    let text = format!("processes rose by {more} to {now} since {since}: {most} now");
+    let next = "a DataLoader with workers that is created again each epoch and never dropped keeps its \
+                workers: create it once, or delete it; `leveloff find --pid PID` lists them";
+    words(text, next)
+}
+
+fn one_process(pid: Pid, siblings: &str, growth: &Growth) -> FindingWords {
+    let text = format!(
+        "one of {siblings}, process {pid}, {}; the others hardly grew",
+        grown(growth)
+    );
+    let next = format!(
+        "`py-spy dump --pid {pid}` shows what it runs; compare what it holds with what its siblings hold"
+    );
+    words(text, next)
+}
+
+fn cuda(growth: &Growth) -> FindingWords {
+    let text = format!("GPU memory held by the CUDA allocator {}", grown(growth));
+    let next = "torch.cuda.memory._record_memory_history() and _dump_snapshot() (torch 2.1 and later) \
+                show which code allocated it";
+    words(text, next)
+}
+
+fn pinned(growth: &Growth, now: Bytes) -> FindingWords {
+    let (bytes, since) = (growth.bytes, at(growth.since));
+    let text = format!(
+        "page-locked host memory that CUDA's host allocator holds grew by {bytes} to {now} since {since}"
+    );
+    let next = "the pool rounds blocks up to a power of two and returns none, so batches of ever new sizes \
+                fill it; pad them to a few sizes, lower prefetch_factor, or try pin_memory=False";
+    words(text, next)
+}
+
+fn overcount(workers: &str, rss: Bytes, memory: Bytes) -> FindingWords {
+    let text = format!("{workers}: {rss} of RSS, {memory} of memory");
+    let next = "read the memory, not the sum of RSS, which counts a shared page once for each of them; \
+                turning these workers off would save the smaller number";
+    words(text, next)
+}
+
+fn outlier(
+    growth: Option<BytesPerSecond>,
+    level_growth: Option<BytesPerSecond>,
+    [ranks, level, leaking]: [usize; 3],
+) -> FindingWords {
+    let per_hour = |rate: BytesPerSecond| format!("{} per hour", amount(rate.0 * 3600.0));
+    let own = growth.map_or_else(String::new, |rate| format!(" by {}", per_hour(rate)));
+    let fastest = level_growth.map_or_else(String::new, |rate| {
+        format!(", none grows by more than {}", per_hour(rate))
+    });
+    let leak = if leaking == 1 { "leaks" } else { "leak" };
+    let text =
+        format!("grows{own}; of {ranks} ranks, {level} are level{fastest}, and {leaking} {leak}");
+    let next = "all ranks run the same model, so look at what else this one does (its shard of the data, \
+                its node, and, if it is rank 0, logging, evaluation and checkpoints); `leveloff watch` on \
+                its node shows which process and which kind of memory grow";
+    words(text, next)
+}
+
+/// `grew by 1.2 GiB since step 40`
+fn grown(growth: &Growth) -> String {
+    format!("grew by {} since {}", growth.bytes, at(growth.since))
+}
+
+/// `while memory grew by 1.2 GiB since step 40`
+fn while_memory_grew(growth: &Growth) -> String {
+    format!("while memory {}", grown(growth))
+}
+
+/// ` and tensors stay at 6529`, where they are counted.
+fn level_tensors(tensors: Option<u64>) -> String {
+    tensors.map_or_else(String::new, |tensors| {
+        format!(" and tensors stay at {tensors}")
+    })
+}
+
+/// `; most of them float32[64, 1024] cpu (+400, 100 MiB)`
+fn types(grown: &[GrownTensors]) -> String {
+    let named = grown.iter().take(TYPES_NAMED);
+    let types: Vec<String> = named
+        .map(|of_type| {
+            let GrownTensors {
+                what,
+                more,
+                more_bytes,
+            } = of_type;
+            format!("{what} (+{more}, {more_bytes})")
+        })
+        .collect();
+    match types.is_empty() {
+        true => String::new(),
+        false => format!("; most of them {}", types.join(", ")),
+    }
+}
+
+fn at(position: Position) -> XPosition {
+    XPosition::new(position.x, position.unit)
+}
+
+/// `4 dataloader workers`
+fn members(role: Role, count: usize) -> String {
+    let name = role.name().replace('-', " ");
+    match count {
+        1 => format!("1 {name}"),
+        count if role == Role::Other => format!("{count} other processes"),
+        count => format!("{count} {name}s"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,179 @@
+use leveloff_classifier::observation::XUnit;
+use leveloff_classifier::units::X;
+
+use super::*;
+
+const SINCE: Position = Position {
+    x: X(40.0),
+    unit: XUnit::Step,
+};
+
+const GROWTH: Growth = Growth {
+    bytes: Bytes(1800 << 20),
+    since: SINCE,
+};
+
+const EVENTS: EventGrowth = EventGrowth {
+    each: Bytes(20 << 20),
+    events: 5,
+    share: 0.98,
+    since: SINCE,
+};
+
+/// Every finding, and every kind of evidence that one may rest on.
+fn all() -> Vec<Finding> {
+    let mut all = vec![
+        Finding::EvaluationGrowth(EVENTS),
+        Finding::CheckpointGrowth(EventGrowth {
+            events: 1,
+            ..EVENTS
+        }),
+        Finding::EpochGrowth(EVENTS),
+        Finding::PythonObjects {
+            more: 12_000,
+            more_per_x: 13.4,
+            memory: GROWTH,
+        },
+        Finding::CopyOnWrite {
+            workers: 4,
+            copied: GROWTH,
+        },
+        Finding::SharedMemoryGrowth(GROWTH),
+        Finding::CudaGrowth(GROWTH),
+        Finding::PinnedPool {
+            growth: GROWTH,
+            now: Bytes(2 << 30),
+        },
+        Finding::WorkerOvercount {
+            role: Role::CompileWorker,
+            processes: 20,
+            rss: Bytes(7 << 30),
+            memory: Bytes(512 << 20),
+        },
+        Finding::OutlierRank {
+            growth: Some(BytesPerSecond(500e3)),
+            ranks: 4,
+            level: 3,
+            level_growth: Some(BytesPerSecond(12.0)),
+            leaking: 1,
+        },
+    ];
+    all.extend(of_tensors().map(|tensors| Finding::HeldReferences {
+        tensors,
+        memory: GROWTH,
+        grown: vec![GrownTensors {
+            what: "float32[64, 1024] cpu".to_owned(),
+            more: 400,
+            more_bytes: Bytes(100 << 20),
+        }],
+    }));
+    all.extend(of_native_code().map(|evidence| Finding::NativeGrowth {
+        evidence,
+        memory: GROWTH,
+    }));
+    all.extend(of_allocators().map(Finding::AllocatorRetention));
+    all.extend(of_counts());
+    all
+}
+
+fn of_tensors() -> impl Iterator<Item = TensorGrowth> {
+    let number = TensorGrowth::Number {
+        more: 278,
+        more_per_x: 0.99,
+    };
+    let size = TensorGrowth::Size {
+        more: Bytes(1700 << 20),
+        tensors: 6529,
+    };
+    [number, size].into_iter()
+}
+
+fn of_native_code() -> impl Iterator<Item = NativeEvidence> {
+    let malloc = |tensors, python_blocks| NativeEvidence::MallocInUse {
+        more: Bytes(1700 << 20),
+        tensors,
+        python_blocks,
+    };
+    [
+        malloc(Some(6529), None),
+        malloc(Some(6529), Some(8000)),
+        malloc(None, Some(8000)),
+        NativeEvidence::OutsideMalloc {
+            tensors: Some(6529),
+        },
+        NativeEvidence::LevelTensors { tensors: 6529 },
+    ]
+    .into_iter()
+}
+
+fn of_allocators() -> impl Iterator<Item = Retention> {
+    let malloc = |in_use_rose, trimmed| Retention::MallocFree {
+        in_use: Bytes(400 << 20),
+        in_use_rose,
+        kept: Bytes(1500 << 20),
+        memory: GROWTH,
+        trimmed,
+    };
+    [
+        malloc(None, Some(Bytes(800 << 20))),
+        malloc(Some(Bytes(100 << 20)), None),
+        Retention::VaryingTensors {
+            tensors: 6529,
+            range: 3000,
+            memory: GROWTH,
+        },
+        Retention::Trimmed(Bytes(800 << 20)),
+    ]
+    .into_iter()
+}
+
+fn of_counts() -> impl Iterator<Item = Finding> {
+    let devshm = |follows_steps| Finding::DevshmGrowth {
+        growth: GROWTH,
+        follows_steps,
+    };
+    [
+        devshm(true),
+        devshm(false),
+        Finding::DescriptorGrowth {
+            more: 136,
+            now: 412,
+            role: Role::Trainer,
+            since: SINCE,
+        },
+        Finding::ProcessGrowth {
+            more: 56,
+            now: 61,
+            role: Role::DataloaderWorker,
+            of_role: 60,
+            since: SINCE,
+        },
+        Finding::OneProcess {
+            pid: Pid(1003),
+            role: Role::DataloaderWorker,
+            of_role: 4,
+            growth: GROWTH,
+        },
+    ]
+    .into_iter()
+}
+
+#[test]
+fn every_finding_has_its_words() {
+    let printed: Vec<String> = all()
+        .iter()
+        .map(|finding| {
+            let FindingWords { text, next } = finding_words(finding);
+            format!("{}: {text}\n  → {next}\n", finding.name())
+        })
+        .collect();
+    insta::assert_snapshot!(printed.join("\n"));
+}
+
+#[test]
+fn no_finding_is_missing_above() {
+    let all = all();
+    for name in Finding::NAMES {
+        assert!(all.iter().any(|finding| finding.name() == *name), "{name}");
+    }
+}
