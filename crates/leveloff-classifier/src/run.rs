@@ -35,6 +35,7 @@ use self::own_clock::OwnClock;
 use self::pace::Pace;
 use crate::judge::Facts;
 use crate::observation::{Observation, XUnit};
+use crate::share_history::ShareHistory;
 use crate::teardown::{LastWholeSample, PendingStep};
 use crate::units::{Amount, X};
 use crate::verdict::{Blame, Judgement, Risk, RunVerdict, Subject};
@@ -53,6 +54,7 @@ pub struct RunJudge {
     planned: Option<f64>,
     pending: PendingStep,
     end: LastWholeSample,
+    shares: ShareHistory,
     /// The most that the run ever held. A judgement looks at one value for each step; a machine must
     /// also have room for what lies between.
     peak: Bytes,
@@ -75,6 +77,7 @@ impl RunJudge {
             planned: None,
             pending: PendingStep::default(),
             end: LastWholeSample::default(),
+            shares: ShareHistory::default(),
             peak: Bytes::ZERO,
         }
     }
@@ -98,6 +101,7 @@ impl RunJudge {
         }
         self.peak = self.peak.max(observation.memory);
         self.end.observe(observation);
+        self.shares.observe(observation);
         let mut pending = std::mem::take(&mut self.pending);
         pending.push(observation, |one| {
             self.take(one);
@@ -109,6 +113,11 @@ impl RunJudge {
     /// The last observation before the run gave its memory back, if it is doing so.
     pub(crate) fn last_whole_sample(&self) -> Option<&Observation> {
         self.end.get()
+    }
+
+    /// Who held how much at earlier moments.
+    pub(crate) fn shares(&self) -> &ShareHistory {
+        &self.shares
     }
 
     /// Observations of the newest step, which is not judged yet.
@@ -166,7 +175,7 @@ impl RunJudge {
             decisive: decision.decisive,
             limit: self.limit.amount(),
             risk: self.risk(book, unit, &decision),
-            blame: blame_for(book, &decision, devshm_is_ours, onset, now),
+            blame: self.blame(book, &decision, devshm_is_ours, onset, now),
             clock,
             findings,
             points: book.points + self.pending.count(),
@@ -271,25 +280,34 @@ impl RunJudge {
             pace: self.pace.seconds(),
         })
     }
-}
 
-fn blame_for(
-    book: &Book,
-    decision: &Decision,
-    devshm_is_ours: bool,
-    onset: f64,
-    now: f64,
-) -> Vec<Blame> {
-    let in_memory = decision.is_growth_of_memory()
-        && book.memory.growth_since(onset, now) >= decision.memory.material.0;
-    match decision.decisive {
-        Subject::DevShm => {
-            let trainer = book.roles.get(Role::Trainer).map(|trainer| trainer.role);
-            let growth = book.devshm.growth_since(onset, now);
-            blame::outside(trainer.filter(|_| devshm_is_ours), growth)
+    fn blame(
+        &self,
+        book: &Book,
+        decision: &Decision,
+        devshm_is_ours: bool,
+        onset: f64,
+        now: f64,
+    ) -> Vec<Blame> {
+        let in_memory = decision.is_growth_of_memory()
+            && book.memory.growth_since(onset, now) >= decision.memory.material.0;
+        match decision.decisive {
+            Subject::DevShm => {
+                let trainer = book.roles.get(Role::Trainer).map(|trainer| trainer.role);
+                let growth = book.devshm.growth_since(onset, now);
+                blame::outside(trainer.filter(|_| devshm_is_ours), growth)
+            }
+            Subject::Descriptors if !in_memory => blame::descriptors(book, onset, now),
+            _ if is_growing(&decision.judgement) => self.blame_memory(onset),
+            _ => Vec::new(),
         }
-        Subject::Descriptors if !in_memory => blame::descriptors(book, onset, now),
-        _ if is_growing(&decision.judgement) => blame::blame(book, onset, now),
-        _ => Vec::new(),
+    }
+
+    /// Shares of the growth from the onset to the last whole sample.
+    fn blame_memory(&self, onset: f64) -> Vec<Blame> {
+        let (_, unit) = self.axis();
+        let base = self.shares.at(onset, unit);
+        let blamed = base.zip(self.end.get());
+        blamed.map_or_else(Vec::new, |(base, now)| blame::blame(&base, now))
     }
 }

@@ -24,10 +24,10 @@ use anyhow::{Result, bail};
 use leveloff_model::process::{Pid, ProcessInfo, ProcessKey, Role};
 use leveloff_model::sample::Tick;
 use leveloff_model::units::{Bytes, Seconds};
-use leveloff_sampler::container::is_contained;
 use leveloff_sampler::proc_root::ProcRoot;
-use leveloff_sampler::sampler::{Sampler, Standing};
+use leveloff_sampler::sampler::{MemoryUsage, Sampler};
 use leveloff_sampler::signalling;
+use leveloff_sampler::system::container::is_contained;
 
 use crate::notify::{Notify, Urgency};
 use active_stop::{ActiveStop, event_at};
@@ -142,7 +142,7 @@ impl Guard {
         let first = sampler.infos().next().map(|info| info.key.pid);
         let first = first.unwrap_or(Pid(rustix::process::getpid().as_raw_pid()));
         self.is_contained = is_contained(&ProcRoot::live(), first);
-        let memory = sampler.standing();
+        let memory = sampler.memory_usage();
         self.options.check(&memory, self.is_contained)?;
         if let Some(refusal) = self.cannot_signal(sampler) {
             bail!(refusal);
@@ -196,7 +196,7 @@ impl Guard {
     }
 
     /// Takes a reading between two samples. Whether a sample has to follow at once.
-    pub fn check_between_samples(&mut self, memory: &Standing) -> bool {
+    pub fn check_between_samples(&mut self, memory: &MemoryUsage) -> bool {
         let decision = self.decide(memory, None);
         self.pending = Some(decision).filter(|decision| *decision != Decision::NoAction);
         self.hooks.poll();
@@ -265,7 +265,7 @@ impl Guard {
 
     fn watch(&mut self, tick: &mut Tick, sampler: &mut Sampler, session: &SessionView<'_>) {
         self.warn_of_rights(sampler);
-        let memory = sampler.standing();
+        let memory = sampler.memory_usage();
         let decision = match self.pending.take() {
             Some(pending) => pending,
             None => {
@@ -290,7 +290,7 @@ impl Guard {
         }
     }
 
-    fn decide(&mut self, memory: &Standing, forecast: Option<Forecast>) -> Decision {
+    fn decide(&mut self, memory: &MemoryUsage, forecast: Option<Forecast>) -> Decision {
         self.peak = self.peak.max(memory.tree);
         if self.stop.is_some() {
             return Decision::NoAction;
@@ -302,7 +302,7 @@ impl Guard {
         })
     }
 
-    fn usages(&self, memory: &Standing) -> LimitUsages {
+    fn usages(&self, memory: &MemoryUsage) -> LimitUsages {
         LimitUsages::of(&self.options.stated, memory, self.is_contained)
     }
 
@@ -318,7 +318,7 @@ impl Guard {
         if let Some(bundle) = &mut self.bundle {
             bundle.capture(captured(sampler));
         }
-        let memory = sampler.standing().tree;
+        let memory = sampler.memory_usage().tree;
         let report = StopReport {
             reason,
             step: tick.sample.progress.step,
@@ -384,7 +384,7 @@ impl Guard {
         tick: &Tick,
         session: &SessionView<'_>,
     ) -> HookVariables {
-        let memory = sampler.standing();
+        let memory = sampler.memory_usage();
         let limit = self.usages(&memory).limit;
         let trainer = sampler.infos().find(|info| info.role == Role::Trainer);
         let step = tick.sample.progress.step;

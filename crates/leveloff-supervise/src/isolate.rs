@@ -17,8 +17,8 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use leveloff_model::process::Pid;
 use leveloff_model::units::{Bytes, Limit};
-use leveloff_sampler::cgroup::{Place, place_of};
 use leveloff_sampler::proc_root::ProcRoot;
+use leveloff_sampler::system::cgroup::{CgroupLocation, location_of};
 
 use crate::launch::{self, ChildLimit};
 use crate::notify::Notify;
@@ -136,13 +136,18 @@ impl Isolation {
 impl Method {
     fn best(limit: Bytes, notify: Notify) -> Result<Method> {
         let own = Pid(rustix::process::getpid().as_raw_pid());
-        let place = place_of(&ProcRoot::live(), Path::new("/"), own).map_err(|reason| vec![reason]);
+        let place =
+            location_of(&ProcRoot::live(), Path::new("/"), own).map_err(|reason| vec![reason]);
         place
             .and_then(|place| Method::for_all(&place, limit, notify))
             .or_else(|reasons| Method::for_each(limit, reasons))
     }
 
-    fn for_all(place: &Place, limit: Bytes, notify: Notify) -> Result<Method, Vec<String>> {
+    fn for_all(
+        place: &CgroupLocation,
+        limit: Bytes,
+        notify: Notify,
+    ) -> Result<Method, Vec<String>> {
         let mut reasons = Vec::new();
         match SystemdScope::probe(&Systemd::here(), place, limit) {
             Ok(scope) => return Ok(Method::Scope(scope)),

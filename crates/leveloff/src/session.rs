@@ -18,8 +18,8 @@ use leveloff_model::recording::{End, EndReason, StatedFacts};
 use leveloff_model::sample::{Event, Tick};
 use leveloff_model::units::{Seconds, Step};
 use leveloff_prometheus::metrics::Metrics;
+use leveloff_sampler::processes::Scope;
 use leveloff_sampler::sampler::{Sampler, SamplerError, SamplerOptions};
-use leveloff_sampler::tree::Scope;
 use leveloff_supervise::guard::{self, Guard, Judgement, SessionView};
 use leveloff_supervise::oom::{OomReport, OomWatch};
 use leveloff_supervise::restart::StopState;
@@ -113,7 +113,7 @@ impl Session {
         if let Some(guard) = self.guard.as_mut().filter(|guard| !guard.is_stopping())
             && now < self.next
         {
-            let standing = self.sampler.glance();
+            let standing = self.sampler.quick_read();
             if !guard.check_between_samples(&standing) {
                 self.next_glance = guard.pace().map(|pace| now + pace);
                 return Ok(None);

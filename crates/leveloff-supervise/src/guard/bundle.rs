@@ -8,8 +8,7 @@ use std::thread::JoinHandle;
 
 use anyhow::{Context, Result, bail};
 use leveloff_model::process::ProcessKey;
-use leveloff_sampler::proc_root::ProcRoot;
-use leveloff_sampler::tree::key_of;
+use leveloff_sampler::proc_root::{ProcRoot, key_of};
 use serde_json::Value;
 
 /// The bundle's directory.

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use leveloff_sampler::cgroup::Place;
+use leveloff_sampler::system::cgroup::CgroupLocation;
 use rustix::fs::{Access, access};
 
 /// A control group in which we may make another one with the memory controller.
@@ -26,7 +26,7 @@ impl ParentCgroup {
     /// children have controllers holds no processes, except the root: the candidate is our own group only there, and
     /// otherwise an ancestor, as in a subtree that was delegated to us. The search ends at a group that has a limit: outside
     /// of it, the job would escape that limit.
-    pub fn candidates(place: &Place) -> Result<Vec<ParentCgroup>, String> {
+    pub fn candidates(place: &CgroupLocation) -> Result<Vec<ParentCgroup>, String> {
         // The group is not visible here, and the directories in `place` are another's.
         if let Some(caveat) = &place.caveat {
             return Err(caveat.clone());
@@ -57,7 +57,7 @@ impl ParentCgroup {
     }
 }
 
-fn version_1(place: &Place) -> Result<ParentCgroup, String> {
+fn version_1(place: &CgroupLocation) -> Result<ParentCgroup, String> {
     let own = place.directories.first().ok_or("it is not mounted")?;
     if !is_writable(own) {
         return Err(not_allowed(place));
@@ -77,7 +77,7 @@ fn version_1(place: &Place) -> Result<ParentCgroup, String> {
     })
 }
 
-fn version_2(place: &Place) -> Result<Vec<ParentCgroup>, String> {
+fn version_2(place: &CgroupLocation) -> Result<Vec<ParentCgroup>, String> {
     let mut found = Vec::new();
     for (height, directory) in place.directories.iter().enumerate() {
         let is_enabled = has_memory(directory, SUBTREE_CONTROL);
@@ -101,7 +101,7 @@ fn version_2(place: &Place) -> Result<Vec<ParentCgroup>, String> {
     }
 }
 
-fn not_allowed(place: &Place) -> String {
+fn not_allowed(place: &CgroupLocation) -> String {
     format!(
         "no permission to make a control group at {} (version {})",
         place.path, place.version
@@ -154,14 +154,14 @@ mod tests {
             self
         }
 
-        fn place(&self, version: u8, own: &str) -> Place {
+        fn place(&self, version: u8, own: &str) -> CgroupLocation {
             let own = self.0.path().join(own);
             let directories = own
                 .ancestors()
                 .take_while(|directory| directory.starts_with(self.0.path()))
                 .map(Path::to_path_buf)
                 .collect();
-            Place {
+            CgroupLocation {
                 version,
                 path: "/own".to_owned(),
                 directories,
@@ -246,7 +246,7 @@ mod tests {
     fn a_group_that_is_missing_or_hidden_is_refused() {
         assert!(Tree::new().parents(1, "gone").is_err());
         assert!(Tree::new().parents(2, "gone").is_err());
-        let hidden = Place {
+        let hidden = CgroupLocation {
             caveat: Some("it has no name here".to_owned()),
             ..Tree::new().place(2, "")
         };

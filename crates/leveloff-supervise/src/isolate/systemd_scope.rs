@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use leveloff_model::process::{Pid, printable};
 use leveloff_model::units::Bytes;
-use leveloff_sampler::cgroup::{CgroupReader, Place};
 use leveloff_sampler::proc_root::ProcRoot;
+use leveloff_sampler::system::cgroup::{CgroupLocation, CgroupReader};
 use rustix::event::{PollFd, PollFlags, Timespec};
 
 use super::parent_cgroup::has_limit;
@@ -63,7 +63,7 @@ impl Systemd {
 
     /// Whether a process at `place` may be moved to a scope. In a user's session it may. A batch system's job, a container or
     /// a service with limits is no session: its manager expects its processes to stay.
-    fn may_move_from(&self, place: &Place) -> Result<(), String> {
+    fn may_move_from(&self, place: &CgroupLocation) -> Result<(), String> {
         if !self.booted.exists() {
             return Err("systemd does not run here".to_owned());
         }
@@ -94,7 +94,11 @@ impl Systemd {
 impl SystemdScope {
     /// Makes a scope around a process that does nothing, and reads its limit: a manager without the memory controller accepts
     /// the setting and ignores it.
-    pub fn probe(systemd: &Systemd, place: &Place, limit: Bytes) -> Result<SystemdScope, String> {
+    pub fn probe(
+        systemd: &Systemd,
+        place: &CgroupLocation,
+        limit: Bytes,
+    ) -> Result<SystemdScope, String> {
         systemd.may_move_from(place)?;
         let scope = |kills_all| SystemdScope {
             systemd: systemd.clone(),
@@ -245,14 +249,14 @@ mod tests {
         }
 
         /// Our own group, with these files in it.
-        fn place_in(&self, group: &str, files: &[(&str, &str)]) -> Place {
+        fn place_in(&self, group: &str, files: &[(&str, &str)]) -> CgroupLocation {
             let own = self.place.path().join(group);
             fs::create_dir_all(&own).unwrap();
             for (name, text) in files {
                 fs::write(own.join(name), text).unwrap();
             }
             let above = own.ancestors().take_while(|d| d.starts_with(&self.place));
-            Place {
+            CgroupLocation {
                 version: 2,
                 path: format!("/{group}"),
                 directories: above.map(Path::to_path_buf).collect(),

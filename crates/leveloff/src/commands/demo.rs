@@ -16,8 +16,8 @@ use leveloff_classifier::verdict::RunVerdict;
 use leveloff_model::process::printable;
 use leveloff_model::recording::Target;
 use leveloff_report::verdict::text::block;
+use leveloff_sampler::processes::Scope;
 use leveloff_sampler::sampler::SamplerError;
-use leveloff_sampler::tree::Scope;
 use leveloff_supervise::termination_signals::{TerminationSignals, WaitResult};
 use leveloff_text::page::Page;
 

@@ -7,8 +7,7 @@ use std::process::{Child, Command, ExitStatus};
 use anyhow::{Context, Result};
 use leveloff_model::process::{Pid, ProcessKey};
 use leveloff_model::recording::EndReason;
-use leveloff_sampler::proc_root::ProcRoot;
-use leveloff_sampler::tree::key_of;
+use leveloff_sampler::proc_root::{ProcRoot, key_of};
 use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 /// The running training. Dropping it asks it to stop.
