@@ -62,6 +62,19 @@ pub struct StatedFacts {
     pub epoch_steps: Option<Step>,
 }
 
+impl StatedFacts {
+    /// These facts, and where one is missing, that of `recorded`.
+    #[must_use]
+    pub fn or(self, recorded: &StatedFacts) -> StatedFacts {
+        StatedFacts {
+            level_by: self.level_by.or(recorded.level_by),
+            limit: self.limit.or(recorded.limit),
+            planned_steps: self.planned_steps.or(recorded.planned_steps),
+            epoch_steps: self.epoch_steps.or(recorded.epoch_steps),
+        }
+    }
+}
+
 /// How a recording ended; absent when the recorder was killed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct End {

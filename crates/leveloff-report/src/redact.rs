@@ -1,27 +1,25 @@
-//! Texts without what identifies people, machines and projects: paths, host and user names.
+//! Removes paths, host names and user names from a text. The rules are fixed:
 //!
-//! What is removed, and what stays:
 //! - **Paths** lose their directories: `/home/ann/x/train.py` becomes `…/train.py`. The last part stays
-//!   where it helps, that is for files of known kinds, programs in a `bin`, and the second half of
-//!   `maker/model`; unless a name is in it. Everything with a slash in it is a path, except what
-//!   is known not to be: rates (`MiB/step`), counts (`28/32`), pairs of plain words (`and/or`), and the
-//!   kernel's own places (`/proc`, `/sys`, `/dev/shm`), which say what is measured.
-//! - **Addresses** of the web become `https://…`: their hosts and paths name people and companies.
-//! - **Names** are removed wherever they stand as a whole word, in any case; `_`, `-`, `.` and `@` end a
-//!   word, so `ann_run-3` loses its `ann` and `annotate` nothing.
-//! - Names that are **ordinary words** (`root`, `train`, `max`, see [`words`]), numbers, and names of one or
-//!   two letters would tear texts apart and identify nobody. They are removed only where they are names
-//!   beyond doubt: beside an `@`, and with the path that they stand in.
+//!   for files of known kinds and for programs in a `bin`, unless a name is in it. In a text, a path begins
+//!   with `/`, `~` or `.`, has two slashes, or ends as a file of a known kind; `and/or` and `MiB/step` are
+//!   none. In an argument of a command, everything with a slash is a path. Of the kernel's own paths
+//!   (`/proc`, `/sys`, `/dev`), three parts stay.
+//! - **Web addresses** become `https://…`.
+//! - **Names** are removed as whole words in any case; `_`, `-`, `.` and `@` end a word, so `ann_run-3`
+//!   loses its `ann` and `annotate` nothing. The names in [`ANONYMOUS`], numbers, and names of one or two
+//!   letters identify no one and stay, unless they are beside an `@`.
 
 mod paths;
-pub mod words;
-
-use words::is_ordinary;
 
 /// What stands where a name stood.
 pub const REDACTED: &str = "[redacted]";
 
-/// Knows the names that must not be told.
+/// User and host names that are the same on many machines.
+const ANONYMOUS: &str = "admin debian docker ec2-user guest jovyan localhost nobody redacted root \
+     runner train ubuntu user worker";
+
+/// The names to remove.
 ///
 /// ```
 /// use leveloff_report::redact::Redaction;
@@ -34,11 +32,9 @@ pub const REDACTED: &str = "[redacted]";
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Redaction {
-    /// Removed wherever they are whole words; the longest first, since one may begin with another.
+    /// The longest first, since one may begin with another.
     names: Vec<String>,
-    /// Removed only where they are names beyond doubt.
-    ordinary: Vec<String>,
-    /// Removed with what follows, blanks included.
+    /// Directories that may have blanks in their names.
     directories: Vec<String>,
 }
 
@@ -58,8 +54,8 @@ impl Redaction {
         redaction
     }
 
-    /// Learns whose home directories a text speaks of: a recording from elsewhere names people whom
-    /// nobody told us of, in its paths and outside of them.
+    /// Adds the owners of the home directories in a text: a recording from another machine has names that
+    /// this machine does not know.
     pub fn learn(&mut self, text: &str) {
         for name in paths::owners_in(text) {
             self.add(name);
@@ -71,17 +67,14 @@ impl Redaction {
         self.without_names(&paths::without_paths(text, self))
     }
 
-    /// An argument of a command. One that begins as a path is a path up to its end: only here it is
-    /// certain that blanks belong to it.
+    /// An argument of a command, or its value after `=`. One with a slash is a path up to its end, blanks
+    /// included.
     pub fn argument(&self, argument: &str) -> String {
         let (option, value) = match argument.split_once('=') {
             Some((option, value)) if !option.contains('/') => (Some(option), value),
             _ => (None, argument),
         };
-        let is_path = ["/", "~/", "./", "../"]
-            .iter()
-            .any(|start| value.starts_with(start));
-        if !is_path || !value.contains(char::is_whitespace) {
+        if !value.contains('/') || value.contains("://") || value.contains([':', ',', '\'', '"']) {
             return self.text(argument);
         }
         let value = paths::shortened(value, self);
@@ -89,21 +82,12 @@ impl Redaction {
         self.without_names(&whole)
     }
 
-    /// Whether a part of a path tells a name, even inside a longer word.
-    fn is_told_by(&self, part: &str) -> bool {
+    /// Whether a part of a path contains a name, even inside a longer word.
+    fn is_named_in(&self, part: &str) -> bool {
         let part = part.to_lowercase();
         let inside =
             |name: &String| name.chars().count() > 3 && part.contains(&name.to_lowercase());
-        self.names.iter().any(inside)
-            || self.without_names(&part) != part
-            || self
-                .ordinary
-                .iter()
-                .any(|name| name.eq_ignore_ascii_case(&part))
-    }
-
-    fn directories(&self) -> impl Iterator<Item = &str> {
-        self.directories.iter().map(String::as_str)
+        self.names.iter().any(inside) || self.without_names(&part) != part
     }
 
     fn add_directory(&mut self, directory: &str) {
@@ -127,14 +111,9 @@ impl Redaction {
     }
 
     fn add(&mut self, name: &str) {
-        let list = if is_ordinary(name) {
-            &mut self.ordinary
-        } else {
-            &mut self.names
-        };
-        if !name.is_empty() && !list.iter().any(|known| known == name) {
-            list.push(name.to_owned());
-            list.sort_by_key(|name| std::cmp::Reverse(name.len()));
+        if !name.is_empty() && !self.names.iter().any(|known| known == name) {
+            self.names.push(name.to_owned());
+            self.names.sort_by_key(|name| std::cmp::Reverse(name.len()));
         }
     }
 
@@ -162,23 +141,23 @@ impl Redaction {
         if before.ends_with(char::is_alphanumeric) {
             return None;
         }
-        // What we put there ourselves is not looked at again.
-        if before.ends_with('[') && rest.starts_with("redacted]") {
-            return None;
-        }
-        let stands = |name: &&String| {
+        let is_here = |name: &&String| {
             let part = rest.get(..name.len());
             part.is_some_and(|part| part.eq_ignore_ascii_case(name))
                 && !rest[name.len()..].starts_with(char::is_alphanumeric)
+                && (!is_anonymous(name)
+                    || before.ends_with('@')
+                    || rest[name.len()..].starts_with('@'))
         };
-        let beyond_doubt =
-            |name: &&String| before.ends_with('@') || rest[name.len()..].starts_with('@');
-        let name = self.names.iter().find(stands).or_else(|| {
-            let mut ordinary = self.ordinary.iter().filter(stands);
-            ordinary.find(beyond_doubt)
-        })?;
-        Some(name.len())
+        self.names.iter().find(is_here).map(String::len)
     }
+}
+
+fn is_anonymous(name: &str) -> bool {
+    let mut list = ANONYMOUS.split_whitespace();
+    name.chars().count() < 3
+        || name.chars().all(|c| c.is_ascii_digit())
+        || list.any(|word| name.eq_ignore_ascii_case(word))
 }
 
 #[cfg(test)]

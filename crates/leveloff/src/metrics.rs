@@ -1,5 +1,8 @@
 //! The metrics of a watched run: where they are published, and under which name.
 
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
 use anyhow::Result;
 use leveloff_model::process::{Pid, Rank, printable};
 use leveloff_model::recording::Target;
@@ -10,39 +13,56 @@ use leveloff_sampler::proc_root::ProcRoot;
 
 use crate::notice::notice;
 use crate::recorder::short_name;
-use crate::session::Plan;
 
 /// The longest job name, in characters. Schedulers allow more, but a legend has no room for it.
 const LONGEST: usize = 100;
 
-/// Opens what the user asked for; `None` if that is nothing.
-pub fn open(plan: &Plan<'_>) -> Result<Option<Metrics>> {
-    let args = &plan.watch.metrics;
-    if !args.is_asked_for() {
+/// Where the metrics of a run are published, and under which name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct MetricsChoice {
+    pub address: Option<SocketAddr>,
+    pub file: Option<PathBuf>,
+    pub job: Option<String>,
+    pub rank: Option<u32>,
+}
+
+impl MetricsChoice {
+    pub(crate) fn is_any(&self) -> bool {
+        self.address.is_some() || self.file.is_some()
+    }
+}
+
+/// Opens what the user chose; `None` if that is nothing.
+pub(crate) fn open(
+    choice: &MetricsChoice,
+    target: &Target,
+    command: &[String],
+) -> Result<Option<Metrics>> {
+    if !choice.is_any() {
         return Ok(None);
     }
     let options = MetricsOptions {
-        address: args.metrics,
-        file: args.metrics_file.clone(),
+        address: choice.address,
+        file: choice.file.clone(),
     };
-    Ok(Some(Metrics::open(&options, identity(plan), notice)?))
+    let identity = identity(choice, target, command);
+    Ok(Some(Metrics::open(&options, identity, notice)?))
 }
 
 /// By what the user stated, the environment of the run's first process, our own environment, the command. All
 /// processes of a machine have no job.
-fn identity(plan: &Plan<'_>) -> Identity {
+fn identity(choice: &MetricsChoice, target: &Target, command: &[String]) -> Identity {
     let own = Pid(rustix::process::getpid().as_raw_pid());
-    let pids = match plan.target {
+    let pids = match *target {
         Target::System => vec![],
         Target::Command(_) => vec![own],
         Target::Attached(root) => vec![root, own],
     };
     let environments: Vec<Environment> = pids.into_iter().filter_map(environment_of).collect();
-    let args = &plan.watch.metrics;
     let title = environments.iter().find_map(Environment::job_title);
     Identity {
-        job: name(args.job.as_deref(), title, plan.command),
-        stated_rank: args.rank.map(Rank),
+        job: name(choice.job.as_deref(), title, command),
+        stated_rank: choice.rank.map(Rank),
         environment_rank: environments
             .iter()
             .find_map(|environment| environment.any_rank().or(environment.pod_index)),

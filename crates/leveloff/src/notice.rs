@@ -8,7 +8,7 @@ use leveloff_supervise::notify::Urgency;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// Whether the terminal cannot move its cursor or show colours, by its own word.
-pub fn is_dumb_terminal() -> bool {
+pub(crate) fn is_dumb_terminal() -> bool {
     std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
@@ -17,12 +17,12 @@ pub fn is_dumb_terminal() -> bool {
 ///
 /// While a screen is shown it would spoil that: whoever holds notices back hears of it, and the rest of
 /// the world when the screen is left.
-pub fn notice(text: &str) {
+pub(crate) fn notice(text: &str) {
     say(text, Urgency::Normal);
 }
 
 /// Says `text` with this urgency: on a screen of ours, an alarm rings the bell.
-pub fn say(text: &str, urgency: Urgency) {
+pub(crate) fn say(text: &str, urgency: Urgency) {
     if let Some(held) = held().as_mut() {
         (held.hear)(text, urgency);
         held.said.push(text.to_owned());
@@ -33,10 +33,10 @@ pub fn say(text: &str, urgency: Urgency) {
 
 /// Holds all notices back until it is dropped.
 #[derive(Debug)]
-pub struct HeldNotices(());
+pub(crate) struct HeldNotices(());
 
 /// Holds notices back from now on; `hear` is told each at once.
-pub fn hold(hear: impl FnMut(&str, Urgency) + Send + 'static) -> HeldNotices {
+pub(crate) fn hold(hear: impl FnMut(&str, Urgency) + Send + 'static) -> HeldNotices {
     *held() = Some(Held {
         hear: Box::new(hear),
         said: Vec::new(),
@@ -66,14 +66,14 @@ fn held() -> MutexGuard<'static, Option<Held>> {
 }
 
 /// Says what waits for a terminal that takes nothing, however long that takes. For the end, when nobody waits for us.
-pub fn flush() {
+pub(crate) fn flush() {
     for text in std::mem::take(&mut *waiting()) {
         write(&text);
     }
 }
 
 /// Whether stderr takes text without making us wait.
-pub fn is_writable() -> bool {
+pub(crate) fn is_writable() -> bool {
     let stderr = rustix::stdio::stderr();
     let mut fds = [PollFd::from_borrowed_fd(stderr, PollFlags::OUT)];
     let now = Timespec::try_from(Duration::ZERO).ok();

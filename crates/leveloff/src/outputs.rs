@@ -10,7 +10,7 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 /// What to do when there is a file already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Existing {
+pub(crate) enum Existing {
     /// Leave it, and say so.
     Keep,
     /// Put the new one in its place, once that is whole.
@@ -19,7 +19,7 @@ pub enum Existing {
 
 impl Existing {
     /// What `--force` means.
-    pub fn replaced_if(force: bool) -> Existing {
+    pub(crate) fn replaced_if(force: bool) -> Existing {
         if force {
             Existing::Replace
         } else {
@@ -29,7 +29,7 @@ impl Existing {
 }
 
 /// Refuses early what [`write()`] would refuse in the end, so that nobody waits for nothing.
-pub fn check(path: &Path, existing: Existing) -> Result<()> {
+pub(crate) fn check(path: &Path, existing: Existing) -> Result<()> {
     if is_stdout(path) || keeps_nothing(path) {
         return Ok(());
     }
@@ -51,7 +51,7 @@ pub fn check(path: &Path, existing: Existing) -> Result<()> {
 }
 
 /// Refuses to write over what is read, whatever it is called and however much it is forced.
-pub fn refuse_input(output: &Path, inputs: &[impl AsRef<Path>]) -> Result<()> {
+pub(crate) fn refuse_input(output: &Path, inputs: &[impl AsRef<Path>]) -> Result<()> {
     let identity = |path: &Path| path.metadata().ok().map(|about| (about.dev(), about.ino()));
     let of_output = identity(output).filter(|_| !is_stdout(output) && !keeps_nothing(output));
     let mut inputs = inputs.iter().map(AsRef::as_ref);
@@ -66,7 +66,7 @@ pub fn refuse_input(output: &Path, inputs: &[impl AsRef<Path>]) -> Result<()> {
 }
 
 /// Writes a file as a whole; `-` is stdout, where a reader that has seen enough is no error.
-pub fn write(path: &Path, contents: &[u8], existing: Existing) -> Result<()> {
+pub(crate) fn write(path: &Path, contents: &[u8], existing: Existing) -> Result<()> {
     if is_stdout(path) {
         return match io::stdout().write_all(contents) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -93,7 +93,7 @@ pub fn write(path: &Path, contents: &[u8], existing: Existing) -> Result<()> {
 
 /// A new file for something that is written bit by bit, and whether it is new. Only what keeps
 /// nothing may be there already: a device or a pipe.
-pub fn create(path: &Path) -> Result<(File, bool)> {
+pub(crate) fn create(path: &Path) -> Result<(File, bool)> {
     match OpenOptions::new().write(true).create_new(true).open(path) {
         Ok(file) => Ok((file, true)),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && keeps_nothing(path) => {
@@ -110,7 +110,7 @@ pub fn create(path: &Path) -> Result<(File, bool)> {
 }
 
 /// Whether `-` is meant.
-pub fn is_stdout(path: &Path) -> bool {
+pub(crate) fn is_stdout(path: &Path) -> bool {
     path == Path::new("-")
 }
 

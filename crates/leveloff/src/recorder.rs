@@ -14,7 +14,7 @@ use crate::notice::notice;
 
 /// Writes ticks to a file that did not exist before.
 #[derive(Debug)]
-pub struct Recorder {
+pub(crate) struct Recorder {
     path: PathBuf,
     writer: RecordingWriter<File>,
     /// Ticks that could not be written since the last one that could.
@@ -32,7 +32,7 @@ const SCRATCH_MOST: u64 = 256 << 20;
 
 impl Recorder {
     /// Creates the file. An existing one is never touched.
-    pub fn create(path: &Path, header: &Header) -> Result<Recorder> {
+    pub(crate) fn create(path: &Path, header: &Header) -> Result<Recorder> {
         if path == Path::new("-") {
             bail!("a recording is a file and cannot go to stdout; name one with -o");
         }
@@ -47,7 +47,7 @@ impl Recorder {
 
     /// A recording without a name, for what may be exported while it is watched. It is gone with this
     /// process, however that ends; until then, the second file holds it.
-    pub fn scratch(header: &Header) -> io::Result<(Recorder, File)> {
+    pub(crate) fn scratch(header: &Header) -> io::Result<(Recorder, File)> {
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::APPEND | OFlags::CLOEXEC;
         let file = rustix::fs::open(SCRATCH_PLACE, flags, Mode::RUSR | Mode::WUSR)?;
         let file = File::from(file);
@@ -62,14 +62,14 @@ impl Recorder {
     }
 
     /// A file name that says when and what, without its ending.
-    pub fn stem_named_after(command: &[String]) -> String {
+    pub(crate) fn stem_named_after(command: &[String]) -> String {
         let now = jiff::Zoned::now().strftime("%Y%m%d-%H%M");
         format!("leveloff-{now}-{}", short_name(command))
     }
 
     /// Creates a file whose name says when and what: `leveloff-20261116-0135-train.jsonl`. Others
     /// may choose a name at the same moment, so only creating it tells whether it is free.
-    pub fn create_named_after(command: &[String], header: &Header) -> Result<Recorder> {
+    pub(crate) fn create_named_after(command: &[String], header: &Header) -> Result<Recorder> {
         for path in names(&Recorder::stem_named_after(command)) {
             if let Some(recorder) = Recorder::create_if_free(&path, header)? {
                 return Ok(recorder);
@@ -102,18 +102,18 @@ impl Recorder {
     }
 
     /// Where it is.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Whether it has a name that the user knows.
-    pub fn is_named(&self) -> bool {
+    pub(crate) fn is_named(&self) -> bool {
         self.most.is_none()
     }
 
     /// Appends a tick. A disk that is full is said once, and tried again at every tick: the run
     /// goes on, and so does the recording when there is room.
-    pub fn write(&mut self, tick: &Tick) {
+    pub(crate) fn write(&mut self, tick: &Tick) {
         if self
             .most
             .is_some_and(|most| self.writer.bytes_written() >= most)
@@ -143,7 +143,7 @@ impl Recorder {
     }
 
     /// Ends the recording, and says if it is not whole.
-    pub fn finish(self, end: &End) {
+    pub(crate) fn finish(self, end: &End) {
         let path = self.path.display();
         if self.lost > 0 && self.is_named() {
             let lost = self.lost;
@@ -157,7 +157,7 @@ impl Recorder {
     }
 
     /// Takes the file away again, when nothing was recorded in it.
-    pub fn discard(path: &Path) {
+    pub(crate) fn discard(path: &Path) {
         // What cannot be removed stays: a header, which harms nobody.
         let _ = std::fs::remove_file(path);
     }
@@ -171,7 +171,7 @@ fn names(stem: &str) -> impl Iterator<Item = PathBuf> {
 }
 
 /// What a command is called in a file name and in metrics: its script, else its program.
-pub fn short_name(command: &[String]) -> String {
+pub(crate) fn short_name(command: &[String]) -> String {
     let script = command.iter().find(|argument| argument.ends_with(".py"));
     let word = script.or(command.first()).map_or("run", String::as_str);
     let base = word.rsplit('/').next().unwrap_or(word);

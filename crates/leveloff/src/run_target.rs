@@ -1,4 +1,6 @@
-//! Which run is going to be watched: named by the user, or found.
+//! Which run is watched: named by the user, or found.
+
+mod no_run_found;
 
 use std::io;
 
@@ -6,16 +8,17 @@ use anyhow::{Context, Result, bail};
 use leveloff_model::process::{Pid, ProcessKey, printable};
 use leveloff_model::recording::Target;
 use leveloff_sampler::find::{self, FindOptions, Run};
-use leveloff_sampler::proc_root::ProcRoot;
+use leveloff_sampler::proc_root::{ProcRoot, key_of};
+use leveloff_sampler::processes::Scope;
 use leveloff_sampler::sampler::SamplerOptions;
-use leveloff_sampler::tree::{Scope, key_of};
+use regex::bytes::Regex;
 
-use crate::cli::WatchArgs;
-use crate::find::{nothing_found, pattern};
+use crate::session::WatchOptions;
+pub(crate) use no_run_found::{hidden_processes, no_run_found};
 
 /// What is going to be watched.
 #[derive(Debug)]
-pub struct RunTarget {
+pub(crate) struct RunTarget {
     /// Which processes.
     pub scope: Scope,
     /// For the recording.
@@ -26,88 +29,87 @@ pub struct RunTarget {
     pub picked: String,
 }
 
-/// What the user said about it.
-#[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
+/// How the user names the run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum TargetChoice {
+    /// The only one that is found.
+    Any,
     /// The run of this process.
-    pub pid: Option<i32>,
-    /// The run whose command line matches this.
-    pub pattern: Option<&'a str>,
-    /// Every process.
-    pub system: bool,
+    Pid(i32),
+    /// The run whose command line matches this regular expression.
+    Matching(String),
+    /// Every process of the machine.
+    System,
 }
 
 impl RunTarget {
-    /// Finds it. If there are several, `among` says which, counted from zero.
-    pub fn choose(
-        asked: &Asked<'_>,
+    /// Finds the run. If there are several, `among` chooses one, counted from zero.
+    pub(crate) fn choose(
+        choice: &TargetChoice,
         among: impl FnOnce(&[Run]) -> Result<usize>,
     ) -> Result<RunTarget> {
-        let proc_root = ProcRoot::live();
-        if asked.system {
-            return Ok(RunTarget {
+        match choice {
+            TargetChoice::System => Ok(RunTarget {
                 scope: Scope::Everyone,
                 target: Target::System,
                 command: vec!["system".to_owned()],
                 picked: "watching every process".to_owned(),
-            });
+            }),
+            TargetChoice::Pid(pid) => RunTarget::of_pid(&ProcRoot::live(), Pid(*pid)),
+            TargetChoice::Matching(pattern) => RunTarget::find(Some(pattern), among),
+            TargetChoice::Any => RunTarget::find(None, among),
         }
-        if let Some(pid) = asked.pid {
-            return RunTarget::of_pid(&proc_root, Pid(pid));
-        }
+    }
+
+    /// The same, for a command that cannot ask which of several.
+    pub(crate) fn choose_only(choice: &TargetChoice) -> Result<RunTarget> {
+        RunTarget::choose(choice, |runs| bail!("{}", several(runs)))
+    }
+
+    pub(crate) fn is_system(&self) -> bool {
+        self.target == Target::System
+    }
+
+    fn find(
+        expression: Option<&str>,
+        among: impl FnOnce(&[Run]) -> Result<usize>,
+    ) -> Result<RunTarget> {
         let options = FindOptions {
-            pattern: pattern(asked.pattern)?,
+            pattern: pattern(expression)?,
             ..FindOptions::default()
         };
-        let found = find::find(&proc_root, &options).context("cannot look through /proc")?;
+        let found = find::find(&ProcRoot::live(), &options).context("cannot look through /proc")?;
         match found.runs.as_slice() {
-            // It was written to stand alone; here our name is put in front, and the end of a line
-            // behind it.
-            [] => bail!(
-                "{}",
-                nothing_found(&found)
-                    .trim_start_matches("leveloff: ")
-                    .trim_end()
-            ),
+            [] => bail!("{}", no_run_found(&found, is_root())),
             [run] => Ok(RunTarget::of_run(run)),
             runs => Ok(RunTarget::of_run(&runs[among(runs)?])),
         }
     }
 
-    /// Exactly this process and what comes from it: a number is a plain wish.
+    /// Exactly this process and its descendants: `--pid` is taken literally.
     fn of_pid(proc_root: &ProcRoot, pid: Pid) -> Result<RunTarget> {
         let key = key_of(proc_root, pid).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound if is_there(pid) => anyhow::anyhow!(
-                "process {pid} is hidden: /proc shows only one's own here (hidepid); run leveloff \
+                "process {pid} is hidden: /proc shows only the user's own processes here (hidepid); run leveloff \
                  as its owner or as root"
             ),
             io::ErrorKind::NotFound => anyhow::anyhow!(
-                "there is no process {pid}; `leveloff find` lists what is there to watch"
+                "there is no process {pid}; `leveloff find` lists training runs"
             ),
             _ => anyhow::anyhow!(
-                "cannot look at process {pid}: {error}; run leveloff as its owner or as root"
+                "cannot read process {pid}: {error}; run leveloff as its owner or as root"
             ),
         })?;
         Ok(RunTarget {
             scope: Scope::Descendants(vec![key]),
             target: Target::Attached(pid),
             command: command_of(proc_root, pid),
-            picked: format!("watching {pid} and what comes from it"),
+            picked: format!("watching {pid} and its descendants"),
         })
     }
 
-    /// How to sample it.
-    pub fn options(&self, watch: &WatchArgs) -> SamplerOptions {
-        SamplerOptions {
-            scope: self.scope.clone(),
-            interval: watch.interval,
-            pss_budget_percent: watch.pss_budget,
-            limit: watch.facts.limit,
-            log: watch.log.clone(),
-            has_output: false,
-            adopter: None,
-            ours: vec![Pid(rustix::process::getpid().as_raw_pid())],
-        }
+    pub(crate) fn sampler(&self, options: &WatchOptions) -> SamplerOptions {
+        options.sampler(self.scope.clone())
     }
 
     fn of_run(run: &Run) -> RunTarget {
@@ -120,14 +122,28 @@ impl RunTarget {
     }
 }
 
+/// The regular expression of `--match`.
+pub(crate) fn pattern(text: Option<&str>) -> Result<Option<Regex>> {
+    let compile = |text| {
+        Regex::new(text).with_context(|| {
+            format!("--match '{text}' is not a regular expression; escape ( ) [ ] . * + ? with \\")
+        })
+    };
+    text.map(compile).transpose()
+}
+
+pub(crate) fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
 /// Whether a process has this number, even if /proc does not say so.
 fn is_there(pid: Pid) -> bool {
     let answer = rustix::process::Pid::from_raw(pid.0).map(rustix::process::test_kill_process);
     matches!(answer, Some(Ok(()) | Err(rustix::io::Errno::PERM)))
 }
 
-/// That there are several, and how to say which.
-pub fn several(runs: &[Run]) -> String {
+/// The message that there are several, and how to name one.
+pub(crate) fn several(runs: &[Run]) -> String {
     let mut text = format!("there are {} runs; choose one with --pid:", runs.len());
     for run in runs {
         text.push_str(&format!("\n  --pid {}  {}", run.root, shown(run)));
@@ -136,7 +152,7 @@ pub fn several(runs: &[Run]) -> String {
 }
 
 /// The command of a run, as it is shown in a list.
-pub fn shown(run: &Run) -> String {
+pub(crate) fn shown(run: &Run) -> String {
     command(run).join(" ").chars().take(100).collect()
 }
 

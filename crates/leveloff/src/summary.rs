@@ -10,7 +10,7 @@ use leveloff_model::units::{Bytes, Seconds, Step};
 
 /// Follows a run and can tell about it at any time.
 #[derive(Debug, Default)]
-pub struct Summary {
+pub(crate) struct Summary {
     infos: HashMap<ProcessIndex, ProcessInfo>,
     attendance: Attendance,
     baseline: Option<Point>,
@@ -77,7 +77,7 @@ const BASELINE_SETTLES: Seconds = Seconds(10.0);
 
 impl Summary {
     /// Takes a tick.
-    pub fn take(&mut self, tick: &Tick) {
+    pub(crate) fn take(&mut self, tick: &Tick) {
         for event in &tick.events {
             match event {
                 Event::Appeared(info) | Event::Changed(info) => {
@@ -186,7 +186,7 @@ impl Summary {
 
     /// The lines for people, without the recording's name. `ended` begins the first. A run that is
     /// over is told as it was before it began to shut down.
-    pub fn lines(&self, ended: &str, is_over: bool) -> Vec<String> {
+    pub(crate) fn lines(&self, ended: &str, is_over: bool) -> Vec<String> {
         let (Some(baseline), Some(peak), Some(last)) = (&self.baseline, &self.peak, &self.last)
         else {
             return vec![format!("{ended} before the first sample")];
@@ -206,7 +206,7 @@ impl Summary {
     }
 
     /// The processes that grew most, for a watch over the whole machine.
-    pub fn top_growers(&self, count: usize) -> Vec<String> {
+    pub(crate) fn top_growers(&self, count: usize) -> Vec<String> {
         let mut growers: Vec<(&ProcessIndex, &Grower)> = self
             .growers
             .iter()
@@ -233,7 +233,7 @@ impl Summary {
     }
 
     /// What watching cost.
-    pub fn cost_line(&self) -> String {
+    pub(crate) fn cost_line(&self) -> String {
         let t = self.reached.map_or(Seconds(0.0), |(t, _)| t);
         let share = self.cost.cpu.0 as f64 / 10.0 / t.0.max(1.0);
         let mut line = format!(
@@ -265,7 +265,7 @@ impl Point {
 }
 
 /// Whether a sum of RSS says so much more than what is really held that it must be told.
-pub fn rss_misleads(rss: Bytes, held: Bytes) -> bool {
+pub(crate) fn rss_misleads(rss: Bytes, held: Bytes) -> bool {
     rss.0 > held.0.saturating_mul(3) / 2
 }
 
@@ -331,7 +331,7 @@ fn growth_line(baseline: &Point, last: &Point) -> String {
 }
 
 /// A command line for one line of a terminal.
-pub fn shown_command(info: &ProcessInfo) -> String {
+pub(crate) fn shown_command(info: &ProcessInfo) -> String {
     let text = if info.command.is_empty() {
         info.comm.clone()
     } else {

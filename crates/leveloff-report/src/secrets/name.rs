@@ -1,88 +1,21 @@
 //! Which names speak of a secret.
 
 /// Words that do so wherever they stand in a name.
-const SECRETS: [&str; 22] = [
-    "apikey",
-    "auth",
-    "authentication",
-    "authorization",
-    "bearer",
-    "cookie",
-    "cred",
-    "credential",
-    "credentials",
-    "creds",
-    "jwt",
-    "oauth",
-    "pass",
-    "passphrase",
-    "passwd",
-    "password",
-    "passwords",
-    "pwd",
-    "secret",
-    "secrets",
-    "sig",
-    "webhook",
-];
+const SECRETS: &str = "apikey auth authentication authorization bearer cookie cred credential credentials creds \
+     jwt oauth pass passphrase passwd password passwords pwd secret secrets sig webhook";
 
 /// Ends of names that are written without any separator.
-const ENDINGS: [&str; 11] = [
-    "accesskey",
-    "accesstoken",
-    "apikey",
-    "apitoken",
-    "authtoken",
-    "hftoken",
-    "passphrase",
-    "passwd",
-    "password",
-    "privatekey",
-    "secret",
-];
+const ENDINGS: &str = "accesskey accesstoken apikey apitoken authtoken hftoken passphrase passwd password \
+     privatekey secret";
 
 /// A token of these is one of a text, not one that opens doors: `--pad-token`, `--max-token`.
-const TOKENS_OF_TEXT: [&str; 26] = [
-    "audio", "begin", "bos", "cls", "decoder", "end", "eos", "first", "image", "img", "last",
-    "mask", "max", "min", "n", "new", "num", "pad", "per", "sep", "special", "start", "stop",
-    "unk", "video", "vision",
-];
+const TOKENS_OF_TEXT: &str = "audio begin bos cls decoder end eos first image img last mask max min n new num pad per \
+     sep special start stop unk video vision";
 
 /// A key of these opens doors; others find a column or a field.
-const KEYS: [&str; 32] = [
-    "access",
-    "account",
-    "anthropic",
-    "api",
-    "auth",
-    "aws",
-    "azure",
-    "clearml",
-    "comet",
-    "encryption",
-    "gcp",
-    "github",
-    "gitlab",
-    "google",
-    "hf",
-    "huggingface",
-    "license",
-    "master",
-    "mlflow",
-    "neptune",
-    "openai",
-    "private",
-    "project",
-    "secret",
-    "service",
-    "shared",
-    "signing",
-    "ssh",
-    "storage",
-    "subscription",
-    "user",
-    "wandb",
-];
+const KEYS: &str = "access account anthropic api auth aws azure clearml comet encryption gcp github gitlab \
+     google hf huggingface license master mlflow neptune openai private project secret \
+     service shared signing ssh storage subscription user wandb";
 
 /// Whether an argument is an option whose value comes next.
 pub(super) fn is_secret_flag(arg: &str) -> bool {
@@ -96,13 +29,17 @@ pub(super) fn is_secret_name(name: &str) -> bool {
         return false;
     };
     let others = &words[..words.len() - 1];
-    let has = |list: &[&str]| others.iter().any(|word| list.contains(&word.as_str()));
+    let has = |list: &str| others.iter().any(|word| is_in(list, word));
     let compact = words.concat();
-    words.iter().any(|word| SECRETS.contains(&word.as_str()))
-        || ENDINGS.iter().any(|ending| compact.ends_with(ending))
-        || (last == "token" && !has(&TOKENS_OF_TEXT))
-        || (matches!(last.as_str(), "key" | "keys") && (others.is_empty() || has(&KEYS)))
-        || (last == "signature" && has(&["amz", "goog"]))
+    words.iter().any(|word| is_in(SECRETS, word))
+        || ENDINGS.split(' ').any(|ending| compact.ends_with(ending))
+        || (last == "token" && !has(TOKENS_OF_TEXT))
+        || (matches!(last.as_str(), "key" | "keys") && (others.is_empty() || has(KEYS)))
+        || (last == "signature" && has("amz goog"))
+}
+
+fn is_in(list: &str, word: &str) -> bool {
+    list.split(' ').any(|known| known == word)
 }
 
 /// The words of a name, in small letters: `HF_TOKEN`, `--api-key`, `apiKey` and `HFToken` have two.

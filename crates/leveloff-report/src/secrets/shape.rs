@@ -2,46 +2,17 @@
 
 use std::ops::Range;
 
-/// How a kind of token begins, and how many characters follow at least.
-struct Prefix {
-    text: &'static str,
-    least: usize,
-}
-
-const fn prefix(text: &'static str, least: usize) -> Prefix {
-    Prefix { text, least }
-}
-
-/// Tokens that say themselves what they are: Hugging Face, OpenAI and its like, GitHub, GitLab, AWS,
-/// Google, Slack, npm, PyPI, NVIDIA, Replicate, Groq, DigitalOcean, Weights & Biases.
-const PREFIXES: [Prefix; 27] = [
-    prefix("hf_", 10),
-    prefix("api_org_", 10),
-    prefix("sk-", 16),
-    prefix("sk_live_", 10),
-    prefix("sk_test_", 10),
-    prefix("ghp_", 10),
-    prefix("gho_", 10),
-    prefix("ghu_", 10),
-    prefix("ghs_", 10),
-    prefix("ghr_", 10),
-    prefix("github_pat_", 10),
-    prefix("glpat-", 10),
-    prefix("AKIA", 12),
-    prefix("ASIA", 12),
-    prefix("AIza", 30),
-    prefix("ya29.", 16),
-    prefix("xoxa-", 8),
-    prefix("xoxb-", 8),
-    prefix("xoxp-", 8),
-    prefix("xoxr-", 8),
-    prefix("xoxs-", 8),
-    prefix("npm_", 16),
-    prefix("pypi-", 16),
-    prefix("nvapi-", 16),
-    prefix("r8_", 16),
-    prefix("gsk_", 16),
-    prefix("wandb_v1_", 10),
+/// How tokens begin that say what they are, and how many characters follow at least: Hugging Face, OpenAI
+/// and similar, GitHub, GitLab, AWS, Google, Slack, npm, PyPI, NVIDIA, Replicate, Groq, Weights & Biases.
+const PREFIXES: [(usize, &str); 5] = [
+    (8, "xoxa- xoxb- xoxp- xoxr- xoxs-"),
+    (
+        10,
+        "hf_ api_org_ sk_live_ sk_test_ ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- wandb_v1_",
+    ),
+    (12, "AKIA ASIA"),
+    (16, "sk- ya29. npm_ pypi- nvapi- r8_ gsk_"),
+    (30, "AIza"),
 ];
 
 /// So long a word of small letters alone is no word.
@@ -59,13 +30,13 @@ pub(super) fn secrets_in(text: &str) -> Vec<Range<usize>> {
 
 fn prefixed(text: &str) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
-    for prefix in &PREFIXES {
-        for (at, _) in text.match_indices(prefix.text) {
-            let start = at + prefix.text.len();
+    let prefixes = PREFIXES.iter();
+    let prefixes = prefixes.flat_map(|(least, all)| all.split(' ').map(move |it| (*least, it)));
+    for (least, prefix) in prefixes {
+        for (at, _) in text.match_indices(prefix) {
+            let start = at + prefix.len();
             let length = run(&text[start..]);
-            if begins_a_word(text, at)
-                && length >= prefix.least
-                && is_random(&text[start..start + length])
+            if begins_a_word(text, at) && length >= least && is_random(&text[start..start + length])
             {
                 spans.push(at..start + length);
             }

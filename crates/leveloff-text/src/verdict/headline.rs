@@ -4,7 +4,7 @@ use leveloff_classifier::verdict::{
     Because, Grade, Judgement, RunVerdict, Shape, Subject, Verdict,
 };
 
-use super::{bytes, growth_with_interval};
+use super::growth_with_interval;
 use crate::number::thousands;
 use crate::subject::words;
 use crate::x_position::{XPosition, stretch};
@@ -106,7 +106,7 @@ pub fn is_from_the_start(judgement: &Judgement) -> bool {
 fn warming_up(run: &RunVerdict) -> String {
     match run.judgement.decide_by {
         Some(by) => {
-            let first = by.if_it_levels.min(by.if_it_goes_on);
+            let first = by.earliest();
             let place = XPosition::new(first, run.x_unit);
             format!(": cannot be decided before about {place}")
         }
@@ -118,7 +118,7 @@ fn level(run: &RunVerdict) -> String {
     let judgement = &run.judgement;
     let at = judgement
         .level
-        .map_or_else(String::new, |level| format!(" at {}", bytes(level)));
+        .map_or_else(String::new, |level| format!(" at {}", level.bytes()));
     if run.shape == Shape::Shrinking {
         return format!(", and shrinking:{}", at.replacen(" at", " now", 1));
     }

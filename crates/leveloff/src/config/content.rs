@@ -13,7 +13,7 @@ use super::kind::Kind;
 
 /// The settings of one file.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Config {
+pub(crate) struct Config {
     file: PathBuf,
     /// What is for `check` alone comes last, so that it has the last word there.
     settings: Vec<Setting>,
@@ -21,7 +21,7 @@ pub struct Config {
 
 /// A key and its value.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Setting {
+pub(crate) struct Setting {
     /// Which.
     pub key: &'static Key,
     /// As a flag would take it.
@@ -30,7 +30,7 @@ pub struct Setting {
 
 /// How a file holds our settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Flavour {
+pub(crate) enum Flavour {
     /// All of it is ours.
     Own,
     /// `[tool.leveloff]` is; the rest is no concern of ours.
@@ -40,7 +40,7 @@ pub enum Flavour {
 impl Config {
     /// Reads what stands in `file`; `None` when that is not about us. A file that is shared with others
     /// and broken is an error only when it speaks of us: who breaks it elsewhere hears of it there.
-    pub fn parse(
+    pub(crate) fn parse(
         file: &Path,
         bytes: &[u8],
         flavour: Flavour,
@@ -59,19 +59,19 @@ impl Config {
     }
 
     /// The file that it came from.
-    pub fn file(&self) -> &Path {
+    pub(crate) fn file(&self) -> &Path {
         &self.file
     }
 
     /// Every setting, the one that has the last word last.
-    pub fn settings(&self) -> &[Setting] {
+    pub(crate) fn settings(&self) -> &[Setting] {
         &self.settings
     }
 }
 
 impl Flavour {
     /// By the file's name.
-    pub fn of(file: &Path) -> Flavour {
+    pub(crate) fn of(file: &Path) -> Flavour {
         let name = file.file_name().unwrap_or_default();
         if name == "pyproject.toml" {
             Flavour::PyProject
@@ -81,7 +81,7 @@ impl Flavour {
     }
 
     /// The heading under which the keys of a table stand.
-    pub fn heading(self, table: Table) -> &'static str {
+    pub(crate) fn heading(self, table: Table) -> &'static str {
         match (self, table) {
             (Flavour::Own, Table::Top) => "the top of the file",
             (Flavour::Own, Table::Check) => "[check]",

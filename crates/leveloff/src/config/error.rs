@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// Why a file's settings cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum ConfigError {
+pub(crate) enum ConfigError {
     /// It cannot be read.
     #[error("cannot read the configuration file {}: {why}", .file.display())]
     Unreadable {
@@ -54,7 +54,7 @@ pub enum ConfigError {
 
 /// A line of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub(crate) struct Place {
     /// The file.
     pub file: PathBuf,
     /// The line, from 1.

@@ -1,11 +1,11 @@
-//! The keys that there are, what each may hold, and who takes it.
+//! The keys, their values, and the subcommands that use them.
 
 use super::Flavour;
 use super::kind::Kind;
 
 /// A setting that a file may make. It becomes the default of the argument of the same name.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Key {
+pub(crate) struct Key {
     /// As it is written, and the identity of the argument.
     pub name: &'static str,
     /// Where it is written.
@@ -18,7 +18,7 @@ pub struct Key {
 
 /// A table of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Table {
+pub(crate) enum Table {
     /// Facts about the run, and how to watch it.
     Top,
     /// `[check]`: for `check` alone, and before what stands above.
@@ -26,10 +26,10 @@ pub enum Table {
 }
 
 /// The name of the table for `check`.
-pub const CHECK: &str = "check";
+pub(crate) const CHECK: &str = "check";
 
 /// All keys, in the order of the documentation.
-pub const KEYS: [Key; 14] = [
+pub(crate) const KEYS: [Key; 14] = [
     fact("level_by", Kind::Steps),
     fact("limit", Kind::Limit),
     fact("planned_steps", Kind::Steps),
@@ -46,26 +46,26 @@ pub const KEYS: [Key; 14] = [
     check("name", Kind::Name),
 ];
 
-/// Whoever judges. Not `demo`: what is known of the project's run is not true of the patient.
+/// Subcommands that judge. Not `demo`: facts about the project's run do not apply to the reference trainer.
 const JUDGING: &[&str] = &[
     "run", "watch", "record", "guard", "replay", "judge", "report", "compare", CHECK,
 ];
 
-/// Whoever samples.
+/// Subcommands that sample.
 const SAMPLING: &[&str] = &["run", "watch", "record", "guard", CHECK];
 
-/// Whether a key is for this subcommand; the others read no file, and no mistake in one stops them.
-pub fn concern(subcommand: &str) -> bool {
+/// Whether any key is for this subcommand; the others read no file, so that a mistake in it does not stop them.
+pub(crate) fn applies_to(subcommand: &str) -> bool {
     KEYS.iter().any(|key| key.subcommands.contains(&subcommand))
 }
 
 /// The key of this name in this table.
-pub fn find(name: &str, table: Table) -> Option<&'static Key> {
+pub(crate) fn find(name: &str, table: Table) -> Option<&'static Key> {
     keys_of(table).find(|key| key.name == name)
 }
 
-/// What to say to someone who wrote a name that is no key of this table.
-pub fn hint(name: &str, table: Table, flavour: Flavour) -> String {
+/// The hint for an unknown key of this table.
+pub(crate) fn hint(name: &str, table: Table, flavour: Flavour) -> String {
     let other = table.other();
     if find(name, other).is_some() {
         return format!("it belongs in {}", flavour.heading(other));
@@ -143,10 +143,7 @@ const LONGEST_NAME: usize = 40;
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
-    use crate::cli::Cli;
 
     fn hint_in(table: Table, name: &str) -> String {
         hint(name, table, Flavour::Own)
@@ -186,37 +183,8 @@ mod tests {
         assert!(long.starts_with("known in [check]: level_by,"), "{long}");
     }
 
-    /// The argument that a key becomes the default of, if it is there.
-    fn has_argument(subcommand: &str, key: &Key) -> Option<bool> {
-        let cli = Cli::command();
-        let subcommand = cli.find_subcommand(subcommand)?;
-        let mut arguments = subcommand.get_arguments();
-        Some(arguments.any(|argument| argument.get_id() == key.name))
-    }
-
-    #[track_caller]
-    fn assert_reaches(reached: impl Fn(Option<bool>) -> bool) {
-        for key in &KEYS {
-            for subcommand in key.subcommands {
-                let found = has_argument(subcommand, key);
-                assert!(reached(found), "{} of {subcommand}: {found:?}", key.name);
-            }
-        }
-    }
-
     #[test]
-    fn every_key_is_an_argument_of_the_subcommands_that_there_are() {
-        assert_reaches(|found| found != Some(false));
-        assert_eq!(has_argument("judge", &KEYS[0]), Some(true));
-    }
-
-    #[test]
-    fn every_key_is_an_argument() {
-        assert_reaches(|found| found == Some(true));
-    }
-
-    #[test]
-    fn who_takes_no_key_reads_no_file() {
+    fn a_subcommand_without_keys_reads_no_file() {
         for name in [
             "doctor",
             "man",
@@ -226,8 +194,8 @@ mod tests {
             "demo",
             "help",
         ] {
-            assert!(!concern(name), "{name}");
+            assert!(!applies_to(name), "{name}");
         }
-        assert!(concern("judge") && concern("check"));
+        assert!(applies_to("judge") && applies_to("check"));
     }
 }

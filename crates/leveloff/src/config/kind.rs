@@ -7,11 +7,12 @@ use clap::ValueEnum;
 use leveloff_model::units::{Bytes, GrowthLimit, Limit};
 use toml::de::{DeInteger, DeValue};
 
-use crate::cli::{UndecidedAs, parse_interval, parse_percent, parse_steps};
+use crate::exit_code::UndecidedAs;
+use crate::option_values::{parse_interval, parse_percent, parse_steps};
 
 /// What a key may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// A number of steps.
     Steps,
     /// How often.
@@ -36,7 +37,7 @@ pub enum Kind {
 
 impl Kind {
     /// The value as a flag would take it, or why it will not do.
-    pub fn understood(self, value: &DeValue) -> Result<String, String> {
+    pub(crate) fn understood(self, value: &DeValue) -> Result<String, String> {
         let text = match value {
             DeValue::String(text) if !self.is_whole_number() => text.clone().into_owned(),
             DeValue::Integer(number) if !self.is_plain_text() => decimal(number),

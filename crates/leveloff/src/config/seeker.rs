@@ -11,7 +11,7 @@ use super::{ConfigChoice, ConfigError};
 
 /// Someone who looks for a file from a directory.
 #[derive(Debug, Clone)]
-pub struct Seeker {
+pub(crate) struct Seeker {
     /// Where leveloff was started.
     pub directory: PathBuf,
     /// Our user.
@@ -22,7 +22,7 @@ pub struct Seeker {
 
 /// What was found.
 #[derive(Debug, Default)]
-pub struct Finding {
+pub(crate) struct Finding {
     /// What applies.
     pub config: Option<Config>,
     /// What would have applied, had it been fit for it.
@@ -31,7 +31,7 @@ pub struct Finding {
 
 /// A file that was found and is not used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PassedOver {
+pub(crate) struct PassedOver {
     /// Which.
     pub file: PathBuf,
     /// Why not.
@@ -42,7 +42,7 @@ pub struct PassedOver {
 
 impl Seeker {
     /// From here, as ourselves.
-    pub fn live() -> Seeker {
+    pub(crate) fn live() -> Seeker {
         Seeker {
             // A directory that was removed under us holds no file.
             directory: std::env::current_dir().unwrap_or_else(|_| ".".into()),
@@ -52,7 +52,7 @@ impl Seeker {
     }
 
     /// The file that was chosen, or the nearest that can be trusted.
-    pub fn find(&self, choice: &ConfigChoice) -> Result<Finding, ConfigError> {
+    pub(crate) fn find(&self, choice: &ConfigChoice) -> Result<Finding, ConfigError> {
         match choice {
             ConfigChoice::Nothing => Ok(Finding::default()),
             ConfigChoice::Named(file) => self.named(file),

@@ -102,7 +102,11 @@ fn without_a_trainer_the_command_that_builds_it_is_told() {
     command.arg("demo").env("PATH", stage.directory());
     command.stderr(std::process::Stdio::piped());
     let build = "cargo build --release -p leveloff-trainer";
-    ended(&mut command).refused(&["the reference trainer is not there", "--trainer", build]);
+    ended(&mut command).refused(&[
+        "the reference trainer was found neither",
+        "--trainer",
+        build,
+    ]);
 }
 
 #[test]

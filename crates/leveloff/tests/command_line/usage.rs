@@ -63,7 +63,7 @@ fn without_a_terminal_there_is_no_dashboard_and_something_else_is_named() {
     ] {
         stage
             .ask(&arguments)
-            .refused(&["needs a terminal", "stdout is none", instead]);
+            .refused(&["needs a terminal", "stdout is not one", instead]);
     }
     assert!(!stage.path("started").exists());
     assert!(stage.recordings().is_empty());

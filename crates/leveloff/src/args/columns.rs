@@ -1,0 +1,26 @@
+use clap::Args;
+use leveloff_readers::{ColumnChoice, SizeUnit};
+
+/// Which columns of a table to read, or which amounts of a log.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct ColumnArgs {
+    /// The column of a table that counts steps or time [default: guessed]
+    #[arg(long, value_name = "COLUMN")]
+    x: Option<String>,
+    /// The column of a table that holds memory [default: guessed]
+    #[arg(long, value_name = "COLUMN")]
+    y: Option<String>,
+    /// The unit of memory in the table or log: B, kB, KiB, MB, MiB, GB, GiB
+    #[arg(long, value_name = "UNIT")]
+    y_unit: Option<SizeUnit>,
+}
+
+impl ColumnArgs {
+    pub(crate) fn choice(&self) -> ColumnChoice {
+        ColumnChoice {
+            x: self.x.clone(),
+            y: self.y.clone(),
+            y_unit: self.y_unit,
+        }
+    }
+}

@@ -1,0 +1,54 @@
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use super::{FactArgs, MetricsArgs};
+use crate::option_values::{parse_interval, parse_percent};
+use crate::session::WatchOptions;
+
+/// Options of every command that samples a run. A value may begin with a minus, so that the error for `--interval
+/// -1s` says what an interval is, and not "unexpected argument '-1'".
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SamplingArgs {
+    /// Time between samples, such as 1s, 500ms
+    #[arg(
+        short,
+        long,
+        value_name = "TIME",
+        default_value = "1s",
+        value_parser = parse_interval,
+        allow_hyphen_values = true,
+        env = "LEVELOFF_INTERVAL"
+    )]
+    interval: Duration,
+    /// CPU time that reading shared memory may take, in percent of one core; 0 reads none
+    #[arg(
+        long,
+        value_name = "%",
+        default_value = "0.5",
+        value_parser = parse_percent,
+        allow_hyphen_values = true,
+        env = "LEVELOFF_PSS_BUDGET"
+    )]
+    pss_budget: f64,
+    /// Read the steps of the training from this log file
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    #[command(flatten)]
+    pub facts: FactArgs,
+    #[command(flatten)]
+    pub metrics: MetricsArgs,
+}
+
+impl SamplingArgs {
+    pub(crate) fn options(&self) -> WatchOptions {
+        WatchOptions {
+            interval: self.interval,
+            pss_budget_percent: self.pss_budget,
+            log: self.log.clone(),
+            stated: self.facts.stated(),
+            metrics: self.metrics.choice(),
+        }
+    }
+}

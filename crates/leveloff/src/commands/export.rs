@@ -1,0 +1,19 @@
+//! `leveloff export`: a recording as CSV.
+
+use anyhow::Result;
+
+use crate::args::ExportArgs;
+use crate::csv_export;
+use crate::exit_code::Exit;
+use crate::notice::notice;
+use crate::outputs::is_stdout;
+
+pub(crate) fn run(args: &ExportArgs) -> Result<Exit> {
+    if is_stdout(&args.output) {
+        csv_export::to_stdout(&args.file, args.scope)?;
+    } else {
+        let rows = csv_export::to_file(&args.file, args.scope, &args.output)?;
+        notice(&format!("{rows} rows in {}", args.output.display()));
+    }
+    Ok(Exit::Success)
+}

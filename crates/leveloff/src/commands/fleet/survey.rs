@@ -1,0 +1,287 @@
+//! One look at the whole fleet: who is there, what they held, what is to be said of it.
+
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use anyhow::{Result, anyhow, bail};
+use leveloff_model::process::printable;
+use leveloff_model::units::Seconds;
+use leveloff_prometheus::query::{
+    self, Client, ClientOptions, CustomQuery, MEMORY, QueryError, RankBatch, RunHistory,
+    SeriesResponse, Window,
+};
+use leveloff_readers::SizeUnit;
+use leveloff_text::fleet::{Fleet, Member};
+
+use super::fleet_judge::FleetJudge;
+use super::progress::Progress;
+use crate::args::FleetArgs;
+use crate::worker_pool::{self, Event};
+
+/// Clocks that differ by more are worth a word. HTTP tells whole seconds, and an answer takes a while.
+const SKEW_WORTH_A_WORD: Seconds = Seconds(10.0);
+
+/// Jobs that are named to who asked for one that is not there.
+const JOBS_NAMED: usize = 12;
+
+/// Parts that are named, of those that could not be fetched.
+const FAILURES_NAMED: usize = 6;
+
+/// Looks at a fleet, as often as it is asked to.
+pub(crate) struct Survey {
+    args: FleetArgs,
+    client: Client,
+}
+
+/// What came of a part of the fleet.
+type Part = (Vec<Member>, Vec<String>);
+
+impl Survey {
+    /// As it was asked for; nothing is said to the server yet.
+    pub(crate) fn new(args: &FleetArgs) -> Result<Survey> {
+        let client = Client::new(&ClientOptions {
+            address: args.prometheus.clone(),
+            bearer_file: args.bearer_file.clone(),
+            user_file: args.user_file.clone(),
+            ca_file: args.ca_file.clone(),
+            timeout: args.timeout,
+        })?;
+        Ok(Survey {
+            args: args.clone(),
+            client,
+        })
+    }
+
+    /// Fetches and judges everything, worst first.
+    pub(crate) fn look(&self) -> Result<Fleet> {
+        self.check_server()?;
+        let window = Window::until(self.client.now(), self.args.since, self.args.step);
+        let judge = FleetJudge {
+            window,
+            stated: self.args.facts.stated(),
+            unit: self.args.y_unit.unwrap_or(SizeUnit::B),
+        };
+        let (members, failures) = match self.custom_query() {
+            Some(query) => self.judge_query(&query, &judge)?,
+            None => self.judge_ranks(&judge)?,
+        };
+        if members.is_empty() && failures.is_empty() {
+            bail!("{}", self.nothing(&window));
+        }
+        let mut fleet = Fleet {
+            server: self.client.address().to_string(),
+            asked: self.asked(),
+            at: utc(window.end()),
+            members,
+            failures: self.all_failures(failures),
+            notes: self.skew().into_iter().collect(),
+            tool: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        fleet.sort();
+        Ok(fleet)
+    }
+
+    /// A screen says by itself that it looks.
+    fn progress(&self, runs: u64) -> Progress {
+        match self.args.watch {
+            true => Progress::none(),
+            false => Progress::of(runs),
+        }
+    }
+
+    fn custom_query(&self) -> Option<CustomQuery<'_>> {
+        let (query, by) = (self.args.query.as_deref()?, self.args.by.as_deref()?);
+        Some(CustomQuery { query, by })
+    }
+
+    /// The first word: it tells the time, and whether anybody is there at all.
+    fn check_server(&self) -> Result<()> {
+        if self.client.skew().is_some() {
+            return Ok(());
+        }
+        let asked = self
+            .client
+            .ask_all::<SeriesResponse>("query", &[("query", "vector(1)")]);
+        asked.map(drop).map_err(|error| self.whole(&error))
+    }
+
+    /// leveloff's own metrics, in batches.
+    fn judge_ranks(&self, judge: &FleetJudge) -> Result<Part> {
+        let job = self.args.job.as_deref();
+        let batches = query::list_ranks(&self.client, job, &judge.window)
+            .map_err(|error| self.whole(&error))?;
+        let ranks: usize = batches.iter().map(RankBatch::len).sum();
+        let progress = self.progress(ranks as u64);
+        let mut all = Part::default();
+        let work = |batch: &RankBatch| match batch
+            .fetch(&self.client, &judge.window, &|| progress.done())
+        {
+            Ok((histories, incomplete)) => {
+                let (members, mut failures) =
+                    self.judge(&histories, judge, &progress, NonZeroUsize::new(1));
+                failures.extend(incomplete.map(|error| self.part(&batch.title(), &error)));
+                (members, failures)
+            }
+            Err(error) => (Vec::new(), vec![self.part(&batch.title(), &error)]),
+        };
+        worker_pool::in_order(&batches, self.args.jobs, work, |event| {
+            if let Event::Done { result, .. } = event {
+                all.0.extend(result.0);
+                all.1.extend(result.1);
+            }
+        });
+        match all {
+            (members, failures) if members.is_empty() && !failures.is_empty() => {
+                bail!("{}", few(failures).join("; "))
+            }
+            all => Ok(all),
+        }
+    }
+
+    /// What others measure, all at once.
+    fn judge_query(&self, query: &CustomQuery, judge: &FleetJudge) -> Result<Part> {
+        let whole = |error: QueryError| self.whole(&error);
+        let expected = query.count(&self.client, &judge.window).map_err(whole)?;
+        let progress = self.progress(expected.unwrap_or(1));
+        let on_series = || progress.done();
+        let (histories, incomplete) = query
+            .fetch(&self.client, &judge.window, &on_series)
+            .map_err(whole)?;
+        let arrived = histories.len();
+        let (members, mut failures) = self.judge(&histories, judge, &progress, self.args.jobs);
+        failures.extend(
+            incomplete
+                .map(|error| self.part(&format!("more than the {arrived} that are told"), &error)),
+        );
+        Ok((members, failures))
+    }
+
+    fn judge(
+        &self,
+        histories: &[RunHistory],
+        judge: &FleetJudge,
+        progress: &Progress,
+        jobs: Option<NonZeroUsize>,
+    ) -> Part {
+        let mut part = Part::default();
+        let work = |history: &RunHistory| {
+            let judged = judge.judge(history);
+            progress.done();
+            judged
+        };
+        worker_pool::in_order(histories, jobs, work, |event| match event {
+            Event::Done {
+                result: Ok(member), ..
+            } => part.0.push(member),
+            Event::Done {
+                result: Err(failure),
+                ..
+            } => part.1.push(failure),
+            Event::Waiting { .. } => {}
+        });
+        part
+    }
+
+    /// QueryError with everything.
+    fn whole(&self, error: &QueryError) -> anyhow::Error {
+        anyhow!("{} {error}", self.client.address())
+    }
+
+    /// QueryError with a part.
+    fn part(&self, what: &str, error: &QueryError) -> String {
+        let what = printable(what.as_bytes());
+        format!("without {what}: {} {error}", self.client.address())
+    }
+
+    fn all_failures(&self, mut failures: Vec<String>) -> Vec<String> {
+        let (address, warned) = (self.client.address(), self.client.take_warnings());
+        let warned = warned.into_iter();
+        failures.extend(warned.map(|warning| format!("{address} warns: {warning}")));
+        few(failures)
+    }
+
+    fn skew(&self) -> Option<String> {
+        let skew = self
+            .client
+            .skew()
+            .filter(|skew| skew.abs() > SKEW_WORTH_A_WORD.0)?;
+        let direction = if skew > 0.0 { "ahead of" } else { "behind" };
+        let by = Seconds(skew.abs());
+        Some(format!(
+            "the server's clock is {by} {direction} ours; its time is used"
+        ))
+    }
+
+    fn asked(&self) -> String {
+        let what = match (&self.args.query, &self.args.job) {
+            (Some(query), _) => query.clone(),
+            (None, Some(job)) => format!("{MEMORY} of {job}"),
+            (None, None) => MEMORY.to_owned(),
+        };
+        let [since, step] = [self.args.since, self.args.step].map(seconds);
+        format!("{what}, the last {since} by {step}")
+    }
+
+    /// What was asked, and what exists.
+    fn nothing(&self, window: &Window) -> String {
+        let asked = format!(
+            "{} has nothing for {} (from {} to {})",
+            self.client.address(),
+            self.asked(),
+            utc(window.start()),
+            utc(window.end())
+        );
+        let Some(query) = self.custom_query() else {
+            return format!(
+                "{asked}; {}",
+                jobs_words(&query::jobs(&self.client), self.args.job.is_some())
+            );
+        };
+        match query.others(&self.client) {
+            others if others.is_empty() => {
+                format!("{asked}; it has no metric that sounds like memory either")
+            }
+            others => format!(
+                "{asked}; metrics that are there: {}",
+                printable(others.join(", ").as_bytes())
+            ),
+        }
+    }
+}
+
+/// As many as anybody reads, and how many there are more.
+fn few(mut failures: Vec<String>) -> Vec<String> {
+    let more = failures.len().saturating_sub(FAILURES_NAMED);
+    failures.truncate(FAILURES_NAMED);
+    if more > 0 {
+        failures.push(format!("and {more} more parts"));
+    }
+    failures
+}
+
+fn jobs_words(jobs: &[String], is_named: bool) -> String {
+    let named: Vec<&str> = jobs.iter().take(JOBS_NAMED).map(|job| &**job).collect();
+    let named = printable(named.join(", ").as_bytes());
+    let more = jobs.len().saturating_sub(JOBS_NAMED);
+    match (jobs, is_named) {
+        ([], _) => format!(
+            "it knows no {MEMORY} at all: start runs with `leveloff record --metrics` and let it scrape them, or \
+             judge what it has with --query"
+        ),
+        (_, true) if more > 0 => format!("jobs that it knows: {named} and {more} more"),
+        (_, true) => format!("jobs that it knows: {named}"),
+        (_, false) => {
+            format!("jobs that it knew at other times: {named}; --since looks further back")
+        }
+    }
+}
+
+fn seconds(time: Duration) -> Seconds {
+    Seconds(time.as_secs_f64())
+}
+
+/// A time, as people of all places read it.
+fn utc(time: f64) -> String {
+    let time = jiff::Timestamp::from_second(time as i64).unwrap_or_default();
+    time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
+}

@@ -1,0 +1,139 @@
+//! One input and its verdict: read once, or twice if earlier verdicts are wanted as well.
+
+use std::path::Path;
+
+use leveloff_classifier::observation::Observation;
+use leveloff_classifier::run::RunJudge;
+use leveloff_classifier::verdict::RunVerdict;
+use leveloff_model::recording::StatedFacts;
+use leveloff_text::judged::{Judged, Look};
+
+use super::earlier_verdicts::{Lookout, schedule};
+use leveloff_readers::{ColumnChoice, Input, OpenedInput, Problem, ReadError, ReadResult};
+
+/// An input.
+#[derive(Debug)]
+pub(crate) struct Case {
+    input: Input,
+    name: String,
+}
+
+/// How inputs are judged.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct JudgeOptions {
+    pub stated: StatedFacts,
+    pub columns: ColumnChoice,
+    /// How many earlier verdicts to give.
+    pub looks: Option<u32>,
+}
+
+/// A verdict, and what belongs to it.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    /// The verdict.
+    pub verdict: RunVerdict,
+    stated: StatedFacts,
+    notes: Vec<String>,
+    looks: Vec<Look>,
+}
+
+impl Case {
+    /// What the user named.
+    pub(crate) fn of(path: &Path) -> Case {
+        Case {
+            input: Input::from(path),
+            name: path.to_string_lossy().into_owned(),
+        }
+    }
+
+    /// As the user named it.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its name in messages.
+    pub(crate) fn title(&self) -> &str {
+        match self.input {
+            Input::Stdin => "stdin",
+            Input::File(_) => &self.name,
+        }
+    }
+
+    /// Whether it is stdin.
+    pub(crate) fn is_stdin(&self) -> bool {
+        self.input == Input::Stdin
+    }
+
+    /// Reads and judges it. The error does not name the input.
+    pub(crate) fn judge(&self, options: &JudgeOptions) -> Result<Outcome, Problem> {
+        let judged = match options.looks {
+            None => self.judge_at(options, Vec::new()),
+            Some(looks) if self.can_be_read_twice() => self
+                .count_points(options)
+                .and_then(|points| self.judge_at(options, schedule(points, looks))),
+            Some(looks) => self.judge_kept(options, looks),
+        };
+        judged.map_err(|error| error.problem)
+    }
+
+    fn count_points(&self, options: &JudgeOptions) -> Result<u64, ReadError> {
+        Ok(self.open(options)?.read(&mut |_| ())?.observations)
+    }
+
+    /// Judges while reading, in bounded memory.
+    fn judge_at(&self, options: &JudgeOptions, schedule: Vec<u64>) -> Result<Outcome, ReadError> {
+        let opened = self.open(options)?;
+        let stated = options.stated.clone().or(&opened.stated);
+        let mut lookout = Lookout::new(RunJudge::new(opened.unit, &stated), schedule);
+        let reading = opened.read(&mut |observation| lookout.observe(observation))?;
+        Ok(Outcome::of(lookout, stated, reading))
+    }
+
+    /// Judges what comes through a pipe: how long it is shows only in the end, so it is kept.
+    fn judge_kept(&self, options: &JudgeOptions, looks: u32) -> Result<Outcome, ReadError> {
+        let opened = self.open(options)?;
+        let stated = options.stated.clone().or(&opened.stated);
+        let judge = RunJudge::new(opened.unit, &stated);
+        let mut kept: Vec<Observation> = Vec::new();
+        let reading = opened.read(&mut |observation| kept.push(observation.clone()))?;
+        let mut lookout = Lookout::new(judge, schedule(kept.len() as u64, looks));
+        for observation in &kept {
+            lookout.observe(observation);
+        }
+        Ok(Outcome::of(lookout, stated, reading))
+    }
+
+    fn open(&self, options: &JudgeOptions) -> Result<OpenedInput, ReadError> {
+        leveloff_readers::open(&self.input, &options.columns)
+    }
+
+    fn can_be_read_twice(&self) -> bool {
+        match &self.input {
+            Input::File(path) => std::fs::metadata(path).is_ok_and(|about| about.is_file()),
+            Input::Stdin => false,
+        }
+    }
+}
+
+impl Outcome {
+    fn of(lookout: Lookout, stated: StatedFacts, reading: ReadResult) -> Outcome {
+        let (verdict, looks) = lookout.finish();
+        Outcome {
+            verdict,
+            stated,
+            notes: reading.notes,
+            looks,
+        }
+    }
+
+    /// As the report crate takes it.
+    pub(crate) fn judged<'a>(&'a self, input: &'a str) -> Judged<'a> {
+        Judged {
+            input,
+            verdict: &self.verdict,
+            stated: &self.stated,
+            notes: &self.notes,
+            looks: &self.looks,
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Parsers of option values, shared by the command line and the configuration file.
+
+use std::time::Duration;
+
+/// Faster than this, a sample would cost more than it shows.
+const SHORTEST_INTERVAL: Duration = Duration::from_millis(10);
+
+/// Slower than this, a run could end before its second sample.
+const LONGEST_INTERVAL: Duration = Duration::from_secs(3600);
+
+pub(crate) fn parse_interval(text: &str) -> Result<Duration, String> {
+    let interval = parse_duration(text)?;
+    if interval < SHORTEST_INTERVAL || interval > LONGEST_INTERVAL {
+        return Err("an interval is between 10ms and 1h; 1s is usual".to_owned());
+    }
+    Ok(interval)
+}
+
+/// `90s`, `500ms`, `10m`, `1.5h`, `2d`. A bare number is in seconds.
+pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
+    let expected = "write a time with its unit, such as 500ms, 1s, 10m or 2h";
+    let text = text.trim();
+    let split = text
+        .find(|c: char| c.is_ascii_alphabetic())
+        .unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let number: f64 = number.trim().parse().map_err(|_| expected.to_owned())?;
+    let seconds = match unit {
+        "ms" => number / 1e3,
+        "s" | "sec" | "" => number,
+        "m" | "min" => number * 60.0,
+        "h" => number * 3600.0,
+        "d" => number * 86_400.0,
+        _ => return Err(format!("'{unit}' is not a unit of time; {expected}")),
+    };
+    if seconds <= 0.0 || !seconds.is_finite() {
+        return Err(format!("a time must be more than zero; {expected}"));
+    }
+    Duration::try_from_secs_f64(seconds).map_err(|_| format!("{text} is too long; {expected}"))
+}
+
+pub(crate) fn parse_percent(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches('%').trim_end();
+    match number.parse::<f64>() {
+        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
+        _ => Err("a share of one core is between 0 and 100 percent; 0.5 is usual".to_owned()),
+    }
+}
+
+pub(crate) fn parse_pid(text: &str) -> Result<i32, String> {
+    match text.parse::<i32>() {
+        Ok(pid) if pid > 0 => Ok(pid),
+        _ => Err(
+            "a process number is a whole number above zero; `leveloff find` lists them".to_owned(),
+        ),
+    }
+}
+
+pub(crate) fn parse_steps(text: &str) -> Result<u64, String> {
+    match text.trim().parse() {
+        Ok(steps) if steps > 0 => Ok(steps),
+        _ => Err("write a whole number of steps above zero, such as 90".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_must_be_positive_and_their_unit_known() {
+        assert_eq!(parse_duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(parse_duration("1.5h"), Ok(Duration::from_secs(5400)));
+        assert_eq!(parse_duration("1.5"), Ok(Duration::from_millis(1500)));
+        for wrong in [
+            "0s", "0", "-1", "-1s", "", "s", "1 x", "nan", "infs", "1e400s",
+        ] {
+            assert!(parse_duration(wrong).is_err(), "{wrong}");
+        }
+        for wrong in ["0s", "-1s", "1ms", "2h"] {
+            assert!(parse_interval(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_percentage_may_carry_its_sign() {
+        assert_eq!(parse_percent("0.5%"), Ok(0.5));
+        assert!(parse_percent("-1").is_err());
+        assert!(parse_percent("101").is_err());
+    }
+
+    #[test]
+    fn steps_are_whole_and_above_zero() {
+        assert_eq!(parse_steps("90"), Ok(90));
+        for wrong in ["", "x", "0", "-1", "1.5", "90steps"] {
+            assert!(
+                parse_steps(wrong).unwrap_err().contains("such as 90"),
+                "{wrong}"
+            );
+        }
+    }
+}

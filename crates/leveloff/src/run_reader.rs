@@ -1,0 +1,128 @@
+//! Reads a file once and makes the report of its run.
+
+use std::cell::RefCell;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use anyhow::{Context, Result, bail};
+use leveloff_classifier::observation::Observation;
+use leveloff_classifier::run_analysis::{FinishedRun, RunAnalysis};
+use leveloff_model::recording::StatedFacts;
+use leveloff_model::sample::Event;
+use leveloff_model::units::Step;
+use leveloff_readers::{ColumnChoice, Input, OpenedInput, ReadResult};
+use leveloff_report::run_report::{BackgroundCheck, Circumstances, RunReport};
+
+/// Observations that are handed over together: one by one, handing over would cost more than it saves.
+const BATCH: usize = 512;
+
+/// Batches that may wait, so that neither side waits for the other for long.
+const BATCHES_WAITING: usize = 4;
+
+/// How a file is read.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RunReader {
+    /// Which columns to read.
+    pub columns: ColumnChoice,
+    /// What the user knows about the run; it takes precedence over what was recorded.
+    pub stated: StatedFacts,
+    /// By when memory must have levelled off, if neither the user nor the recording states it.
+    pub usual_level_by: Option<Step>,
+    /// Read only up to this count (or time, where nothing is counted).
+    pub until: Option<f64>,
+}
+
+impl RunReader {
+    /// Reads and judges a file.
+    pub(crate) fn read(&self, path: &Path) -> Result<RunReport> {
+        let opened = leveloff_readers::open(&Input::from(path), &self.columns)?;
+        let mut stated = self.stated.clone().or(&opened.stated);
+        stated.level_by = stated.level_by.or(self.usual_level_by);
+        let (header, format) = (opened.header().cloned(), opened.format.to_owned());
+        let analysis = RunAnalysis::new(opened.unit, &stated);
+        let mut background = BackgroundCheck::default();
+        let (read, finished) = std::thread::scope(|scope| {
+            let (batches, received) = sync_channel(BATCHES_WAITING);
+            let analysing = scope.spawn(move || analyse(analysis, &received));
+            let read = self.read_in_batches(opened, &mut background, &batches);
+            drop(batches);
+            (read, analysing.join())
+        });
+        let reading = read?;
+        let Ok(finished) = finished else {
+            bail!("leveloff has a bug, please report the lines above with this input");
+        };
+        let about = Circumstances {
+            input: path.to_string_lossy().into_owned(),
+            format,
+            tool: env!("CARGO_PKG_VERSION").to_owned(),
+            stated,
+            notes: reading.notes,
+            header,
+            end: reading.end,
+        };
+        let report = finished.and_then(|run| RunReport::new(run, background, about));
+        report.with_context(|| format!("{}: there is no sample of a run", path.display()))
+    }
+
+    /// Hands the observations over in batches. The receiver is gone only after a panic, which is reported at the
+    /// end.
+    fn read_in_batches(
+        &self,
+        opened: OpenedInput,
+        background: &mut BackgroundCheck,
+        batches: &SyncSender<Vec<Read>>,
+    ) -> Result<ReadResult> {
+        // Both closures add to the batch, one after the other.
+        let batch = RefCell::new(Vec::with_capacity(BATCH));
+        let reading = opened.read_with_ticks(
+            &mut |observation| {
+                if self.takes(observation) {
+                    batch
+                        .borrow_mut()
+                        .push(Read::Observation(observation.clone()));
+                }
+                if batch.borrow().len() >= BATCH {
+                    let full = batch.replace(Vec::with_capacity(BATCH));
+                    let _ = batches.send(full);
+                }
+            },
+            &mut |tick| {
+                background.take(tick);
+                let of_processes =
+                    |event: &&Event| matches!(event, Event::Appeared(_) | Event::Changed(_));
+                let events: Vec<Event> = tick.events.iter().filter(of_processes).cloned().collect();
+                if !events.is_empty() {
+                    batch.borrow_mut().push(Read::Events(events));
+                }
+            },
+        )?;
+        let _ = batches.send(batch.into_inner());
+        Ok(reading)
+    }
+
+    fn takes(&self, observation: &Observation) -> bool {
+        let place = observation.count.or(observation.t.map(|t| t.0));
+        match (self.until, place) {
+            (Some(until), Some(place)) => place <= until,
+            _ => true,
+        }
+    }
+}
+
+/// What the analysis needs of a file, in the order of the file.
+enum Read {
+    Events(Vec<Event>),
+    Observation(Observation),
+}
+
+/// Analyses what is read, on the other core: reading takes as long as both.
+fn analyse(mut run: RunAnalysis, batches: &Receiver<Vec<Read>>) -> Option<FinishedRun> {
+    for read in batches.iter().flatten() {
+        match read {
+            Read::Events(events) => run.learn(&events),
+            Read::Observation(observation) => run.observe(&observation),
+        }
+    }
+    run.finish()
+}
