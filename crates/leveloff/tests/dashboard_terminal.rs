@@ -115,8 +115,8 @@ fn a_terminal_that_is_gone_ends_it() {
 fn keys_and_sizes_are_followed() {
     let mut session = Session::replay();
     session.terminal.keys("p");
-    session.terminal.wait_for("PAUSED");
     session.terminal.keys("g40\r");
+    session.terminal.wait_for("PAUSED");
     session.terminal.wait_for("WARMING UP");
     session.terminal.keys("?");
     session.terminal.wait_for("PAGES");
