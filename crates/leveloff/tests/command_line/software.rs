@@ -16,7 +16,7 @@ fn what_changes_memory_is_recorded_and_secrets_are_not() {
         ("SECRET_TOKEN", SECRET),
         ("MALLOC_ARENA_MAX_TOKEN", SECRET),
     ];
-    let mut process = WatchedProcess::with_variables("process", &variables);
+    let mut process = WatchedProcess::with_variables("watched", &variables);
     let pid = process.pid().to_string();
     let arguments = ["record", "--pid", &pid, "-o", "run.jsonl", "-i", "20ms"];
     let recorder = stage.leveloff(arguments).spawn().unwrap();

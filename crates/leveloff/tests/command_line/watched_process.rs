@@ -25,7 +25,7 @@ pub struct WatchedProcess {
 
 impl WatchedProcess {
     pub fn new() -> WatchedProcess {
-        WatchedProcess::named("process")
+        WatchedProcess::named("watched")
     }
 
     /// With `name` in its command line.
