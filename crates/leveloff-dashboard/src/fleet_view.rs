@@ -1,4 +1,4 @@
-//! A fleet on the screen: which run is chosen, and what the newest look gave.
+//! The state of the fleet screen: the newest result and the selected run.
 
 use leveloff_text::fleet::{Fleet, Member};
 
@@ -8,31 +8,31 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 #[derive(Debug, Clone, Default)]
 pub struct FleetView {
     fleet: Option<Fleet>,
-    /// The chosen run, by its name: the order changes with every look.
+    /// The selected run, by its name: the order changes with every query.
     chosen: Option<String>,
-    /// Why the newest look failed; what is shown is older.
+    /// Why the newest query failed; the fleet that is shown is older.
     trouble: Option<String>,
     is_looking: bool,
 }
 
-/// What the user wants of the outside.
+/// What the caller has to do after a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FleetWish {
+pub enum FleetAction {
     /// Nothing.
     Stay,
-    /// To look again now.
+    /// Query again now.
     Look,
-    /// To leave.
+    /// Leave the screen.
     Leave,
 }
 
 impl FleetView {
-    /// A look begins.
+    /// A query begins.
     pub fn looking(&mut self) {
         self.is_looking = true;
     }
 
-    /// What a look gave.
+    /// Takes the result of a query.
     pub fn show(&mut self, looked: Result<Fleet, String>) {
         self.is_looking = false;
         match looked {
@@ -45,14 +45,14 @@ impl FleetView {
     }
 
     /// Takes a key; `page` is how many rows are seen at once.
-    pub fn on_key(&mut self, key: KeyEvent, page: usize) -> FleetWish {
+    pub fn on_key(&mut self, key: KeyEvent, page: usize) -> FleetAction {
         let page = page.max(1) as isize;
         match key.code {
-            KeyCode::Char('q') => return FleetWish::Leave,
+            KeyCode::Char('q') => return FleetAction::Quit,
             KeyCode::Char('c' | 'd') if key.modifiers == KeyModifiers::CONTROL => {
-                return FleetWish::Leave;
+                return FleetAction::Quit;
             }
-            KeyCode::Char('r') => return FleetWish::Look,
+            KeyCode::Char('r') => return FleetAction::Refresh,
             KeyCode::Up | KeyCode::Char('k') => self.choose(-1),
             KeyCode::Down | KeyCode::Char('j') => self.choose(1),
             KeyCode::PageUp => self.choose(-page),
@@ -61,10 +61,10 @@ impl FleetView {
             KeyCode::End | KeyCode::Char('G') => self.choose(isize::MAX / 2),
             _ => {}
         }
-        FleetWish::Stay
+        FleetAction::None
     }
 
-    /// The newest fleet, once there was a look.
+    /// The newest fleet; `None` before the first result.
     pub fn fleet(&self) -> Option<&Fleet> {
         self.fleet.as_ref()
     }
@@ -74,18 +74,18 @@ impl FleetView {
         self.fleet.as_ref().map_or(&[], |fleet| &fleet.members)
     }
 
-    /// The place of the chosen run; the worst, when none was chosen or it is gone.
+    /// The index of the selected run; the worst, when none was selected or it is gone.
     pub fn chosen(&self) -> usize {
         let is_chosen = |member: &Member| Some(&member.name) == self.chosen.as_ref();
         self.members().iter().position(is_chosen).unwrap_or(0)
     }
 
-    /// What went wrong with the newest look.
+    /// Why the newest query failed.
     pub fn trouble(&self) -> Option<&str> {
         self.trouble.as_deref()
     }
 
-    /// Whether a look goes on.
+    /// Whether a query is running.
     pub fn is_looking(&self) -> bool {
         self.is_looking
     }

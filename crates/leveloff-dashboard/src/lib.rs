@@ -1,7 +1,7 @@
 //! The screen: state from events, drawing from state.
 //!
-//! One loop takes an [`event::Event`], changes the state, and draws. Where ticks come from (a
-//! sampler, a recording that grows, a replay) nobody here knows, and drawing never changes anything.
+//! One loop takes an [`event::Event`], changes the state, and draws. The source of ticks (a
+//! sampler, a recording that grows, a replay) makes no difference here, and drawing never changes state.
 //!
 //! In reading order: [`event`] (what can happen), [`history`] (the curve in bounded memory), [`run`]
 //! (what is known of the run), [`view`] (what the user looks at), [`dashboard`] (both, changed by
