@@ -436,7 +436,7 @@ fn kinds(row: &MapsRow) -> Kinds {
         other: row
             .unknown
             .values()
-            .filter_map(|amount| amount.as_u64())
+            .filter_map(serde_json::Value::as_u64)
             .map(Bytes)
             .sum(),
     }
