@@ -111,7 +111,7 @@ fn watch(
     Ok(Finished {
         summary,
         ended,
-        is_short: ended.was_asked || steps < pattern.steps,
+        is_short: ended.was_stopped || steps < pattern.steps,
     })
 }
 
