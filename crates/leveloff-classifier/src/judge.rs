@@ -64,6 +64,22 @@ const FEWEST_POINTS: usize = 6;
 const FEWEST_VALLEYS: usize = 5;
 
 /// Judges a curve.
+///
+/// ```
+/// use leveloff_classifier::curve::Curve;
+/// use leveloff_classifier::judge::{Facts, Quantity, judge};
+/// use leveloff_classifier::observation::XUnit;
+/// use leveloff_classifier::verdict::{Shape, Verdict};
+///
+/// // A warmup to 4 GB that ends at step 80.
+/// let mut curve = Curve::default();
+/// for step in 0..400 {
+///     curve.push(f64::from(step), 50e6 * f64::from(step.min(80)));
+/// }
+/// let judgement = judge(&curve, XUnit::Step, Quantity::Memory, &Facts::default());
+/// assert_eq!(judgement.verdict, Verdict::Level);
+/// assert_eq!(judgement.shape, Shape::Saturating);
+/// ```
 pub fn judge(curve: &Curve, unit: XUnit, quantity: Quantity, facts: &Facts) -> Judgement {
     let view = curve.view();
     let mut judgement = judge_view(&view, unit, quantity, facts);

@@ -41,6 +41,28 @@ use crate::units::{Amount, X};
 use crate::verdict::{Blame, Judgement, Risk, RunVerdict, Subject};
 
 /// Follows a run, observation by observation, in bounded memory; gives a verdict at any time.
+///
+/// ```
+/// use leveloff_classifier::observation::{Observation, XUnit};
+/// use leveloff_classifier::run::RunJudge;
+/// use leveloff_classifier::verdict::Verdict;
+/// use leveloff_model::recording::StatedFacts;
+/// use leveloff_model::units::{Bytes, Limit, Step};
+///
+/// let stated = StatedFacts {
+///     limit: Some(Limit::Size(Bytes(32_000_000_000))),
+///     ..StatedFacts::default()
+/// };
+/// let mut judge = RunJudge::new(XUnit::Step, &stated);
+/// for step in 1..=80 {
+///     let memory = Bytes(4_000_000_000 + 165_000_000 * step);
+///     judge.observe(&Observation::at_step(Step(step), memory));
+/// }
+/// // 80 steps are too few for a verdict, and enough to say when the limit is reached.
+/// let run = judge.verdict();
+/// assert_eq!(run.verdict, Verdict::WarmingUp);
+/// assert_eq!(run.risk.unwrap().at_x.0.round(), 170.0);
+/// ```
 #[derive(Debug, Clone)]
 pub struct RunJudge {
     unit: XUnit,
