@@ -68,10 +68,6 @@ const TESTKIT: &str = "leveloff-testkit";
 const KNOWN_CYCLES: &[(&str, &[&str])] = &[
     ("leveloff-classifier", &["observation", "teardown"]),
     ("leveloff-classifier", &["finding", "fleet", "verdict"]),
-    (
-        "leveloff-dashboard",
-        &["chart", "dashboard", "draw", "layout"],
-    ),
     ("leveloff-trainer", &["progress", "training"]),
 ];
 
