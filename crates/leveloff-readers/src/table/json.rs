@@ -24,7 +24,7 @@ pub fn split(line: &[u8], keys: &[String], row: &mut Row) {
     }
 }
 
-/// The names of a line's fields, in order, added to `keys`. False when it is no object.
+/// The names of a line's fields, sorted, added to `keys`. False when it is no object.
 pub fn gather_keys(line: &[u8], keys: &mut Vec<String>) -> bool {
     let Ok(object) = serde_json::from_slice::<Map<String, Value>>(line) else {
         return false;
@@ -34,7 +34,11 @@ pub fn gather_keys(line: &[u8], keys: &mut Vec<String>) -> bool {
 }
 
 fn gather(object: &Map<String, Value>, prefix: &str, depth: usize, keys: &mut Vec<String>) {
-    for (key, value) in object {
+    // Which of two equally good columns is read must not depend on serde_json's feature `preserve_order`, which another
+    // crate of the program may switch on.
+    let mut fields: Vec<(&String, &Value)> = object.iter().collect();
+    fields.sort_by_key(|(key, _)| *key);
+    for (key, value) in fields {
         let name = format!("{prefix}{key}");
         match value {
             Value::Object(inner) if depth < DEEPEST => {
