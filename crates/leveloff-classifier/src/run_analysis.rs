@@ -15,7 +15,7 @@ pub use account::{
 pub use series_table::SeriesAccount;
 
 use leveloff_model::process::{ProcessIndex, ProcessInfo};
-use leveloff_model::recording::StatedFacts;
+use leveloff_model::recording::{StatedFacts, Target};
 use leveloff_model::sample::{Event, Tick};
 use leveloff_model::training_counters::GrownTensors;
 
@@ -70,6 +70,14 @@ impl RunAnalysis {
             observer: Observer::new(),
             judge: Some(RunJudge::new(unit, stated)),
             ..RunAnalysis::of_machine()
+        }
+    }
+
+    /// Follows what was recorded, or is to be watched.
+    pub fn of_target(target: &Target, stated: &StatedFacts) -> RunAnalysis {
+        match target {
+            Target::System => RunAnalysis::of_machine(),
+            Target::Command(_) | Target::Attached(_) => RunAnalysis::new(XUnit::Step, stated),
         }
     }
 
@@ -173,6 +181,12 @@ impl RunAnalysis {
             true => whole.or(self.newest.as_ref()),
             false => self.newest.as_ref(),
         }
+    }
+
+    /// The last sample before processes left and memory was given back, as far as that has begun.
+    pub fn last_whole_moment(&self) -> Option<Moment> {
+        let whole = self.judge.as_ref().and_then(RunJudge::last_whole_sample);
+        whole.or(self.newest.as_ref()).map(Moment::of)
     }
 
     /// The curves up to the newest finished step. [`RunAnalysis::spans`] has the rest.
