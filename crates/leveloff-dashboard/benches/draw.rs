@@ -15,7 +15,7 @@ use leveloff_dashboard::chart::{self, Charset, ChartStyle};
 use leveloff_dashboard::dashboard::Dashboard;
 use leveloff_dashboard::draw;
 use leveloff_dashboard::event::{Event, Subject};
-use leveloff_dashboard::history::{Axis, History, Moment};
+use leveloff_dashboard::history::{Axis, CurvePoint, History};
 use leveloff_dashboard::theme::Look;
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::sample::Tick;
@@ -151,7 +151,7 @@ fn history_push(bencher: Bencher<'_, '_>) {
     let mut i = 0;
     bencher.bench_local(|| {
         i += 1;
-        history.push(Moment {
+        history.push(CurvePoint {
             t: Seconds(i as f64),
             step: Some((i / 2) as f64),
             memory: memory(i),

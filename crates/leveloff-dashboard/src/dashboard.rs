@@ -33,7 +33,7 @@ impl Dashboard {
     pub fn new(subject: Subject, stated: &StatedFacts, size: (u16, u16)) -> Dashboard {
         Dashboard {
             run: fresh(&subject, stated),
-            view: View::new(subject.mode),
+            view: View::default(),
             subject,
             stated: stated.clone(),
             frozen: None,
@@ -63,6 +63,9 @@ impl Dashboard {
     /// Called when all waiting events were taken, before drawing.
     pub fn settle(&mut self) {
         self.run.settle();
+        if let Some(frozen) = &mut self.frozen {
+            frozen.settle();
+        }
     }
 
     fn hear(&mut self, news: SourceNews) {
@@ -72,7 +75,10 @@ impl Dashboard {
                 self.frozen = None;
                 self.ended = None;
             }
-            SourceNews::Ended(how) => self.ended = Some(how),
+            SourceNews::Ended(how) => {
+                self.run.end();
+                self.ended = Some(how);
+            }
             SourceNews::Replaying(position) => self.replay = Some(position),
         }
     }

@@ -4,13 +4,13 @@
 //! `since` are what the parts share.
 
 mod bars;
+mod counters;
 pub(crate) mod findings;
 pub mod fleet;
 mod footer;
 mod growth;
 mod header;
 mod help;
-mod inside;
 mod log;
 mod process;
 mod ranks;

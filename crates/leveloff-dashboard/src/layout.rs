@@ -4,7 +4,6 @@
 use ratatui::layout::{Position, Rect};
 
 use crate::dashboard::Dashboard;
-use crate::table;
 
 /// Less than this cannot show a verdict, a curve and who grows.
 pub const LEAST: (u16, u16) = (60, 16);
@@ -57,7 +56,8 @@ impl Layout {
     pub fn of(dashboard: &Dashboard) -> Layout {
         let (columns, rows) = dashboard.size();
         let area = Rect::new(0, 0, columns, rows);
-        let ranks = table::ranks(dashboard.run()).len() as u16;
+        let account = dashboard.run().account();
+        let ranks = account.map_or(0, |account| account.ranks().len()) as u16;
         let rows = dashboard.rows();
         let selected = dashboard.view().table.selected;
         let chosen = rows.iter().position(|row| Some(row.key) == selected);

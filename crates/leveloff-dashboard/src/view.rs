@@ -5,7 +5,6 @@ use std::ops::Range;
 
 use leveloff_model::process::{ProcessIndex, Rank, Role};
 
-use crate::event::Mode;
 use crate::history::Axis;
 
 /// What the user looks at.
@@ -56,17 +55,17 @@ pub struct TableView {
 /// What rows are sorted by; the largest first, but for names.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Sort {
-    /// As a tree is read: launcher, trainer, workers.
+    /// By growth since the onset or the marker.
     #[default]
-    Role,
-    /// By true memory.
-    Memory,
-    /// By growth since the marker.
     Growth,
+    /// By memory.
+    Memory,
     /// By RSS.
     Rss,
     /// By CPU.
     Cpu,
+    /// By role: launcher, trainer, workers.
+    Role,
 }
 
 /// Processes that are shown as one row: a role, and of which rank if there are several.
@@ -128,26 +127,15 @@ pub enum Question {
     LeaveRun,
 }
 
-impl View {
-    /// What is looked at first: of a machine, who grows.
-    pub fn new(mode: Mode) -> View {
-        let mut view = View::default();
-        if mode == Mode::System {
-            view.table.sort = Sort::Growth;
-        }
-        view
-    }
-}
-
 impl Sort {
     /// The next one.
     pub fn next(self) -> Sort {
         match self {
-            Sort::Role => Sort::Memory,
-            Sort::Memory => Sort::Growth,
-            Sort::Growth => Sort::Rss,
+            Sort::Growth => Sort::Memory,
+            Sort::Memory => Sort::Rss,
             Sort::Rss => Sort::Cpu,
             Sort::Cpu => Sort::Role,
+            Sort::Role => Sort::Growth,
         }
     }
 

@@ -1,6 +1,6 @@
 //! A recording as CSV.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::{Display, Write as _};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -68,7 +68,7 @@ pub(crate) const PROCESS_COLUMNS: [&str; 44] = [
     "tensor_counts",
 ];
 
-/// What is counted inside and has its columns among the first; the rest of it stands to the right.
+/// Training counters whose columns are among the first; the others are further right.
 const LONG_KNOWN_INSIDE: [TrainingCounter; 2] =
     [TrainingCounter::Tensors, TrainingCounter::TensorBytes];
 
@@ -198,7 +198,7 @@ fn write_csv(
     let header = reader.header();
     let mut run = RunAnalysis::of_target(&header.target, &header.stated);
     // Rows since the last whole sample: they are part of the run only if it goes on.
-    let mut pending: VecDeque<Sample> = VecDeque::new();
+    let mut pending: Vec<Sample> = Vec::new();
     while let Some(tick) = reader.next_tick()? {
         for event in &tick.events {
             match event {
@@ -209,7 +209,7 @@ fn write_csv(
                     infos.remove(index);
                 }
                 Event::Gap(gap) if gap.subject == Subject::Recording => {
-                    damage.tell(&gap.text);
+                    damage.report(&gap.text);
                 }
                 Event::Exited(_) | Event::Mark(_) | Event::Software(_) | Event::Gap(_) => {}
             }
@@ -217,11 +217,11 @@ fn write_csv(
         if scope == ExportScope::Process {
             table.processes(&tick.sample, &infos)?;
         } else if run.take(&tick).is_some() {
-            pending.push_back(tick.sample);
-            let whole = run.last_whole_moment().and_then(|whole| whole.t);
-            while pending.front().is_some_and(|front| Some(front.t) <= whole)
-                && let Some(sample) = pending.pop_front()
-            {
+            pending.push(tick.sample);
+            if !run.is_whole() {
+                continue;
+            }
+            for sample in pending.drain(..) {
                 match scope {
                     ExportScope::Role => table.roles(&sample, &infos)?,
                     _ => table.tree(&sample)?,
@@ -240,10 +240,10 @@ struct Damage {
 }
 
 impl Damage {
-    /// So many are told one by one.
+    /// How many are reported one by one.
     const TOLD: u64 = 5;
 
-    fn tell(&mut self, text: &str) {
+    fn report(&mut self, text: &str) {
         self.found += 1;
         if self.found <= Damage::TOLD {
             notice(text);

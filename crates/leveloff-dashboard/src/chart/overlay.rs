@@ -243,7 +243,7 @@ impl Overlay<'_> {
     }
 
     fn ticks(&self) -> Vec<Ticks> {
-        let all = self.scene.run.event_ticks().all();
+        let all = self.scene.run.events().all();
         events::ticks(self.plot, self.scene.axis, all)
     }
 

@@ -3,13 +3,14 @@
 use std::ops::Range;
 
 use leveloff_classifier::observation::XUnit;
+use leveloff_classifier::run_analysis::{GrowthOrigin, RunAccount};
 use leveloff_model::units::Bytes;
 use leveloff_text::outlook::{Outlook, Spot};
 
 use super::ruler::Ruler;
 use crate::dashboard::Dashboard;
 use crate::history::{Axis, Column, Reach};
-use crate::run::{Marker, RunState};
+use crate::run::RunState;
 use crate::view::Window;
 
 /// Of growth, this share of what is shown is seen ahead,
@@ -44,7 +45,7 @@ pub(super) struct Scene<'a> {
     pub(super) outlook: Outlook,
     /// By when it must have levelled off.
     pub(super) level_by: Option<LevelBy>,
-    /// Since when growth is told, unless that is the beginning.
+    /// The user's marker.
     pub(super) marker: Option<f64>,
     /// What a sum of RSS says now, if it misleads.
     pub(super) rss: Option<Bytes>,
@@ -83,7 +84,7 @@ impl Scene<'_> {
             range,
             outlook,
             level_by,
-            marker: run.marker().and_then(|set| marker(set, axis, &whole)),
+            marker: run.account().and_then(|account| marker(account, axis)),
             rss: misleading_rss(run),
         })
     }
@@ -161,13 +162,13 @@ fn beyond(
         .fold(ahead * shown, f64::max)
 }
 
-/// The first marker is set by nobody, at the first sample.
-fn marker(marker: &Marker, axis: Axis, whole: &Range<f64>) -> Option<f64> {
-    let x = match axis {
-        Axis::Time => marker.t.0,
-        Axis::Steps => marker.step?.0 as f64,
-    };
-    (x > whole.start).then_some(x)
+fn marker(account: &RunAccount, axis: Axis) -> Option<f64> {
+    let since = account.since;
+    let moment = (since.origin == GrowthOrigin::Marker).then_some(since.moment)?;
+    match axis {
+        Axis::Time => moment.t.map(|t| t.0),
+        Axis::Steps => moment.count,
+    }
 }
 
 fn misleading_rss(run: &RunState) -> Option<Bytes> {

@@ -213,7 +213,7 @@ impl Dashboard {
         if let Some(frozen) = &mut self.frozen {
             frozen.set_marker();
         }
-        self.message = Some("growth is told since here".to_owned());
+        self.message = Some("growth counts from here".to_owned());
     }
 
     /// A replay is frozen by pausing it.
@@ -306,7 +306,7 @@ impl Dashboard {
     /// Opens what is chosen: the page of a process, the members of a group.
     pub(super) fn open(&mut self) {
         match self.view.table.selected {
-            Some(RowKey::Process(index)) if self.run().people().get(index).is_some() => {
+            Some(RowKey::Process(index)) if self.run().process(index).is_some() => {
                 self.view.page = Page::Process(index);
             }
             Some(RowKey::Group(_)) => self.expand(),

@@ -13,7 +13,6 @@ use super::text::{cut, padded, put, put_right, width};
 use crate::dashboard::Dashboard;
 use crate::event::{Mode, ReplayPosition};
 use crate::run::RunState;
-use crate::table;
 use crate::theme::{Look, Paint};
 
 /// Whose screen it is.
@@ -60,11 +59,11 @@ fn badge(dashboard: &Dashboard) -> Option<(String, Paint)> {
     if dashboard.is_frozen() {
         return Some((frozen(dashboard), Paint::Accent));
     }
-    if let Some(position) = dashboard.replay() {
-        return Some((replaying(position), Paint::Accent));
+    if let Some(how) = dashboard.ended() {
+        return Some((cut(&format!("ENDED {how}"), BADGE_MOST), Paint::Plain));
     }
-    match (dashboard.ended(), dashboard.subject().mode) {
-        (Some(how), _) => Some((cut(&format!("ENDED {how}"), BADGE_MOST), Paint::Plain)),
+    match (dashboard.replay(), dashboard.subject().mode) {
+        (Some(position), _) => Some((replaying(position), Paint::Accent)),
         (None, Mode::Follow) => Some(("FOLLOWING".to_owned(), Paint::Plain)),
         (None, _) => None,
     }
@@ -98,8 +97,9 @@ fn facts(dashboard: &Dashboard) -> Vec<String> {
     let Some(sample) = run.sample() else {
         return Vec::new();
     };
-    // A replay says where it is.
-    let time = dashboard.replay().is_none().then(|| clock(sample.t));
+    // The badge of a replay shows the time.
+    let is_replaying = dashboard.replay().is_some() && dashboard.ended().is_none();
+    let time = (!is_replaying).then(|| clock(sample.t));
     // A title may be all that is known of who it is.
     let who = who(run).filter(|who| *who != dashboard.subject().title);
     let step = step(run, sample);
@@ -118,18 +118,17 @@ fn facts(dashboard: &Dashboard) -> Vec<String> {
 }
 
 fn who(run: &RunState) -> Option<String> {
+    let account = run.account()?;
     if run.is_machine() {
-        return Some(format!("{} processes", run.shares().len()));
+        return Some(format!("{} processes", account.alive().count()));
     }
-    let ranks = table::ranks(run).len();
+    let ranks = account.ranks().len();
     if ranks > 1 {
         return Some(format!("{ranks} ranks"));
     }
-    let shares = run.shares();
-    let trainer = shares.iter().find(|share| share.role == Role::Trainer);
-    trainer
-        .or(shares.first())
-        .map(|share| format!("pid {}", share.pid))
+    let trainer = account.alive().find(|one| one.role == Role::Trainer);
+    let process = trainer.or_else(|| account.alive().next())?;
+    Some(format!("pid {}", process.pid))
 }
 
 fn step(run: &RunState, sample: &Sample) -> Option<String> {

@@ -1,7 +1,8 @@
-//! The processes: who holds how much, and who grows.
+//! The processes: how much each holds, and which grow.
 
 mod columns;
 
+use leveloff_classifier::run_analysis::RunAccount;
 use leveloff_model::process::Role;
 use leveloff_model::units::Bytes;
 use ratatui::buffer::Buffer;
@@ -9,8 +10,8 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use self::columns::{Column, Columns};
-use super::bars::{bar, sparkline};
-use super::since::{Stretch, clock, stretch};
+use super::bars::{bar, span, sparkline};
+use super::since::{clock, rate_now};
 use super::text::{left_aligned, padded, program, put, right_aligned};
 use crate::dashboard::Dashboard;
 use crate::layout::Layout;
@@ -26,11 +27,11 @@ struct Table<'a> {
     dashboard: &'a Dashboard,
     look: &'a Look,
     columns: Columns,
-    stretch: Stretch,
-    /// The memory of all.
-    whole: Bytes,
-    /// The largest growth, if anything grew.
+    account: Option<&'a RunAccount>,
+    /// The largest growth of a row.
     most: i64,
+    /// The most that any row moved: all trends are drawn to this scale.
+    trend_span: f64,
 }
 
 /// Draws them.
@@ -70,21 +71,21 @@ impl Table<'_> {
         rows: &[Row],
         columns: usize,
     ) -> Table<'a> {
-        let run = dashboard.run();
+        let account = dashboard.run().account();
         Table {
             dashboard,
             look,
-            columns: Columns::fit(rows, columns, stretch(run) != Stretch::Nothing),
-            stretch: stretch(run),
-            whole: run.shares().iter().map(|share| share.memory).sum(),
-            most: rows.iter().map(|row| row.growth.0).max().unwrap_or(0),
+            columns: Columns::fit(rows, columns, account),
+            account,
+            most: rows.iter().map(|row| row.growth().0).max().unwrap_or(0),
+            trend_span: rows.iter().map(|row| span(&row.trend)).fold(0.0, f64::max),
         }
     }
 
     fn headings(&self, rows: &[Row], layout: &Layout) -> Line<'static> {
         let mut text = left_aligned(&self.who_heading(rows, layout), self.columns.who);
         for &column in &self.columns.shown {
-            let name = self.marked(self.name(column), column.sort());
+            let name = self.marked(column.name(), column.sort());
             text.push(' ');
             text += &match column {
                 Column::Trend | Column::Share => left_aligned(&name, column.width()),
@@ -120,26 +121,20 @@ impl Table<'_> {
         }
     }
 
-    fn name(&self, column: Column) -> &'static str {
-        match column {
-            Column::Rate => self.stretch.heading(),
-            column => column.name(),
-        }
-    }
-
     fn line(&self, row: &Row) -> Line<'static> {
         let mut who = left_aligned(&who(row), self.columns.who);
         if self.is_expanded(row) {
             who = who.replacen('▸', "▾", 1);
         }
-        let strong = row.growth.0 > 0 && row.growth.0 == self.most;
+        let growth = row.growth().0;
+        let is_largest = growth > 0 && growth == self.most;
         let mut line = Line::from(Span::raw(who));
         for &column in &self.columns.shown {
             line.push_span(Span::raw(" "));
             let paint = match column {
                 Column::Trend | Column::Share => Paint::Accent,
-                Column::Growth | Column::Rate if strong => Paint::Strong,
-                Column::Growth | Column::Rate if row.growth.0 == 0 => Paint::Faint,
+                Column::Growth | Column::Rate if is_largest => Paint::Strong,
+                Column::Growth | Column::Rate if growth == 0 => Paint::Faint,
                 Column::Memory | Column::Growth | Column::Rate => Paint::Plain,
                 _ => Paint::Faint,
             };
@@ -162,10 +157,13 @@ impl Table<'_> {
         let unknown = || "–".to_owned();
         let amount = |bytes: Option<Bytes>| bytes.map_or_else(unknown, |bytes| bytes.to_string());
         let text = match column {
-            Column::Memory if row.is_estimate => format!("~{}", row.memory),
-            Column::Memory => row.memory.to_string(),
-            Column::Growth => row.growth.to_string(),
-            Column::Rate => self.stretch.rate(row.growth).unwrap_or_else(unknown),
+            Column::Memory if row.is_estimate => format!("~{}", row.memory.now),
+            Column::Memory => row.memory.now.to_string(),
+            Column::Growth => row.growth().to_string(),
+            Column::Rate => {
+                let rate = self.account.and_then(|run| rate_now(&row.memory, run));
+                rate.unwrap_or_else(unknown)
+            }
             Column::Rss => row.rss.to_string(),
             Column::Private => amount(row.private),
             Column::Gpu => amount(row.gpu),
@@ -174,13 +172,17 @@ impl Table<'_> {
                 .map_or_else(unknown, |percent| format!("{percent:.0} %")),
             Column::Age => clock(row.age),
             Column::Share => return self.share(row),
-            Column::Trend => return left_aligned(&sparkline(&row.sparkline), column.width()),
+            Column::Trend => {
+                let trend = sparkline(&row.trend, self.trend_span);
+                return left_aligned(&trend, column.width());
+            }
         };
         right_aligned(&text, column.width())
     }
 
     fn share(&self, row: &Row) -> String {
-        let share = row.memory.0 as f64 / self.whole.0.max(1) as f64;
+        let whole = self.account.map_or(0, |run| run.memory.now.0).max(1);
+        let share = row.memory.now.0 as f64 / whole as f64;
         let percent = format!("{:.0} %", share * 100.0);
         format!(
             "{}{}",
@@ -191,7 +193,7 @@ impl Table<'_> {
 
     fn nothing(&self) -> Line<'static> {
         let filter = &self.dashboard.view().table.filter;
-        let text = match (self.dashboard.run().sample(), filter.is_empty()) {
+        let text = match (self.account, filter.is_empty()) {
             (None, _) => String::new(),
             (Some(_), true) => "  no process is left".to_owned(),
             (Some(_), false) => format!("  no process has \"{filter}\"; esc shows all"),
@@ -233,7 +235,7 @@ fn plural(role: Role) -> String {
 
 /// The command line or, of a group, what misleads about it.
 fn command(row: &Row) -> String {
-    let misleads = row.processes > 1 && row.rss.0 > 2 * row.memory.0;
+    let misleads = row.processes > 1 && row.rss.0 > 2 * row.memory.now.0;
     if misleads {
         format!("counted {} by RSS: they share pages", row.rss)
     } else {

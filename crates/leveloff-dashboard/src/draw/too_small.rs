@@ -22,8 +22,8 @@ pub fn draw(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer)
             look.badge(Paint::from(verdict.verdict)),
         ));
     }
-    if let Some(sample) = run.sample() {
-        lines.push(Line::raw(format!("holds {}", sample.tree().total)));
+    if let Some(account) = run.account() {
+        lines.push(Line::raw(format!("holds {}", account.memory.now)));
     }
     let (wide, high) = LEAST;
     let needs = format!(

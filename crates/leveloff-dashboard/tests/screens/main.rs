@@ -10,6 +10,7 @@
 mod any_size;
 mod cases;
 mod colours;
+mod ends_and_growth;
 mod fleet;
 mod pages;
 mod scene;

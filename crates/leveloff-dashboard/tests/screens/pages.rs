@@ -1,9 +1,10 @@
 //! Pages, prompts, and views that stand still or play.
 
 use crossterm::event::KeyCode;
+use leveloff_classifier::run_analysis::GrowthOrigin;
 use leveloff_dashboard::event::{Event, Mode, ReplayPosition, SourceNews};
 use leveloff_dashboard::theme::Look;
-use leveloff_model::units::{Seconds, Step};
+use leveloff_model::units::Seconds;
 
 use crate::cases::{cast, leak, ranks, story_at};
 use crate::scene::Scene;
@@ -70,7 +71,7 @@ fn a_filter_is_typed_and_shown() {
     assert!(typing.contains("show processes with: load"), "{typing}");
     scene.key(KeyCode::Enter);
     let kept = screen(&mut scene.dashboard, &Default::default(), size).to_string();
-    assert!(kept.contains("WHO ▾ \"load\""), "{kept}");
+    assert!(kept.contains("WHO \"load\""), "{kept}");
     assert!(!kept.contains("▸ compile workers"), "{kept}");
     scene.press("/zz\n");
     let nothing = screen(&mut scene.dashboard, &Default::default(), size).to_string();
@@ -92,26 +93,33 @@ fn leaving_a_command_asks() {
 }
 
 #[test]
-fn growth_is_told_since_the_first_step_until_the_user_moves_the_marker() {
+fn growth_counts_from_the_first_step_until_the_user_sets_a_marker() {
     let mut scene = Scene::new(cast(|step| 4000.0 + step));
     scene.tells_steps = false;
     scene.play(0..5);
-    let marker = |scene: &Scene| scene.dashboard.run().marker().unwrap().step;
-    assert_eq!(marker(&scene), None);
+    let since = |scene: &Scene| {
+        let since = scene.dashboard.run().account().unwrap().since;
+        (since.origin, since.moment.count)
+    };
+    assert_eq!(since(&scene).1, None);
     scene.tells_steps = true;
     scene.play(5..20);
-    assert_eq!(marker(&scene), Some(Step(5)));
+    assert_eq!(since(&scene).1, Some(5.0));
     scene.press("m");
     scene.play(20..25);
-    assert_eq!(marker(&scene), Some(Step(19)));
+    assert_eq!(since(&scene), (GrowthOrigin::Marker, Some(19.0)));
+    let shown = screen(&mut scene.dashboard, &Look::default(), (80, 24)).to_string();
+    assert!(
+        shown.contains("+5.0 MiB since the marker (step 19)"),
+        "{shown}"
+    );
 }
 
 #[test]
 fn what_a_run_held_stays_when_it_has_ended() {
     let mut scene = story_at(300);
     scene.end(301);
-    let news = SourceNews::Ended("the run ended".to_owned());
-    scene.dashboard.on(Event::Source(news));
+    scene.ended();
     check("ended", scene.dashboard);
 }
 
@@ -181,8 +189,7 @@ fn a_run_that_ended_promises_nothing() {
         |scene: &mut Scene| screen(&mut scene.dashboard, &Look::default(), (80, 24)).to_string();
     assert!(shown(&mut scene).contains("decided about step"));
     scene.end(61);
-    let news = SourceNews::Ended("the run ended".to_owned());
-    scene.dashboard.on(Event::Source(news));
+    scene.ended();
     let after = shown(&mut scene);
     assert!(
         after.contains("it ended before that could be decided"),

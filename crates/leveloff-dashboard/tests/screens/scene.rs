@@ -1,8 +1,9 @@
 //! A made-up run: who takes part, and how much each holds at each step.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use leveloff_classifier::run_analysis::RunAnalysis;
 use leveloff_dashboard::dashboard::Dashboard;
-use leveloff_dashboard::event::{Event, Mode, Subject};
+use leveloff_dashboard::event::{Event, Mode, SourceNews, Subject};
 use leveloff_model::process::{
     Pid, ProcessIndex, ProcessInfo, ProcessKey, ProcessState, Rank, Role, StartTicks,
 };
@@ -25,6 +26,9 @@ pub struct Actor {
     pub command: &'static str,
     pub holds: Box<dyn Fn(f64) -> f64>,
     pub shares: f64,
+    /// What it had from its parent when it was forked, in MiB: all that is known before PSS is read.
+    pub inherits: f64,
+    pub is_alive: bool,
     /// Whether its PSS could be read.
     pub is_read: bool,
 }
@@ -32,6 +36,8 @@ pub struct Actor {
 /// How the run goes.
 pub struct Scene {
     pub dashboard: Dashboard,
+    /// The analysis of the same ticks, to compare the screen with.
+    pub analysis: RunAnalysis,
     pub actors: Vec<Actor>,
     pub tells_steps: bool,
     pub tensors: Option<fn(f64) -> u64>,
@@ -41,6 +47,8 @@ pub struct Scene {
     /// Steps between evaluations.
     pub evaluates_every: Option<u64>,
     pub seconds_a_step: f64,
+    /// Seconds between the begin of a step and its sample.
+    pub delay: f64,
     ticks: u64,
 }
 
@@ -53,12 +61,18 @@ impl Actor {
             command: command_of(role),
             holds: Box::new(holds),
             shares: 0.0,
+            inherits: 0.0,
+            is_alive: true,
             is_read: true,
         }
     }
 
     pub fn sharing(self, shares: f64) -> Actor {
-        Actor { shares, ..self }
+        Actor {
+            shares,
+            inherits: shares,
+            ..self
+        }
     }
 
     pub fn of_rank(self, rank: u32) -> Actor {
@@ -97,7 +111,7 @@ impl Actor {
             state: ProcessState::Sleeping,
             anon,
             file: bytes(40.0),
-            inherited: bytes(self.shares),
+            inherited: bytes(self.inherits),
             threads: 12,
             fds: Some(64),
             cpu: CpuMillis((t * 900.0) as u64),
@@ -130,6 +144,10 @@ impl Scene {
         };
         Scene {
             dashboard: Dashboard::new(subject, &StatedFacts::default(), (80, 24)),
+            analysis: match mode {
+                Mode::System => RunAnalysis::of_machine(),
+                _ => RunAnalysis::default(),
+            },
             actors,
             tells_steps: true,
             tensors: None,
@@ -137,6 +155,7 @@ impl Scene {
             limit_gib: None,
             evaluates_every: None,
             seconds_a_step: 5.4,
+            delay: 0.0,
             ticks: 0,
         }
     }
@@ -159,9 +178,29 @@ impl Scene {
         for step in steps {
             let events = self.events(step);
             let tick = self.tick(step, events);
-            self.dashboard.on(Event::Tick(Box::new(tick)));
-            self.ticks += 1;
+            self.send(tick);
         }
+        self.dashboard.settle();
+    }
+
+    fn send(&mut self, tick: Tick) {
+        self.analysis.take(&tick);
+        self.dashboard.on(Event::Tick(Box::new(tick)));
+        self.ticks += 1;
+    }
+
+    /// This process exits between two ticks.
+    pub fn exit(&mut self, n: usize, step: u64) {
+        self.actors[n].is_alive = false;
+        let tick = self.tick(step, vec![Happened::Exited(ProcessIndex(n as u32))]);
+        self.send(tick);
+    }
+
+    /// No more ticks come.
+    pub fn ended(&mut self) {
+        self.analysis.end();
+        let news = SourceNews::Ended("the run ended".to_owned());
+        self.dashboard.on(Event::Source(news));
         self.dashboard.settle();
     }
 
@@ -170,7 +209,7 @@ impl Scene {
         let gone = (0..self.actors.len()).map(|n| Happened::Exited(ProcessIndex(n as u32)));
         let mut tick = self.tick(step, gone.collect());
         tick.sample.processes.clear();
-        self.dashboard.on(Event::Tick(Box::new(tick)));
+        self.send(tick);
         self.dashboard.settle();
     }
 
@@ -182,7 +221,7 @@ impl Scene {
             text: text.to_owned(),
         };
         let tick = self.tick(step, vec![Happened::Gap(gap)]);
-        self.dashboard.on(Event::Tick(Box::new(tick)));
+        self.send(tick);
         self.dashboard.settle();
     }
 
@@ -242,10 +281,13 @@ impl Scene {
     }
 
     fn tick(&self, step: u64, events: Vec<Happened>) -> Tick {
-        let (x, t) = (step as f64, step as f64 * self.seconds_a_step);
+        let x = step as f64;
+        let t = x * self.seconds_a_step + self.delay;
         let readings = self.actors.iter().enumerate();
-        let processes: Vec<ProcessReading> =
-            readings.map(|(n, actor)| actor.reading(n, x, t)).collect();
+        let processes: Vec<ProcessReading> = readings
+            .filter(|(_, actor)| actor.is_alive)
+            .map(|(n, actor)| actor.reading(n, x, t))
+            .collect();
         Tick {
             events,
             sample: Sample {

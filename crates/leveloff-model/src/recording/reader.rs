@@ -31,7 +31,7 @@ pub struct RecordingReader<R> {
     end: Option<End>,
 }
 
-/// Everything said so far.
+/// The state after the lines read so far.
 #[derive(Debug, Default)]
 struct State {
     progress: Progress,
@@ -42,7 +42,7 @@ struct State {
     ceiling: Option<Ceiling>,
 }
 
-/// The largest line that is believed. A tick of 10,000 processes is about 1 MB.
+/// The longest line that is read. A tick of 10,000 processes is about 1 MB.
 const LINE_LIMIT: usize = 64 << 20;
 
 impl<R: BufRead> RecordingReader<R> {
@@ -78,12 +78,12 @@ impl<R: BufRead> RecordingReader<R> {
         Ok(reader)
     }
 
-    /// What the recording says of itself.
+    /// The header.
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// How it ended; known once the ticks are through, `None` if the recorder was killed or runs.
+    /// How it ended: known after the last tick. `None` if the recorder was killed, or still runs.
     pub fn end(&self) -> Option<&End> {
         self.end.as_ref()
     }
@@ -186,7 +186,7 @@ impl State {
 
     fn apply(&mut self, row: &mut SampleRow) {
         if let Some(alive) = &row.alive {
-            self.begin_anew(alive);
+            self.start_over(alive);
         }
         let progress = &mut self.progress;
         set_with(&mut progress.step, row.step, Step);
@@ -235,9 +235,8 @@ impl State {
         })
     }
 
-    /// The writer lost track of what the file says, and says everything again: what it does not
-    /// say is not known any more.
-    fn begin_anew(&mut self, alive: &[u32]) {
+    /// After a failed write the writer repeats the whole state: what it does not repeat is no longer known.
+    fn start_over(&mut self, alive: &[u32]) {
         let processes = std::mem::take(&mut self.processes);
         let mappings = self.mappings.take();
         *self = State {
@@ -341,7 +340,7 @@ fn apply_cgroup(cgroup: &mut CgroupReading, changes: &CgroupChange) {
     set_with(&mut cgroup.oom_kills, changes.oom_kills, |kills| kills);
 }
 
-/// The version decides before anything else is believed: a later format may change every field.
+/// Checks the version before all other fields: a later format may change every one of them.
 fn header(line: &[u8]) -> Result<Header, RecordingError> {
     let value: serde_json::Value =
         serde_json::from_slice(line).map_err(|_| RecordingError::NotARecording)?;

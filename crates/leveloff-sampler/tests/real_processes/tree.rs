@@ -27,7 +27,7 @@ fn number(word: &str) -> i32 {
 }
 
 #[test]
-fn children_that_come_are_found_and_those_that_go_are_told() {
+fn new_children_are_found_and_exits_are_reported() {
     let mut python = PythonChild::start(
         r#"
 say("alone"); wait()
@@ -64,7 +64,7 @@ say("done"); wait()
 }
 
 #[test]
-fn a_member_whose_parent_dies_stays_a_member() {
+fn a_member_whose_parent_exits_stays_a_member() {
     let mut python = PythonChild::start(
         r#"
 reader, writer = os.pipe()
@@ -266,7 +266,7 @@ say(child); wait()
 }
 
 #[test]
-fn zombies_and_stopped_processes_are_told_apart() {
+fn zombies_and_stopped_processes_are_distinguished() {
     let mut python = PythonChild::start(
         r#"
 zombie = os.fork()
@@ -305,7 +305,7 @@ say("ended")
 }
 
 #[test]
-fn descriptors_of_a_dead_process_never_speak_for_its_successor() {
+fn descriptors_of_an_exited_process_never_read_its_successor() {
     let mut python = PythonChild::start("say('here'); wait()");
     python.read_line();
     let root = ProcRoot::live();

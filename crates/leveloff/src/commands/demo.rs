@@ -113,7 +113,7 @@ fn watch(
         summary,
         account,
         ended,
-        is_short: ended.was_asked || steps < pattern.steps,
+        is_short: ended.was_stopped || steps < pattern.steps,
     })
 }
 

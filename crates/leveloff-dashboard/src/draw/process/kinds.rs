@@ -3,7 +3,7 @@
 use leveloff_model::units::Bytes;
 use ratatui::text::{Line, Span};
 
-use super::{Known, LABEL, age};
+use super::{LABEL, ProcessPage, age};
 use crate::draw::bars::bar;
 use crate::draw::text::{left_aligned, right_aligned};
 use crate::theme::{Look, Paint};
@@ -18,8 +18,8 @@ struct Parts {
 }
 
 /// One line for what they add up to, and one for each kind that there is any of.
-pub(super) fn lines(known: &Known, look: &Look, columns: usize) -> Vec<Line<'static>> {
-    let parts = known.mapped().unwrap_or_else(|| known.counted());
+pub(super) fn lines(page: &ProcessPage, look: &Look, columns: usize) -> Vec<Line<'static>> {
+    let parts = page.mapped().unwrap_or_else(|| page.counted());
     let all: Bytes = parts.kinds.iter().map(|(_, amount)| *amount).sum();
     let mut lines = vec![Line::from_iter([
         Span::styled(left_aligned("kinds", LABEL), look.style(Paint::Heading)),
@@ -40,7 +40,7 @@ pub(super) fn lines(known: &Known, look: &Look, columns: usize) -> Vec<Line<'sta
     lines
 }
 
-impl Known<'_> {
+impl ProcessPage<'_> {
     /// By mapping, which is read of the largest process now and then.
     fn mapped(&self) -> Option<Parts> {
         let mappings = self.sample.mappings.as_ref();
@@ -53,7 +53,7 @@ impl Known<'_> {
         })
     }
 
-    /// By what every sample tells.
+    /// By what every sample reads.
     fn counted(&self) -> Parts {
         let files = self.reading.file;
         let share = self.share;

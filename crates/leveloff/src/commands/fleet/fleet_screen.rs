@@ -1,4 +1,4 @@
-//! The fleet on a screen, looked at again and again.
+//! The fleet on a screen that is refreshed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,53 +18,53 @@ use crate::args::FleetArgs;
 use crate::screen_thread::Inputs;
 use crate::screen_thread::appearance;
 
-/// How long a look that has come may wait to be drawn.
+/// How long a new result may wait to be drawn.
 const PACE: Duration = Duration::from_millis(250);
 
 /// Keys that wait.
 const WAITING: usize = 64;
 
-/// What comes from whoever looks.
+/// Messages of the thread that fetches.
 enum News {
-    Looking,
-    Looked(Box<Result<Fleet, String>>),
+    Fetching,
+    Fetched(Box<Result<Fleet, String>>),
 }
 
-/// Shows the fleet until the user leaves; what was seen last.
+/// Shows the fleet until the user leaves; returns the last one.
 pub(crate) fn watch(survey: Survey, args: &FleetArgs) -> Result<Option<Fleet>> {
     let look = appearance(&args.appearance.choice(), "leveloff fleet")?;
-    let (news, heard) = sync_channel(2);
-    let (now, asked) = sync_channel(1);
+    let (news, received) = sync_channel(2);
+    let (now, requested) = sync_channel(1);
     let every = args.every;
-    // It is left alone in the end: a request that nobody waits for any more must not keep the screen.
+    // The thread is not joined: a pending request must not delay the end.
     std::thread::Builder::new()
         .name("survey".to_owned())
-        .spawn(move || look_again_and_again(&survey, every, &news, &asked))
-        .context("cannot start a thread that looks")?;
-    perform(look, &heard, &now).context("the terminal is gone")
+        .spawn(move || fetch_repeatedly(&survey, every, &news, &requested))
+        .context("cannot start a thread")?;
+    show(look, &received, &now).context("the terminal is gone")
 }
 
-fn look_again_and_again(
+fn fetch_repeatedly(
     survey: &Survey,
     every: Duration,
     news: &SyncSender<News>,
-    asked: &Receiver<()>,
+    requested: &Receiver<()>,
 ) {
     loop {
-        let told = news.send(News::Looking).and_then(|()| {
+        let sent = news.send(News::Fetching).and_then(|()| {
             let looked = survey.look().map_err(|error| format!("{error:#}"));
-            news.send(News::Looked(Box::new(looked)))
+            news.send(News::Fetched(Box::new(looked)))
         });
-        let waited = asked.recv_timeout(every);
-        if told.is_err() || waited == Err(RecvTimeoutError::Disconnected) {
+        let waited = requested.recv_timeout(every);
+        if sent.is_err() || waited == Err(RecvTimeoutError::Disconnected) {
             return;
         }
     }
 }
 
-fn perform(
+fn show(
     look: Look,
-    heard: &Receiver<News>,
+    received: &Receiver<News>,
     now: &SyncSender<()>,
 ) -> std::io::Result<Option<Fleet>> {
     let mut view = FleetView::default();
@@ -73,10 +73,10 @@ fn perform(
     let mut screen = Screen::enter()?;
     let inputs = Inputs::start(events, Arc::clone(&is_leaving))?;
     loop {
-        for news in heard.try_iter() {
+        for news in received.try_iter() {
             match news {
-                News::Looking => view.looking(),
-                News::Looked(looked) => view.show(*looked),
+                News::Fetching => view.looking(),
+                News::Fetched(looked) => view.show(*looked),
             }
         }
         screen.draw(|frame| draw(&view, &look, frame))?;
@@ -90,7 +90,7 @@ fn perform(
             _ => FleetWish::Stay,
         };
         match wish {
-            // One that is asked for already is enough.
+            // One pending request is enough.
             FleetWish::Look => drop(now.try_send(())),
             FleetWish::Leave => break,
             FleetWish::Stay if is_leaving.load(Ordering::Relaxed) => break,

@@ -2,8 +2,8 @@
 
 use leveloff_model::training_counters::TrainingCounter;
 
-use super::book::Book;
-use super::jury::Jury;
+use super::run_series::RunSeries;
+use super::series_judgements::SeriesJudgements;
 use crate::judge::{Before, Prior, Quantity};
 use crate::observation::XUnit;
 use crate::units::{Amount, X};
@@ -13,7 +13,7 @@ use crate::verdict::{Because, Grade, Judgement, Shape, Subject, Verdict};
 /// same. Tensors that rise with memory leave only caches: of the healthy warmups that last this
 /// long, about a third.
 const CACHES_AMONG_WARMUPS: f64 = 1.0 / 3.0;
-/// Places at which two series are compared.
+/// JointSamples at which two series are compared.
 const COMPARED_AT: u32 = 12;
 /// Two series that correlate so well rise together.
 const RISE_TOGETHER: f64 = 0.95;
@@ -21,22 +21,26 @@ const RISE_TOGETHER: f64 = 0.95;
 /// a garbage collector works on rises too for a while, but not straight.
 const STRAIGHT: f64 = 0.98;
 
-/// What is said of growing memory when the tensors in it rise straight, and have done so for longer
+/// The judgement of growing memory when the tensors in it rise straight, and have done so for longer
 /// than caches do.
-pub(super) fn held_references(book: &Book, jury: &Jury, unit: XUnit) -> Option<Judgement> {
-    let memory = jury.memory();
-    let tensors = jury.of_subject(Subject::Counter(TrainingCounter::Tensors))?;
+pub(super) fn held_references(
+    series: &RunSeries,
+    judgements: &SeriesJudgements,
+    unit: XUnit,
+) -> Option<Judgement> {
+    let memory = judgements.memory();
+    let tensors = judgements.of_subject(Subject::Counter(TrainingCounter::Tensors))?;
     tensors.verdict.grade()?;
     let (X(onset), (_, X(now))) = (tensors.onset_x?, tensors.span?);
-    let places = Places::between(book, TrainingCounter::Tensors, onset, now);
+    let samples = JointSamples::between(series, TrainingCounter::Tensors, onset, now);
     let caches_last =
         Prior::of(unit, Quantity::Memory).decision_age(Before::Warmup, CACHES_AMONG_WARMUPS);
     let raises = memory.verdict == Verdict::WarmingUp
         && memory.because != Because::FirstEpoch
         && now - onset >= caches_last
-        && book.memory.growth_since(onset, now) >= memory.material.0
-        && places.are_straight()
-        && places.rise_together();
+        && series.memory.growth_since(onset, now) >= memory.material.0
+        && samples.are_straight()
+        && samples.rise_together();
     raises.then(|| Judgement {
         verdict: Verdict::Leak(Grade::Early),
         shape: match memory.shape {
@@ -44,7 +48,7 @@ pub(super) fn held_references(book: &Book, jury: &Jury, unit: XUnit) -> Option<J
             shape => shape,
         },
         onset_x: Some(X(onset)),
-        onset_level: book.memory.value_at(onset).map(Amount),
+        onset_level: series.memory.value_at(onset).map(Amount),
         because: Because::Outlived,
         decided_at_x: Some(X(onset + caches_last)),
         decide_by: None,
@@ -53,53 +57,62 @@ pub(super) fn held_references(book: &Book, jury: &Jury, unit: XUnit) -> Option<J
 }
 
 /// Whether live tensors rise with memory since `onset`.
-pub(super) fn tensors_rise_with_memory(book: &Book, jury: &Jury, onset: f64) -> bool {
-    let Some(tensors) = jury.of_subject(Subject::Counter(TrainingCounter::Tensors)) else {
+pub(super) fn tensors_rise_with_memory(
+    series: &RunSeries,
+    judgements: &SeriesJudgements,
+    onset: f64,
+) -> bool {
+    let Some(tensors) = judgements.of_subject(Subject::Counter(TrainingCounter::Tensors)) else {
         return false;
     };
     let grows = matches!(tensors.verdict, Verdict::WarmingUp | Verdict::Leak(_));
-    grows && rises_with_memory(book, TrainingCounter::Tensors, onset, book.x)
+    grows && rises_with_memory(series, TrainingCounter::Tensors, onset, series.x)
 }
 
 /// Whether something that is counted inside rises with memory from one x to another.
-pub(super) fn rises_with_memory(book: &Book, fact: TrainingCounter, from: f64, to: f64) -> bool {
-    Places::between(book, fact, from, to).rise_together()
+pub(super) fn rises_with_memory(
+    series: &RunSeries,
+    fact: TrainingCounter,
+    from: f64,
+    to: f64,
+) -> bool {
+    JointSamples::between(series, fact, from, to).rise_together()
 }
 
-/// Memory and something counted inside at evenly spaced places.
-struct Places(Vec<Place>);
+/// Memory and something counted inside at evenly spaced x.
+struct JointSamples(Vec<JointSample>);
 
 #[derive(Clone, Copy)]
-struct Place {
+struct JointSample {
     x: f64,
     memory: f64,
     counted: f64,
 }
 
-impl Places {
-    fn between(book: &Book, fact: TrainingCounter, from: f64, to: f64) -> Places {
-        let counted = book.counters.track(fact);
+impl JointSamples {
+    fn between(series: &RunSeries, fact: TrainingCounter, from: f64, to: f64) -> JointSamples {
+        let counted = series.counters.track(fact);
         let from = from.max(counted.began_at().unwrap_or(from));
-        let place = |place: u32| {
-            let x = from + (to - from) * f64::from(place) / f64::from(COMPARED_AT);
-            Some(Place {
+        let sample = |sample: u32| {
+            let x = from + (to - from) * f64::from(sample) / f64::from(COMPARED_AT);
+            Some(JointSample {
                 x,
-                memory: book.memory.value_at(x)?,
+                memory: series.memory.value_at(x)?,
                 counted: counted.value_at(x)?,
             })
         };
-        Places((1..=COMPARED_AT).filter_map(place).collect())
+        JointSamples((1..=COMPARED_AT).filter_map(sample).collect())
     }
 
     fn rise_together(&self) -> bool {
-        self.correlate(|place| (place.memory, place.counted)) >= RISE_TOGETHER
+        self.correlate(|sample| (sample.memory, sample.counted)) >= RISE_TOGETHER
     }
 
     fn are_straight(&self) -> bool {
-        self.correlate(|place| (place.x, place.counted)) >= STRAIGHT
+        self.correlate(|sample| (sample.x, sample.counted)) >= STRAIGHT
     }
 
-    fn correlate(&self, pair: impl Fn(&Place) -> (f64, f64)) -> f64 {
+    fn correlate(&self, pair: impl Fn(&JointSample) -> (f64, f64)) -> f64 {
         let pairs: Vec<(f64, f64)> = self.0.iter().map(pair).collect();
         correlation(&pairs).unwrap_or(0.0)
     }

@@ -5,7 +5,7 @@ use leveloff_model::units::Bytes;
 
 use super::{Case, amount, count};
 use crate::finding::{Finding, Growth, NativeEvidence, Retention, TensorGrowth};
-use crate::run::held::{rises_with_memory, tensors_rise_with_memory};
+use crate::run::held_references::{rises_with_memory, tensors_rise_with_memory};
 use crate::verdict::{Subject, Verdict};
 
 /// A count that moves less than this share is level.
@@ -34,7 +34,7 @@ pub(super) fn cause(case: &Case) -> Option<Finding> {
 
 fn growing_cause(case: &Case) -> Option<Finding> {
     let growth = case.memory_growth()?;
-    if case.teller_growth(case.onset, case.now) < MOSTLY_THE_COUNTING_PROCESS * growth {
+    if case.counting_process_growth(case.onset, case.now) < MOSTLY_THE_COUNTING_PROCESS * growth {
         return None;
     }
     let counts = Counts::of(case);
@@ -46,9 +46,9 @@ fn growing_cause(case: &Case) -> Option<Finding> {
 
 /// Page-locked host memory has much of the growth, or grows on its own.
 pub(super) fn pinned(case: &Case) -> Option<Finding> {
-    let track = case.book.counters.track(TrainingCounter::Pinned);
+    let track = case.series.counters.track(TrainingCounter::Pinned);
     let judgement = case
-        .jury
+        .judgements
         .of_subject(Subject::Counter(TrainingCounter::Pinned));
     let leaks = judgement.filter(|judgement| judgement.verdict.grade().is_some());
     let onset = leaks
@@ -87,7 +87,10 @@ impl Counts {
     fn of(case: &Case) -> Counts {
         let grown = |fact| Grown::of(case, fact);
         let on_devices = |bytes: Grown| {
-            let devices = case.book.counters.track(TrainingCounter::DeviceTensorBytes);
+            let devices = case
+                .series
+                .counters
+                .track(TrainingCounter::DeviceTensorBytes);
             Grown {
                 by: bytes.by - devices.growth_since(bytes.from, bytes.to),
                 ..bytes
@@ -106,26 +109,26 @@ impl Counts {
 impl Grown {
     /// Since the onset, as far as it was counted; `None` if that is not far enough.
     fn of(case: &Case, fact: TrainingCounter) -> Option<Grown> {
-        let told = case.book.counters.told(fact)?;
-        let (from, to) = (told.from.max(case.onset), told.to.min(case.now));
+        let counted = case.series.counters.counted(fact)?;
+        let (from, to) = (counted.from.max(case.onset), counted.to.min(case.now));
         let covers = to - from >= COVERS * (case.now - case.onset);
         covers.then(|| Grown {
             from,
             to,
             by: Grown::counted(case, fact, from, to),
-            memory: case.teller_growth(from, to),
+            memory: case.counting_process_growth(from, to),
         })
     }
 
     /// By the counts themselves where a stretch begins and ends with one; a curve is an approximation.
     fn counted(case: &Case, fact: TrainingCounter, from: f64, to: f64) -> f64 {
-        let track = case.book.counters.track(fact);
-        let told = case.book.counters.told(fact);
-        let start = match told.is_some_and(|told| told.from >= from) {
+        let track = case.series.counters.track(fact);
+        let counted = case.series.counters.counted(fact);
+        let start = match counted.is_some_and(|counted| counted.from >= from) {
             true => track.first(),
             false => track.value_at(from).unwrap_or(track.first()),
         };
-        let end = match told.is_some_and(|told| told.to <= to) {
+        let end = match counted.is_some_and(|counted| counted.to <= to) {
             true => track.newest(),
             false => track.value_at(to).unwrap_or(track.newest()),
         };
@@ -146,7 +149,7 @@ impl Grown {
     }
 
     fn rises_with_memory(&self, case: &Case, fact: TrainingCounter) -> bool {
-        rises_with_memory(case.book, fact, self.from, self.to)
+        rises_with_memory(case.series, fact, self.from, self.to)
     }
 }
 
@@ -154,7 +157,7 @@ fn held_references(case: &Case, tensors: TensorGrowth, grown: &Grown) -> Finding
     Finding::HeldReferences {
         tensors,
         memory: grown.memory(case),
-        grown: case.book.counters.grown().to_vec(),
+        grown: case.series.counters.grown().to_vec(),
     }
 }
 
@@ -165,7 +168,7 @@ fn more_tensors(case: &Case, counts: &Counts) -> Option<Finding> {
         more: tensors.by.round() as i64,
         more_per_x: tensors.per_x(),
     };
-    tensors_rise_with_memory(case.book, case.jury, case.onset)
+    tensors_rise_with_memory(case.series, case.judgements, case.onset)
         .then(|| held_references(case, growth, &tensors))
 }
 
@@ -175,7 +178,7 @@ fn larger_tensors(case: &Case, counts: &Counts) -> Option<Finding> {
     let explains = bytes.share() >= EXPLAINS;
     let growth = TensorGrowth::Size {
         more: amount(bytes.by),
-        tensors: count(case.book.counters.tensors().newest()),
+        tensors: count(case.series.counters.tensors().newest()),
     };
     (explains && bytes.rises_with_memory(case, TrainingCounter::TensorBytes))
         .then(|| held_references(case, growth, &bytes))
@@ -220,7 +223,7 @@ fn malloc_in_use(case: &Case, counts: &Counts, used: &Grown) -> NativeEvidence {
 
 fn malloc_retention(case: &Case, used: &Grown, kept: &Grown) -> Finding {
     let in_use = case
-        .book
+        .series
         .counters
         .track(TrainingCounter::MallocUsed)
         .newest();
@@ -257,7 +260,7 @@ fn by_tensors_alone(case: &Case, counts: &Counts) -> Option<Finding> {
     if let Some(found) = python_objects(case, counts) {
         return Some(found);
     }
-    let track = case.book.counters.tensors();
+    let track = case.series.counters.tensors();
     let (tensors, memory) = (count(track.newest()), counted.memory(case));
     let varies = track.swing() > TENSORS_VARY * track.newest().max(1.0);
     Some(match varies {
@@ -275,16 +278,16 @@ fn by_tensors_alone(case: &Case, counts: &Counts) -> Option<Finding> {
 
 /// Live tensors that do not rise, where they are counted.
 fn level_tensors(case: &Case, counts: &Counts) -> Option<u64> {
-    let tensors = || count(case.book.counters.tensors().newest());
+    let tensors = || count(case.series.counters.tensors().newest());
     counts.tensors.is_some().then(tensors)
 }
 
 /// Tensors become more, though not enough to explain the growth.
 fn tensors_pile_up(case: &Case, counts: &Counts) -> bool {
-    let tensors = case.book.counters.tensors();
+    let tensors = case.series.counters.tensors();
     let more = counts.tensors.map_or(0.0, |tensors| tensors.by);
     let leak = case
-        .jury
+        .judgements
         .of_subject(Subject::Counter(TrainingCounter::Tensors))
         .is_some_and(|tensors| matches!(tensors.verdict, Verdict::Leak(_)));
     leak || (more > LEVEL * tensors.newest() && more > 0.5 * tensors.swing())
@@ -292,6 +295,10 @@ fn tensors_pile_up(case: &Case, counts: &Counts) -> bool {
 
 /// What a `malloc_trim` returned, if that is much.
 fn trimmed(case: &Case) -> Option<Bytes> {
-    let back = case.book.counters.track(TrainingCounter::Trimmed).newest();
+    let back = case
+        .series
+        .counters
+        .track(TrainingCounter::Trimmed)
+        .newest();
     (back > 0.0 && back >= case.material()).then(|| amount(back))
 }

@@ -8,7 +8,7 @@ use crate::observation::Observation;
 /// Fewer counts than this say nothing about a trend.
 const LEAST_COUNTS: u64 = 3;
 
-/// What is asked of the allocators, all at once.
+/// Counters of the allocators, which are read at once.
 const ALLOCATORS: [TrainingCounter; 3] = [
     TrainingCounter::MallocUsed,
     TrainingCounter::MallocFree,
@@ -33,12 +33,12 @@ impl Stretch {
 
 /// A series for each fact.
 #[derive(Debug, Clone, Default)]
-pub(super) struct InsideTracks {
+pub(super) struct CounterTracks {
     tracks: [SeldomTrack; TrainingCounter::COUNT],
     grown: Vec<GrownTensors>,
 }
 
-impl InsideTracks {
+impl CounterTracks {
     /// Takes the next observation.
     pub(super) fn observe(&mut self, x: f64, observation: &Observation) {
         for (fact, value) in observation.counters.known() {
@@ -52,21 +52,21 @@ impl InsideTracks {
         }
     }
 
-    /// The series of a fact; without points where nobody told it.
+    /// The series of a counter; without points where it is not known.
     pub(super) fn track(&self, fact: TrainingCounter) -> &Track {
         self.tracks[fact as usize].track()
     }
 
-    /// From where to where a fact was really told, and not only repeated; `None` if too seldom to tell
+    /// From where to where a counter was really read, and not only repeated; `None` if too seldom to show
     /// a trend.
-    pub(super) fn told(&self, fact: TrainingCounter) -> Option<Stretch> {
-        let told = match fact {
+    pub(super) fn counted(&self, fact: TrainingCounter) -> Option<Stretch> {
+        let counted = match fact {
             // Level tensors are the same number again and again, so counts are counted.
             TrainingCounter::Tensors if self.counts().values() > 0 => self.counts(),
             TrainingCounter::Tensors => {
                 return Stretch::of(self.tensors(), self.tensors().newest_x()?);
             }
-            // Told together, so that one that moves tells for one that does not.
+            // Read together, so that one that moves shows when the others were read.
             TrainingCounter::MallocUsed
             | TrainingCounter::MallocFree
             | TrainingCounter::PythonBlocks => {
@@ -75,8 +75,8 @@ impl InsideTracks {
             }
             _ => &self.tracks[fact as usize],
         };
-        let is_known = told.values() >= LEAST_COUNTS && self.track(fact).points() > 0;
-        Stretch::of(told.track(), told.changed_at()).filter(|_| is_known)
+        let is_known = counted.values() >= LEAST_COUNTS && self.track(fact).points() > 0;
+        Stretch::of(counted.track(), counted.changed_at()).filter(|_| is_known)
     }
 
     fn counts(&self) -> &SeldomTrack {
@@ -88,7 +88,7 @@ impl InsideTracks {
         self.track(TrainingCounter::Tensors)
     }
 
-    /// Which tensors became more, as last told.
+    /// Which tensors became more, as last reported.
     pub(super) fn grown(&self) -> &[GrownTensors] {
         &self.grown
     }

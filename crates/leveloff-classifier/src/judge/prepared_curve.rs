@@ -1,4 +1,4 @@
-//! A curve prepared for judging: its noise, its stretches, and what is worth a word.
+//! A curve prepared for judging: its noise, its stretches, and what is material.
 
 use crate::observation::XUnit;
 use crate::stats::{LineFit, Moments, median};
@@ -8,14 +8,14 @@ use super::prior::{DecisionAges, Prior};
 use super::segments::Segments;
 use super::{Facts, Quantity};
 
-/// Everything that the questions about a curve share.
+/// Everything that the tests of a curve share.
 #[derive(Debug, Clone)]
-pub struct Scene<'a> {
+pub struct PreparedCurve<'a> {
     /// x of the points.
     pub x: &'a [f64],
     /// y of the points.
     pub y: &'a [f64],
-    /// How it shakes.
+    /// Its noise.
     pub noise: Noise,
     /// Where it changes its course.
     pub segments: Segments,
@@ -25,7 +25,7 @@ pub struct Scene<'a> {
     pub decision_ages: DecisionAges,
     /// What is known beside it.
     pub facts: Facts,
-    /// Growth less than this is not worth a word.
+    /// Growth below this is immaterial.
     pub material: f64,
     /// The level now.
     pub level: f64,
@@ -33,10 +33,10 @@ pub struct Scene<'a> {
     pub span: (f64, f64),
 }
 
-/// Growth below this share of the level is not worth a word.
+/// Growth below this share of the level is immaterial.
 const MATERIAL_SHARE: f64 = 0.02;
 
-/// Nor is growth below this, in bytes, for a run of usual size: the allocator's grain.
+/// So is growth below this, in bytes, for a run of usual size: the allocator's grain.
 const MATERIAL_BYTES: f64 = 8e6;
 
 /// For small series the grain is a share of the level instead.
@@ -45,7 +45,7 @@ const MATERIAL_SHARE_OF_SMALL: f64 = 0.04;
 /// Things that are counted come one at a time.
 const MATERIAL_COUNT: f64 = 8.0;
 
-impl<'a> Scene<'a> {
+impl<'a> PreparedCurve<'a> {
     /// Prepares a curve of at least four points.
     pub fn new(
         x: &'a [f64],
@@ -53,7 +53,7 @@ impl<'a> Scene<'a> {
         unit: XUnit,
         quantity: Quantity,
         facts: Facts,
-    ) -> Scene<'a> {
+    ) -> PreparedCurve<'a> {
         let level = median(&mut y[y.len() - y.len().div_ceil(4)..].to_vec());
         let first = Noise::of(y);
         let (moments, unit_y) = scaled_moments(x, y);
@@ -72,7 +72,7 @@ impl<'a> Scene<'a> {
             split(noise)
         };
         let prior = Prior::of(unit, quantity);
-        Scene {
+        PreparedCurve {
             x,
             y,
             noise,
@@ -111,8 +111,8 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// How far growth is looked ahead for being worth a word: to the planned end, and at least as
-    /// far as it has been watched; three times that when nobody knows the end.
+    /// How far growth is looked ahead for being material: to the planned end, and at least as
+    /// far as it has been watched; three times that when the end is unknown.
     pub fn horizon(&self) -> f64 {
         let elapsed = self.end() - self.begin();
         match self.facts.planned {
@@ -148,7 +148,7 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// Growth, or a difference, less than this is not worth a word at this level.
+/// Growth, or a difference, below this is immaterial at this level.
 pub fn material(level: f64, quantity: Quantity) -> f64 {
     let share = MATERIAL_SHARE * level;
     match quantity {

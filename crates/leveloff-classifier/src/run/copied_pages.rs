@@ -7,9 +7,9 @@
 
 use leveloff_model::process::Role;
 
-use super::book::Book;
-use super::jury::Jury;
 use super::roles::RoleTrack;
+use super::run_series::RunSeries;
+use super::series_judgements::SeriesJudgements;
 use crate::judge::{Before, Prior, Quantity};
 use crate::observation::XUnit;
 use crate::units::X;
@@ -32,9 +32,9 @@ pub(super) struct Copied {
 }
 
 /// What living loader workers copied up to `now`, if it is more than `material`.
-pub(super) fn copied(book: &Book, now: f64, material: f64) -> Option<Copied> {
-    let workers = book.roles.get(Role::DataloaderWorker)?;
-    let since = all_read_since(book)?;
+pub(super) fn copied(series: &RunSeries, now: f64, material: f64) -> Option<Copied> {
+    let workers = series.roles.get(Role::DataloaderWorker)?;
+    let since = all_read_since(series)?;
     let amount = workers.anonymous_read.growth_since(since, now);
     let rss = workers.rss.growth_since(since, now);
     let is_copying =
@@ -43,20 +43,24 @@ pub(super) fn copied(book: &Book, now: f64, material: f64) -> Option<Copied> {
 }
 
 /// Copying that has gone on for longer than a worker needs to warm up.
-pub(super) fn copied_pages(book: &Book, jury: &Jury, unit: XUnit) -> Option<(Subject, Judgement)> {
+pub(super) fn copied_pages(
+    series: &RunSeries,
+    judgements: &SeriesJudgements,
+    unit: XUnit,
+) -> Option<(Subject, Judgement)> {
     let role = Role::DataloaderWorker;
-    let judgement = jury.of_subject(Subject::Role(role))?;
+    let judgement = judgements.of_subject(Subject::Role(role))?;
     let now = judgement.span?.1.0;
     let copied = copied(
-        book,
+        series,
         now,
-        jury.memory().material.0.max(judgement.material.0),
+        judgements.memory().material.0.max(judgement.material.0),
     )?;
     let warm_by = Prior::of(unit, Quantity::SharedMemory).decision_age(Before::Warmup, 1.0);
     let raises = judgement.verdict == Verdict::WarmingUp
         && judgement.because != Because::FirstEpoch
         && now - copied.since >= warm_by
-        && book.memory.growth_since(copied.since, now) >= 0.5 * copied.amount;
+        && series.memory.growth_since(copied.since, now) >= 0.5 * copied.amount;
     raises.then(|| {
         let raised = Judgement {
             verdict: Verdict::Leak(Grade::Early),
@@ -72,8 +76,8 @@ pub(super) fn copied_pages(book: &Book, jury: &Jury, unit: XUnit) -> Option<(Sub
 
 /// Until its share is read, a forked worker seems to have nothing: what it shares since the fork is
 /// no copy. `None` when there is no worker, or one that was not read yet.
-fn all_read_since(book: &Book) -> Option<f64> {
-    let living = book.processes.living();
+fn all_read_since(series: &RunSeries) -> Option<f64> {
+    let living = series.processes.living();
     let workers = living.filter(|track| track.role == Role::DataloaderWorker);
     let read: Option<Vec<f64>> = workers.map(|track| track.read_since).collect();
     read?.into_iter().max_by(f64::total_cmp)

@@ -1,19 +1,19 @@
-//! What the training counted inside, and what that did since the marker.
+//! The training's own counters, and how they moved since growth counts.
 
+use leveloff_classifier::run_analysis::RunAccount;
 use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::Bytes;
 use leveloff_text::number::thousands;
 
-use crate::run::RunState;
-
-/// A text for each thing that the training tells, the one that is asked for first in front.
-pub fn words(run: &RunState) -> Vec<String> {
-    [tensors(run), malloc(run)].into_iter().flatten().collect()
+/// A text for each counter that is known, the most asked for first.
+pub fn words(account: &RunAccount) -> Vec<String> {
+    let words = [tensors(account), malloc(account)];
+    words.into_iter().flatten().collect()
 }
 
 /// `tensors level at 6,529`
-fn tensors(run: &RunState) -> Option<String> {
-    let (before, now) = counted(run, TrainingCounter::Tensors)?;
+fn tensors(account: &RunAccount) -> Option<String> {
+    let (before, now) = counted(account, TrainingCounter::Tensors)?;
     let count = thousands(now);
     Some(match before {
         Some(before) if before == now => format!("tensors level at {count}"),
@@ -27,9 +27,9 @@ fn tensors(run: &RunState) -> Option<String> {
 }
 
 /// `malloc +1.2 GiB in use, +310 MiB kept`: what native code holds, and what was freed and not given back.
-fn malloc(run: &RunState) -> Option<String> {
-    let change = |fact: TrainingCounter| {
-        let (before, now) = counted(run, fact)?;
+fn malloc(account: &RunAccount) -> Option<String> {
+    let change = |counter: TrainingCounter| {
+        let (before, now) = counted(account, counter)?;
         let now = Bytes(now);
         Some(before.map_or(now.to_string(), |before| {
             now.since(Bytes(before)).to_string()
@@ -41,8 +41,8 @@ fn malloc(run: &RunState) -> Option<String> {
     Some(format!("malloc {used} in use{kept}"))
 }
 
-/// At the marker, and now.
-fn counted(run: &RunState, fact: TrainingCounter) -> Option<(Option<u64>, u64)> {
-    let now = run.sample()?.progress.counters.get(fact)?;
-    Some((run.marker()?.counters.get(fact), now))
+/// Where growth counts from, and now.
+fn counted(account: &RunAccount, counter: TrainingCounter) -> Option<(Option<u64>, u64)> {
+    let now = account.counters.get(counter)?;
+    Some((account.counters_base.get(counter), now))
 }

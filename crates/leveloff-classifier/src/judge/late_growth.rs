@@ -8,7 +8,7 @@ use crate::verdict::{Judgement, Verdict};
 
 use super::{Facts, Quantity, judge_view};
 
-/// Late growth must be this many times what is worth a word.
+/// Late growth must be this many times what is material.
 const LATE_GROWTH: f64 = 2.0;
 
 /// Fewer points than this are not looked at apart.
@@ -19,7 +19,7 @@ const CLOSER: u64 = 4;
 
 /// The newest quarter is looked at more closely, then the newest quarter of that. What came before
 /// did not grow, so only a rise that is large beside what it did then counts. The first look that
-/// has the growth's beginning in it is the one that tells.
+/// has the growth's beginning in it decides.
 pub fn late_growth(
     curve: &Curve,
     whole: &Judgement,

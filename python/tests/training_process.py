@@ -1,4 +1,4 @@
-"""Runs a small training as a real process and reads what it told. The one helper that the tests share."""
+"""Runs a small training as a real process and reads its marks."""
 
 import json
 import os
@@ -11,8 +11,8 @@ from typing import Any, Dict, List, NamedTuple
 PACKAGE = Path(__file__).resolve().parents[1]
 
 
-class Told(NamedTuple):
-    """What came of a training."""
+class TrainingResult(NamedTuple):
+    """The output and the marks of a training."""
 
     code: int
     out: str
@@ -34,7 +34,7 @@ class Told(NamedTuple):
         return self.err.count("RuntimeWarning")
 
 
-def train(directory: Path, script: str, *arguments: str, **environ: str) -> Told:
+def train(directory: Path, script: str, *arguments: str, **environ: str) -> TrainingResult:
     """Runs a script to its end, with marks in `directory`. It looks for the stop request at each step, not as seldom
     as it usually does."""
     begin = "import os, time, leveloff, leveloff._stop\nleveloff._stop.LOOK_EVERY = 0\n"
@@ -42,7 +42,7 @@ def train(directory: Path, script: str, *arguments: str, **environ: str) -> Told
     done = subprocess.run(python, env=environment(directory, environ), capture_output=True, text=True, timeout=120)
     marks = [entry for path in sorted(directory.glob("*.jsonl")) for entry in read(path)]
     headers = [line for line in marks if "leveloff_marks" in line]
-    return Told(done.returncode, done.stdout, done.stderr, [line for line in marks if line not in headers], headers)
+    return TrainingResult(done.returncode, done.stdout, done.stderr, [line for line in marks if line not in headers], headers)
 
 
 def environment(directory: Path, more: Dict[str, str]) -> Dict[str, str]:

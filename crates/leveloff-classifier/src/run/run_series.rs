@@ -1,11 +1,11 @@
-//! Every series of a run, drawn over one axis.
+//! Every series of a run, over one axis.
 
 use leveloff_model::units::Seconds;
 
+use super::counter_tracks::CounterTracks;
 use super::epoch::EpochLength;
 use super::events::Events;
 use super::generations::Generations;
-use super::inside::InsideTracks;
 use super::processes::ProcessTracks;
 use super::roles::RoleTracks;
 use super::track::Track;
@@ -13,21 +13,21 @@ use crate::observation::Observation;
 
 /// The series of a run over steps, or over time.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Book {
+pub(super) struct RunSeries {
     /// The run's memory, as finely as it can be kept: it is what the verdict is about.
     pub(super) memory: Track,
     /// Of each role and kind.
     pub(super) roles: RoleTracks,
     /// Of single processes.
     pub(super) processes: ProcessTracks,
-    /// Files in /dev/shm, of whomever.
+    /// Files in /dev/shm, of any process of the machine.
     pub(super) devshm: Track,
     /// Open descriptors of the tree.
     pub(super) descriptors: Track,
     /// Living processes.
     pub(super) process_count: Track,
     /// What the training counted inside.
-    pub(super) counters: InsideTracks,
+    pub(super) counters: CounterTracks,
     /// Growth across evaluations, checkpoints and epochs.
     pub(super) events: Events,
     /// Workers that are replaced again and again.
@@ -38,23 +38,23 @@ pub(super) struct Book {
     pub(super) x: f64,
     /// Observations taken.
     pub(super) points: u64,
-    places: u64,
+    distinct_x: u64,
     times: Option<(Seconds, Seconds)>,
 }
 
-impl Book {
+impl RunSeries {
     /// Nothing yet.
-    pub(super) fn new() -> Book {
-        Book {
+    pub(super) fn new() -> RunSeries {
+        RunSeries {
             memory: Track::fine(),
-            ..Book::default()
+            ..RunSeries::default()
         }
     }
 
     /// Takes the next observation.
     pub(super) fn observe(&mut self, x: f64, observation: &Observation) {
         if self.points == 0 || x > self.x {
-            self.places += 1;
+            self.distinct_x += 1;
             self.x = x;
         }
         self.points += 1;
@@ -69,8 +69,8 @@ impl Book {
     }
 
     /// Different x that were seen.
-    pub(super) fn places(&self) -> u64 {
-        self.places
+    pub(super) fn distinct_x(&self) -> u64 {
+        self.distinct_x
     }
 
     /// Times of the first and the last observation.
@@ -79,7 +79,7 @@ impl Book {
     }
 
     fn take_processes(&mut self, x: f64, observation: &Observation) {
-        // A source that knows one number only does not say that nobody lives.
+        // A source that knows one number only does not say that there are no processes.
         if observation.processes.is_empty() {
             return;
         }

@@ -1,4 +1,4 @@
-//! Where marks are written, by the rules of the protocol.
+//! Path of the marks file, by the rules of the protocol.
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, Metadata};
@@ -8,21 +8,21 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-/// Others may write to it: what the permissions of a directory must not say.
+/// Permission bits that let others write to a directory.
 const WRITABLE_BY_OTHERS: u32 = 0o022;
 
-/// What decides where marks are written.
+/// What the path of the marks depends on.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct MarksLocation {
     /// `LEVELOFF_MARKS`.
     pub named: Option<OsString>,
     /// The directory for everyone's temporary files: /tmp, whatever TMPDIR says.
     pub temporary: PathBuf,
     /// `XDG_RUNTIME_DIR`.
     pub runtime: Option<PathBuf>,
-    /// Whose process this is.
+    /// User of this process.
     pub uid: u32,
-    /// Its number.
+    /// Its pid.
     pub pid: u32,
     /// When it started, in the clock ticks of /proc, if that can be read.
     pub start: Option<u64>,
@@ -30,22 +30,22 @@ pub struct Place {
 
 /// Why there are no marks.
 #[derive(Debug, thiserror::Error)]
-pub enum PlaceError {
+pub enum MarksError {
     /// The path that was named is relative, and the watcher does not know to what.
     #[error("LEVELOFF_MARKS must be an absolute path, and is {}", .0.display())]
     NotAbsolute(PathBuf),
     /// Something cannot be made.
     #[error("cannot make {}: {source}", .path.display())]
     Io {
-        /// What.
+        /// The path.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
     /// Something is there that must not be trusted or removed.
     #[error("{} {why}", .path.display())]
     NotOurs {
-        /// What.
+        /// The path.
         path: PathBuf,
         /// What is wrong with it.
         why: &'static str,
@@ -61,10 +61,10 @@ pub(super) struct Header {
     start: Option<u64>,
 }
 
-impl Place {
+impl MarksLocation {
     /// As this process was started.
-    pub fn of_this_process() -> Place {
-        Place {
+    pub fn of_this_process() -> MarksLocation {
+        MarksLocation {
             named: std::env::var_os("LEVELOFF_MARKS").filter(|path| !path.is_empty()),
             temporary: PathBuf::from("/tmp"),
             runtime: std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from),
@@ -85,10 +85,10 @@ impl Place {
     }
 
     /// A new, empty file. What an earlier process with our pid left is removed.
-    pub(super) fn create(&self) -> Result<(PathBuf, File), PlaceError> {
+    pub(super) fn create(&self) -> Result<(PathBuf, File), MarksError> {
         let path = self.file()?;
         remove_left(&path, self.uid)?;
-        // An old request is not for us. One that cannot be removed is looked at again by its owner.
+        // An old request was for another process. One that cannot be removed is not ours, and not obeyed.
         let _ = fs::remove_file(self.stop_request_beside(&path));
         let file = File::options()
             .append(true)
@@ -97,7 +97,7 @@ impl Place {
             .open(&path);
         match file {
             Ok(file) => Ok((path, file)),
-            Err(source) => Err(PlaceError::Io { path, source }),
+            Err(source) => Err(MarksError::Io { path, source }),
         }
     }
 
@@ -106,14 +106,14 @@ impl Place {
         marks.with_file_name(format!("{}.stop", self.pid))
     }
 
-    fn file(&self) -> Result<PathBuf, PlaceError> {
+    fn file(&self) -> Result<PathBuf, MarksError> {
         let own = format!("{}.jsonl", self.pid);
         let Some(named) = &self.named else {
             return Ok(self.shared_directory()?.join(own));
         };
         let path = PathBuf::from(named);
         if !path.is_absolute() {
-            return Err(PlaceError::NotAbsolute(path));
+            return Err(MarksError::NotAbsolute(path));
         }
         if named.as_encoded_bytes().ends_with(b"/") {
             make_directory(&path)?;
@@ -122,7 +122,7 @@ impl Place {
     }
 
     /// In /tmp, else in the runtime directory.
-    fn shared_directory(&self) -> Result<PathBuf, PlaceError> {
+    fn shared_directory(&self) -> Result<PathBuf, MarksError> {
         let first = self.temporary.join(format!("leveloff-{}", self.uid));
         let error = match self.own_directory(&first) {
             Ok(()) => return Ok(first),
@@ -139,9 +139,9 @@ impl Place {
     }
 
     /// Makes it, or sees whether the one that is there can be trusted.
-    fn own_directory(&self, path: &Path) -> Result<(), PlaceError> {
+    fn own_directory(&self, path: &Path) -> Result<(), MarksError> {
         make_directory(path)?;
-        let not_ours = |why| PlaceError::NotOurs {
+        let not_ours = |why| MarksError::NotOurs {
             path: path.to_owned(),
             why,
         };
@@ -149,7 +149,7 @@ impl Place {
         if !found.is_dir() {
             Err(not_ours("is no directory"))
         } else if found.uid() != self.uid {
-            Err(not_ours("belongs to someone else"))
+            Err(not_ours("belongs to another user"))
         } else if found.mode() & WRITABLE_BY_OTHERS != 0 {
             Err(not_ours("can be written to by others; chmod 700 would do"))
         } else {
@@ -158,9 +158,9 @@ impl Place {
     }
 }
 
-fn make_directory(path: &Path) -> Result<(), PlaceError> {
+fn make_directory(path: &Path) -> Result<(), MarksError> {
     match DirBuilder::new().mode(0o700).create(path) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(PlaceError::Io {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(MarksError::Io {
             path: path.to_owned(),
             source: error,
         }),
@@ -169,24 +169,24 @@ fn make_directory(path: &Path) -> Result<(), PlaceError> {
 }
 
 /// Removes a file of ours, and nothing else: the name may be that of a device.
-fn remove_left(path: &Path, uid: u32) -> Result<(), PlaceError> {
+fn remove_left(path: &Path, uid: u32) -> Result<(), MarksError> {
     let Ok(found) = fs::symlink_metadata(path) else {
         return Ok(());
     };
     if !found.is_file() || found.uid() != uid {
-        return Err(PlaceError::NotOurs {
+        return Err(MarksError::NotOurs {
             path: path.to_owned(),
             why: "is there already and is no file of ours",
         });
     }
-    fs::remove_file(path).map_err(|source| PlaceError::Io {
+    fs::remove_file(path).map_err(|source| MarksError::Io {
         path: path.to_owned(),
         source,
     })
 }
 
-fn look_at(path: &Path) -> Result<Metadata, PlaceError> {
-    fs::symlink_metadata(path).map_err(|source| PlaceError::Io {
+fn look_at(path: &Path) -> Result<Metadata, MarksError> {
+    fs::symlink_metadata(path).map_err(|source| MarksError::Io {
         path: path.to_owned(),
         source,
     })
@@ -207,12 +207,12 @@ mod tests {
 
     use super::*;
 
-    fn place(root: &TempDir) -> Place {
-        Place {
+    fn place(root: &TempDir) -> MarksLocation {
+        MarksLocation {
             named: None,
             temporary: root.path().to_owned(),
             runtime: Some(root.path().join("run")),
-            ..Place::of_this_process()
+            ..MarksLocation::of_this_process()
         }
     }
 
@@ -262,18 +262,18 @@ mod tests {
     #[test]
     fn a_name_that_is_no_file_of_ours_is_left_alone() {
         let root = tempdir().expect("a directory");
-        let named = |name: &str| Place {
+        let named = |name: &str| MarksLocation {
             named: Some(name.into()),
             ..place(&root)
         };
         assert!(matches!(
             named("/dev/null").create(),
-            Err(PlaceError::NotOurs { .. })
+            Err(MarksError::NotOurs { .. })
         ));
         assert!(Path::new("/dev/null").exists());
         assert!(matches!(
             named("here").create(),
-            Err(PlaceError::NotAbsolute(_))
+            Err(MarksError::NotAbsolute(_))
         ));
         let file = root.path().join("own name");
         let (path, _) = named(&file.display().to_string()).create().expect("a file");

@@ -1,4 +1,4 @@
-//! A trainer that will not listen, so that a guard's further stages can be tested.
+//! A trainer that ignores requests or signals, for tests of a guard's later stages.
 
 use std::fs;
 
@@ -7,21 +7,21 @@ use rustix::process::Signal;
 use crate::trainer::Home;
 
 #[test]
-fn who_ignores_requests_says_to_obey_and_does_not() {
+fn it_claims_to_obey_requests_and_ignores_them() {
     let home = Home::new();
     let mut running = home.start("--steps 1000000 --ignore-requests");
     running.wait_for_step(1);
     let request = home.path(&format!("marks/{}.stop", running.pid()));
     fs::write(&request, "").expect("written");
     running.wait_for_step(6);
-    assert!(request.exists(), "not even taken away");
+    assert!(request.exists(), "it is not removed");
     assert_eq!(home.marks_so_far(running.pid())[1]["obeys_stop"], true);
     running.send(Signal::TERM);
     assert_eq!(running.end().0.code(), Some(0));
 }
 
 #[test]
-fn who_ignores_signals_does_so_with_all_workers() {
+fn its_workers_ignore_signals_too() {
     let home = Home::new();
     let mut running =
         home.start("--steps 1000000 --ignore-signals --pattern native-leak --workers 3");
@@ -58,7 +58,7 @@ fn a_compile_pool_ignores_signals_with_its_trainer() {
 }
 
 #[test]
-fn an_easy_patients_workers_can_be_ended() {
+fn without_the_option_workers_do_not_ignore_signals() {
     let home = Home::new();
     let mut running = home.start("--steps 1000000 --pattern native-leak --workers 20");
     running.wait_for_step(1);

@@ -1,11 +1,11 @@
-"""What the inside tells, how often, and that it counts right. Torch is a stand-in here with the few things that
-are asked of it; scripts/suites/torch counts real tensors."""
+"""The counters: how often they are read, and that they are right. Torch is a stand-in with the few functions that are
+used; scripts/suites/torch counts real tensors."""
 
 import ctypes
 import json
 
 import pytest
-from told import train
+from training_process import train
 
 from leveloff._malloc import Malloc, anonymous_bytes
 from leveloff._pace import LONGEST_GAP, Pace
@@ -35,9 +35,9 @@ leveloff.configure(every=1, budget=1e12)
 
 
 def inside(tmp_path, script, **environ):
-    told = train(tmp_path, TORCH + script + "\nleveloff.step(1)\n", **environ)
-    assert told.code == 0 and "switched off" not in told.err, told.err
-    return told.lines[0]
+    result = train(tmp_path, TORCH + script + "\nleveloff.step(1)\n", **environ)
+    assert result.code == 0 and "switched off" not in result.err, result.err
+    return result.lines[0]
 
 
 def test_tensors_are_counted_and_a_storage_once(tmp_path):
@@ -80,12 +80,12 @@ kept = [Proxy(), Broken(Storage(1)), Tensor(Storage(2))]
 
 
 def test_without_torch_there_are_no_tensors_to_tell(tmp_path):
-    told = train(tmp_path, "leveloff.configure(every=1, budget=1e12); leveloff.step(1)")
-    assert "tensors" not in told.lines[0] and told.lines[0]["python_blocks"] > 1000
+    result = train(tmp_path, "leveloff.configure(every=1, budget=1e12); leveloff.step(1)")
+    assert "tensors" not in result.lines[0] and result.lines[0]["python_blocks"] > 1000
 
 
-def test_shapes_that_grew_are_told_on_request(tmp_path):
-    told = train(
+def test_shapes_that_grew_are_reported_on_request(tmp_path):
+    result = train(
         tmp_path,
         TORCH
         + """
@@ -96,17 +96,17 @@ kept += [Tensor(Storage(10), shape=(64, 1024)) for _ in range(3)] + [Tensor(Stor
 leveloff.step(2)
 """,
     )
-    assert told.lines[0]["tensors_grown"] == []
-    first, second = told.lines[1]["tensors_grown"]
+    assert result.lines[0]["tensors_grown"] == []
+    first, second = result.lines[1]["tensors_grown"]
     assert first[0].startswith("float32[1, 1") and len(first[0]) == 64 and first[1:] == [1, 500]
     assert second == ["float32[64, 1024] cpu", 3, 30]
 
 
-def test_only_growers_are_told_and_the_biggest_first():
+def test_only_growers_are_reported_and_the_biggest_first():
     before = {"a": (1, 10), "b": (9, 90)}
     now = {"a": (2, 30), "b": (3, 30), "c": (5, 50), **{f"x{n}": (1, n) for n in range(20)}}
-    told = grown(before, now)
-    assert told[:2] == [("c", 5, 50), ("a", 1, 20)] and len(told) == 8
+    result = grown(before, now)
+    assert result[:2] == [("c", 5, 50), ("a", 1, 20)] and len(result) == 8
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ class TestMalloc:
 
 
 def test_another_malloc_has_no_books_here(tmp_path):
-    told = train(
+    result = train(
         tmp_path,
         """
         import ctypes, types, leveloff._malloc as malloc
@@ -194,7 +194,7 @@ def test_another_malloc_has_no_books_here(tmp_path):
         leveloff.step(1)
         """,
     )
-    assert told.lines[0]["python_blocks"] > 0 and "malloc_used_bytes" not in told.lines[0]
+    assert result.lines[0]["python_blocks"] > 0 and "malloc_used_bytes" not in result.lines[0]
 
 
 RETENTION = """
@@ -214,19 +214,19 @@ leveloff.step(4)
 
 @pytest.mark.skipif(Malloc.find() is None, reason="CANNOT RUN HERE: malloc is not that of a glibc from 2.33 on")
 def test_the_probe_asks_once_when_malloc_keeps_much(tmp_path):
-    told = train(tmp_path, RETENTION.format(probe=True))
-    (trim,) = [line for line in told.lines if "trimmed_bytes" in line]
+    result = train(tmp_path, RETENTION.format(probe=True))
+    (trim,) = [line for line in result.lines if "trimmed_bytes" in line]
     assert trim["event"] == "trim" and trim["step"] == 3 and 150e6 < trim["trimmed_bytes"] < 210e6
     assert trim["malloc_free_bytes"] > 150e6 and trim["trim_ms"] > 0
 
 
 def test_nobody_trims_unasked(tmp_path):
-    told = train(tmp_path, RETENTION.format(probe=False))
-    assert len(told.lines) == 4 and "trim" not in json.dumps(told.lines)
+    result = train(tmp_path, RETENTION.format(probe=False))
+    assert len(result.lines) == 4 and "trim" not in json.dumps(result.lines)
 
 
-def test_what_it_costs_is_told(tmp_path):
-    told = train(
+def test_the_cost_is_reported(tmp_path):
+    result = train(
         tmp_path,
         """
         for n in range(1, 101): leveloff.step(n)
@@ -235,4 +235,4 @@ def test_what_it_costs_is_told(tmp_path):
         assert 0 < cost.counting_seconds < cost.seconds
         """,
     )
-    assert told.code == 0, told.err
+    assert result.code == 0, result.err

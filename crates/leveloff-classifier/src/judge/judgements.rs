@@ -1,4 +1,4 @@
-//! What is said, once it is known: the numbers that a verdict carries.
+//! Each outcome as a judgement, with the numbers that it carries.
 
 use crate::curve::View;
 use crate::units::{Amount, X};
@@ -7,8 +7,8 @@ use crate::verdict::{Because, DecideBy, Grade, Judgement, Rate, Shape, Verdict};
 use super::FEWEST_POINTS;
 use super::growth::{self, Growth};
 use super::plateau::Plateau;
+use super::prepared_curve::PreparedCurve;
 use super::prior::Before;
-use super::scene::Scene;
 use super::stairs::Stairs;
 
 /// A plateau needs four points, and the newest is never judged.
@@ -20,77 +20,86 @@ const AT_CEILING: f64 = 0.97;
 /// A leak is confirmed at this many times the age at which it is called one, or the stated horizon.
 const CONFIRMED_AT: f64 = 2.0;
 
-fn blank(scene: &Scene<'_>) -> Judgement {
+fn blank(prepared: &PreparedCurve<'_>) -> Judgement {
     Judgement {
         verdict: Verdict::Undecided,
         shape: Shape::Flat,
         rate: None,
         onset_x: None,
         onset_level: None,
-        level: Some(Amount(scene.level)),
+        level: Some(Amount(prepared.level)),
         level_since_x: None,
         decided_at_x: None,
         decide_by: None,
         because: Because::Wanders,
         healthy_share: None,
-        noise: Amount(scene.noise.sigma),
-        autocorrelation: scene.noise.rho,
+        noise: Amount(prepared.noise.sigma),
+        autocorrelation: prepared.noise.rho,
         period: None,
-        material: Amount(scene.material),
-        span: Some((X(scene.begin()), X(scene.end()))),
+        material: Amount(prepared.material),
+        span: Some((X(prepared.begin()), X(prepared.end()))),
         extremes: None,
-        points: scene.len() as u64,
+        points: prepared.len() as u64,
     }
 }
 
 /// It falls, if it does.
-pub fn shrinking(scene: &Scene<'_>) -> Option<Judgement> {
-    let whole = scene.line_from(0);
+pub fn shrinking(prepared: &PreparedCurve<'_>) -> Option<Judgement> {
+    let whole = prepared.line_from(0);
     let reach = whole.slope_reach(growth::ALPHA);
-    let length = scene.end() - scene.begin();
+    let length = prepared.end() - prepared.begin();
     let falls = whole.slope + reach < 0.0
-        && -whole.slope * length > scene.material.max(3.0 * scene.noise.sigma);
-    let newer = scene.line_from(scene.len() * 3 / 5);
+        && -whole.slope * length > prepared.material.max(3.0 * prepared.noise.sigma);
+    let newer = prepared.line_from(prepared.len() * 3 / 5);
     let goes_on = newer.slope + newer.slope_error < 0.0 && newer.slope < 0.4 * whole.slope;
     (falls && goes_on).then(|| Judgement {
         verdict: Verdict::Level,
         shape: Shape::Shrinking,
         rate: Some(Rate::around(whole.slope, reach)),
-        onset_x: Some(X(scene.begin())),
+        onset_x: Some(X(prepared.begin())),
         because: Because::Falls,
-        ..blank(scene)
+        ..blank(prepared)
     })
 }
 
 /// It has grown for longer than healthy warmups do.
-pub fn leak(scene: &Scene<'_>, growth: &Growth, shape: Shape, because: Because) -> Judgement {
+pub fn leak(
+    prepared: &PreparedCurve<'_>,
+    growth: &Growth,
+    shape: Shape,
+    because: Because,
+) -> Judgement {
     let far_outlived = growth.age >= CONFIRMED_AT * growth.decision_age;
     Judgement {
-        verdict: Verdict::Leak(grade(far_outlived || far_past_horizon(scene))),
+        verdict: Verdict::Leak(grade(far_outlived || far_past_horizon(prepared))),
         decided_at_x: Some(X(growth.onset + growth.decision_age)),
         because,
-        ..growing(scene, growth, shape)
+        ..growing(prepared, growth, shape)
     }
 }
 
 /// It grows behind the stated horizon. It may have begun before, as part of the current growth.
-pub fn past_horizon(scene: &Scene<'_>, growth: &Growth, current: Option<&Growth>) -> Judgement {
+pub fn past_horizon(
+    prepared: &PreparedCurve<'_>,
+    growth: &Growth,
+    current: Option<&Growth>,
+) -> Judgement {
     let whole = current.filter(|current| current.from < growth.from);
     let whole = whole.unwrap_or(growth);
-    let horizon = scene.facts.level_by;
+    let horizon = prepared.facts.level_by;
     Judgement {
-        verdict: Verdict::Leak(grade(far_past_horizon(scene))),
+        verdict: Verdict::Leak(grade(far_past_horizon(prepared))),
         onset_x: Some(X(whole.onset)),
         onset_level: Some(Amount(whole.line.at(whole.onset))),
         decided_at_x: horizon.map(|horizon| X(growth.onset.max(horizon))),
         because: Because::PastHorizon,
-        ..growing(scene, growth, Shape::Linear)
+        ..growing(prepared, growth, Shape::Linear)
     }
 }
 
-fn far_past_horizon(scene: &Scene<'_>) -> bool {
-    let horizon = scene.facts.level_by;
-    horizon.is_some_and(|horizon| scene.end() >= CONFIRMED_AT * horizon)
+fn far_past_horizon(prepared: &PreparedCurve<'_>) -> bool {
+    let horizon = prepared.facts.level_by;
+    horizon.is_some_and(|horizon| prepared.end() >= CONFIRMED_AT * horizon)
 }
 
 fn grade(confirmed: bool) -> Grade {
@@ -102,9 +111,9 @@ fn grade(confirmed: bool) -> Grade {
 }
 
 /// It grows, and is not decidable yet.
-pub fn warming_up(scene: &Scene<'_>, growth: &Growth) -> Judgement {
+pub fn warming_up(prepared: &PreparedCurve<'_>, growth: &Growth) -> Judgement {
     let bends = growth.bends() || growth.slowed;
-    let because = if growth.in_first_epoch(scene) {
+    let because = if growth.in_first_epoch(prepared) {
         Because::FirstEpoch
     } else if bends {
         Because::Bending
@@ -119,44 +128,44 @@ pub fn warming_up(scene: &Scene<'_>, growth: &Growth) -> Judgement {
         Shape::Linear
     };
     let age = growth.age;
-    let soonest = scene.end() + 0.25 * age;
+    let soonest = prepared.end() + 0.25 * age;
     let goes_on = (growth.onset + growth.decision_age).max(soonest);
     // A stated horizon decides as soon as a line can be drawn behind it.
-    let goes_on = match scene.facts.level_by {
+    let goes_on = match prepared.facts.level_by {
         Some(horizon) => {
-            goes_on.min((1.25 * horizon).max(scene.end() + FLAT_POINTS * spacing(scene)))
+            goes_on.min((1.25 * horizon).max(prepared.end() + FLAT_POINTS * spacing(prepared)))
         }
         None => goes_on,
     };
     Judgement {
         verdict: Verdict::WarmingUp,
         decide_by: Some(DecideBy {
-            if_it_levels: X(flat_by(scene)),
+            if_it_levels: X(flat_by(prepared)),
             if_it_goes_on: X(goes_on),
         }),
         because,
-        ..growing(scene, growth, shape)
+        ..growing(prepared, growth, shape)
     }
 }
 
-fn growing(scene: &Scene<'_>, growth: &Growth, shape: Shape) -> Judgement {
+fn growing(prepared: &PreparedCurve<'_>, growth: &Growth, shape: Shape) -> Judgement {
     Judgement {
         shape,
         rate: Some(growth.rate),
         onset_x: Some(X(growth.onset)),
         onset_level: Some(Amount(growth.line.at(growth.onset))),
-        level: Some(Amount(growth.line.at(scene.end()))),
-        healthy_share: Some(scene.prior.still_growing(growth.age)),
-        ..blank(scene)
+        level: Some(Amount(growth.line.at(prepared.end()))),
+        healthy_share: Some(prepared.prior.still_growing(growth.age)),
+        ..blank(prepared)
     }
 }
 
 /// It is flat, and has been for long enough.
-pub fn level(scene: &Scene<'_>, plateau: &Plateau, stairs: &Stairs) -> Judgement {
+pub fn level(prepared: &PreparedCurve<'_>, plateau: &Plateau, stairs: &Stairs) -> Judgement {
     let line = &plateau.line;
-    let limit = scene.facts.limit;
+    let limit = prepared.facts.limit;
     let creeps = line.slope > 2.0 * line.slope_error
-        && line.slope * (scene.end() - plateau.since) > 2.0 * scene.noise.sigma;
+        && line.slope * (prepared.end() - plateau.since) > 2.0 * prepared.noise.sigma;
     let (verdict, because) = if limit.is_some_and(|limit| line.mean_y > AT_CEILING * limit) {
         (Verdict::Undecided, Because::AtCeiling)
     } else if creeps {
@@ -164,8 +173,8 @@ pub fn level(scene: &Scene<'_>, plateau: &Plateau, stairs: &Stairs) -> Judgement
     } else {
         (Verdict::Level, Because::Steady)
     };
-    let earlier = scene.rate_before(plateau.from) * (plateau.since - scene.begin());
-    let shape = if earlier <= scene.material {
+    let earlier = prepared.rate_before(plateau.from) * (plateau.since - prepared.begin());
+    let shape = if earlier <= prepared.material {
         Shape::Flat
     } else if stairs.at.len() == 1 && stairs.sizes[0] > 0.7 * earlier {
         Shape::Jump
@@ -178,19 +187,19 @@ pub fn level(scene: &Scene<'_>, plateau: &Plateau, stairs: &Stairs) -> Judgement
         rate: Some(Rate::around(line.slope, 2.0 * line.slope_error)),
         level: Some(Amount(line.mean_y)),
         level_since_x: Some(X(plateau.since)),
-        decided_at_x: Some(X((plateau.since + plateau.needed).min(scene.end()))),
+        decided_at_x: Some(X((plateau.since + plateau.needed).min(prepared.end()))),
         because,
-        ..blank(scene)
+        ..blank(prepared)
     }
 }
 
 /// Nothing of that.
-pub fn undecided(scene: &Scene<'_>, plateau: Option<Plateau>) -> Judgement {
-    let until = flat_by(scene);
-    let decision_age = scene.decision_ages.at(Before::Warmup, false);
+pub fn undecided(prepared: &PreparedCurve<'_>, plateau: Option<Plateau>) -> Judgement {
+    let until = flat_by(prepared);
+    let decision_age = prepared.decision_ages.at(Before::Warmup, false);
     let decide_by = Some(DecideBy {
         if_it_levels: X(until),
-        if_it_goes_on: X(until.max(scene.begin() + decision_age)),
+        if_it_goes_on: X(until.max(prepared.begin() + decision_age)),
     });
     Judgement {
         because: if plateau.is_some() {
@@ -199,7 +208,7 @@ pub fn undecided(scene: &Scene<'_>, plateau: Option<Plateau>) -> Judgement {
             Because::Wanders
         },
         decide_by,
-        ..blank(scene)
+        ..blank(prepared)
     }
 }
 
@@ -248,11 +257,12 @@ pub fn too_few(view: &View) -> Judgement {
 }
 
 /// Where it could be called level if it stopped growing now.
-fn flat_by(scene: &Scene<'_>) -> f64 {
-    scene.end() + (0.2 * (scene.end() - scene.begin())).max(FLAT_POINTS * spacing(scene))
+fn flat_by(prepared: &PreparedCurve<'_>) -> f64 {
+    prepared.end()
+        + (0.2 * (prepared.end() - prepared.begin())).max(FLAT_POINTS * spacing(prepared))
 }
 
 /// The usual distance of points in x.
-fn spacing(scene: &Scene<'_>) -> f64 {
-    (scene.end() - scene.begin()) / (scene.len() - 1) as f64
+fn spacing(prepared: &PreparedCurve<'_>) -> f64 {
+    (prepared.end() - prepared.begin()) / (prepared.len() - 1) as f64
 }

@@ -1,4 +1,4 @@
-"""What only the inside knows, and how often it is asked: the cost is bounded and measured."""
+"""Counters that only the training can read, at a bounded and measured cost."""
 
 import os
 import sys
@@ -16,23 +16,23 @@ class Options(NamedTuple):
     """What `leveloff.configure` can change."""
 
     every: int = 10
-    """Steps between two looks, at least."""
+    """Steps between two readings, at least."""
     tensors: Optional[bool] = None
     """Whether tensors are counted; `None`: in one process of each machine, and not in a fork's child."""
     shapes: bool = False
-    """Tell which shapes grew."""
+    """Report which shapes grew."""
     trim_probe: bool = False
-    """Ask malloc once to give back what it keeps, when that seems to be much."""
+    """Call `malloc_trim` once, when malloc seems to keep much."""
     budget: float = 0.0015
-    """The share of the time that looking may take."""
+    """The share of the time that readings may take."""
 
 
 ALLOCATORS_SHARE = 0.2
 """Of the budget: they are quick to answer."""
 
 
-class Inside:
-    """The facts of the inside."""
+class Counters:
+    """The counters of this process."""
 
     def __init__(self, options: Options, is_fork_child: bool) -> None:
         self._options = options
@@ -45,7 +45,7 @@ class Inside:
         self._first_shapes: Optional[_tensors.Shapes] = None
 
     def look(self, calls: int, now: float) -> Dict[str, Any]:
-        """What is to be told with this step: mostly nothing."""
+        """The counters to report with this step: mostly none."""
         if not self._has_begun:
             self._begin(calls, now)
         found: Dict[str, Any] = {}
@@ -57,7 +57,7 @@ class Inside:
 
     @property
     def quiet_until(self) -> float:
-        """There is nothing to look at before this."""
+        """No reading is due before this."""
         if not self._counts_tensors:
             return self._allocators_pace.quiet_until
         return min(self._allocators_pace.quiet_until, self._tensors_pace.quiet_until)
@@ -94,14 +94,14 @@ class Inside:
 
 
 def _counts_here(is_fork_child: bool) -> bool:
-    """leveloff listens to the lowest rank, and ranks that pause at different times hold up each other.
-    A forked child shares its parent's objects: counting would touch, and so copy, all of them."""
+    """leveloff reads the lowest rank, and ranks that pause at different times delay each other. A forked child shares its
+    parent's objects: counting would touch, and so copy, all of them."""
     return not is_fork_child and os.environ.get("LOCAL_RANK", "0") in ("", "0")
 
 
 def _timed(ask: Callable[[Dict[str, Any]], None], found: Dict[str, Any]) -> float:
-    """What it cost, in seconds of CPU time: on a machine that is busy with other things, the wall clock
-    would have us look ever more seldom, though the training loses no more by it."""
+    """The cost in seconds of CPU time: on a busy machine, wall time would make readings ever rarer, though they cost the
+    training no more."""
     began, cpu_began = time.perf_counter(), time.thread_time()
     ask(found)
     switch.counting_seconds += time.perf_counter() - began

@@ -1,4 +1,4 @@
-"""Where this process's marks go, and whether the place can be trusted. docs/MARKS.md has the rules."""
+"""The paths of this process's marks, and whether their directory can be trusted. docs/MARKS.md has the rules."""
 
 import json
 import os
@@ -11,23 +11,23 @@ from ._guard import Trouble
 WRITABLE_BY_OTHERS = 0o022
 
 MOST_LEFT_OVER = 100
-"""How many files of dead processes are looked at when a file is begun."""
+"""How many files of exited processes are checked when a file is created."""
 
 LEFT_OVER_AFTER = 24 * 3600.0
-"""Seconds after which a dead process's files are of no use to anyone."""
+"""Seconds after which files of an exited process are removed."""
 
 
-class Place(NamedTuple):
+class MarksPaths(NamedTuple):
     """One process's files."""
 
     marks: str
     stop: str
     is_default: bool
-    """Nobody named it, so the directory must be ours alone."""
+    """LEVELOFF_MARKS is not set, so the directory must be ours alone."""
 
 
-def choose(pid: int, uid: int, environ: Mapping[str, str]) -> Place:
-    """The place for a process, created if it is not there. Raises `Trouble` when there is none."""
+def choose(pid: int, uid: int, environ: Mapping[str, str]) -> MarksPaths:
+    """The paths for a process; creates the directory. Raises `Trouble` when there is none that can be used."""
     stated = environ.get("LEVELOFF_MARKS", "")
     if stated:
         return _stated(stated, pid)
@@ -42,7 +42,7 @@ def choose(pid: int, uid: int, environ: Mapping[str, str]) -> Place:
 
 
 def prepare(directory: str, uid: int) -> Optional[str]:
-    """Makes a directory, or says why it cannot be used: everyone may have put it there."""
+    """Creates a directory, or returns why it cannot be used: any user may have created it."""
     try:
         os.mkdir(directory, 0o700)
     except FileExistsError:
@@ -90,7 +90,7 @@ def start_of(pid: int) -> Optional[int]:
 
 
 def sweep(directory: str, uid: int, now: Optional[float] = None) -> None:
-    """Removes what dead processes of ours left in the default directory more than a day ago."""
+    """Removes files that our exited processes left in the default directory more than a day ago."""
     before = (time.time() if now is None else now) - LEFT_OVER_AFTER
     with os.scandir(directory) as entries:
         for _, entry in zip(range(MOST_LEFT_OVER), entries):
@@ -106,18 +106,18 @@ def sweep(directory: str, uid: int, now: Optional[float] = None) -> None:
                 pass  # Another process sweeps as well.
 
 
-def _stated(stated: str, pid: int) -> Place:
+def _stated(stated: str, pid: int) -> MarksPaths:
     if not os.path.isabs(stated):
         raise Trouble(f"LEVELOFF_MARKS={stated} is no absolute path, and leveloff would not find it; give one")
     if stated.endswith("/") or os.path.isdir(stated):
         os.makedirs(stated, 0o700, exist_ok=True)
         return _in(stated, pid, is_default=False)
-    return Place(stated, os.path.join(os.path.dirname(stated), f"{pid}.stop"), is_default=False)
+    return MarksPaths(stated, os.path.join(os.path.dirname(stated), f"{pid}.stop"), is_default=False)
 
 
-def _in(directory: str, pid: int, is_default: bool) -> Place:
+def _in(directory: str, pid: int, is_default: bool) -> MarksPaths:
     path = os.path.join(directory, str(pid))
-    return Place(path + ".jsonl", path + ".stop", is_default)
+    return MarksPaths(path + ".jsonl", path + ".stop", is_default)
 
 
 def _first_line(path: str) -> Optional[Mapping[str, object]]:

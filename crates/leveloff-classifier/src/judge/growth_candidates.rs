@@ -1,13 +1,13 @@
 //! All the growth that may be going on, one for each place where it may have begun.
 
 use super::growth::{FEWEST, Growth};
-use super::scene::Scene;
+use super::prepared_curve::PreparedCurve;
 
 /// Growth since each place where it may have begun, the longest first. Every question about growth
 /// chooses among the same ones, so they are worked out once.
 #[derive(Debug, Clone)]
-pub struct Growths<'a> {
-    scene: &'a Scene<'a>,
+pub struct GrowthCandidates<'a> {
+    prepared: &'a PreparedCurve<'a>,
     all: Vec<Growth>,
 }
 
@@ -32,12 +32,12 @@ const FITS_AS_WELL: f64 = 1.5;
 /// Or at most this share of the growth.
 const FITS_WELL: f64 = 0.015;
 
-impl<'a> Growths<'a> {
+impl<'a> GrowthCandidates<'a> {
     /// Of a curve of at least five points.
-    pub fn of(scene: &'a Scene<'a>) -> Growths<'a> {
-        let all = starts(scene).map(|from| Growth::since(scene, from));
-        Growths {
-            scene,
+    pub fn of(prepared: &'a PreparedCurve<'a>) -> GrowthCandidates<'a> {
+        let all = starts(prepared).map(|from| Growth::since(prepared, from));
+        GrowthCandidates {
+            prepared,
             all: all.collect(),
         }
     }
@@ -45,7 +45,7 @@ impl<'a> Growths<'a> {
     /// Growth since the point `from`.
     pub fn since(&self, from: usize) -> Growth {
         let known = self.all.iter().find(|growth| growth.from == from);
-        known.map_or_else(|| Growth::since(self.scene, from), |growth| *growth)
+        known.map_or_else(|| Growth::since(self.prepared, from), |growth| *growth)
     }
 
     /// Growth that is a leak, if there is any: the longest stretch first.
@@ -61,27 +61,27 @@ impl<'a> Growths<'a> {
     }
 
     fn is_leak(&self, growth: &Growth) -> bool {
-        growth.is_old(self.scene)
-            && growth.is_material(self.scene)
+        growth.is_old(self.prepared)
+            && growth.is_material(self.prepared)
             && growth.is_straight()
-            && growth.fits(self.scene)
+            && growth.fits(self.prepared)
     }
 
     /// Growth that goes on behind the stated horizon, if there is any. A stated horizon takes the
     /// place of the prior, so age does not matter; a little is left for a warmup that ends just
-    /// there. It may stand still at times: it is asked after the plateau, which knows for how long it
+    /// there. It may stand still at times: this comes after the test for a plateau, which knows for how long it
     /// did so before.
     pub fn past_horizon(&self) -> Option<Growth> {
-        let horizon = HORIZON_SLACK * self.scene.facts.level_by?;
-        let past = self.scene.x.partition_point(|&x| x < horizon);
-        let first = (past + FEWEST < self.scene.len()).then(|| self.since(past));
+        let horizon = HORIZON_SLACK * self.prepared.facts.level_by?;
+        let past = self.prepared.x.partition_point(|&x| x < horizon);
+        let first = (past + FEWEST < self.prepared.len()).then(|| self.since(past));
         let later = self.all.iter().filter(|growth| growth.from > past);
         first
             .into_iter()
             .chain(later.copied())
-            .map(|growth| growth.with_certain_rise(self.scene))
+            .map(|growth| growth.with_certain_rise(self.prepared))
             .find(|growth| {
-                growth.is_material(self.scene)
+                growth.is_material(self.prepared)
                     && !growth.bends_to_a_stop()
                     && !self.was_there_before(growth)
             })
@@ -90,8 +90,8 @@ impl<'a> Growths<'a> {
     /// Whether memory was as high before and came back: then this may be the next tooth of a saw. Spikes
     /// of single points do not count.
     fn was_there_before(&self, growth: &Growth) -> bool {
-        let before = &self.scene.y[..growth.from];
-        let now = growth.line.at(self.scene.end());
+        let before = &self.prepared.y[..growth.from];
+        let now = growth.line.at(self.prepared.end());
         let as_high = now - NEAR_THE_TOP * growth.grown().max(0.0);
         let high = before.iter().filter(|&&y| y >= as_high).count();
         high >= 2 && high as f64 >= NO_SPIKE * before.len() as f64
@@ -99,7 +99,7 @@ impl<'a> Growths<'a> {
 
     /// The growth that is going on: the longest stretch that is straight, else the last one.
     pub fn current(&self) -> Option<Growth> {
-        let material = |growth: &&Growth| growth.is_material(self.scene);
+        let material = |growth: &&Growth| growth.is_material(self.prepared);
         let straight = |growth: &&Growth| material(growth) && !growth.bends() && !growth.slowed;
         let longest = self.all.iter().find(straight);
         longest
@@ -110,9 +110,9 @@ impl<'a> Growths<'a> {
 
 /// Where growth may have begun: at a change of course, or some time after the last of them, because
 /// a warmup that fades out has no corner.
-fn starts<'a>(scene: &'a Scene<'_>) -> impl Iterator<Item = usize> + 'a {
-    let points = scene.len();
-    let courses = scene.segments.starts();
+fn starts<'a>(prepared: &'a PreparedCurve<'_>) -> impl Iterator<Item = usize> + 'a {
+    let points = prepared.len();
+    let courses = prepared.segments.starts();
     let last = courses.last().copied().unwrap_or(0);
     let later = LATER_STARTS.map(|percent| last + (points - last) * percent / 100);
     let later = later.into_iter();
