@@ -24,6 +24,9 @@ mod stdout;
 mod summary;
 mod worker_pool;
 
+#[cfg(test)]
+mod one_account;
+
 use std::process::ExitCode;
 
 use leveloff_supervise::guard::hook_entry;
