@@ -35,12 +35,6 @@ mod worker_thread;
 pub use system::{ceiling, cgroup, container, machine};
 
 #[doc(hidden)]
-pub mod surroundings {
-    //! Former path.
-    pub use crate::system::Ceilings;
-}
-
-#[doc(hidden)]
 pub mod tree {
     //! Former path.
     pub use crate::proc_root::key_of;

@@ -113,8 +113,8 @@ impl Session {
         if let Some(guard) = self.guard.as_mut().filter(|guard| !guard.is_stopping())
             && now < self.next
         {
-            let standing = self.sampler.glance();
-            if !guard.check_between_samples(&standing) {
+            let memory = self.sampler.quick_read();
+            if !guard.check_between_samples(&memory) {
                 self.next_glance = guard.pace().map(|pace| now + pace);
                 return Ok(None);
             }

@@ -39,7 +39,7 @@ impl Hooks {
     ) {
         match Hook::start(name, command, variables) {
             Ok(hook) => {
-                sampler.leave_out_group(hook.group());
+                sampler.exclude_group(hook.group());
                 self.running.push(hook);
             }
             Err(error) => self.notice(&format!("cannot run the {name} command: {error}")),

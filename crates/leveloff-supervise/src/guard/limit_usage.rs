@@ -4,8 +4,8 @@ use std::fmt;
 
 use leveloff_model::sample::{Ceiling, CeilingKind};
 use leveloff_model::units::{Bytes, Limit};
-use leveloff_sampler::sampler::Standing;
-use leveloff_sampler::surroundings::Ceilings;
+use leveloff_sampler::sampler::MemoryUsage;
+use leveloff_sampler::system::Ceilings;
 
 /// An amount of memory and the limit that it is compared with.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -71,7 +71,7 @@ const MAIN_USER: f64 = 0.5;
 
 impl LimitUsages {
     /// Compares the memory in use now with every limit.
-    pub fn of(stated: &StatedLimits, memory: &Standing, is_contained: bool) -> LimitUsages {
+    pub fn of(stated: &StatedLimits, memory: &MemoryUsage, is_contained: bool) -> LimitUsages {
         let nearest = nearest(memory, is_contained);
         let limit = stated
             .limit
@@ -139,7 +139,7 @@ impl fmt::Display for Measure {
 }
 
 /// The nearest limit that the kernel enforces. Inside a container the run's own memory is compared with the machine's.
-pub fn nearest(memory: &Standing, is_contained: bool) -> Option<LimitUsage> {
+pub fn nearest(memory: &MemoryUsage, is_contained: bool) -> Option<LimitUsage> {
     let Ceilings {
         cgroup,
         rlimit,
@@ -184,7 +184,7 @@ fn warning(stated: &StatedLimits, limit: LimitUsage, nearest: Option<LimitUsage>
 
 /// Whether the kernel would kill a process of this run when the limit is reached. On a machine that others fill, it kills
 /// theirs.
-fn kills_this_run(ceiling: &LimitUsage, memory: &Standing) -> bool {
+fn kills_this_run(ceiling: &LimitUsage, memory: &MemoryUsage) -> bool {
     match ceiling.measure {
         Measure::Host => memory.tree.0 as f64 >= ceiling.used.0 as f64 * MAIN_USER,
         // Past an rlimit, an allocation fails; the kernel kills nothing.
@@ -193,7 +193,7 @@ fn kills_this_run(ceiling: &LimitUsage, memory: &Standing) -> bool {
     }
 }
 
-fn gpu(limit: Limit, memory: &Standing) -> Option<LimitUsage> {
+fn gpu(limit: Limit, memory: &MemoryUsage) -> Option<LimitUsage> {
     match limit {
         Limit::Size(limit) => memory.gpu.map(|used| LimitUsage {
             measure: Measure::GpuOfRun,
@@ -234,19 +234,19 @@ mod tests {
     }
 
     /// 10 GiB of the run on a machine of 32, of which 14 are used; a control group of 20 with 12 in it.
-    fn memory() -> Standing {
-        Standing {
+    fn memory() -> MemoryUsage {
+        MemoryUsage {
             tree: gib(10),
             ceilings: Ceilings {
                 cgroup: ceiling(CeilingKind::Cgroup, 20, 12),
                 rlimit: None,
                 host: ceiling(CeilingKind::Host, 32, 14),
             },
-            ..Standing::default()
+            ..MemoryUsage::default()
         }
     }
 
-    fn on_host() -> Standing {
+    fn on_host() -> MemoryUsage {
         let mut memory = memory();
         memory.ceilings.cgroup = None;
         memory
@@ -260,7 +260,7 @@ mod tests {
         }
     }
 
-    fn check(limit: &str, memory: &Standing, contained: bool, expected: (Measure, u64, u64)) {
+    fn check(limit: &str, memory: &MemoryUsage, contained: bool, expected: (Measure, u64, u64)) {
         let usage = LimitUsages::of(&stated(limit, None), memory, contained)
             .limit
             .unwrap();
@@ -325,7 +325,7 @@ mod tests {
             used: Some(gib(used)),
             total: Some(gib(24)),
         };
-        let memory = Standing {
+        let memory = MemoryUsage {
             gpu: Some(gib(6)),
             cards: vec![card(3), card(12)],
             ..memory()

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use leveloff_model::units::{Bytes, Limit};
-use leveloff_sampler::sampler::Standing;
+use leveloff_sampler::sampler::MemoryUsage;
 use leveloff_sampler::signalling::StopSignal;
 
 use super::limit_usage::{LimitUsage, LimitUsages, Measure, StatedLimits, nearest};
@@ -34,7 +34,7 @@ pub struct GuardOptions {
 
 impl GuardOptions {
     /// Whether the limits can be enforced for this run, and are not reached yet.
-    pub fn check(&self, memory: &Standing, is_contained: bool) -> Result<()> {
+    pub fn check(&self, memory: &MemoryUsage, is_contained: bool) -> Result<()> {
         if let Some(limit) = self.stated.limit {
             check_limit(limit, memory, is_contained)?;
         }
@@ -52,7 +52,7 @@ impl GuardOptions {
     }
 
     /// What the guard is going to do, for the user.
-    pub fn describe(&self, memory: &Standing, is_contained: bool) -> String {
+    pub fn describe(&self, memory: &MemoryUsage, is_contained: bool) -> String {
         let limit = LimitUsages::of(&self.stated, memory, is_contained).limit;
         let conditions = [
             limit.map(|limit| self.describe_limit(&limit)),
@@ -83,7 +83,7 @@ impl GuardOptions {
     }
 }
 
-fn describe_gpu(limit: Limit, memory: &Standing) -> String {
+fn describe_gpu(limit: Limit, memory: &MemoryUsage) -> String {
     let limit = match limit {
         Limit::Size(size) => format!("at {size} of GPU memory"),
         Limit::Share(share) => format!("when a GPU is {:.0} % full", share * 100.0),
@@ -95,7 +95,7 @@ fn describe_gpu(limit: Limit, memory: &Standing) -> String {
 }
 
 /// Refuses a limit that the kernel enforces first.
-fn check_limit(limit: Limit, memory: &Standing, is_contained: bool) -> Result<()> {
+fn check_limit(limit: Limit, memory: &MemoryUsage, is_contained: bool) -> Result<()> {
     let cgroup = memory.ceilings.cgroup;
     let host = memory.ceilings.host;
     let enforced = [
@@ -126,25 +126,25 @@ fn check_limit(limit: Limit, memory: &Standing, is_contained: bool) -> Result<()
 #[cfg(test)]
 mod tests {
     use leveloff_model::sample::{Ceiling, CeilingKind};
-    use leveloff_sampler::surroundings::Ceilings;
+    use leveloff_sampler::system::Ceilings;
 
     use super::*;
 
     const GIB: u64 = 1 << 30;
 
-    fn memory(tree: u64) -> Standing {
+    fn memory(tree: u64) -> MemoryUsage {
         let host = Ceiling {
             kind: CeilingKind::Host,
             limit: Bytes(32 * GIB),
             used: Bytes(14 * GIB),
         };
-        Standing {
+        MemoryUsage {
             tree: Bytes(tree * GIB),
             ceilings: Ceilings {
                 host: Some(host),
                 ..Ceilings::default()
             },
-            ..Standing::default()
+            ..MemoryUsage::default()
         }
     }
 

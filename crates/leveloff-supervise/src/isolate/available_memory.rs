@@ -4,10 +4,10 @@ use anyhow::{Result, bail};
 use leveloff_model::process::Pid;
 use leveloff_model::sample::{Ceiling, CeilingKind, MachineReading};
 use leveloff_model::units::{Bytes, Limit};
-use leveloff_sampler::ceiling::{Limits, nearest};
-use leveloff_sampler::cgroup::CgroupReader;
-use leveloff_sampler::machine::MachineReader;
 use leveloff_sampler::proc_root::ProcRoot;
+use leveloff_sampler::system::ceiling::{Limits, nearest};
+use leveloff_sampler::system::cgroup::CgroupReader;
+use leveloff_sampler::system::machine::MachineReader;
 
 /// The nearest ceiling of the job; `None` if none is known.
 #[derive(Debug, Clone, Copy)]

@@ -9,8 +9,7 @@ use std::time::{Duration, Instant};
 
 use leveloff_model::process::Pid;
 use leveloff_model::units::Bytes;
-use leveloff_sampler::proc_root::ProcRoot;
-use leveloff_sampler::tree::key_of;
+use leveloff_sampler::proc_root::{ProcRoot, key_of};
 
 use super::parent_cgroup::ParentCgroup;
 use super::stale_cgroups;

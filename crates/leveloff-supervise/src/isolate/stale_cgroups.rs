@@ -4,8 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use leveloff_model::process::{Pid, ProcessKey, StartTicks};
-use leveloff_sampler::proc_root::ProcRoot;
-use leveloff_sampler::tree::key_of;
+use leveloff_sampler::proc_root::{ProcRoot, key_of};
 
 const PREFIX: &str = "leveloff-";
 

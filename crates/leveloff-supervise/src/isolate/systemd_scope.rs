@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use leveloff_model::process::{Pid, printable};
 use leveloff_model::units::Bytes;
-use leveloff_sampler::cgroup::{CgroupReader, Place};
 use leveloff_sampler::proc_root::ProcRoot;
+use leveloff_sampler::system::cgroup::{CgroupLocation, CgroupReader};
 use rustix::event::{PollFd, PollFlags, Timespec};
 
 use super::parent_cgroup::has_limit;
@@ -61,9 +61,9 @@ impl Systemd {
         }
     }
 
-    /// Whether a process at `place` may be moved to a scope. In a user's session it may. A batch system's job, a container or
+    /// Whether a process at `location` may be moved to a scope. In a user's session it may. A batch system's job, a container or
     /// a service with limits is no session: its manager expects its processes to stay.
-    fn may_move_from(&self, place: &Place) -> Result<(), String> {
+    fn may_move_from(&self, location: &CgroupLocation) -> Result<(), String> {
         if !self.booted.exists() {
             return Err("systemd does not run here".to_owned());
         }
@@ -75,13 +75,13 @@ impl Systemd {
             let name = directory.file_name().unwrap_or_default();
             slices.iter().any(|slice| name == OsStr::new(slice))
         };
-        let Some(height) = place.directories.iter().position(is_slice) else {
+        let Some(height) = location.directories.iter().position(is_slice) else {
             return Err(format!(
                 "control group {} is not one of a systemd session",
-                place.path
+                location.path
             ));
         };
-        match place.directories[..height].iter().find(|d| has_limit(d)) {
+        match location.directories[..height].iter().find(|d| has_limit(d)) {
             Some(limited) => Err(format!(
                 "a systemd scope would escape the limits of control group {}",
                 limited.display()
@@ -94,8 +94,12 @@ impl Systemd {
 impl SystemdScope {
     /// Makes a scope around a process that does nothing, and reads its limit: a manager without the memory controller accepts
     /// the setting and ignores it.
-    pub fn probe(systemd: &Systemd, place: &Place, limit: Bytes) -> Result<SystemdScope, String> {
-        systemd.may_move_from(place)?;
+    pub fn probe(
+        systemd: &Systemd,
+        location: &CgroupLocation,
+        limit: Bytes,
+    ) -> Result<SystemdScope, String> {
+        systemd.may_move_from(location)?;
         let scope = |kills_all| SystemdScope {
             systemd: systemd.clone(),
             limit,
@@ -245,14 +249,14 @@ mod tests {
         }
 
         /// Our own group, with these files in it.
-        fn place_in(&self, group: &str, files: &[(&str, &str)]) -> Place {
+        fn place_in(&self, group: &str, files: &[(&str, &str)]) -> CgroupLocation {
             let own = self.place.path().join(group);
             fs::create_dir_all(&own).unwrap();
             for (name, text) in files {
                 fs::write(own.join(name), text).unwrap();
             }
             let above = own.ancestors().take_while(|d| d.starts_with(&self.place));
-            Place {
+            CgroupLocation {
                 version: 2,
                 path: format!("/{group}"),
                 directories: above.map(Path::to_path_buf).collect(),

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use leveloff_model::recording::EndReason;
 use leveloff_model::sample::Tick;
 use leveloff_model::units::{Bytes, Seconds};
-use leveloff_sampler::cgroup::CgroupReader;
 use leveloff_sampler::kernel::keyed::number_of;
 use leveloff_sampler::proc_root::ProcRoot;
+use leveloff_sampler::system::cgroup::CgroupReader;
 use rustix::process::Signal;
 
 use super::report::OomReport;

@@ -11,11 +11,11 @@ use leveloff_model::process::printable;
 use leveloff_model::recording::Target;
 use leveloff_model::sample::{Ceiling, CeilingKind};
 use leveloff_model::units::Bytes;
-use leveloff_sampler::container::is_contained;
 use leveloff_sampler::proc_root::ProcRoot;
 use leveloff_sampler::progress::{LogFollower, ProgressError};
-use leveloff_sampler::sampler::{SamplerOptions, Standing};
-use leveloff_sampler::surroundings::Ceilings;
+use leveloff_sampler::sampler::{MemoryUsage, SamplerOptions};
+use leveloff_sampler::system::Ceilings;
+use leveloff_sampler::system::container::is_contained;
 use leveloff_sampler::tree::{Scope, key_of};
 use leveloff_supervise::guard::Guard;
 use leveloff_supervise::isolate::Isolation;
@@ -138,11 +138,11 @@ fn guard(
             used: Bytes::ZERO,
         });
     }
-    let standing = Standing {
+    let memory = MemoryUsage {
         ceilings,
-        ..Standing::default()
+        ..MemoryUsage::default()
     };
-    options.check(&standing, is_contained(&proc_root, own))?;
+    options.check(&memory, is_contained(&proc_root, own))?;
     Guard::new(options, watch.interval, say).map(Some)
 }
 
