@@ -271,7 +271,7 @@ fn a_limit_that_cannot_be_kept_is_refused_before_anything_is_started() {
     );
     refused(
         &["--resume-cmd", "true"],
-        &["nothing is guarded", "--limit"],
+        &["there is no guard", "--limit"],
     );
     refused(
         &["--limit", "1GiB", "--bundle", "/proc/none"],
