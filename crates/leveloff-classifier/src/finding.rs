@@ -9,6 +9,21 @@ use crate::fleet::BytesPerSecond;
 use crate::units::Position;
 
 /// Something that the evidence shows.
+///
+/// ```
+/// use leveloff_classifier::finding::Finding;
+/// use leveloff_model::process::Role;
+/// use leveloff_model::units::Bytes;
+///
+/// let finding = Finding::WorkerOvercount {
+///     role: Role::CompileWorker,
+///     processes: 20,
+///     rss: Bytes(7 << 30),
+///     memory: Bytes(512 << 20),
+/// };
+/// assert_eq!(finding.name(), "worker-overcount");
+/// assert!(Finding::NAMES.contains(&finding.name()));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Finding {
     /// Memory grows at evaluations.

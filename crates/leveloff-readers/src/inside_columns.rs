@@ -1,4 +1,4 @@
-//! Columns of what the training counted inside, as leveloff's own export calls them.
+//! Columns with counters of the training, by the names of leveloff's own export.
 
 use leveloff_model::training_counters::{TrainingCounter, TrainingCounters};
 
@@ -25,7 +25,7 @@ impl InsideColumns {
         columns
     }
 
-    /// What a row tells.
+    /// The counters in a row.
     pub fn read(&self, fields: Fields<'_>) -> TrainingCounters {
         let mut inside = TrainingCounters::default();
         for fact in TrainingCounter::ALL {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use leveloff_classifier::observation::XUnit;
+use leveloff_classifier::observation::{Moment, XUnit};
 use leveloff_classifier::units::X;
 use leveloff_model::units::Seconds;
 
@@ -45,6 +45,15 @@ impl fmt::Display for XPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scale = self.scale();
         f.pad(&format!("{} {}", scale.word, scale.number(self.x)))
+    }
+}
+
+/// A moment of a run: `step 88`; `minute 12` where the run counts nothing.
+pub fn moment_words(moment: Moment, unit: XUnit) -> String {
+    match (moment.x(unit), moment.t) {
+        (Some(x), _) => XPosition::new(X(x), unit).to_string(),
+        (None, Some(t)) => XPosition::new(X(t.0), XUnit::Second).to_string(),
+        (None, None) => "the first sample".to_owned(),
     }
 }
 

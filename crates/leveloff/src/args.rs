@@ -93,7 +93,7 @@ pub(crate) enum Command {
     /// Start a command, watch its process tree and record it
     #[command(long_about = run::LONG_ABOUT, after_help = run::EXAMPLES)]
     Run(RunArgs),
-    /// ScreenThread a running training on the dashboard: level, too early to tell, or leaking
+    /// Show a running training on the dashboard: level, too early to tell, or leaking
     #[command(long_about = watch::LONG_ABOUT, after_help = watch::EXAMPLES)]
     Watch(Box<WatchArgs>),
     /// Record a run that already runs, without a screen

@@ -2,8 +2,10 @@
 
 use leveloff_model::process::{Pid, Role};
 
-use super::book::Book;
 use super::roles::RoleTrack;
+use super::run_series::RunSeries;
+use crate::observation::{Observation, ProcessShare};
+use crate::share_history::{self, Snapshot};
 use crate::units::Amount;
 use crate::verdict::{Blame, Kind};
 
@@ -12,41 +14,36 @@ const WORTH_NAMING: f64 = 0.03;
 /// One process stands for its role's growth when it has at least this share of it.
 const STANDS_FOR_ITS_ROLE: f64 = 0.85;
 
-/// The growth of every role and kind between two x.
-pub(super) fn blame(book: &Book, from: f64, to: f64) -> Vec<Blame> {
-    let mut parts: Vec<Blame> = book
-        .roles
-        .all()
-        .flat_map(|role| {
-            role.kinds().map(|(kind, track)| Blame {
-                role: Some(role.role),
-                pid: None,
-                kind,
-                share: 0.0,
-                growth: Amount(track.growth_from_nothing(from, to)),
-            })
+/// The growth of every role and kind since the base.
+pub(super) fn blame(base: &Snapshot, now: &Observation) -> Vec<Blame> {
+    let mut blamed: Vec<Blame> = share_history::parts(base, now)
+        .into_iter()
+        .map(|part| Blame {
+            role: Some(part.role),
+            pid: None,
+            kind: part.kind,
+            share: 0.0,
+            growth: Amount(part.now - part.base),
         })
         .filter(|part| part.growth.0 != 0.0)
         .collect();
-    fold_small_ones(&mut parts);
-    share_out(&mut parts);
-    for part in &mut parts {
-        part.pid = part
-            .role
-            .and_then(|role| guilty_process(book, role, from, to));
+    fold_small_ones(&mut blamed);
+    share_out(&mut blamed);
+    for part in &mut blamed {
+        part.pid = part.role.and_then(|role| guilty_process(base, now, role));
     }
-    parts
+    blamed
 }
 
-/// Growth that is in nobody's memory, with whoever it was traced to.
+/// Growth of files that no process maps, with the role that it was traced to.
 pub(super) fn outside(role: Option<Role>, growth: f64) -> Vec<Blame> {
     alone(role, Kind::DevShm, growth)
 }
 
 /// Descriptors that pile up while memory does not: those of the role that gained most.
-pub(super) fn descriptors(book: &Book, from: f64, to: f64) -> Vec<Blame> {
+pub(super) fn descriptors(series: &RunSeries, from: f64, to: f64) -> Vec<Blame> {
     let gained = |role: &RoleTrack| role.descriptors.growth_since(from, to);
-    let roles = book.roles.all();
+    let roles = series.roles.all();
     let most = roles.max_by(|a, b| gained(a).total_cmp(&gained(b)));
     most.map_or_else(Vec::new, |role| {
         alone(Some(role.role), Kind::Descriptors, gained(role))
@@ -96,13 +93,16 @@ fn share_out(parts: &mut Vec<Blame>) {
     }
 }
 
-fn guilty_process(book: &Book, role: Role, from: f64, to: f64) -> Option<Pid> {
-    let grown = book.roles.get(role)?.memory.growth_from_nothing(from, to);
-    let of_role = book.processes.living().filter(|track| track.role == role);
-    let (pid, most) = of_role
-        .map(|track| (track.pid, track.memory.growth_from_nothing(from, to)))
+fn guilty_process(base: &Snapshot, now: &Observation, role: Role) -> Option<Pid> {
+    let growth = |process: &ProcessShare| process.memory.0 as f64 - base.held_by(process.index);
+    let of_role = || now.processes.iter().filter(|process| process.role == role);
+    let parts = share_history::parts(base, now);
+    let of_parts = parts.iter().filter(|part| part.role == role);
+    let grown: f64 = of_parts.map(|part| part.now - part.base).sum();
+    let (pid, most) = of_role()
+        .map(|process| (process.pid, growth(process)))
         .max_by(|a, b| a.1.total_cmp(&b.1))?;
-    // More than the whole role's growth is a process that took a dead one's place.
+    // More than the whole role's growth is a process that replaced one that exited.
     let stands_for_it =
         grown > 0.0 && (STANDS_FOR_ITS_ROLE..=2.0 - STANDS_FOR_ITS_ROLE).contains(&(most / grown));
     stands_for_it.then_some(pid)

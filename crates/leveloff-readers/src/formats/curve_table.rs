@@ -15,7 +15,6 @@ use crate::lines::Lines;
 use crate::number::{number, with_decimal_comma, with_thousands};
 use crate::observation_sink::ObservationSink;
 use crate::size_unit::{SizeUnit, amount_with_unit};
-use crate::stream::Stream;
 use crate::table::{Dialect, Fields, Row, Table, is_blank_or_comment};
 
 /// How the rows are read.
@@ -29,7 +28,7 @@ pub struct CurveTable {
     extras: Extras,
 }
 
-/// Columns that tell more than x and y, as leveloff's own export calls them.
+/// Columns beside x and y, by the names of leveloff's own export.
 #[derive(Debug, Default)]
 struct Extras {
     epoch: Option<usize>,
@@ -53,28 +52,6 @@ impl CurveTable {
             dialect: table.dialect.clone(),
             has_header: table.has_header,
         })
-    }
-
-    fn read_lines(&self, lines: &mut Lines, sink: &mut ObservationSink<'_>) -> Result<()> {
-        let mut row = Row::default();
-        let mut timeline = Timeline::default();
-        let mut observation = Observation::default();
-        let mut is_header = self.has_header;
-        let mut rows = 0_u64;
-        while let Some(line) = lines.next_line()? {
-            if is_blank_or_comment(line) || std::mem::take(&mut is_header) {
-                continue;
-            }
-            rows += 1;
-            let fields = self.dialect.split(line, &mut row);
-            if self.fill(&mut observation, fields, &mut timeline, sink) {
-                if self.columns.count.is_none() && self.columns.time.is_none() {
-                    observation.count = Some(rows as f64);
-                }
-                sink.offer(&mut observation);
-            }
-        }
-        Ok(())
     }
 
     fn fill(
@@ -152,10 +129,25 @@ impl Format for CurveTable {
         self.columns.notes.clone()
     }
 
-    fn read(&self, stream: Stream, sink: &mut ObservationSink<'_>) -> Result<()> {
-        let mut lines = Lines::of(stream);
-        self.read_lines(&mut lines, sink)?;
-        lines.report(sink);
+    fn read(&self, lines: &mut Lines, sink: &mut ObservationSink<'_>) -> Result<()> {
+        let mut row = Row::default();
+        let mut timeline = Timeline::default();
+        let mut observation = Observation::default();
+        let mut is_header = self.has_header;
+        let mut rows = 0_u64;
+        while let Some(line) = lines.next_line()? {
+            if is_blank_or_comment(line) || std::mem::take(&mut is_header) {
+                continue;
+            }
+            rows += 1;
+            let fields = self.dialect.split(line, &mut row);
+            if self.fill(&mut observation, fields, &mut timeline, sink) {
+                if self.columns.count.is_none() && self.columns.time.is_none() {
+                    observation.count = Some(rows as f64);
+                }
+                sink.offer(&mut observation);
+            }
+        }
         Ok(())
     }
 }

@@ -34,7 +34,7 @@ pub(crate) struct RunArgs {
     /// processes; an amount, or a share of what is available [default: what is free, minus 5 %]
     #[arg(long, value_name = "SIZE|%", num_args = 0..=1)]
     pub isolate: Option<Option<Limit>>,
-    /// ScreenThread the dashboard; the output of the command goes to a .log file beside the recording
+    /// Show the dashboard; the output of the command goes to a .log file beside the recording
     #[arg(long = "watch")]
     pub dashboard: bool,
     #[command(flatten)]

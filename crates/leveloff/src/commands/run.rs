@@ -11,12 +11,12 @@ use leveloff_model::process::printable;
 use leveloff_model::recording::Target;
 use leveloff_model::sample::{Ceiling, CeilingKind};
 use leveloff_model::units::Bytes;
-use leveloff_sampler::proc_root::ProcRoot;
+use leveloff_sampler::proc_root::{ProcRoot, key_of};
+use leveloff_sampler::processes::Scope;
 use leveloff_sampler::progress::{LogFollower, ProgressError};
 use leveloff_sampler::sampler::{MemoryUsage, SamplerOptions};
 use leveloff_sampler::system::Ceilings;
 use leveloff_sampler::system::container::is_contained;
-use leveloff_sampler::tree::{Scope, key_of};
 use leveloff_supervise::guard::Guard;
 use leveloff_supervise::isolate::Isolation;
 use leveloff_supervise::launch::{self, Launch, Outcome, OutputStream, Served};
@@ -58,7 +58,7 @@ fn run(args: &RunArgs) -> Result<RunEnd> {
     if let Some(log) = &options.log {
         check_log(log)?;
     }
-    let look = match args.dashboard {
+    let styles = match args.dashboard {
         true => Some(screen_thread::appearance(
             &args.appearance.choice(),
             "leveloff run -- CMD",
@@ -79,8 +79,8 @@ fn run(args: &RunArgs) -> Result<RunEnd> {
         .recording_to(args.output.as_deref())?
         .without_status_line();
     let recording = builder.recording().unwrap_or(Path::new("")).to_owned();
-    let screen = look
-        .map(|look| RunScreen::prepare(look, &recording))
+    let screen = styles
+        .map(|styles| RunScreen::prepare(styles, &recording))
         .transpose()
         .inspect_err(|_| builder.discard())?;
     let mut oom = OomWatch::begin();

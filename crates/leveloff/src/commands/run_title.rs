@@ -30,12 +30,12 @@ pub(crate) fn how_it_ended(end: Option<&End>) -> String {
         Some(EndReason::Exited(code)) => format!("the command ended with code {code}"),
         Some(EndReason::Signalled(signal)) => format!("the command was ended by signal {signal}"),
         Some(EndReason::TargetGone) => "the run ended".to_owned(),
-        Some(EndReason::Duration) => "recorded as long as asked; the run went on".to_owned(),
+        Some(EndReason::Duration) => "the time for recording was over; the run went on".to_owned(),
         Some(EndReason::Other) => {
             "ended for a reason that this version of leveloff does not know".to_owned()
         }
         Some(EndReason::Stopped) => "recording was stopped; the run went on".to_owned(),
-        None => "no more is recorded; its recorder still runs, or was killed".to_owned(),
+        None => "the recording ends here; its recorder was killed, or still runs".to_owned(),
     }
 }
 

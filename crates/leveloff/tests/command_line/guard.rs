@@ -269,10 +269,7 @@ fn a_limit_that_cannot_be_kept_is_refused_before_anything_is_started() {
         &["--on-stop", "true"],
         &["--on-stop is of no use", "--limit"],
     );
-    refused(
-        &["--resume-cmd", "true"],
-        &["there is no guard", "--limit"],
-    );
+    refused(&["--resume-cmd", "true"], &["there is no guard", "--limit"]);
     refused(
         &["--limit", "1GiB", "--bundle", "/proc/none"],
         &["--bundle"],

@@ -132,10 +132,10 @@ fn an_address_that_cannot_be_had_is_said_before_anything_starts() {
     let holder = TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = holder.local_addr().unwrap().to_string();
     let wrong = [
-        (taken.as_str(), "somebody is there already"),
+        (taken.as_str(), "another process uses it"),
         ("192.0.2.1:9184", "this machine has no address"),
         ("9184", "127.0.0.1:9184 for this machine"),
-        ("nowhere", "an address has numbers and a port"),
+        ("nowhere", "write an IP address and a port"),
     ];
     for (address, words) in wrong {
         let start = ["run", "--metrics", address, "--", "touch", "started"];

@@ -40,7 +40,7 @@ pub struct Columns {
 #[derive(Debug, Clone, Copy)]
 pub struct SizeColumn(Option<(usize, SizeUnit)>);
 
-/// What one row tells of one process's memory.
+/// The memory values of one process in one row.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Amounts {
     pub memory: Option<Bytes>,

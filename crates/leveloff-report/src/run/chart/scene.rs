@@ -142,7 +142,7 @@ fn reach(columns: &[Column], series: Series) -> Option<Reach> {
 
 /// Growth that would hardly be seen from zero up is worth more than who holds how much.
 fn is_worth_a_stack(report: &RunReport, memory: Reach) -> bool {
-    let roles = report.parts.iter();
+    let roles = report.series.iter();
     let roles = roles.filter(|part| matches!(part.series, Series::Role(_)));
     let amounts: Vec<f64> = roles.map(|part| part.settled).collect();
     let biggest = amounts.iter().copied().fold(0.0, f64::max);

@@ -40,7 +40,7 @@ pub fn write_footer(report: &RunReport, page: &mut Markup) {
 
 /// A file that knows one number only does not say how that was counted.
 fn what_memory_is(report: &RunReport) -> &'static str {
-    if report.members.is_empty() {
+    if report.processes.is_empty() {
         "<p>Memory is the number that the file has. If that is a sum of RSS, pages that processes share \
          are in it once for each of them.</p>\n"
     } else {

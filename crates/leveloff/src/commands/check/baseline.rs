@@ -181,7 +181,7 @@ impl Entry {
 }
 
 impl Number {
-    /// Bytes without fractions: nobody reads those, and every one would be a change in git.
+    /// Bytes without fractions, which would only be noise in git.
     fn of(number: &Repeated, is_memory: bool) -> Number {
         let shown = |value: f64| match is_memory {
             true => value.round(),

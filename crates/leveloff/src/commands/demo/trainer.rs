@@ -1,4 +1,4 @@
-//! The reference trainer: where it is, what it can do, how it is asked to.
+//! The reference trainer: finds it, lists its patterns, starts it.
 
 use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
@@ -68,7 +68,7 @@ impl Trainer {
     }
 
     /// The command that trains with a pattern, at so many steps a second or as fast as it can. Its
-    /// words are on stderr only; steps are told by marks.
+    /// messages are on stderr only; steps come by marks.
     pub(crate) fn command(
         &self,
         pattern: &str,

@@ -30,7 +30,7 @@ pub(crate) struct Machine {
     pub pidfd: bool,
     /// Columns and rows, when the output is a terminal.
     pub terminal: Option<(u16, u16)>,
-    /// The steady clock's resolution in nanoseconds.
+    /// The monotonic clock's resolution in nanoseconds.
     pub clock_ns: u64,
     /// Clock ticks in a second, in which the kernel counts CPU time.
     pub ticks_per_second: u64,
