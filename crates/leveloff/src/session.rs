@@ -47,7 +47,6 @@ pub(crate) struct WatchOptions {
     pub metrics: MetricsChoice,
 }
 
-/// A watched run.
 pub(crate) struct Session {
     sampler: Sampler,
     recorder: Option<Recorder>,
@@ -102,7 +101,6 @@ impl Session {
             .map_or(self.next, |glance| glance.min(self.next))
     }
 
-    /// The sampler.
     pub(crate) fn sampler(&mut self) -> &mut Sampler {
         &mut self.sampler
     }
@@ -201,7 +199,6 @@ impl Session {
         }
     }
 
-    /// The newest step.
     pub(crate) fn step(&self) -> Option<Step> {
         self.last_step
     }
