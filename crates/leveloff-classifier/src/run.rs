@@ -105,31 +105,23 @@ impl RunJudge {
     }
 
     /// Takes the next observation. It counts when the run has gone on from there.
-    pub fn observe(&mut self, observation: &Observation) {
-        self.observe_each(observation, |_| ());
-    }
-
-    /// The same, and hands on every observation that the run has gone on from, in order.
     ///
     /// A run that was started again is another one: memory fell because its processes ended.
-    pub(crate) fn observe_each(
-        &mut self,
-        observation: &Observation,
-        mut finished: impl FnMut(&Observation),
-    ) {
+    pub fn observe(&mut self, observation: &Observation) {
         if observation.is_restart() {
-            self.pending.observations().iter().for_each(&mut finished);
             *self = RunJudge::new(self.unit, &self.stated);
         }
         self.peak = self.peak.max(observation.memory);
         self.end.observe(observation);
         self.shares.observe(observation);
         let mut pending = std::mem::take(&mut self.pending);
-        pending.push(observation, |one| {
-            self.take(one);
-            finished(one);
-        });
+        pending.push(observation, |finished| self.take(finished));
         self.pending = pending;
+    }
+
+    /// Whether the newest observation is the last whole one: no worker has left and no memory was given back.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.end.is_newest()
     }
 
     /// The last observation before the run gave its memory back, if it is doing so.
@@ -140,11 +132,6 @@ impl RunJudge {
     /// Who held how much at earlier moments.
     pub(crate) fn shares(&self) -> &ShareHistory {
         &self.shares
-    }
-
-    /// Observations of the newest step, which is not judged yet.
-    pub(crate) fn pending(&self) -> &[Observation] {
-        self.pending.observations()
     }
 
     fn take(&mut self, observation: &Observation) {
@@ -225,7 +212,7 @@ impl RunJudge {
     }
 
     fn newest(&self) -> Option<&Observation> {
-        self.pending.observations().last()
+        self.pending.newest()
     }
 
     /// The judge sees one value for each step; what lies between counts for the peak, and the end of a run
@@ -262,20 +249,20 @@ impl RunJudge {
     }
 
     fn facts(&self, series: &RunSeries, unit: XUnit) -> Facts {
-        let limit = self.limit.amount().map(|limit| limit.0 as f64);
+        let limit = self.limit.amount().map(Amount::from);
         // What is stated in steps cannot be laid on another axis.
         let steps = |step: Option<Step>| {
-            let step = step.map(|step| step.0 as f64);
+            let step = step.map(|step| X(step.0 as f64));
             step.filter(|_| unit != XUnit::Second && unit != XUnit::Epoch)
         };
-        let said = series.epochs.said().filter(|_| unit != XUnit::Second);
+        let counts = unit != XUnit::Second;
+        let (said, planned) = (series.epochs.said(), self.planned);
+        let learned = || series.epochs.learned();
         Facts {
             level_by: steps(self.stated.level_by),
-            planned: steps(self.stated.planned_steps)
-                .or(self.planned.filter(|_| unit != XUnit::Second)),
+            planned: steps(self.stated.planned_steps).or(planned.filter(|_| counts).map(X)),
             epoch: steps(self.stated.epoch_steps)
-                .or(said)
-                .or_else(|| series.epochs.learned()),
+                .or_else(|| said.filter(|_| counts).or_else(learned).map(X)),
             limit,
         }
     }

@@ -90,7 +90,7 @@ impl RunState {
         };
     }
 
-    /// The run has ended: the last sample before processes left it is shown from now on.
+    /// The run has ended: shows the last sample before processes left it.
     pub fn end(&mut self) {
         self.analysis.end();
         if let Some(whole) = self.whole_sample.take() {
@@ -116,7 +116,7 @@ impl RunState {
         }
     }
 
-    /// Growth counts from here from now on.
+    /// Growth counts from the newest sample from now on.
     pub fn set_marker(&mut self) {
         self.analysis.set_marker();
         self.is_stale = true;
@@ -159,7 +159,7 @@ impl RunState {
         self.analysis.info(index)
     }
 
-    /// What is said of one process, if it was judged: only what rises is.
+    /// The judgement of one process; only processes that grow are judged.
     pub fn judgement(&self, process: &ProcessAccount) -> Option<&Judgement> {
         let is_it =
             |subject: &Subject| matches!(subject, Subject::Process(pid, _) if *pid == process.pid);

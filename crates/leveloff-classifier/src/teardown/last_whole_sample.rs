@@ -20,8 +20,10 @@ const GIVEN_BACK: f64 = 0.98;
 
 /// Workers that are gone for longer than this share of the run are not part of a teardown …
 const WORKERS_GONE_SHARE: f64 = 0.05;
-/// … but a short run has at least this long, as an interpreter has been seen to take to exit …
+/// … but the wait is at least this long, as an interpreter has been seen to take to exit …
 const SHORTEST_WAIT: Seconds = Seconds(10.0);
+/// … unless that is more than this share of a short run …
+const MOST_OF_SHORT_RUN: f64 = 0.2;
 /// … and a long one at most this long.
 const LONGEST_WAIT: Seconds = Seconds(60.0);
 
@@ -60,6 +62,11 @@ impl LastWholeSample {
         }
     }
 
+    /// Whether it is the newest observation.
+    pub(crate) fn is_newest(&self) -> bool {
+        self.teardown.is_none()
+    }
+
     /// The observation, if there was any.
     pub(crate) fn get(&self) -> Option<&Observation> {
         self.whole.as_ref()
@@ -84,7 +91,8 @@ impl LastWholeSample {
             .t
             .zip(self.began)
             .map_or(0.0, |(now, began)| (now - began).0);
-        Seconds((WORKERS_GONE_SHARE * run).clamp(SHORTEST_WAIT.0, LONGEST_WAIT.0))
+        let shortest = SHORTEST_WAIT.0.min(MOST_OF_SHORT_RUN * run);
+        Seconds((WORKERS_GONE_SHARE * run).clamp(shortest, LONGEST_WAIT.0))
     }
 }
 

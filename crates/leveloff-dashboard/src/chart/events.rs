@@ -3,8 +3,8 @@
 use leveloff_classifier::run_curves::{RunEvent, RunEventKind};
 
 use super::plot::Plot;
-use super::style::Charset;
 use crate::history::Axis;
+use crate::theme::Charset;
 
 /// Ticks of a kind that would stand closer than this many columns are counted instead.
 const CLOSEST: usize = 3;

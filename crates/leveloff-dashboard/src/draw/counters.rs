@@ -5,7 +5,7 @@ use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::Bytes;
 use leveloff_text::number::thousands;
 
-/// A text for each counter that is known, the most asked for first.
+/// A text for each counter that is known, the most useful first.
 pub fn words(account: &RunAccount) -> Vec<String> {
     let words = [tensors(account), malloc(account)];
     words.into_iter().flatten().collect()

@@ -14,7 +14,7 @@ use super::since::since_words;
 use super::text::{left_aligned, padded, put, right_aligned, width};
 use super::{below_heading, heading};
 use crate::dashboard::Dashboard;
-use crate::theme::{Look, Paint};
+use crate::theme::{Paint, Styles};
 
 /// Columns of an amount.
 const AMOUNT: usize = 9;
@@ -22,7 +22,7 @@ const AMOUNT: usize = 9;
 const BAR_MOST: usize = 16;
 
 /// Draws it.
-pub fn draw(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer) {
+pub fn draw(dashboard: &Dashboard, styles: &Styles, area: Rect, buffer: &mut Buffer) {
     // Beside the processes there is room for a table.
     let is_beside = area.x > 0;
     let area = padded(area);
@@ -30,7 +30,7 @@ pub fn draw(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer)
         return;
     };
     if !is_beside {
-        let line = line(account, look, usize::from(area.width));
+        let line = line(account, styles, usize::from(area.width));
         put(line, 0, area, buffer);
         return;
     }
@@ -39,15 +39,15 @@ pub fn draw(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer)
         since_words(account),
         account.memory.growth()
     );
-    heading("WHAT GREW", &rest, look, area, buffer);
-    draw_table(account, look, below_heading(area), buffer);
+    heading("WHAT GREW", &rest, styles, area, buffer);
+    draw_table(account, styles, below_heading(area), buffer);
 }
 
-fn draw_table(account: &RunAccount, look: &Look, mut area: Rect, buffer: &mut Buffer) {
+fn draw_table(account: &RunAccount, styles: &Styles, mut area: Rect, buffer: &mut Buffer) {
     let parts = &account.parts;
     for text in counter_lines(account, area).into_iter().rev() {
         let last = area.height.saturating_sub(1);
-        let line = Line::styled(text, look.style(Paint::Faint));
+        let line = Line::styled(text, styles.get(Paint::Faint));
         put(line, usize::from(last), area, buffer);
         area.height = last;
     }
@@ -57,12 +57,12 @@ fn draw_table(account: &RunAccount, look: &Look, mut area: Rect, buffer: &mut Bu
     for (row, part) in named.iter().enumerate() {
         let by = part.growth();
         let share = by.0.abs() as f64 / most.max(1) as f64;
-        let line = table_line(&name(part), by, Some((share, part.now)), columns, look);
+        let line = table_line(&name(part), by, Some((share, part.now)), columns, styles);
         put(line, row, area, buffer);
     }
     if !rest.is_empty() {
         let others = format!("{} others", rest.len());
-        let line = table_line(&others, total(rest), None, columns, look);
+        let line = table_line(&others, total(rest), None, columns, styles);
         put(line, named.len(), area, buffer);
     }
 }
@@ -81,7 +81,7 @@ fn table_line(
     by: ByteDelta,
     share_and_now: Option<(f64, Bytes)>,
     columns: usize,
-    look: &Look,
+    styles: &Styles,
 ) -> Line<'static> {
     let share = share_and_now.map_or(0.0, |(share, _)| share);
     let to = share_and_now.map_or_else(String::new, |(_, now)| format!("to {now}"));
@@ -92,30 +92,30 @@ fn table_line(
         _ => Paint::Plain,
     };
     Line::from_iter([
-        Span::styled(left_aligned(name, name_columns), look.style(paint)),
+        Span::styled(left_aligned(name, name_columns), styles.get(paint)),
         Span::styled(
             right_aligned(&by.to_string(), AMOUNT + 1),
-            look.style(paint),
+            styles.get(paint),
         ),
         Span::raw("  "),
         Span::styled(
             left_aligned(&bar(share, bar_columns), bar_columns),
-            look.style(Paint::Accent),
+            styles.get(Paint::Accent),
         ),
-        Span::styled(right_aligned(&to, AMOUNT + 3), look.style(Paint::Faint)),
+        Span::styled(right_aligned(&to, AMOUNT + 3), styles.get(Paint::Faint)),
     ])
 }
 
 /// `WHAT  +11.6 GiB since step 10, all trainer anonymous · tensors level at 6,529 · malloc +11.5 GiB in use`
-fn line(account: &RunAccount, look: &Look, columns: usize) -> Line<'static> {
+fn line(account: &RunAccount, styles: &Styles, columns: usize) -> Line<'static> {
     let begin = format!("{} since {}", account.memory.growth(), since_words(account));
     let room = columns.saturating_sub(width("WHAT  ") + width(&begin));
     let (parts, counters) = parts_and_counters(&account.parts, &counters::words(account), room);
     Line::from_iter([
-        Span::styled("WHAT  ", look.style(Paint::Heading)),
-        Span::styled(begin, look.style(Paint::Strong)),
+        Span::styled("WHAT  ", styles.get(Paint::Heading)),
+        Span::styled(begin, styles.get(Paint::Strong)),
         Span::raw(parts),
-        Span::styled(counters, look.style(Paint::Faint)),
+        Span::styled(counters, styles.get(Paint::Faint)),
     ])
 }
 

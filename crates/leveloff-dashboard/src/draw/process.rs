@@ -21,7 +21,7 @@ use super::since::{clock, rate_now, since_words};
 use super::text::{left_aligned, put, wrapped};
 use crate::dashboard::Dashboard;
 use crate::run::RunState;
-use crate::theme::{Look, Paint};
+use crate::theme::{Paint, Styles};
 
 /// Columns of the labels.
 const LABEL: usize = 10;
@@ -45,30 +45,30 @@ struct ProcessPage<'a> {
 pub fn draw(
     dashboard: &Dashboard,
     index: ProcessIndex,
-    look: &Look,
+    styles: &Styles,
     area: Rect,
     buffer: &mut Buffer,
 ) {
     let Some(page) = ProcessPage::of(dashboard.run(), index) else {
-        let title = Line::styled(" PROCESS ", look.badge(Paint::Unsure));
-        let inner = boxed(title, Paint::Unsure, look, area, buffer);
+        let title = Line::styled(" PROCESS ", styles.badge(Paint::Unsure));
+        let inner = boxed(title, Paint::Unsure, styles, area, buffer);
         put("the process has exited; esc goes back", 0, inner, buffer);
         return;
     };
     let judgement = page.run.judgement(page.process);
     let paint = judgement.map_or(Paint::Accent, |it| Paint::from(it.verdict));
-    let inner = boxed(page.title(look, paint), paint, look, area, buffer);
-    let mut lines = page.lines(judgement, look, usize::from(inner.width));
-    lines.extend(kinds::lines(&page, look, usize::from(inner.width)));
+    let inner = boxed(page.title(styles, paint), paint, styles, area, buffer);
+    let mut lines = page.lines(judgement, styles, usize::from(inner.width));
+    lines.extend(kinds::lines(&page, styles, usize::from(inner.width)));
     let taken = lines.len();
     for (row, line) in lines.into_iter().enumerate() {
         put(line, row, inner, buffer);
     }
-    draw_curve(&page, taken, look, inner, buffer);
+    draw_curve(&page, taken, styles, inner, buffer);
 }
 
 /// Its memory over its life, below everything, if there is room.
-fn draw_curve(page: &ProcessPage, taken: usize, look: &Look, area: Rect, buffer: &mut Buffer) {
+fn draw_curve(page: &ProcessPage, taken: usize, styles: &Styles, area: Rect, buffer: &mut Buffer) {
     let room = usize::from(area.height).saturating_sub(taken + 1);
     if room < CURVE.0 {
         return;
@@ -84,8 +84,8 @@ fn draw_curve(page: &ProcessPage, taken: usize, look: &Look, area: Rect, buffer:
             _ => " ".repeat(LABEL),
         };
         let line = Line::from_iter([
-            Span::styled(label, look.style(Paint::Faint)),
-            Span::styled(text, look.style(Paint::Accent)),
+            Span::styled(label, styles.get(Paint::Faint)),
+            Span::styled(text, styles.get(Paint::Accent)),
         ]);
         put(line, taken + 1 + row, area, buffer);
     }
@@ -113,7 +113,7 @@ impl<'a> ProcessPage<'a> {
         })
     }
 
-    fn title(&self, look: &Look, paint: Paint) -> Line<'static> {
+    fn title(&self, styles: &Styles, paint: Paint) -> Line<'static> {
         let info = self.info;
         let name = format!(" {} {} ", info.role_name().to_uppercase(), info.key.pid);
         let rank = info
@@ -121,24 +121,24 @@ impl<'a> ProcessPage<'a> {
             .map_or_else(String::new, |rank| format!("rank {rank}, "));
         let rest = format!(" {rank}{} ", info.comm);
         Line::from_iter([
-            Span::styled(name, look.badge(paint)),
-            Span::styled(rest, look.style(paint)),
+            Span::styled(name, styles.badge(paint)),
+            Span::styled(rest, styles.get(paint)),
         ])
     }
 
     fn lines(
         &self,
         judgement: Option<&Judgement>,
-        look: &Look,
+        styles: &Styles,
         columns: usize,
     ) -> Vec<Line<'static>> {
         let info = self.info;
-        let strong = look.style(Paint::Strong);
-        let plain = look.style(Paint::Plain);
-        let faint = look.style(Paint::Faint);
+        let strong = styles.get(Paint::Strong);
+        let plain = styles.get(Paint::Plain);
+        let faint = styles.get(Paint::Faint);
         let (verdict, paint) = self.verdict(judgement);
         let rows = [
-            ("verdict", verdict, look.style(paint)),
+            ("verdict", verdict, styles.get(paint)),
             ("memory", self.memory(), strong),
             ("growth", self.growth(), plain),
             ("uses", self.uses(), plain),
@@ -147,7 +147,7 @@ impl<'a> ProcessPage<'a> {
             ("command", info.command.join(" "), faint),
         ];
         let rows = rows.into_iter();
-        rows.flat_map(|(label, text, style)| labelled(label, &text, style, look, columns))
+        rows.flat_map(|(label, text, style)| labelled(label, &text, style, styles, columns))
             .collect()
     }
 
@@ -223,7 +223,7 @@ fn labelled(
     label: &str,
     text: &str,
     style: Style,
-    look: &Look,
+    styles: &Styles,
     columns: usize,
 ) -> Vec<Line<'static>> {
     let mut lines = wrapped(text, columns.saturating_sub(LABEL));
@@ -236,7 +236,7 @@ fn labelled(
     let labels = std::iter::once(label).chain(std::iter::repeat(""));
     let line = |(text, label): (String, &str)| {
         Line::from_iter([
-            Span::styled(left_aligned(label, LABEL), look.style(Paint::Heading)),
+            Span::styled(left_aligned(label, LABEL), styles.get(Paint::Heading)),
             Span::styled(text, style),
         ])
     };

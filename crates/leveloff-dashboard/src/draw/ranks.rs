@@ -17,7 +17,7 @@ use super::since::rate_now;
 use super::text::{left_aligned, padded, put, right_aligned};
 use crate::dashboard::Dashboard;
 use crate::run::RunState;
-use crate::theme::{Look, Paint};
+use crate::theme::{Paint, Styles};
 
 /// Columns of the bar of a rank's memory.
 const BAR: usize = 16;
@@ -31,7 +31,7 @@ struct RankLine {
 }
 
 /// Draws them.
-pub fn draw(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer) {
+pub fn draw(dashboard: &Dashboard, styles: &Styles, area: Rect, buffer: &mut Buffer) {
     let area = padded(area);
     let run = dashboard.run();
     let Some(account) = run.account() else {
@@ -52,13 +52,13 @@ pub fn draw(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer)
     };
     for (row, line) in lines[..shown].iter().enumerate() {
         let most = most.unwrap_or(Bytes::ZERO);
-        let text = line.text(run, most, look, usize::from(area.width));
+        let text = line.text(run, most, styles, usize::from(area.width));
         put(text, row, area, buffer);
     }
     if shown < lines.len() {
         let more = format!("… and {} ranks more, none worse", lines.len() - shown);
         put(
-            Line::styled(more, look.style(Paint::Faint)),
+            Line::styled(more, styles.get(Paint::Faint)),
             shown,
             area,
             buffer,
@@ -87,41 +87,41 @@ impl RankLine {
         }
     }
 
-    fn text(&self, run: &RunState, most: Bytes, look: &Look, columns: usize) -> Line<'static> {
-        let (words, style) = self.words(run, look);
+    fn text(&self, run: &RunState, most: Bytes, styles: &Styles, columns: usize) -> Line<'static> {
+        let (words, style) = self.words(run, styles);
         let memory = self.account.memory;
         let share = memory.now.0 as f64 / most.0.max(1) as f64;
         let rate = run.account().and_then(|account| rate_now(&memory, account));
         let name = left_aligned(&format!("rank {}", self.account.rank), 9);
         let mut line = Line::from_iter([
-            Span::styled(name, look.style(Paint::Strong)),
+            Span::styled(name, styles.get(Paint::Strong)),
             Span::styled(left_aligned(&words, 19), style),
             Span::raw(right_aligned(&memory.now.to_string(), 9)),
         ]);
         if columns >= BAR_FROM {
             let bar = format!(" {}", left_aligned(&bar(share, BAR), BAR));
-            line.push_span(Span::styled(bar, look.style(Paint::Accent)));
+            line.push_span(Span::styled(bar, styles.get(Paint::Accent)));
         }
         line.push_span(Span::raw(right_aligned(&memory.growth().to_string(), 10)));
         line.push_span(Span::raw(right_aligned(&rate.unwrap_or_default(), 15)));
         let processes = format!("  {} processes", self.account.processes);
-        line.push_span(Span::styled(processes, look.style(Paint::Faint)));
+        line.push_span(Span::styled(processes, styles.get(Paint::Faint)));
         line
     }
 
     /// Of several trainers, only one that stands out from its siblings is judged on its own.
-    fn words(&self, run: &RunState, look: &Look) -> (String, Style) {
+    fn words(&self, run: &RunState, styles: &Styles) -> (String, Style) {
         match (self.verdict, run.verdict()) {
             (Some(verdict), _) => (
                 verdict_words(verdict).to_owned(),
-                look.style(Paint::from(verdict)).bold(),
+                styles.get(Paint::from(verdict)).bold(),
             ),
             (None, Some(of_run)) if of_run.verdict == Verdict::Level => (
                 verdict_words(Verdict::Level).to_owned(),
-                look.style(Paint::Good),
+                styles.get(Paint::Good),
             ),
-            (None, Some(_)) => ("does not stand out".to_owned(), look.style(Paint::Faint)),
-            (None, None) => ("not judged yet".to_owned(), look.style(Paint::Faint)),
+            (None, Some(_)) => ("does not stand out".to_owned(), styles.get(Paint::Faint)),
+            (None, None) => ("not judged yet".to_owned(), styles.get(Paint::Faint)),
         }
     }
 }

@@ -16,7 +16,7 @@ use super::text::{left_aligned, padded, program, put, right_aligned};
 use crate::dashboard::Dashboard;
 use crate::layout::Layout;
 use crate::table::Row;
-use crate::theme::{Look, Paint};
+use crate::theme::{Paint, Styles};
 use crate::view::{RowKey, Sort};
 
 /// Columns of the bar of a share.
@@ -25,7 +25,7 @@ const BAR: usize = 6;
 /// What all rows have in common.
 struct Table<'a> {
     dashboard: &'a Dashboard,
-    look: &'a Look,
+    styles: &'a Styles,
     columns: Columns,
     account: Option<&'a RunAccount>,
     /// The largest growth of a row.
@@ -35,17 +35,17 @@ struct Table<'a> {
 }
 
 /// Draws them.
-pub fn draw(dashboard: &Dashboard, look: &Look, layout: &Layout, buffer: &mut Buffer) {
+pub fn draw(dashboard: &Dashboard, styles: &Styles, layout: &Layout, buffer: &mut Buffer) {
     let area = layout.table;
     let inner = padded(area);
     let rows = dashboard.rows();
-    let table = Table::new(dashboard, look, &rows, usize::from(inner.width));
+    let table = Table::new(dashboard, styles, &rows, usize::from(inner.width));
     put(table.headings(&rows, layout), 0, inner, buffer);
     let in_sight = rows.iter().skip(layout.first_row);
     for (row, shown) in in_sight.take(layout.rows_in_sight()).enumerate() {
         put(table.line(shown), row + 1, inner, buffer);
         if Some(shown.key) == dashboard.view().table.selected {
-            highlight(row + 1, look, area, buffer);
+            highlight(row + 1, styles, area, buffer);
         }
     }
     if rows.is_empty() {
@@ -53,28 +53,28 @@ pub fn draw(dashboard: &Dashboard, look: &Look, layout: &Layout, buffer: &mut Bu
     }
 }
 
-/// The chosen row, by more than its colour.
-fn highlight(row: usize, look: &Look, area: Rect, buffer: &mut Buffer) {
+/// Marks the selected row, not by colour alone.
+fn highlight(row: usize, styles: &Styles, area: Rect, buffer: &mut Buffer) {
     let line = Rect {
         y: area.y + row as u16,
         height: 1,
         ..area
     };
     put("›", 0, line, buffer);
-    buffer.set_style(line, look.style(Paint::Chosen));
+    buffer.set_style(line, styles.get(Paint::Chosen));
 }
 
 impl Table<'_> {
     fn new<'a>(
         dashboard: &'a Dashboard,
-        look: &'a Look,
+        styles: &'a Styles,
         rows: &[Row],
         columns: usize,
     ) -> Table<'a> {
         let account = dashboard.run().account();
         Table {
             dashboard,
-            look,
+            styles,
             columns: Columns::fit(rows, columns, account),
             account,
             most: rows.iter().map(|row| row.growth().0).max().unwrap_or(0),
@@ -95,7 +95,7 @@ impl Table<'_> {
         if self.columns.command > 0 {
             text += " COMMAND";
         }
-        Line::styled(text, self.look.style(Paint::Heading))
+        Line::styled(text, self.styles.get(Paint::Heading))
     }
 
     fn who_heading(&self, rows: &[Row], layout: &Layout) -> String {
@@ -139,11 +139,11 @@ impl Table<'_> {
                 _ => Paint::Faint,
             };
             let text = self.cell(column, row);
-            line.push_span(Span::styled(text, self.look.style(paint)));
+            line.push_span(Span::styled(text, self.styles.get(paint)));
         }
         if self.columns.command > 0 {
             let text = format!(" {}", command(row));
-            line.push_span(Span::styled(text, self.look.style(Paint::Faint)));
+            line.push_span(Span::styled(text, self.styles.get(Paint::Faint)));
         }
         line
     }
@@ -198,7 +198,7 @@ impl Table<'_> {
             (Some(_), true) => "  no process is left".to_owned(),
             (Some(_), false) => format!("  no process has \"{filter}\"; esc shows all"),
         };
-        Line::styled(text, self.look.style(Paint::Faint))
+        Line::styled(text, self.styles.get(Paint::Faint))
     }
 }
 

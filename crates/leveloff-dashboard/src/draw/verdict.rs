@@ -1,4 +1,4 @@
-//! The verdict in its box: readable from across the room, and up close with its numbers.
+//! The verdict in its box: large words first, then the numbers.
 
 use leveloff_classifier::run_analysis::RunAccount;
 use leveloff_classifier::verdict::{Because, RunVerdict, Verdict};
@@ -22,7 +22,7 @@ use super::{boxed, text};
 use crate::dashboard::Dashboard;
 use crate::run::RunState;
 use crate::table::{self, Row};
-use crate::theme::{Look, Paint};
+use crate::theme::{Paint, Styles};
 use crate::view::TableView;
 
 /// A sum of RSS that is so many times the memory misleads.
@@ -32,26 +32,26 @@ const MISLEADS: f64 = 1.25;
 const GROWERS_NAMED: usize = 5;
 const PROGRAM_MOST: usize = 20;
 
-/// The first words, and what stands behind them in the border.
+/// The title in the border.
 struct Title {
     words: String,
     rest: String,
     paint: Paint,
-    /// How much was seen.
+    /// How much was judged.
     facts: String,
 }
 
 /// Draws it.
-pub fn draw(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer) {
+pub fn draw(dashboard: &Dashboard, styles: &Styles, area: Rect, buffer: &mut Buffer) {
     let title = Title::of(dashboard);
     let line = Line::from_iter([
-        Span::styled(format!(" {} ", title.words), look.badge(title.paint)),
-        Span::styled(format!(" {} ", title.rest), look.style(title.paint).bold()),
+        Span::styled(format!(" {} ", title.words), styles.badge(title.paint)),
+        Span::styled(format!(" {} ", title.rest), styles.get(title.paint).bold()),
     ]);
     let free = usize::from(area.width).saturating_sub(line.width() + 4);
-    let inner = boxed(line, title.paint, look, area, buffer);
+    let inner = boxed(line, title.paint, styles, area, buffer);
     if !title.facts.is_empty() && width(&title.facts) + 2 <= free {
-        let facts = Line::styled(format!(" {} ", title.facts), look.style(Paint::Faint));
+        let facts = Line::styled(format!(" {} ", title.facts), styles.get(Paint::Faint));
         let border = Rect { y: area.y, ..inner };
         put_right(facts, 0, border, buffer);
     }
@@ -94,7 +94,7 @@ impl Title {
 fn waiting_for(dashboard: &Dashboard) -> &'static str {
     match dashboard.ended() {
         None => "for the first sample",
-        Some(_) => "in vain: it ended before the first sample",
+        Some(_) => "the run ended before the first sample",
     }
 }
 
@@ -113,7 +113,7 @@ fn lines(dashboard: &Dashboard, inner: Rect) -> Vec<String> {
     vec![joined(&first, columns), joined(&second, columns)]
 }
 
-/// How it is now, what matters most first.
+/// The state now, the most important first.
 fn now(verdict: &RunVerdict, run: &RunState, account: &RunAccount) -> Vec<Part> {
     let holds = holds(account);
     let sentence = Part::from(sentence(verdict, run.stated()));
@@ -161,7 +161,7 @@ fn conversions(verdict: &RunVerdict) -> Option<Part> {
     (!also.is_empty()).then(|| format!("that is {}", also.join(", ")).into())
 }
 
-/// Where it leads, or what would settle it.
+/// The forecast, or what would decide the verdict.
 fn later(verdict: &RunVerdict, account: &RunAccount, run: &RunState) -> Vec<Part> {
     let settling = || {
         if account.is_over {
@@ -186,7 +186,7 @@ fn later(verdict: &RunVerdict, account: &RunAccount, run: &RunState) -> Vec<Part
     parts.into_iter().flatten().collect()
 }
 
-/// How much is meant by level.
+/// What level means here.
 fn calm(verdict: &RunVerdict) -> &'static str {
     match verdict.judgement.because {
         Because::Immaterial => "it grows, so far by less than matters",
@@ -201,7 +201,7 @@ fn risk(verdict: &RunVerdict) -> Option<Part> {
     Some(Part(forms))
 }
 
-/// How much memory it needs; where there is little room, without where that comes from.
+/// How much memory it needs; the short form without the numbers behind it.
 fn sizing(verdict: &RunVerdict) -> Option<Part> {
     let full = Sizing::of_memory(&verdict.memory)?.line();
     let short = full.split_once("→ ").map(|(_, needed)| needed.to_owned());

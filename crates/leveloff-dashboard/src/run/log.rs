@@ -198,7 +198,7 @@ mod tests {
         }
     }
 
-    fn said(step: u64, kind: MarkKind) -> Tick {
+    fn marked(step: u64, kind: MarkKind) -> Tick {
         let mut tick = read_at(1.0, None);
         tick.events.push(Event::Mark(Mark {
             t: Seconds(1.0),
@@ -216,9 +216,9 @@ mod tests {
         let mut log = EventLog::default();
         for step in [100, 200] {
             let begun = MarkKind::Phase(Phase::Checkpoint);
-            log.take(&said(step, begun), &RunAnalysis::default());
+            log.take(&marked(step, begun), &RunAnalysis::default());
             let done = MarkKind::Event("checkpoint".to_owned());
-            log.take(&said(step, done), &RunAnalysis::default());
+            log.take(&marked(step, done), &RunAnalysis::default());
         }
         let steps: Vec<Option<Step>> = log.all().map(|entry| entry.step).collect();
         assert_eq!(steps, [Some(Step(100)), Some(Step(200))]);
@@ -228,19 +228,19 @@ mod tests {
     fn a_trim_is_told_with_what_came_back() {
         let mut log = EventLog::default();
         for (step, trimmed) in [(100, None), (200, Some(310 << 20)), (300, Some(0))] {
-            let mut tick = said(step, MarkKind::Event("trim".to_owned()));
+            let mut tick = marked(step, MarkKind::Event("trim".to_owned()));
             tick.sample
                 .progress
                 .counters
                 .set(TrainingCounter::Trimmed, trimmed);
             log.take(&tick, &RunAnalysis::default());
         }
-        let told: Vec<&str> = log.all().map(|entry| entry.text.as_str()).collect();
+        let texts: Vec<&str> = log.all().map(|entry| entry.text.as_str()).collect();
         let gave = [
             "malloc_trim gave back 310 MiB",
             "malloc_trim gave nothing back",
         ];
-        assert_eq!(told, ["trim", gave[0], gave[1]]);
+        assert_eq!(texts, ["trim", gave[0], gave[1]]);
     }
 
     #[test]
@@ -253,7 +253,7 @@ mod tests {
         ] {
             log.take(&tick, &RunAnalysis::default());
         }
-        let told: Vec<&str> = log.all().map(|entry| entry.text.as_str()).collect();
-        assert_eq!(told, ["memory detail of a process read"]);
+        let texts: Vec<&str> = log.all().map(|entry| entry.text.as_str()).collect();
+        assert_eq!(texts, ["memory detail of a process read"]);
     }
 }

@@ -8,7 +8,7 @@ use crate::draw::text::width;
 use crate::table::Row;
 use crate::view::Sort;
 
-/// A column beside who it is.
+/// A column after the name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Column {
     Memory,
@@ -23,11 +23,11 @@ pub(super) enum Column {
     Trend,
 }
 
-/// Who needs at least so many columns, and gets at most so many.
+/// The width of the name, at least and at most.
 const WHO: (usize, usize) = (18, 32);
 /// A shorter part of a command line is of no use.
 const COMMAND_LEAST: usize = 24;
-/// Who is set further apart from the rest by at most so much.
+/// Spare columns between the name and the rest, at most.
 const SPREAD: usize = 6;
 
 /// In the order of reading.
@@ -61,11 +61,11 @@ const IMPORTANCE: [Column; 10] = [
 /// The columns that fit.
 #[derive(Debug)]
 pub(super) struct Columns {
-    /// The width of the first.
+    /// The width of the name.
     pub(super) who: usize,
-    /// Those behind it.
+    /// The columns after it.
     pub(super) shown: Vec<Column>,
-    /// The width of the last; none without.
+    /// The width of the command line; 0 without one.
     pub(super) command: usize,
 }
 
@@ -129,7 +129,7 @@ impl Column {
         }
     }
 
-    /// The order that it stands for.
+    /// The sort order of a click on it.
     pub(super) fn sort(self) -> Option<Sort> {
         match self {
             Column::Memory => Some(Sort::Memory),
@@ -158,8 +158,8 @@ mod tests {
     #[test]
     fn eighty_columns_show_memory_growth_and_what_rss_says() {
         let fit = Columns::fit(&[], 78, None);
-        let telling = [Column::Memory, Column::Growth, Column::Rss];
-        assert!(telling.iter().all(|column| fit.shown.contains(column)));
+        let important = [Column::Memory, Column::Growth, Column::Rss];
+        assert!(important.iter().all(|column| fit.shown.contains(column)));
         assert!(!fit.shown.contains(&Column::Gpu), "no row has GPU memory");
     }
 }

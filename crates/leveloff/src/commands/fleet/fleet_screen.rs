@@ -1,4 +1,4 @@
-//! The fleet on a screen that is refreshed.
+//! The fleet on a screen, looked at again and again.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,9 +8,9 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use leveloff_dashboard::draw::fleet::{draw, rows_of};
 use leveloff_dashboard::event::Event;
-use leveloff_dashboard::fleet_view::{FleetView, FleetWish};
+use leveloff_dashboard::fleet_view::{FleetAction, FleetView};
 use leveloff_dashboard::terminal::{self, Screen};
-use leveloff_dashboard::theme::Look;
+use leveloff_dashboard::theme::Styles;
 use leveloff_text::fleet::Fleet;
 
 use super::survey::Survey;
@@ -18,44 +18,43 @@ use crate::args::FleetArgs;
 use crate::screen_thread::Inputs;
 use crate::screen_thread::appearance;
 
-/// How long a new result may wait to be drawn.
+/// How long a result that has come may wait to be drawn.
 const PACE: Duration = Duration::from_millis(250);
 
-/// Keys that wait.
 const WAITING: usize = 64;
 
-/// Messages of the thread that fetches.
-enum News {
-    Fetching,
-    Fetched(Box<Result<Fleet, String>>),
+/// What the thread that queries the server reports.
+enum QueryEvent {
+    Started,
+    Finished(Box<Result<Fleet, String>>),
 }
 
-/// Shows the fleet until the user leaves; returns the last one.
+/// Shows the fleet until the user leaves; returns the newest one.
 pub(crate) fn watch(survey: Survey, args: &FleetArgs) -> Result<Option<Fleet>> {
-    let look = appearance(&args.appearance.choice(), "leveloff fleet")?;
-    let (news, received) = sync_channel(2);
-    let (now, requested) = sync_channel(1);
+    let styles = appearance(&args.appearance.choice(), "leveloff fleet")?;
+    let (events, reported) = sync_channel(2);
+    let (refresh, refresh_requests) = sync_channel(1);
     let every = args.every;
-    // The thread is not joined: a pending request must not delay the end.
+    // Not joined: a query that is still running must not delay the end of the screen.
     std::thread::Builder::new()
         .name("survey".to_owned())
-        .spawn(move || fetch_repeatedly(&survey, every, &news, &requested))
-        .context("cannot start a thread")?;
-    show(look, &received, &now).context("the terminal is gone")
+        .spawn(move || query_repeatedly(&survey, every, &events, &refresh_requests))
+        .context("cannot start a thread for queries")?;
+    show(styles, &reported, &refresh).context("the terminal is gone")
 }
 
-fn fetch_repeatedly(
+fn query_repeatedly(
     survey: &Survey,
     every: Duration,
-    news: &SyncSender<News>,
-    requested: &Receiver<()>,
+    events: &SyncSender<QueryEvent>,
+    refresh_requests: &Receiver<()>,
 ) {
     loop {
-        let sent = news.send(News::Fetching).and_then(|()| {
-            let looked = survey.look().map_err(|error| format!("{error:#}"));
-            news.send(News::Fetched(Box::new(looked)))
+        let sent = events.send(QueryEvent::Started).and_then(|()| {
+            let result = survey.look().map_err(|error| format!("{error:#}"));
+            events.send(QueryEvent::Finished(Box::new(result)))
         });
-        let waited = requested.recv_timeout(every);
+        let waited = refresh_requests.recv_timeout(every);
         if sent.is_err() || waited == Err(RecvTimeoutError::Disconnected) {
             return;
         }
@@ -63,9 +62,9 @@ fn fetch_repeatedly(
 }
 
 fn show(
-    look: Look,
-    received: &Receiver<News>,
-    now: &SyncSender<()>,
+    styles: Styles,
+    reported: &Receiver<QueryEvent>,
+    refresh: &SyncSender<()>,
 ) -> std::io::Result<Option<Fleet>> {
     let mut view = FleetView::default();
     let is_leaving = Arc::new(AtomicBool::new(false));
@@ -73,28 +72,28 @@ fn show(
     let mut screen = Screen::enter()?;
     let inputs = Inputs::start(events, Arc::clone(&is_leaving))?;
     loop {
-        for news in received.try_iter() {
-            match news {
-                News::Fetching => view.looking(),
-                News::Fetched(looked) => view.show(*looked),
+        for event in reported.try_iter() {
+            match event {
+                QueryEvent::Started => view.begin_query(),
+                QueryEvent::Finished(result) => view.show(*result),
             }
         }
-        screen.draw(|frame| draw(&view, &look, frame))?;
-        let wish = match waiting.recv_timeout(PACE) {
+        screen.draw(|frame| draw(&view, &styles, frame))?;
+        let action = match waiting.recv_timeout(PACE) {
             Ok(Event::Key(key)) => view.on_key(key, rows_of(terminal::size().1)),
-            Ok(Event::Leave) | Err(RecvTimeoutError::Disconnected) => FleetWish::Leave,
+            Ok(Event::Leave) | Err(RecvTimeoutError::Disconnected) => FleetAction::Quit,
             Ok(Event::Continued) => {
                 screen.come_back()?;
-                FleetWish::Stay
+                FleetAction::None
             }
-            _ => FleetWish::Stay,
+            _ => FleetAction::None,
         };
-        match wish {
-            // One pending request is enough.
-            FleetWish::Look => drop(now.try_send(())),
-            FleetWish::Leave => break,
-            FleetWish::Stay if is_leaving.load(Ordering::Relaxed) => break,
-            FleetWish::Stay => {}
+        match action {
+            // One waiting request is enough.
+            FleetAction::Refresh => drop(refresh.try_send(())),
+            FleetAction::Quit => break,
+            FleetAction::None if is_leaving.load(Ordering::Relaxed) => break,
+            FleetAction::None => {}
         }
     }
     drop(waiting);

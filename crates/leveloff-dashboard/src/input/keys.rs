@@ -2,7 +2,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-use super::Dashboard;
+use crate::dashboard::Dashboard;
 use crate::draw::findings::rows_of_page;
 use crate::event::{Mode, ReplayRequest, Request};
 use crate::history::Axis;
@@ -10,7 +10,7 @@ use crate::view::{Page, Prompt, Purpose, Question, RowKey, Window};
 
 /// How far a key moves the chart, as a share of what it shows.
 const PAN: f64 = 0.25;
-/// How much closer a key looks.
+/// Zoom factor of a key.
 const ZOOM: f64 = 0.5;
 /// Rows that a page key moves by.
 const PAGE: isize = 10;
@@ -152,8 +152,8 @@ impl Dashboard {
 
     /// Leaving is always harmless to the run. For one that we started, there is a choice.
     fn leave(&mut self) -> Option<Request> {
-        let asks = self.subject.mode == Mode::Command && self.ended.is_none();
-        if asks && self.view.question.is_none() {
+        let is_running = self.subject.mode == Mode::Command && self.ended.is_none();
+        if is_running && self.view.question.is_none() {
             self.view.question = Some(Question::LeaveRun);
             return None;
         }

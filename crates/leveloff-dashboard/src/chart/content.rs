@@ -7,10 +7,11 @@ use leveloff_classifier::run_analysis::{GrowthOrigin, RunAccount};
 use leveloff_model::units::Bytes;
 use leveloff_text::outlook::{Outlook, Spot};
 
-use super::ruler::Ruler;
+use super::axis_map::AxisMap;
 use crate::dashboard::Dashboard;
 use crate::history::{Axis, Column, Reach};
 use crate::run::RunState;
+use crate::theme::Paint;
 use crate::view::Window;
 
 /// Of growth, this share of what is shown is seen ahead,
@@ -34,7 +35,7 @@ const YOUNG: f64 = 200.0;
 
 /// What is to be seen.
 #[derive(Debug)]
-pub(super) struct Scene<'a> {
+pub(super) struct ChartContent<'a> {
     /// The run.
     pub(super) run: &'a RunState,
     /// What it is drawn over.
@@ -62,23 +63,23 @@ pub(super) struct LevelBy {
     pub(super) words: String,
 }
 
-impl Scene<'_> {
+impl ChartContent<'_> {
     /// What is to be seen of a run; `None` before its first sample.
-    pub(super) fn of(dashboard: &Dashboard) -> Option<Scene<'_>> {
+    pub(super) fn of(dashboard: &Dashboard) -> Option<ChartContent<'_>> {
         let run = dashboard.run();
         let axis = dashboard.axis();
         let whole = dashboard.extent()?;
-        let ruler = Ruler::new(run.history(), axis, run.verdict());
+        let axis_map = AxisMap::new(run.history(), axis, run.verdict());
         let outlook = run
             .verdict()
-            .map(|verdict| Outlook::of(verdict, |x| ruler.place(x.0, verdict.x_unit)))
+            .map(|verdict| Outlook::of(verdict, |x| axis_map.position(x.0, verdict.x_unit)))
             .unwrap_or_default();
-        let level_by = LevelBy::of(run, &ruler);
+        let level_by = LevelBy::of(run, &axis_map);
         let window = &dashboard.view().window;
         let beyond = beyond(window, &whole, &outlook, level_by.as_ref());
         let range = window.range(&whole, beyond);
         // A window of no length shows nothing.
-        (range.end > range.start).then(|| Scene {
+        (range.end > range.start).then(|| ChartContent {
             run,
             axis,
             range,
@@ -87,6 +88,12 @@ impl Scene<'_> {
             marker: run.account().and_then(|account| marker(account, axis)),
             rss: misleading_rss(run),
         })
+    }
+
+    /// How the verdict, and what was fitted, is painted.
+    pub(super) fn paint(&self) -> Paint {
+        let verdict = self.run.verdict();
+        verdict.map_or(Paint::Unsure, |verdict| Paint::from(verdict.verdict))
     }
 
     /// The columns of the curve.
@@ -121,7 +128,7 @@ impl Scene<'_> {
 }
 
 impl LevelBy {
-    fn of(run: &RunState, ruler: &Ruler<'_>) -> Option<LevelBy> {
+    fn of(run: &RunState, axis_map: &AxisMap<'_>) -> Option<LevelBy> {
         let stated = run.stated().level_by.map(|step| step.0 as f64);
         let is_young = || {
             let steps = run.history().extent(Axis::Steps);
@@ -129,7 +136,7 @@ impl LevelBy {
         };
         let step = stated.or_else(|| is_young().then_some(OFTEN_LEVEL_BY))?;
         Some(LevelBy {
-            x: ruler.place(step, XUnit::Step)?,
+            x: axis_map.position(step, XUnit::Step)?,
             is_stated: stated.is_some(),
             words: match stated {
                 Some(step) => format!("level-by {step}"),

@@ -8,23 +8,27 @@ use crate::history::{Axis, History};
 
 /// Finds the places of a verdict on the chart, which may be drawn over something else.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ruler<'a> {
+pub(super) struct AxisMap<'a> {
     history: &'a History,
     axis: Axis,
     pace: Option<Seconds>,
 }
 
-impl<'a> Ruler<'a> {
-    pub(super) fn new(history: &'a History, axis: Axis, verdict: Option<&RunVerdict>) -> Ruler<'a> {
-        Ruler {
+impl<'a> AxisMap<'a> {
+    pub(super) fn new(
+        history: &'a History,
+        axis: Axis,
+        verdict: Option<&RunVerdict>,
+    ) -> AxisMap<'a> {
+        AxisMap {
             history,
             axis,
             pace: verdict.and_then(|verdict| verdict.pace),
         }
     }
 
-    /// Where on the chart this is; `None` when nobody can tell.
-    pub(super) fn place(&self, x: f64, unit: XUnit) -> Option<f64> {
+    /// Its position on the chart's axis; `None` where that is unknown.
+    pub(super) fn position(&self, x: f64, unit: XUnit) -> Option<f64> {
         match (self.axis, unit) {
             (Axis::Time, XUnit::Second) => Some(x),
             (Axis::Steps, XUnit::Second) => None,

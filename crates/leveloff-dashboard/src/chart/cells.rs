@@ -8,10 +8,10 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 /// A part of the screen.
-pub(super) struct Sheet<'a> {
+pub(super) struct Cells<'a> {
     area: Rect,
     buffer: &'a mut Buffer,
-    cells: Vec<Use>,
+    uses: Vec<Use>,
 }
 
 /// What a cell is used for.
@@ -23,22 +23,22 @@ enum Use {
     Taken,
 }
 
-impl Sheet<'_> {
+impl Cells<'_> {
     /// An empty one. The area must be on the screen.
-    pub(super) fn new(area: Rect, buffer: &mut Buffer) -> Sheet<'_> {
-        Sheet {
+    pub(super) fn new(area: Rect, buffer: &mut Buffer) -> Cells<'_> {
+        Cells {
             area,
             buffer,
-            cells: vec![Use::Free; area.area() as usize],
+            uses: vec![Use::Free; area.area() as usize],
         }
     }
 
     /// Puts a character where nothing is.
     pub(super) fn put(&mut self, x: u16, y: u16, glyph: char, style: Style) {
         if let Some(cell) = self.cell(i32::from(x), y)
-            && self.cells[cell] == Use::Free
+            && self.uses[cell] == Use::Free
         {
-            self.cells[cell] = Use::Taken;
+            self.uses[cell] = Use::Taken;
             self.buffer[(x, y)].set_char(glyph).set_style(style);
         }
     }
@@ -48,7 +48,7 @@ impl Sheet<'_> {
     pub(super) fn write(&mut self, x: i32, y: u16, words: &str, style: Style) -> bool {
         let width = words.chars().count() as i32;
         let margins = [x - 1, x + width];
-        let used = |x: i32| self.cell(x, y).map(|cell| self.cells[cell]);
+        let used = |x: i32| self.cell(x, y).map(|cell| self.uses[cell]);
         let is_free = (x..x + width).all(|x| used(x) == Some(Use::Free));
         if !is_free || margins.iter().any(|&x| used(x) == Some(Use::Taken)) {
             return false;
@@ -58,7 +58,7 @@ impl Sheet<'_> {
         }
         for margin in margins {
             if let Some(cell) = self.cell(margin, y) {
-                self.cells[cell] = Use::Margin;
+                self.uses[cell] = Use::Margin;
             }
         }
         true
@@ -93,16 +93,16 @@ mod tests {
     fn what_was_put_first_stays() {
         let area = Rect::new(0, 0, 9, 1);
         let mut buffer = Buffer::empty(area);
-        let mut sheet = Sheet::new(area, &mut buffer);
+        let mut cells = Cells::new(area, &mut buffer);
         let style = Style::new();
-        assert!(sheet.write(2, 0, "abc", style));
-        assert!(!sheet.write(4, 0, "def", style));
-        assert!(!sheet.write(7, 0, "def", style), "beyond the border");
-        assert!(!sheet.write(-1, 0, "def", style), "before the border");
-        assert!(sheet.write_somewhere([(5, 0), (6, 0)], "def", style));
-        sheet.put(0, 0, '-', style);
+        assert!(cells.write(2, 0, "abc", style));
+        assert!(!cells.write(4, 0, "def", style));
+        assert!(!cells.write(7, 0, "def", style), "beyond the border");
+        assert!(!cells.write(-1, 0, "def", style), "before the border");
+        assert!(cells.write_somewhere([(5, 0), (6, 0)], "def", style));
+        cells.put(0, 0, '-', style);
         for x in 0..12 {
-            sheet.put(x, 0, '=', style);
+            cells.put(x, 0, '=', style);
         }
         assert_eq!(lines(&buffer), ["- abc def"]);
     }
@@ -111,10 +111,10 @@ mod tests {
     fn words_keep_their_distance_from_what_is_there() {
         let area = Rect::new(0, 0, 9, 1);
         let mut buffer = Buffer::empty(area);
-        let mut sheet = Sheet::new(area, &mut buffer);
-        sheet.put(4, 0, '|', Style::new());
+        let mut cells = Cells::new(area, &mut buffer);
+        cells.put(4, 0, '|', Style::new());
         let places = (0..7).rev().map(|x| (x, 0));
-        assert!(sheet.write_somewhere(places, "abc", Style::new()));
+        assert!(cells.write_somewhere(places, "abc", Style::new()));
         assert_eq!(lines(&buffer), ["    | abc"]);
     }
 }

@@ -2,26 +2,26 @@
 
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 
-use super::Dashboard;
-use crate::layout::{Layout, Place};
+use crate::dashboard::Dashboard;
+use crate::layout::{ClickTarget, Layout};
 use crate::view::Page;
 
-/// How much closer a turn of the wheel looks.
+/// Zoom factor of one turn of the wheel.
 const ZOOM: f64 = 0.8;
 
 impl Dashboard {
     pub(super) fn on_mouse(&mut self, mouse: MouseEvent) {
         let place = match self.view.page {
-            Page::Overview => Layout::of(self).place(mouse.column, mouse.row),
+            Page::Overview => Layout::of(self).target_at(mouse.column, mouse.row),
             // It covers what is at other times there to be clicked.
-            _ => Place::Elsewhere,
+            _ => ClickTarget::Elsewhere,
         };
         match (mouse.kind, place) {
-            (MouseEventKind::ScrollUp, Place::Chart) => self.zoom(ZOOM),
-            (MouseEventKind::ScrollDown, Place::Chart) => self.zoom(1.0 / ZOOM),
+            (MouseEventKind::ScrollUp, ClickTarget::Chart) => self.zoom(ZOOM),
+            (MouseEventKind::ScrollDown, ClickTarget::Chart) => self.zoom(1.0 / ZOOM),
             (MouseEventKind::ScrollUp, _) => self.go_down(-1),
             (MouseEventKind::ScrollDown, _) => self.go_down(1),
-            (MouseEventKind::Down(MouseButton::Left), Place::Row(at)) => self.click_row(at),
+            (MouseEventKind::Down(MouseButton::Left), ClickTarget::Row(at)) => self.click_row(at),
             _ => {}
         }
     }

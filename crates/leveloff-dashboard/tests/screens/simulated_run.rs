@@ -3,7 +3,7 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use leveloff_classifier::run_analysis::RunAnalysis;
 use leveloff_dashboard::dashboard::Dashboard;
-use leveloff_dashboard::event::{Event, Mode, SourceNews, Subject};
+use leveloff_dashboard::event::{Event, Mode, SourceEvent, Subject};
 use leveloff_model::process::{
     Pid, ProcessIndex, ProcessInfo, ProcessKey, ProcessState, Rank, Role, StartTicks,
 };
@@ -19,7 +19,7 @@ use leveloff_model::units::{Bytes, CpuMillis, Limit, Seconds, Step};
 pub const MIB: f64 = 1048576.0;
 
 /// One process: what it holds at a step, and what it shares with others, both in MiB.
-pub struct Actor {
+pub struct SimulatedProcess {
     pub role: Role,
     pub pid: i32,
     pub rank: Option<u32>,
@@ -34,11 +34,11 @@ pub struct Actor {
 }
 
 /// How the run goes.
-pub struct Scene {
+pub struct SimulatedRun {
     pub dashboard: Dashboard,
     /// The analysis of the same ticks, to compare the screen with.
     pub analysis: RunAnalysis,
-    pub actors: Vec<Actor>,
+    pub processes: Vec<SimulatedProcess>,
     pub tells_steps: bool,
     pub tensors: Option<fn(f64) -> u64>,
     /// What malloc has in use and has kept, in MiB.
@@ -52,9 +52,9 @@ pub struct Scene {
     ticks: u64,
 }
 
-impl Actor {
-    pub fn new(role: Role, pid: i32, holds: impl Fn(f64) -> f64 + 'static) -> Actor {
-        Actor {
+impl SimulatedProcess {
+    pub fn new(role: Role, pid: i32, holds: impl Fn(f64) -> f64 + 'static) -> SimulatedProcess {
+        SimulatedProcess {
             role,
             pid,
             rank: None,
@@ -67,16 +67,16 @@ impl Actor {
         }
     }
 
-    pub fn sharing(self, shares: f64) -> Actor {
-        Actor {
+    pub fn sharing(self, shares: f64) -> SimulatedProcess {
+        SimulatedProcess {
             shares,
             inherits: shares,
             ..self
         }
     }
 
-    pub fn of_rank(self, rank: u32) -> Actor {
-        Actor {
+    pub fn of_rank(self, rank: u32) -> SimulatedProcess {
+        SimulatedProcess {
             rank: Some(rank),
             ..self
         }
@@ -131,24 +131,24 @@ impl Actor {
     }
 }
 
-impl Scene {
-    pub fn new(actors: Vec<Actor>) -> Scene {
-        Scene::in_mode(Mode::Live, actors)
+impl SimulatedRun {
+    pub fn new(processes: Vec<SimulatedProcess>) -> SimulatedRun {
+        SimulatedRun::in_mode(Mode::Live, processes)
     }
 
-    pub fn in_mode(mode: Mode, actors: Vec<Actor>) -> Scene {
+    pub fn in_mode(mode: Mode, processes: Vec<SimulatedProcess>) -> SimulatedRun {
         let subject = Subject {
             title: "train.py".to_owned(),
             recording: None,
             mode,
         };
-        Scene {
+        SimulatedRun {
             dashboard: Dashboard::new(subject, &StatedFacts::default(), (80, 24)),
             analysis: match mode {
                 Mode::System => RunAnalysis::of_machine(),
                 _ => RunAnalysis::default(),
             },
-            actors,
+            processes,
             tells_steps: true,
             tensors: None,
             malloc: None,
@@ -161,7 +161,7 @@ impl Scene {
     }
 
     /// With a limit that the user stated.
-    pub fn limited(mut self, gib: f64) -> Scene {
+    pub fn limited(mut self, gib: f64) -> SimulatedRun {
         let limit = Bytes((gib * 1024.0 * MIB) as u64);
         let stated = StatedFacts {
             limit: Some(Limit::Size(limit)),
@@ -191,7 +191,7 @@ impl Scene {
 
     /// This process exits between two ticks.
     pub fn exit(&mut self, n: usize, step: u64) {
-        self.actors[n].is_alive = false;
+        self.processes[n].is_alive = false;
         let tick = self.tick(step, vec![Happened::Exited(ProcessIndex(n as u32))]);
         self.send(tick);
     }
@@ -199,14 +199,14 @@ impl Scene {
     /// No more ticks come.
     pub fn ended(&mut self) {
         self.analysis.end();
-        let news = SourceNews::Ended("the run ended".to_owned());
+        let news = SourceEvent::Ended("the run ended".to_owned());
         self.dashboard.on(Event::Source(news));
         self.dashboard.settle();
     }
 
     /// All processes end, one tick after this step.
     pub fn end(&mut self, step: u64) {
-        let gone = (0..self.actors.len()).map(|n| Happened::Exited(ProcessIndex(n as u32)));
+        let gone = (0..self.processes.len()).map(|n| Happened::Exited(ProcessIndex(n as u32)));
         let mut tick = self.tick(step, gone.collect());
         tick.sample.processes.clear();
         self.send(tick);
@@ -243,8 +243,8 @@ impl Scene {
     fn events(&self, step: u64) -> Vec<Happened> {
         let mut events = Vec::new();
         if self.ticks == 0 {
-            let all = self.actors.iter().enumerate();
-            events.extend(all.map(|(n, actor)| Happened::Appeared(actor.info(n))));
+            let all = self.processes.iter().enumerate();
+            events.extend(all.map(|(n, process)| Happened::Appeared(process.info(n))));
         }
         if self
             .evaluates_every
@@ -283,10 +283,10 @@ impl Scene {
     fn tick(&self, step: u64, events: Vec<Happened>) -> Tick {
         let x = step as f64;
         let t = x * self.seconds_a_step + self.delay;
-        let readings = self.actors.iter().enumerate();
+        let readings = self.processes.iter().enumerate();
         let processes: Vec<ProcessReading> = readings
-            .filter(|(_, actor)| actor.is_alive)
-            .map(|(n, actor)| actor.reading(n, x, t))
+            .filter(|(_, process)| process.is_alive)
+            .map(|(n, process)| process.reading(n, x, t))
             .collect();
         Tick {
             events,

@@ -15,7 +15,7 @@ const CAPTION: u16 = 4;
 
 /// Rows of the parts, from top to bottom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Frame {
+pub(super) struct ChartAreas {
     /// All of it.
     pub(super) area: Rect,
     /// The unit and what lies out of sight.
@@ -28,9 +28,9 @@ pub(super) struct Frame {
     pub(super) places: Option<u16>,
 }
 
-impl Frame {
+impl ChartAreas {
     /// The parts in an area.
-    pub(super) fn of(area: Rect) -> Frame {
+    pub(super) fn of(area: Rect) -> ChartAreas {
         let has = |rows: u16| area.height >= rows;
         let above = u16::from(has(ROWS_FOR_HEADER));
         let line = u16::from(has(ROWS_FOR_LINE));
@@ -40,7 +40,7 @@ impl Frame {
             height: area.height - above - line - places,
             ..area
         };
-        Frame {
+        ChartAreas {
             area,
             header: (above > 0).then_some(area.y),
             curve,
