@@ -1,7 +1,18 @@
 //! HTML being written. Only words of our own are taken as they are: the compiler knows them by their
 //! lifetime. Whatever comes from outside is text, and escaped.
 
+use leveloff_classifier::verdict::Verdict;
 use leveloff_model::process::turns_text_around;
+
+/// The class that has the colour of a verdict.
+pub fn verdict_class(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Level => "level",
+        Verdict::Leak(_) => "leak",
+        Verdict::WarmingUp => "warming-up",
+        Verdict::Undecided => "undecided",
+    }
+}
 
 /// A piece of a page.
 #[derive(Debug, Default)]
