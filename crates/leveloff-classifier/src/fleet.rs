@@ -59,8 +59,8 @@ fn fastest(level: &[&RunVerdict]) -> Option<BytesPerSecond> {
 pub fn growth_per_second(run: &RunVerdict) -> Option<BytesPerSecond> {
     let Rate { value, .. } = run.memory.rate?;
     match (run.x_unit, run.pace) {
-        (XUnit::Second, _) => Some(BytesPerSecond(value)),
-        (_, Some(pace)) if pace.0 > 0.0 => Some(BytesPerSecond(value / pace.0)),
+        (XUnit::Second, _) => Some(BytesPerSecond(value.0)),
+        (_, Some(pace)) if pace.0 > 0.0 => Some(BytesPerSecond(value.0 / pace.0)),
         _ => None,
     }
 }

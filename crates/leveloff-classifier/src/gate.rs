@@ -192,7 +192,7 @@ fn leak(verdict: &RunVerdict) -> GateResult {
     GateResult {
         gate: Gate::Leak,
         outcome,
-        measured: verdict.judgement.rate.map(|rate| rate.value),
+        measured: verdict.judgement.rate.map(|rate| rate.value.0),
         bound: None,
         because,
     }
@@ -206,17 +206,18 @@ fn level_by(by: f64, verdict: &RunVerdict, curves: &RunCurves) -> GateResult {
         material,
         ..
     } = verdict.memory;
+    let since = level_since_x.map(|since| since.0);
     let grew_late = || {
         // Between two samples that lie far apart, nobody saw when it grew.
         let reached = curves.peak_until(Series::Memory, LATE * by)?;
         let by_then = reached.max(curves.around(Series::Memory, LATE * by)?);
-        Some(curves.settled(Series::Memory)? - by_then > material)
+        Some(curves.settled(Series::Memory)? - by_then > material.0)
     };
     let gradually = matches!(
         verdict.shape,
         Shape::Saturating | Shape::Linear | Shape::Staircase
     );
-    let is_late = level_since_x.is_some_and(|since| since > LATE * by);
+    let is_late = since.is_some_and(|since| since > LATE * by);
     let outcome = match is_late && gradually && grew_late() == Some(true) {
         true => GateOutcome::Failed,
         false => GateOutcome::Passed,
@@ -224,7 +225,7 @@ fn level_by(by: f64, verdict: &RunVerdict, curves: &RunCurves) -> GateResult {
     GateResult {
         gate: Gate::LevelBy,
         outcome,
-        measured: level_since_x,
+        measured: since,
         bound: Some(by),
         because: GateReason::Measured,
     }
@@ -241,7 +242,7 @@ fn growth(bound: GrowthBound, epoch_steps: Option<f64>, verdict: &RunVerdict) ->
         return GateResult {
             gate: Gate::MaxGrowth,
             outcome: GateOutcome::Open,
-            measured: Some(rate.value),
+            measured: Some(rate.value.0),
             bound: None,
             because: GateReason::OtherUnit,
         };
@@ -250,16 +251,16 @@ fn growth(bound: GrowthBound, epoch_steps: Option<f64>, verdict: &RunVerdict) ->
     GateResult {
         gate: Gate::MaxGrowth,
         outcome,
-        measured: Some(rate.value),
+        measured: Some(rate.value.0),
         bound: Some(bound.bytes / per),
         because,
     }
 }
 
 fn against(rate: Rate, bound: f64) -> (GateOutcome, GateReason) {
-    if rate.value <= bound {
+    if rate.value.0 <= bound {
         (GateOutcome::Passed, GateReason::Measured)
-    } else if rate.low > bound {
+    } else if rate.low.0 > bound {
         (GateOutcome::Failed, GateReason::Measured)
     } else {
         (GateOutcome::Open, GateReason::TooCloseToCall)

@@ -24,6 +24,7 @@ pub use segments::Segments;
 
 use crate::curve::{Curve, View};
 use crate::observation::XUnit;
+use crate::units::{Amount, X};
 use crate::verdict::{Because, Extremes, Judgement, Shape, Verdict};
 
 use cycles::Cycles;
@@ -73,9 +74,9 @@ pub fn judge(curve: &Curve, unit: XUnit, quantity: Quantity, facts: &Facts) -> J
     }
     judgement.points = curve.points();
     judgement.extremes = curve.first_and_peak().map(|(first, peak)| Extremes {
-        first: first.1,
-        peak: peak.max(view.y.iter().copied().fold(first.1, f64::max)),
-        last: curve.newest_y().unwrap_or(first.1),
+        first: Amount(first.1),
+        peak: Amount(peak.max(view.y.iter().copied().fold(first.1, f64::max))),
+        last: Amount(curve.newest_y().unwrap_or(first.1)),
     });
     judgement
 }
@@ -96,10 +97,10 @@ fn judge_view(view: &View, unit: XUnit, quantity: Quantity, facts: &Facts) -> Ju
         return judge_scene(&scene(&view.x, &view.y));
     };
     let mut judgement = judge_scene(&scene(&envelope.x, &envelope.y));
-    if !cycles.are_worth_a_word(judgement.material) {
+    if !cycles.are_worth_a_word(judgement.material.0) {
         return judgement;
     }
-    judgement.period = Some(cycles.period);
+    judgement.period = Some(X(cycles.period));
     if judgement.verdict == Verdict::Level && judgement.shape != Shape::Shrinking {
         judgement.shape = Shape::Sawtooth;
         judgement.because = Because::Returns;
@@ -117,17 +118,17 @@ fn judge_scene(scene: &Scene<'_>) -> Judgement {
         let mut judgement = answer::leak(scene, &growth, Shape::Linear, Because::Outlived);
         if stairs.go_on() {
             judgement.shape = Shape::Staircase;
-            judgement.period = Some(stairs.gap);
+            judgement.period = Some(X(stairs.gap));
         }
         return judgement;
     }
     if stairs.go_on() {
         let growth = growths.since(0).with_certain_rise(scene);
         let span = scene.end() - stairs.at[0];
-        let rises = growth.rate.low > 0.0 && growth.grown() > scene.material;
+        let rises = growth.rate.low.0 > 0.0 && growth.grown() > scene.material;
         if span >= growth.decision_age && rises {
             let mut judgement = answer::leak(scene, &growth, Shape::Staircase, Because::Jumps);
-            judgement.period = Some(stairs.gap);
+            judgement.period = Some(X(stairs.gap));
             return judgement;
         }
     }

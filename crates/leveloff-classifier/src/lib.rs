@@ -18,6 +18,7 @@ pub mod profile;
 pub mod run;
 pub mod run_analysis;
 pub mod run_curves;
+mod share_history;
 pub mod stats;
 mod teardown;
 pub mod units;

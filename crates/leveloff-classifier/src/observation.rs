@@ -79,6 +79,15 @@ pub struct ProcessShare {
     pub is_read: bool,
 }
 
+/// A moment of a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Moment {
+    /// When, on the run's own clock.
+    pub t: Option<Seconds>,
+    /// At which step, or whatever the run counts.
+    pub count: Option<f64>,
+}
+
 /// What a run's curve is drawn over.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum XUnit {
@@ -108,6 +117,48 @@ impl Observation {
     pub fn is_restart(&self) -> bool {
         let is_restart = |mark: &MarkKind| matches!(mark, MarkKind::Event(name) if name == RESTART);
         self.marks.iter().any(is_restart)
+    }
+}
+
+impl Moment {
+    /// When an observation was made.
+    pub fn of(observation: &Observation) -> Moment {
+        Moment {
+            t: observation.t,
+            count: observation.count,
+        }
+    }
+
+    /// Its position on an axis of this unit.
+    pub fn x(self, unit: XUnit) -> Option<f64> {
+        match unit {
+            XUnit::Second => self.t.map(|t| t.0),
+            _ => self.count,
+        }
+    }
+
+    /// Whether it is later than another one, by time where both have one.
+    pub fn is_after(self, other: Moment) -> bool {
+        match (self.t, other.t) {
+            (Some(own), Some(other)) => own > other,
+            _ => self.count > other.count,
+        }
+    }
+
+    /// The share of the way to a later one; at `x` on the axis of `unit`.
+    pub(crate) fn towards(self, other: Moment, way: f64, x: f64, unit: XUnit) -> Moment {
+        let between = |from: Option<f64>, to: Option<f64>| Some(from? + way * (to? - from?));
+        let t = between(self.t.map(|t| t.0), other.t.map(|t| t.0));
+        match unit {
+            XUnit::Second => Moment {
+                t: Some(Seconds(x)),
+                count: self.count,
+            },
+            _ => Moment {
+                t: t.map(Seconds),
+                count: Some(x),
+            },
+        }
     }
 }
 

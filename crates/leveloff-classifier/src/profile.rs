@@ -109,7 +109,7 @@ impl RunProfile {
     /// The numbers of a run.
     pub fn of(verdict: &RunVerdict, curves: &RunCurves) -> RunProfile {
         let mut measured = BTreeMap::new();
-        let noise = verdict.memory.noise;
+        let noise = verdict.memory.noise.0;
         let mut set = |quantity: Quantity, value: Option<f64>, error: f64| {
             if let Some(value) = value {
                 measured.insert(quantity, Measured { value, error });
@@ -124,14 +124,15 @@ impl RunProfile {
         set(Quantity::Baseline, curves.baseline(Series::Memory), noise);
         let since = verdict.memory.level_since_x;
         let since = since.filter(|_| verdict.memory.verdict == Verdict::Level);
+        let since = since.map(|since| since.0);
         set(
             Quantity::WarmupEnd,
             since,
             WARMUP_END_ERROR * since.unwrap_or(0.0).abs(),
         );
         if let Some(rate) = verdict.memory.rate {
-            let error = (rate.high - rate.low) / (2.0 * RATE_INTERVAL_REACH);
-            set(Quantity::Growth, Some(rate.value), error);
+            let error = (rate.high.0 - rate.low.0) / (2.0 * RATE_INTERVAL_REACH);
+            set(Quantity::Growth, Some(rate.value.0), error);
         }
         for series in curves.series() {
             let quantity = match series {
@@ -143,7 +144,7 @@ impl RunProfile {
         }
         RunProfile {
             unit: verdict.x_unit,
-            until: verdict.span.map_or(0.0, |span| span.1),
+            until: verdict.span.map_or(0.0, |(_, last)| last.0),
             verdict: verdict.verdict,
             points: verdict.points,
             measured,

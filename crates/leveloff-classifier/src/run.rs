@@ -35,7 +35,9 @@ use self::own_clock::OwnClock;
 use self::pace::Pace;
 use crate::judge::Facts;
 use crate::observation::{Observation, XUnit};
+use crate::share_history::ShareHistory;
 use crate::teardown::{LastWholeSample, PendingStep};
+use crate::units::{Amount, X};
 use crate::verdict::{Blame, Judgement, Risk, RunVerdict, Subject};
 
 /// Follows a run, observation by observation, in bounded memory; can be asked at any time.
@@ -52,6 +54,7 @@ pub struct RunJudge {
     planned: Option<f64>,
     pending: PendingStep,
     end: LastWholeSample,
+    shares: ShareHistory,
     /// The most that the run ever held. A judgement looks at one value for each step; a machine must
     /// also have room for what lies between.
     peak: Bytes,
@@ -74,6 +77,7 @@ impl RunJudge {
             planned: None,
             pending: PendingStep::default(),
             end: LastWholeSample::default(),
+            shares: ShareHistory::default(),
             peak: Bytes::ZERO,
         }
     }
@@ -97,6 +101,7 @@ impl RunJudge {
         }
         self.peak = self.peak.max(observation.memory);
         self.end.observe(observation);
+        self.shares.observe(observation);
         let mut pending = std::mem::take(&mut self.pending);
         pending.push(observation, |one| {
             self.take(one);
@@ -108,6 +113,11 @@ impl RunJudge {
     /// The last observation before the run gave its memory back, if it is doing so.
     pub(crate) fn last_whole_sample(&self) -> Option<&Observation> {
         self.end.get()
+    }
+
+    /// Who held how much at earlier moments.
+    pub(crate) fn shares(&self) -> &ShareHistory {
+        &self.shares
     }
 
     /// Observations of the newest step, which is not judged yet.
@@ -165,7 +175,7 @@ impl RunJudge {
             decisive: decision.decisive,
             limit: self.limit.amount(),
             risk: self.risk(book, unit, &decision),
-            blame: blame_for(book, &decision, devshm_is_ours, onset, now),
+            blame: self.blame(book, &decision, devshm_is_ours, onset, now),
             clock,
             findings,
             points: book.points + self.pending.count(),
@@ -181,8 +191,9 @@ impl RunJudge {
     /// run was whole. Workers may exit some steps before the run ends, and leave their pages to the
     /// trainer.
     fn window(&self, judgement: &Judgement, book: &Book, unit: XUnit) -> (f64, f64) {
-        let (first, last) = judgement.span.unwrap_or((book.x, book.x));
-        let onset = judgement.onset_x.unwrap_or(first);
+        let here = X(book.x);
+        let (first, X(last)) = judgement.span.unwrap_or((here, here));
+        let X(onset) = judgement.onset_x.unwrap_or(first);
         let whole = self.end.get().and_then(|whole| whole.x(unit));
         (onset, last.min(whole.unwrap_or(last)).max(onset))
     }
@@ -193,16 +204,16 @@ impl RunJudge {
 
     fn with_peak(&self, mut memory: Judgement) -> Judgement {
         if let Some(extremes) = &mut memory.extremes {
-            extremes.peak = extremes.peak.max(self.peak.0 as f64);
+            extremes.peak = Amount(extremes.peak.0.max(self.peak.0 as f64));
         }
         memory
     }
 
     /// From the first to the newest x, which is not judged yet.
-    fn span(&self, book: &Book, unit: XUnit) -> Option<(f64, f64)> {
+    fn span(&self, book: &Book, unit: XUnit) -> Option<(X, X)> {
         let newest = self.newest().and_then(|newest| newest.x(unit));
         let first = book.memory.began_at().or(newest)?;
-        Some((first, newest.unwrap_or(book.x).max(first)))
+        Some((X(first), X(newest.unwrap_or(book.x).max(first))))
     }
 
     fn duration(&self, book: &Book) -> Option<Seconds> {
@@ -263,31 +274,40 @@ impl RunJudge {
         let level = growing.level.filter(|_| !outside);
         self.limit.risk(&Growth {
             rate: growing.rate?,
-            level: level.unwrap_or(book.memory.newest()),
+            level: level.unwrap_or(Amount(book.memory.newest())),
             now: growing.span?.1,
             unit,
             pace: self.pace.seconds(),
         })
     }
-}
 
-fn blame_for(
-    book: &Book,
-    decision: &Decision,
-    devshm_is_ours: bool,
-    onset: f64,
-    now: f64,
-) -> Vec<Blame> {
-    let in_memory = decision.is_growth_of_memory()
-        && book.memory.growth_since(onset, now) >= decision.memory.material;
-    match decision.decisive {
-        Subject::DevShm => {
-            let trainer = book.roles.get(Role::Trainer).map(|trainer| trainer.role);
-            let growth = book.devshm.growth_since(onset, now);
-            blame::outside(trainer.filter(|_| devshm_is_ours), growth)
+    fn blame(
+        &self,
+        book: &Book,
+        decision: &Decision,
+        devshm_is_ours: bool,
+        onset: f64,
+        now: f64,
+    ) -> Vec<Blame> {
+        let in_memory = decision.is_growth_of_memory()
+            && book.memory.growth_since(onset, now) >= decision.memory.material.0;
+        match decision.decisive {
+            Subject::DevShm => {
+                let trainer = book.roles.get(Role::Trainer).map(|trainer| trainer.role);
+                let growth = book.devshm.growth_since(onset, now);
+                blame::outside(trainer.filter(|_| devshm_is_ours), growth)
+            }
+            Subject::Descriptors if !in_memory => blame::descriptors(book, onset, now),
+            _ if is_growing(&decision.judgement) => self.blame_memory(onset),
+            _ => Vec::new(),
         }
-        Subject::Descriptors if !in_memory => blame::descriptors(book, onset, now),
-        _ if is_growing(&decision.judgement) => blame::blame(book, onset, now),
-        _ => Vec::new(),
+    }
+
+    /// Shares of the growth from the onset to the last whole sample.
+    fn blame_memory(&self, onset: f64) -> Vec<Blame> {
+        let (_, unit) = self.axis();
+        let base = self.shares.at(onset, unit);
+        let blamed = base.zip(self.end.get());
+        blamed.map_or_else(Vec::new, |(base, now)| blame::blame(&base, now))
     }
 }

@@ -7,22 +7,23 @@
 
 mod account;
 mod process_table;
-mod share_history;
+mod series_table;
 
 pub use account::{
-    Amounts, GroupAccount, GrowthBase, GrowthOrigin, Moment, PartAccount, ProcessAccount,
-    RunAccount,
+    Amounts, GroupAccount, GrowthBase, GrowthOrigin, PartAccount, ProcessAccount, RunAccount,
 };
+pub use series_table::SeriesAccount;
 
 use leveloff_model::process::{ProcessIndex, ProcessInfo};
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::sample::{Event, Tick};
+use leveloff_model::training_counters::GrownTensors;
 
 use self::process_table::ProcessTable;
-use self::share_history::{ShareHistory, Snapshot};
-use crate::observation::{Observation, Observer, XUnit};
+use crate::observation::{Moment, Observation, Observer, XUnit};
 use crate::run::RunJudge;
 use crate::run_curves::{CurveSpan, RunCurves};
+use crate::share_history::{ShareHistory, Snapshot};
 use crate::verdict::RunVerdict;
 
 /// Follows a run in bounded memory; can be asked for an account at any time.
@@ -32,13 +33,27 @@ pub struct RunAnalysis {
     /// `None` for a whole machine, which is no run and has no verdict.
     judge: Option<RunJudge>,
     curves: RunCurves,
-    shares: ShareHistory,
+    /// Of a whole machine; the judge has that of a run.
+    machine_shares: ShareHistory,
     processes: ProcessTable,
     newest: Option<Observation>,
     peak: Option<Peak>,
     marker: Option<Snapshot>,
     observations: u64,
     is_over: bool,
+}
+
+/// A run that was read to its end.
+#[derive(Debug, Clone)]
+pub struct FinishedRun {
+    /// Its account at the last whole sample.
+    pub account: RunAccount,
+    /// Its curves up to there.
+    pub curves: RunCurves,
+    /// What each series held and how it grew: the whole first, then roles, kinds and counters.
+    pub series: Vec<SeriesAccount>,
+    /// Which tensors became more, most bytes first, where the training reports it.
+    pub grown_tensors: Vec<GrownTensors>,
 }
 
 /// The observation with the most memory.
@@ -64,7 +79,7 @@ impl RunAnalysis {
             observer: Observer::of_machine(),
             judge: None,
             curves: RunCurves::new(),
-            shares: ShareHistory::default(),
+            machine_shares: ShareHistory::default(),
             processes: ProcessTable::default(),
             newest: None,
             peak: None,
@@ -104,10 +119,12 @@ impl RunAnalysis {
         let curves = &mut self.curves;
         match &mut self.judge {
             Some(judge) => judge.observe_each(observation, |one| curves.observe(one)),
-            None => curves.observe(observation),
+            None => {
+                curves.observe(observation);
+                self.machine_shares.observe(observation);
+            }
         }
         self.processes.observe(observation, self.observations);
-        self.shares.observe(observation, self.observations);
         self.observations += 1;
         let memory = observation.memory.0 as f64;
         if self.peak.is_none_or(|peak| memory > peak.memory) {
@@ -129,7 +146,7 @@ impl RunAnalysis {
     /// Growth counts from the newest observation from now on, instead of from the judged onset.
     pub fn set_marker(&mut self) {
         let newest = self.newest.as_ref();
-        self.marker = newest.map(|newest| Snapshot::of(newest, self.observations));
+        self.marker = newest.map(|newest| self.shares().snapshot(newest));
     }
 
     /// What is said of the run; `None` for a whole machine and before the first observation.
@@ -176,30 +193,45 @@ impl RunAnalysis {
         self.processes.info(index)
     }
 
-    /// The run has been read to its end: its curves with the newest step, and its account.
-    pub fn finish(mut self) -> (Option<RunAccount>, RunCurves) {
+    /// The run has been read to its end. `None` if there was no observation.
+    pub fn finish(mut self) -> Option<FinishedRun> {
         self.end();
-        let account = self.account();
-        let pending: Vec<Observation> = self.pending().cloned().collect();
-        for observation in &pending {
-            self.curves.observe(observation);
+        let account = self.account()?;
+        for observation in self.pending().cloned().collect::<Vec<_>>() {
+            self.curves.observe(&observation);
         }
-        (account, self.curves)
+        Some(FinishedRun {
+            series: series_table::series_table(&account, &self.curves),
+            grown_tensors: self
+                .observation()
+                .map_or_else(Vec::new, |it| it.grown.clone()),
+            account,
+            curves: self.curves,
+        })
+    }
+
+    fn shares(&self) -> &ShareHistory {
+        self.judge
+            .as_ref()
+            .map_or(&self.machine_shares, RunJudge::shares)
     }
 
     /// Observations of the newest step, up to the one that stands for the run.
     fn pending(&self) -> impl Iterator<Item = &Observation> {
-        let until = self.observation().map(Moment::of);
-        let judge = self.judge.as_ref();
-        let pending = judge.map_or(&[][..], RunJudge::pending);
-        pending
-            .iter()
-            .filter(move |one| until.is_none_or(|until| !Moment::of(one).is_after(until)))
+        let pending = self.judge.as_ref().map_or(&[][..], RunJudge::pending);
+        let until = match self.is_over {
+            true => {
+                let whole = self.observation();
+                let position = pending.iter().rposition(|one| Some(one) == whole);
+                position.map_or(0, |position| position + 1)
+            }
+            false => pending.len(),
+        };
+        pending[..until].iter()
     }
 
     /// A run that was started again is another one; its curves go on.
     fn begin_anew(&mut self) {
-        self.shares = ShareHistory::default();
         self.peak = None;
         self.marker = None;
     }

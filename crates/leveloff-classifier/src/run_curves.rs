@@ -179,6 +179,12 @@ impl RunCurves {
         }
     }
 
+    /// The newest value that is known.
+    pub fn newest(&self, series: Series) -> Option<f64> {
+        let known = self.spans().filter_map(|span| span.value(series));
+        known.last().map(Reach::middle)
+    }
+
     /// The highest value of any sample.
     pub fn peak(&self, series: Series) -> Option<f64> {
         let highs = self.spans().filter_map(|span| span.value(series));

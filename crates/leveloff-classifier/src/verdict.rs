@@ -8,6 +8,7 @@ use leveloff_model::units::{Bytes, Seconds};
 
 use crate::finding::Finding;
 use crate::observation::XUnit;
+use crate::units::{Amount, AmountPerX, X};
 
 /// Does it level off, or does it leak?
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -50,18 +51,18 @@ pub enum Shape {
     Shrinking,
 }
 
-/// A rate of growth in units of y for each unit of x, with its interval.
+/// A rate of growth, with its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rate {
     /// The estimate.
-    pub value: f64,
+    pub value: AmountPerX,
     /// The lower end of its interval, which is safe to look at again and again.
-    pub low: f64,
+    pub low: AmountPerX,
     /// The upper end.
-    pub high: f64,
+    pub high: AmountPerX,
 }
 
-/// What is said of one curve, in its own units.
+/// What is said of one curve.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judgement {
     /// The verdict.
@@ -71,15 +72,15 @@ pub struct Judgement {
     /// Growth now, if anything grows: over the growth run or, for a level curve, an upper bound.
     pub rate: Option<Rate>,
     /// Where the growth that is judged began.
-    pub onset_x: Option<f64>,
+    pub onset_x: Option<X>,
     /// How high it was there.
-    pub onset_level: Option<f64>,
+    pub onset_level: Option<Amount>,
     /// The level now: the lower envelope of a sawtooth, the newest fitted value of growth.
-    pub level: Option<f64>,
+    pub level: Option<Amount>,
     /// Since when it has been level.
-    pub level_since_x: Option<f64>,
+    pub level_since_x: Option<X>,
     /// The first x at which this could be said.
-    pub decided_at_x: Option<f64>,
+    pub decided_at_x: Option<X>,
     /// For what is not decided: by when it will be.
     pub decide_by: Option<DecideBy>,
     /// Why it is not decided, or what the verdict rests on.
@@ -87,15 +88,15 @@ pub struct Judgement {
     /// The share of healthy warmups that are still growing at this age.
     pub healthy_share: Option<f64>,
     /// Scale of the noise around the curve.
-    pub noise: f64,
+    pub noise: Amount,
     /// Autocorrelation of that noise from one point to the next.
     pub autocorrelation: f64,
     /// The period of a sawtooth, or the usual distance of jumps.
-    pub period: Option<f64>,
+    pub period: Option<X>,
     /// Growth less than this is not worth a word.
-    pub material: f64,
+    pub material: Amount,
     /// The first and the last x judged.
-    pub span: Option<(f64, f64)>,
+    pub span: Option<(X, X)>,
     /// The first, the highest and the newest value judged.
     pub extremes: Option<Extremes>,
     /// Points judged.
@@ -106,20 +107,20 @@ pub struct Judgement {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Extremes {
     /// Its first value.
-    pub first: f64,
+    pub first: Amount,
     /// Its highest.
-    pub peak: f64,
+    pub peak: Amount,
     /// Its newest.
-    pub last: f64,
+    pub last: Amount,
 }
 
 /// When an open question will be settled.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DecideBy {
     /// If it stops growing now, it can be called level about here.
-    pub if_it_levels: f64,
+    pub if_it_levels: X,
     /// If it goes on as it is, it can be called a leak about here.
-    pub if_it_goes_on: f64,
+    pub if_it_goes_on: X,
 }
 
 /// The one sentence behind a verdict; the screen words it.
@@ -193,7 +194,7 @@ pub struct RunVerdict {
     /// Observations that were taken.
     pub points: u64,
     /// From the first to the newest x. The newest is not judged yet.
-    pub span: Option<(f64, f64)>,
+    pub span: Option<(X, X)>,
     /// Time from the first to the last observation.
     pub duration: Option<Seconds>,
 }
@@ -246,8 +247,8 @@ pub struct Blame {
     pub kind: Kind,
     /// Its share of the net growth; may be negative for what shrank meanwhile.
     pub share: f64,
-    /// How much it grew since the onset: bytes, or descriptors.
-    pub growth: f64,
+    /// How much it grew since the onset.
+    pub growth: Amount,
 }
 
 /// If growth goes on as it is: when the ceiling is met.
@@ -258,11 +259,11 @@ pub struct Risk {
     /// What it is.
     pub kind: CeilingKind,
     /// Where it is met.
-    pub at_x: f64,
+    pub at_x: X,
     /// At the fastest growth that the interval allows.
-    pub earliest_x: f64,
+    pub earliest_x: X,
     /// At the slowest; `None` when the interval allows no growth at all.
-    pub latest_x: Option<f64>,
+    pub latest_x: Option<X>,
     /// Time until then from the newest observation, when the pace is known.
     pub in_time: Option<Seconds>,
 }
@@ -273,11 +274,11 @@ pub struct Clock {
     /// What ticks.
     pub tick: ClockTick,
     /// Growth at each tick.
-    pub growth: f64,
+    pub growth: Amount,
     /// Ticks seen since the onset.
     pub ticks: u64,
     /// Distance of ticks in x.
-    pub every: Option<f64>,
+    pub every: Option<X>,
 }
 
 /// An event that growth follows.
@@ -295,10 +296,28 @@ pub enum ClockTick {
     Regular,
 }
 
+impl Rate {
+    /// A line's slope, as far as its interval reaches to either side.
+    pub(crate) fn around(slope: f64, reach: f64) -> Rate {
+        Rate {
+            value: AmountPerX(slope),
+            low: AmountPerX(slope - reach),
+            high: AmountPerX(slope + reach),
+        }
+    }
+}
+
+impl DecideBy {
+    /// The first x at which the question may be settled.
+    pub fn earliest(&self) -> X {
+        self.if_it_levels.min(self.if_it_goes_on)
+    }
+}
+
 impl RunVerdict {
     /// Where all growth of the run counts from: the onset of the growth that is judged; the first judged x
     /// where nothing grows.
-    pub fn growth_since_x(&self) -> Option<f64> {
+    pub fn growth_since_x(&self) -> Option<X> {
         let first = self.judgement.span.map(|(first, _)| first);
         self.judgement.onset_x.or(first)
     }

@@ -222,7 +222,7 @@ fn a_period_is_that_of_scipys_peaks() {
         }
         let ours = judge(&curve, XUnit::Step, Quantity::Memory, &Facts::default());
         let period = ours.period.expect(name);
-        assert_close(period, number(case, "period"), 1e-12, name);
+        assert_close(period.0, number(case, "period"), 1e-12, name);
     }
 }
 

@@ -84,6 +84,11 @@ impl Bytes {
         Bytes(kib.saturating_mul(1024))
     }
 
+    /// This share of the amount; 1.0 is all of it.
+    pub fn share(self, share: f64) -> Bytes {
+        Bytes((self.0 as f64 * share) as u64)
+    }
+
     /// What is left after taking `other` away, never below zero.
     pub fn saturating_sub(self, other: Bytes) -> Bytes {
         Bytes(self.0.saturating_sub(other.0))

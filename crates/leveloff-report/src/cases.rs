@@ -3,14 +3,14 @@
 use std::ops::RangeInclusive;
 
 use leveloff_classifier::observation::{Observation, ProcessShare, XUnit};
-use leveloff_classifier::run::RunJudge;
+use leveloff_classifier::run_analysis::RunAnalysis;
 use leveloff_model::process::{Pid, ProcessIndex, Role};
 use leveloff_model::progress::MarkKind;
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::training_counters::{GrownTensors, TrainingCounter, TrainingCounters};
 use leveloff_model::units::{Bytes, Limit, Seconds};
 
-use crate::run_report::{Chronicle, Circumstances, RunReport};
+use crate::run_report::{BackgroundCheck, Circumstances, RunReport};
 
 pub use leveloff_text::cases::*;
 
@@ -23,8 +23,7 @@ pub struct Run {
     has_everything: bool,
     counts: Option<fn(u32) -> TrainingCounters>,
     grown: Vec<GrownTensors>,
-    chronicle: Chronicle,
-    judge: Option<RunJudge>,
+    analysis: Option<RunAnalysis>,
 }
 
 impl Run {
@@ -71,13 +70,11 @@ impl Run {
     /// Takes these steps, a second each, with so much memory at each.
     pub fn steps(mut self, steps: RangeInclusive<u32>, memory: impl Fn(u32) -> f64) -> Run {
         let stated = self.stated();
-        let mut judge = RunJudge::new(XUnit::Step, &stated);
+        let mut analysis = RunAnalysis::new(XUnit::Step, &stated);
         for step in steps {
-            let observation = self.observation(step, memory(step));
-            judge.observe(&observation);
-            self.chronicle.run.observe(observation);
+            analysis.observe(&self.observation(step, memory(step)));
         }
-        self.judge = Some(judge);
+        self.analysis = Some(analysis);
         self
     }
 
@@ -92,8 +89,10 @@ impl Run {
             header: None,
             end: None,
         };
-        let judge = self.judge.expect("a run takes steps before it is reported");
-        self.chronicle.finish(judge.verdict(), about)
+        let analysis = self
+            .analysis
+            .expect("a run takes steps before it is reported");
+        finished(analysis, about)
     }
 
     fn stated(&self) -> StatedFacts {
@@ -188,11 +187,9 @@ pub fn report(run: impl Iterator<Item = Observation>) -> RunReport {
         limit: Some(Limit::Size(Bytes(32_000_000_000))),
         ..StatedFacts::default()
     };
-    let mut judge = RunJudge::new(XUnit::Step, &stated);
-    let mut chronicle = Chronicle::default();
+    let mut analysis = RunAnalysis::new(XUnit::Step, &stated);
     for observation in run {
-        judge.observe(&observation);
-        chronicle.run.observe(observation);
+        analysis.observe(&observation);
     }
     let about = Circumstances {
         input: "run.csv".to_owned(),
@@ -203,5 +200,11 @@ pub fn report(run: impl Iterator<Item = Observation>) -> RunReport {
         header: None,
         end: None,
     };
-    chronicle.finish(judge.verdict(), about)
+    finished(analysis, about)
+}
+
+/// The report of a run that was read to its end.
+pub fn finished(analysis: RunAnalysis, about: Circumstances) -> RunReport {
+    let run = analysis.finish().expect("a run with samples");
+    RunReport::new(run, BackgroundCheck::default(), about).expect("a run has a verdict")
 }

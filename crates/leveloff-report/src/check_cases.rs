@@ -4,15 +4,16 @@ use leveloff_classifier::compare::compare;
 use leveloff_classifier::gate::{GateResult, Gates};
 use leveloff_classifier::observation::{Observation, ProcessShare, XUnit};
 use leveloff_classifier::profile::{RunProfile, Side};
-use leveloff_classifier::run::RunJudge;
+use leveloff_classifier::run_analysis::RunAnalysis;
 use leveloff_model::process::{Pid, ProcessIndex, Role};
 
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::units::{Bytes, Seconds, Step};
 
+use crate::cases::finished;
 use crate::check::report::{BaselineCheck, CheckReport, CheckedRun, Held, OpenCountsAs, Runs};
 use crate::comparison::compared::{BothCurves, Compared};
-use crate::run_report::{Chronicle, Circumstances, RunReport};
+use crate::run_report::{Circumstances, RunReport};
 
 const MIB: f64 = 1048576.0;
 
@@ -31,13 +32,10 @@ pub fn run_report(input: &str, steps: u32, memory: impl Fn(f64) -> f64) -> RunRe
         level_by: Some(Step(90)),
         ..StatedFacts::default()
     };
-    let mut judge = RunJudge::new(XUnit::Step, &stated);
-    let mut chronicle = Chronicle::default();
+    let mut analysis = RunAnalysis::new(XUnit::Step, &stated);
     for step in 0..steps {
         let wobble = f64::from(step * 7919 % 13) * 0.2;
-        let observation = observation(step, memory(f64::from(step)) + wobble);
-        judge.observe(&observation);
-        chronicle.run.observe(observation);
+        analysis.observe(&observation(step, memory(f64::from(step)) + wobble));
     }
     let about = Circumstances {
         input: input.to_owned(),
@@ -48,7 +46,7 @@ pub fn run_report(input: &str, steps: u32, memory: impl Fn(f64) -> f64) -> RunRe
         header: None,
         end: None,
     };
-    chronicle.finish(judge.verdict(), about)
+    finished(analysis, about)
 }
 
 /// The same, held against the gates.

@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use divan::{Bencher, black_box};
 use leveloff_model::process::Pid;
-use leveloff_sampler::handle::{ProcessHandle, SCRATCH_SIZE, page_size};
 use leveloff_sampler::kernel::smaps::SmapsFold;
 use leveloff_sampler::kernel::{rollup, stat, statm, status};
-use leveloff_sampler::proc_root::ProcRoot;
+use leveloff_sampler::proc_root::{ProcRoot, key_of};
+use leveloff_sampler::processes::Scope;
+use leveloff_sampler::processes::handle::{ProcessHandle, SCRATCH_SIZE, page_size};
 use leveloff_sampler::sampler::{Sampler, SamplerOptions};
-use leveloff_sampler::tree::{Scope, key_of};
 
 fn main() {
     divan::main();

@@ -15,9 +15,9 @@ use std::time::Duration;
 
 use leveloff_model::process::Pid;
 use leveloff_sampler::clock::thread_cpu;
-use leveloff_sampler::proc_root::ProcRoot;
+use leveloff_sampler::proc_root::{ProcRoot, key_of};
+use leveloff_sampler::processes::Scope;
 use leveloff_sampler::sampler::{Sampler, SamplerOptions};
-use leveloff_sampler::tree::{Scope, key_of};
 
 /// More than the caches of the machines that this is run on hold.
 const CACHES: usize = 64 << 20;

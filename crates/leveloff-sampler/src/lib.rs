@@ -29,23 +29,3 @@ pub mod signalling;
 mod software;
 pub mod system;
 mod worker_thread;
-
-// Former paths, until all callers use the new ones.
-#[doc(hidden)]
-pub use system::{ceiling, cgroup, container, machine};
-
-#[doc(hidden)]
-pub mod surroundings {
-    //! Former path.
-    pub use crate::system::Ceilings;
-}
-
-#[doc(hidden)]
-pub mod tree {
-    //! Former path.
-    pub use crate::proc_root::key_of;
-    pub use crate::processes::Scope;
-}
-
-#[doc(hidden)]
-pub use processes::handle;

@@ -9,6 +9,10 @@
 //!
 //! Where evidence is missing the role is `other`, with a [`RoleReason`] that says so. A spawned worker shows
 //! its role only after it has imported torch, so [`RoleTracker`] examines young processes again.
+//!
+//! A new role takes three files: its variant and name in `leveloff-model`, its name in the recording
+//! (`recording/v1/names.rs`), and its rule here. [`RoleReason::Program`] and [`RoleReason::Name`] serve rules
+//! for programs and process names.
 
 mod commands;
 mod created_processes;

@@ -55,10 +55,6 @@ pub struct MemoryUsage {
     pub cards: Vec<GpuDevice>,
 }
 
-/// The former name of [`MemoryUsage`].
-#[doc(hidden)]
-pub type Standing = MemoryUsage;
-
 /// Why sampling cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum SamplerError {
@@ -205,21 +201,6 @@ impl Sampler {
         self.total = self.processes.quick_read(&self.context, &mut self.scratch);
         self.system.quick_read();
         self.memory_usage()
-    }
-
-    #[doc(hidden)]
-    pub fn glance(&mut self) -> MemoryUsage {
-        self.quick_read()
-    }
-
-    #[doc(hidden)]
-    pub fn standing(&self) -> MemoryUsage {
-        self.memory_usage()
-    }
-
-    #[doc(hidden)]
-    pub fn leave_out_group(&mut self, group: Pid) {
-        self.exclude_group(group);
     }
 
     /// The memory of the run as of the last read.

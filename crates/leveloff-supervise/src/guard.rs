@@ -1,50 +1,48 @@
-//! The guard: stops a run gracefully before the machine kills it.
+//! The guard: stops a run gracefully before the kernel kills it for its memory.
 //!
-//! [`options`] is what was asked for. At every look, [`gauge`] says how full everything is; `watchman` decides by that
-//! and by the `trend` of the last second, and says when to look again. A `stop` goes from a kind request to
-//! SIGKILL, stage by stage, to the `crew` that is there, and `stopping` does it; `hooks` tell others,
-//! [`bundle`] keeps what is known afterwards, `words` says it. `docs/GUARD.md` has the reasons.
+//! [`options`] is what the user asked for. At every reading, [`limit_usage`] compares memory with the limits; `policy` decides
+//! by that and by the `trend` of the last second, and says when the next reading is due. `stop_sequence` has the stages of a
+//! stop, from a request to SIGKILL; `active_stop` carries them out on the `run_processes`. `hooks` run the user's commands,
+//! [`bundle`] collects the evidence. `docs/GUARD.md` has the reasons.
 
+mod active_stop;
 pub mod bundle;
-mod crew;
-pub mod gauge;
 mod hook;
 mod hooks;
+pub mod limit_usage;
+mod messages;
 pub mod options;
-mod stop;
-mod stopping;
+mod policy;
+mod run_processes;
+mod stop_sequence;
 mod trend;
-mod watchman;
-mod words;
-
-pub use hook::hook_entry;
-pub use options::GuardOptions;
-pub use stopping::{Checkpoint, Stopped, event};
-pub use watchman::Forecast;
-pub use words::stopped as told;
-
-use words::facts;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use leveloff_model::process::{Pid, ProcessInfo, ProcessKey, Role};
 use leveloff_model::sample::Tick;
 use leveloff_model::units::{Bytes, Seconds};
-use leveloff_sampler::container::is_contained;
 use leveloff_sampler::proc_root::ProcRoot;
-use leveloff_sampler::sampler::{Sampler, Standing};
+use leveloff_sampler::sampler::{MemoryUsage, Sampler};
 use leveloff_sampler::signalling;
+use leveloff_sampler::system::container::is_contained;
 
 use crate::notify::{Notify, Urgency};
+use active_stop::{ActiveStop, event_at};
 use bundle::{Bundle, BundleFile, MOST_PROCESSES};
-use gauge::Gauges;
-use hook::Facts;
+use hook::HookVariables;
 use hooks::Hooks;
-use stop::Stage;
-use stopping::{Decided, Stopping};
-use watchman::{Decision, Look, Patience, Watchman, Why};
+use limit_usage::LimitUsages;
+use policy::{Decision, GuardPolicy, PolicyInput, PolicyTimes, Reason};
+use stop_sequence::Stage;
+
+pub use active_stop::{Checkpoint, StopReport, event};
+pub use hook::hook_entry;
+pub use messages::stop_summary;
+pub use options::GuardOptions;
+pub use policy::Forecast;
 
 /// The exit code after a stop: what `sysexits.h` calls a temporary failure, which schedulers retry.
 pub const STOPPED: u8 = 75;
@@ -55,19 +53,18 @@ pub struct Guard {
     options: GuardOptions,
     interval: Duration,
     notify: Notify,
-    watchman: Watchman,
+    policy: GuardPolicy,
     is_contained: bool,
     bundle: Option<Bundle>,
     hooks: Hooks,
-    /// Not told to end: what has to start the run again.
-    spared: Option<Pid>,
+    /// The process that restarts the run: it is not stopped.
+    excluded: Option<Pid>,
     peak: Bytes,
-    /// How often the run was started again.
     restarts: u32,
-    /// What was decided at a glance, and is done with the sample that follows at once.
-    decided: Option<Decision>,
-    stopping: Option<Stopping>,
-    /// Whether it was said what cannot be done.
+    /// A decision between two samples. The sample that follows at once carries it out.
+    pending: Option<Decision>,
+    stop: Option<ActiveStop>,
+    /// Whether the user knows that a process cannot be signalled.
     has_warned_of_rights: bool,
 }
 
@@ -80,119 +77,110 @@ pub trait Judgement {
     fn headline(&self) -> Option<String>;
 }
 
-/// What a guard sees of the session that it is part of.
-pub struct Seen<'a> {
+/// What the session that the guard is part of knows.
+pub struct SessionView<'a> {
     /// The verdict, if the run is judged.
     pub judge: Option<&'a dyn Judgement>,
-    /// Where the run is recorded to, if anywhere that the user knows.
+    /// The recording, if it has a name that the user knows.
     pub recording: Option<&'a Path>,
 }
 
-/// The flags of the user's commands, by which they are called.
-const ON_WARN: &str = "--on-warn";
-const ON_STOP: &str = "--on-stop";
+/// The user's commands.
+#[derive(Debug, Clone, Copy)]
+enum HookKind {
+    Warn,
+    Stop,
+}
 
-/// How long a signal waits for the mappings to be written down: a second for 30 GB of small pages.
-const CAPTURE_PATIENCE: Duration = Duration::from_secs(2);
+/// A signal waits this long for the capture of the mappings, which takes a second for 30 GB of small pages.
+const CAPTURE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The longest time between two looks while a run is being stopped.
-const STOPPING_PACE: Duration = Duration::from_millis(100);
+/// The longest time between two readings during a stop.
+const STOP_PACE: Duration = Duration::from_millis(100);
 
-/// Before the first step, or this long where no steps are known, memory is loaded and not leaked: no
-/// forecast is made from it.
+/// Until the first step, or for this long where no steps are known, the training loads its model and data: no forecast is
+/// made from that growth.
 const LOADING: Seconds = Seconds(60.0);
 
 impl Guard {
-    /// A guard for a run that is looked at this often. Makes the bundle's directory.
+    /// A guard for a run that is sampled once in `interval`. Makes the bundle's directory.
     pub fn new(options: GuardOptions, interval: Duration, notify: Notify) -> Result<Guard> {
         let bundle = options.bundle.as_deref().map(Bundle::prepare).transpose()?;
         Ok(Guard {
-            watchman: Watchman::new(Patience {
-                interval,
-                dwell: options.dwell,
-                stop_before: options.stop_before,
-            }),
+            policy: new_policy(&options, interval),
             options,
             interval,
             notify,
             is_contained: false,
             bundle,
             hooks: Hooks::new(notify),
-            spared: None,
+            excluded: None,
             peak: Bytes::ZERO,
             restarts: 0,
-            decided: None,
-            stopping: None,
+            pending: None,
+            stop: None,
             has_warned_of_rights: false,
         })
     }
 
-    /// Never ends this process: it has to start the run again.
-    pub fn sparing(mut self, pid: Option<Pid>) -> Guard {
-        self.spared = pid;
+    /// Never signals this process, which has to restart the run.
+    pub fn excluding(mut self, pid: Option<Pid>) -> Guard {
+        self.excluded = pid;
         self
     }
 
-    /// The run is started again: what was before is over.
-    pub fn begin_anew(&mut self) {
-        self.watchman = Watchman::new(self.patience());
-        (self.decided, self.stopping) = (None, None);
+    /// The run was restarted: forgets the run before.
+    pub fn restart(&mut self) {
+        self.policy = new_policy(&self.options, self.interval);
+        (self.pending, self.stop) = (None, None);
         self.restarts += 1;
     }
 
-    fn patience(&self) -> Patience {
-        Patience {
-            interval: self.interval,
-            dwell: self.options.dwell,
-            stop_before: self.options.stop_before,
+    /// Checks, after the first sample, that the limits can be enforced and the run can be signalled. Then says what is
+    /// guarded.
+    pub fn attach(&mut self, sampler: &Sampler) -> Result<()> {
+        let first = sampler.infos().next().map(|info| info.key.pid);
+        let first = first.unwrap_or(Pid(rustix::process::getpid().as_raw_pid()));
+        self.is_contained = is_contained(&ProcRoot::live(), first);
+        let memory = sampler.memory_usage();
+        self.options.check(&memory, self.is_contained)?;
+        if let Some(refusal) = self.cannot_signal(sampler) {
+            bail!(refusal);
         }
-    }
-
-    /// Looks at the run that is to be guarded, as of its first sample: can the limit be kept, may it be
-    /// stopped? Says what is guarded.
-    pub fn take_post(&mut self, sampler: &Sampler) -> Result<()> {
-        let head = sampler.infos().next().map(|info| info.key.pid);
-        let head = head.unwrap_or(Pid(rustix::process::getpid().as_raw_pid()));
-        self.is_contained = is_contained(&ProcRoot::live(), head);
-        let standing = sampler.standing();
-        self.options.check(&standing, self.is_contained)?;
-        if let Some(refused) = self.refused(sampler) {
-            anyhow::bail!("{refused}");
-        }
-        self.notice(&self.options.words(&standing, self.is_contained));
+        self.notice(&self.options.describe(&memory, self.is_contained));
         Ok(())
     }
 
-    /// How long until the next look; `None` when the usual interval will do.
+    /// The time until the next reading; `None` when the sampling interval is short enough.
     pub fn pace(&self) -> Option<Duration> {
-        let pace = match &self.stopping {
-            Some(stopping) if !stopping.is_over() => STOPPING_PACE,
+        let pace = match &self.stop {
+            Some(stop) if !stop.is_over() => STOP_PACE,
             Some(_) => return None,
-            None => self.watchman.pace(),
+            None => self.policy.pace(),
         };
         (pace < self.interval).then_some(pace)
     }
 
-    /// Whether a stop is under way and needs the whole tree at each look.
+    /// Whether a stop is in progress, which needs a whole sample at each reading.
     pub fn is_stopping(&self) -> bool {
-        self.stopping.as_ref().is_some_and(|it| !it.is_over())
+        self.stop.as_ref().is_some_and(|stop| !stop.is_over())
     }
 
-    /// What was done, once it is over. A run that ended before anything was done was not stopped by us.
-    pub fn stopped(&self) -> Option<&Stopped> {
-        let stopping = self.stopping.as_ref().filter(|it| it.is_over())?;
-        Some(stopping.report()).filter(|report| !report.did.is_empty())
+    /// The report of a stop, once it is over. A run that exited before the first stage was not stopped by the guard.
+    pub fn stopped(&self) -> Option<&StopReport> {
+        let stop = self.stop.as_ref().filter(|stop| stop.is_over())?;
+        Some(stop.report()).filter(|report| !report.stages.is_empty())
     }
 
-    /// Whether it has stopped the run, or did so before it was started again.
+    /// Whether it has stopped the run, now or before a restart.
     pub fn has_stopped_once(&self) -> bool {
         self.restarts > 0 || self.stopped().is_some()
     }
 
-    /// The user does not want to wait for the next stage.
-    pub fn hurry(&mut self) {
-        if let Some(stopping) = &mut self.stopping {
-            stopping.hurry();
+    /// Begins the next stage of a stop now.
+    pub fn skip_stage(&mut self) {
+        if let Some(stop) = &mut self.stop {
+            stop.skip_stage();
         }
     }
 
@@ -201,156 +189,234 @@ impl Guard {
         self.hooks.wait();
     }
 
-    /// Whether it came to SIGKILL.
+    /// Whether it has sent SIGKILL.
     pub fn has_killed(&self) -> bool {
-        let mut did = self.stopping.iter().flat_map(|it| &it.report().did);
-        did.any(|(stage, _)| *stage == Stage::Kill)
+        let mut stages = self.stop.iter().flat_map(|stop| &stop.report().stages);
+        stages.any(|(stage, _)| *stage == Stage::Kill)
     }
 
-    /// A look between two samples. Whether something has to be done now.
-    pub fn glance(&mut self, standing: &Standing) -> bool {
-        let decision = self.decide(standing, None);
-        self.decided = Some(decision).filter(|decision| *decision != Decision::Calm);
+    /// Takes a reading between two samples. Whether a sample has to follow at once.
+    pub fn check_between_samples(&mut self, memory: &MemoryUsage) -> bool {
+        let decision = self.decide(memory, None);
+        self.pending = Some(decision).filter(|decision| *decision != Decision::NoAction);
         self.hooks.poll();
-        self.decided.is_some()
+        self.pending.is_some()
     }
 
-    /// A sample: decides, and does what is due. What it does is told as events of the run.
-    pub fn take(&mut self, tick: &mut Tick, sampler: &mut Sampler, seen: &Seen<'_>) {
+    /// Takes a sample, decides, and does what is due. Its actions become events of the tick.
+    pub fn take(&mut self, tick: &mut Tick, sampler: &mut Sampler, session: &SessionView<'_>) {
         self.hooks.poll();
-        let standing = sampler.standing();
-        if self.stopping.is_none() {
-            self.watch(tick, sampler, &standing, seen);
+        if self.stop.is_none() {
+            self.watch(tick, sampler, session);
         }
         let is_capturing = self.bundle.as_ref().is_some_and(Bundle::is_capturing);
-        let Some(stopping) = &mut self.stopping else {
+        let Some(stop) = &mut self.stop else {
             return;
         };
-        stopping.has_held(self.peak);
-        stopping.hear(tick);
-        // Who dies of a signal has no mappings any more. Who is asked to stop has time enough.
-        let is_asked = sampler
+        stop.observe(tick, self.peak);
+        // A process that dies of a signal has no mappings any more. After a request there is time enough.
+        let takes_requests = sampler
             .stop_request()
             .is_some_and(|request| request.is_obeyed());
-        let waits = is_capturing && !is_asked && stopping.age() < CAPTURE_PATIENCE;
-        if !stopping.is_over() && !waits {
-            stopping.go_on(tick, sampler, self.spared);
+        let waits = is_capturing && !takes_requests && stop.age() < CAPTURE_TIMEOUT;
+        if !stop.is_over() && !waits {
+            stop.advance(tick, sampler, self.excluded);
         }
     }
 
-    /// The run is left before its end: takes back what was asked of it. What is to be said then.
+    /// leveloff exits before the run: withdraws the stop request. Returns a message for the user.
     pub fn leave(&mut self) -> String {
-        let half_done = match &mut self.stopping {
-            Some(stopping) if !stopping.is_over() => {
-                stopping.abandon();
-                "its stop was begun and is not carried through; "
+        let unfinished = match &mut self.stop {
+            Some(stop) if !stop.is_over() => {
+                stop.abandon();
+                "the guard had begun to stop the run and does not finish; "
             }
             _ => "",
         };
         format!(
-            "{half_done}the run is no longer guarded; `leveloff guard --pid PID --limit SIZE` takes over"
+            "{unfinished}the run is no longer guarded; `leveloff guard --pid PID --limit SIZE` takes over"
         )
     }
 
-    /// Collects what is known, if that was asked for, and says where.
-    pub fn collect(
+    /// Completes the bundle, if one was asked for, and says where it is.
+    pub fn complete_bundle(
         &mut self,
         message: &[String],
         recording: Option<&Path>,
         reports: impl FnOnce(&Path) -> Vec<BundleFile>,
     ) {
-        let stopped = self.stopped().cloned();
         let Some(bundle) = self.bundle.take() else {
             return;
         };
+        let report = self.stopped();
         let directory = bundle.directory().display().to_string();
-        let trouble = bundle.complete(bundle::Contents {
+        let failures = bundle.complete(bundle::Contents {
             message,
-            facts: stopped.as_ref().map_or(serde_json::Value::Null, facts),
+            facts: report.map_or(serde_json::Value::Null, messages::stop_json),
             recording,
             reports: recording.map_or_else(Vec::new, reports),
             kernel: crate::oom::kernel_log_lines().map_err(|error| error.to_string()),
         });
-        self.notice(&format!("what is known is collected in {directory}"));
-        for what in trouble {
-            self.notice(&format!("could not be collected: {what}"));
+        self.notice(&format!("wrote the bundle to {directory}"));
+        for failure in failures {
+            self.notice(&format!("missing in the bundle: {failure}"));
         }
     }
 
-    fn watch(
-        &mut self,
-        tick: &mut Tick,
-        sampler: &mut Sampler,
-        standing: &Standing,
-        seen: &Seen<'_>,
-    ) {
-        self.say_what_cannot_be_done(sampler);
-        let forecast = self.options.stop_before.map(|_| forecast(tick, seen));
-        let decided = self.decided.take();
-        let decision = decided.unwrap_or_else(|| self.decide(standing, forecast));
-        match decision {
-            Decision::Calm => {}
-            Decision::Warn(gauge) => {
-                let limit = Gauges::of(&self.options.stated, standing, self.is_contained).limit;
-                let limit = limit.map_or(gauge.limit, |it| it.limit);
-                let text = words::warning(&gauge, limit, seen.forecast());
-                self.alarm(&text);
-                tick.events.push(event(
-                    tick.sample.t,
-                    tick.sample.progress.step,
-                    "guard_warning",
-                ));
-                self.run_hook(ON_WARN, sampler, tick, seen, &text);
+    fn watch(&mut self, tick: &mut Tick, sampler: &mut Sampler, session: &SessionView<'_>) {
+        self.warn_of_rights(sampler);
+        let memory = sampler.memory_usage();
+        let decision = match self.pending.take() {
+            Some(pending) => pending,
+            None => {
+                let forecast = self
+                    .options
+                    .stop_before
+                    .map(|_| forecast_once_loaded(tick, session));
+                self.decide(&memory, forecast)
             }
-            Decision::Stop(why) => self.begin(why, tick, sampler, seen),
+        };
+        match decision {
+            Decision::NoAction => {}
+            Decision::Warn(usage) => {
+                let limit = self.usages(&memory).limit;
+                let limit = limit.map_or(usage.limit, |limit| limit.limit);
+                let text = messages::warning(&usage, limit, session.forecast());
+                self.alarm(&text);
+                tick.events.push(event_at(tick, "guard_warning"));
+                self.run_hook(HookKind::Warn, sampler, tick, session, &text);
+            }
+            Decision::Stop(reason) => self.begin_stop(reason, tick, sampler, session),
         }
     }
 
-    fn decide(&mut self, standing: &Standing, forecast: Option<Forecast>) -> Decision {
-        self.peak = self.peak.max(standing.tree);
-        if self.stopping.is_some() {
-            return Decision::Calm;
+    fn decide(&mut self, memory: &MemoryUsage, forecast: Option<Forecast>) -> Decision {
+        self.peak = self.peak.max(memory.tree);
+        if self.stop.is_some() {
+            return Decision::NoAction;
         }
-        self.watchman.decide(&Look {
+        self.policy.decide(&PolicyInput {
             now: Instant::now(),
-            gauges: Gauges::of(&self.options.stated, standing, self.is_contained),
+            usages: self.usages(memory),
             forecast,
         })
     }
 
-    fn begin(&mut self, why: Why, tick: &mut Tick, sampler: &mut Sampler, seen: &Seen<'_>) {
-        let text = words::why(&why);
-        self.alarm(&format!("stopping the run: {text}"));
-        if let Some(bundle) = &mut self.bundle {
-            bundle.capture(described(sampler));
-        }
-        let decided = Decided {
-            why,
-            step: tick.sample.progress.step,
-            memory: sampler.standing().tree,
-        };
-        self.stopping = Some(Stopping::begin(
-            self.notify,
-            decided,
-            self.options.grace,
-            self.options.signal,
-        ));
-        tick.events.push(event(
-            tick.sample.t,
-            tick.sample.progress.step,
-            "guard_stop",
-        ));
-        self.run_hook(ON_STOP, sampler, tick, seen, &text);
+    fn usages(&self, memory: &MemoryUsage) -> LimitUsages {
+        LimitUsages::of(&self.options.stated, memory, self.is_contained)
     }
 
-    /// A run whose processes came later, or changed their user: said when it is seen, not at the limit.
-    fn say_what_cannot_be_done(&mut self, sampler: &Sampler) {
+    fn begin_stop(
+        &mut self,
+        reason: Reason,
+        tick: &mut Tick,
+        sampler: &mut Sampler,
+        session: &SessionView<'_>,
+    ) {
+        let text = messages::reason(&reason);
+        self.alarm(&format!("stopping the run: {text}"));
+        if let Some(bundle) = &mut self.bundle {
+            bundle.capture(captured(sampler));
+        }
+        let memory = sampler.memory_usage().tree;
+        let report = StopReport {
+            reason,
+            step: tick.sample.progress.step,
+            memory,
+            peak: memory,
+            signal: self.options.signal,
+            stages: Vec::new(),
+            checkpoint: None,
+            took: Duration::ZERO,
+            left: Vec::new(),
+        };
+        self.stop = Some(ActiveStop::begin(self.notify, self.options.grace, report));
+        tick.events.push(event_at(tick, "guard_stop"));
+        self.run_hook(HookKind::Stop, sampler, tick, session, &text);
+    }
+
+    /// Processes may start later, or change their user: the user learns of it when it is seen, not at the limit.
+    fn warn_of_rights(&mut self, sampler: &Sampler) {
         if !self.has_warned_of_rights
-            && let Some(refused) = self.refused(sampler)
+            && let Some(refusal) = self.cannot_signal(sampler)
         {
             self.has_warned_of_rights = true;
-            self.notice(&refused);
+            self.notice(&refusal);
         }
+    }
+
+    fn cannot_signal(&self, sampler: &Sampler) -> Option<String> {
+        let mut infos = sampler.infos();
+        let other = infos.find(|info| {
+            Some(info.key.pid) != self.excluded && !signalling::may_signal(info.key)
+        })?;
+        Some(format!(
+            "process {} ({}) of this run belongs to another user, so leveloff cannot stop it; guard it as that \
+             user, or as root",
+            other.key.pid, other.comm
+        ))
+    }
+
+    fn run_hook(
+        &mut self,
+        kind: HookKind,
+        sampler: &mut Sampler,
+        tick: &Tick,
+        session: &SessionView<'_>,
+        text: &str,
+    ) {
+        let (name, event, command) = match kind {
+            HookKind::Warn => ("--on-warn", "warn", &self.options.on_warn),
+            HookKind::Stop => ("--on-stop", "stop", &self.options.on_stop),
+        };
+        let Some(command) = command else { return };
+        let mut variables = vec![
+            ("LEVELOFF_HOOK_EVENT", event.to_owned()),
+            ("LEVELOFF_HOOK_TEXT", text.to_owned()),
+        ];
+        variables.extend(self.hook_variables(sampler, tick, session));
+        self.hooks.start(name, command, &variables, sampler);
+    }
+
+    fn hook_variables(
+        &self,
+        sampler: &Sampler,
+        tick: &Tick,
+        session: &SessionView<'_>,
+    ) -> HookVariables {
+        let memory = sampler.memory_usage();
+        let limit = self.usages(&memory).limit;
+        let trainer = sampler.infos().find(|info| info.role == Role::Trainer);
+        let step = tick.sample.progress.step;
+        let recording = session.recording.map(|path| path.display().to_string());
+        let variables = [
+            (
+                "LEVELOFF_HOOK_MEMORY_BYTES",
+                Some(memory.tree.0.to_string()),
+            ),
+            (
+                "LEVELOFF_HOOK_USED_BYTES",
+                limit.map(|it| it.used.0.to_string()),
+            ),
+            (
+                "LEVELOFF_HOOK_LIMIT_BYTES",
+                limit.map(|it| it.limit.0.to_string()),
+            ),
+            (
+                "LEVELOFF_HOOK_PID",
+                trainer.map(|info| info.key.pid.to_string()),
+            ),
+            ("LEVELOFF_HOOK_STEP", step.map(|step| step.to_string())),
+            (
+                "LEVELOFF_HOOK_VERDICT",
+                session.judge.and_then(Judgement::headline),
+            ),
+            ("LEVELOFF_HOOK_RECORDING", recording),
+        ];
+        let known = variables.into_iter();
+        known
+            .filter_map(|(name, value)| Some((name, value?)))
+            .collect()
     }
 
     fn notice(&self, text: &str) {
@@ -360,105 +426,38 @@ impl Guard {
     fn alarm(&self, text: &str) {
         (self.notify)(text, Urgency::Alarm);
     }
-
-    fn refused(&self, sampler: &Sampler) -> Option<String> {
-        let ends = |info: &&ProcessInfo| Some(info.key.pid) != self.spared;
-        let strange = sampler
-            .infos()
-            .filter(ends)
-            .find(|info| !signalling::may_signal(info.key))?;
-        Some(format!(
-            "process {} ({}) of this run is another user's and cannot be stopped by us; guard it as that user, \
-             or as root",
-            strange.key.pid, strange.comm
-        ))
-    }
-
-    fn run_hook(
-        &mut self,
-        name: &'static str,
-        sampler: &mut Sampler,
-        tick: &Tick,
-        seen: &Seen<'_>,
-        text: &str,
-    ) {
-        let facts = self.hook_facts(name, sampler, tick, seen, text);
-        let command = match name {
-            ON_STOP => self.options.on_stop.as_deref(),
-            _ => self.options.on_warn.as_deref(),
-        };
-        self.hooks.run(name, command, &facts, sampler);
-    }
-
-    fn hook_facts(
-        &self,
-        name: &str,
-        sampler: &Sampler,
-        tick: &Tick,
-        seen: &Seen<'_>,
-        text: &str,
-    ) -> Facts {
-        let standing = sampler.standing();
-        let gauges = Gauges::of(&self.options.stated, &standing, self.is_contained);
-        let trainer = sampler.infos().find(|info| info.role == Role::Trainer);
-        let event = if name == ON_STOP { "stop" } else { "warn" };
-        let mut facts = vec![
-            ("LEVELOFF_HOOK_EVENT", event.to_owned()),
-            ("LEVELOFF_HOOK_TEXT", text.to_owned()),
-            ("LEVELOFF_HOOK_MEMORY_BYTES", standing.tree.0.to_string()),
-        ];
-        let mut tell = |name, value: Option<String>| facts.extend(value.map(|value| (name, value)));
-        tell(
-            "LEVELOFF_HOOK_USED_BYTES",
-            gauges.limit.map(|it| it.used.0.to_string()),
-        );
-        tell(
-            "LEVELOFF_HOOK_LIMIT_BYTES",
-            gauges.limit.map(|it| it.limit.0.to_string()),
-        );
-        tell(
-            "LEVELOFF_HOOK_PID",
-            trainer.map(|info| info.key.pid.to_string()),
-        );
-        tell(
-            "LEVELOFF_HOOK_STEP",
-            tick.sample.progress.step.map(|step| step.to_string()),
-        );
-        tell(
-            "LEVELOFF_HOOK_VERDICT",
-            seen.judge.and_then(Judgement::headline),
-        );
-        tell(
-            "LEVELOFF_HOOK_RECORDING",
-            seen.recording.map(|path| path.display().to_string()),
-        );
-        facts
-    }
 }
 
-impl Seen<'_> {
+impl SessionView<'_> {
     fn forecast(&self) -> Forecast {
         self.judge.map_or(Forecast::Open, Judgement::forecast)
     }
 }
 
-/// The forecast, once the training has loaded its model and data.
-fn forecast(tick: &Tick, seen: &Seen<'_>) -> Forecast {
+fn new_policy(options: &GuardOptions, interval: Duration) -> GuardPolicy {
+    GuardPolicy::new(PolicyTimes {
+        interval,
+        dwell: options.dwell,
+        stop_before: options.stop_before,
+    })
+}
+
+fn forecast_once_loaded(tick: &Tick, session: &SessionView<'_>) -> Forecast {
     let is_loading = tick.sample.progress.step.is_none() && tick.sample.t.0 < LOADING.0;
     match is_loading {
         true => Forecast::Open,
-        false => seen.forecast(),
+        false => session.forecast(),
     }
 }
 
-/// Those whose mappings explain the run.
-fn described(sampler: &Sampler) -> Vec<ProcessKey> {
-    let mut chosen: Vec<&ProcessInfo> = sampler
+/// The processes whose mappings go into the bundle, trainers first.
+fn captured(sampler: &Sampler) -> Vec<ProcessKey> {
+    let mut infos: Vec<&ProcessInfo> = sampler
         .infos()
         .filter(|info| matches!(info.role, Role::Trainer | Role::Launcher | Role::Other))
         .collect();
-    chosen.sort_by_key(|info| (info.role != Role::Trainer, info.index));
-    chosen
+    infos.sort_by_key(|info| (info.role != Role::Trainer, info.index));
+    infos
         .iter()
         .take(MOST_PROCESSES)
         .map(|info| info.key)

@@ -1,16 +1,15 @@
-//! `run --isolate`: a limit around the command, so that a leak takes down the job and not the machine.
+//! `run --isolate`: a memory limit around the command, so that a leak ends the job and not the machine.
 //!
-//! Ways, best first: a scope of systemd's, a control group of our own (version 2, then 1), and
-//! RLIMIT_DATA for each process. Whichever can be had is tried out before anything is started, with
-//! a process that does nothing. `docs/ISOLATION.md` says what each gives and does not.
+//! The methods, best first: a systemd scope, a control group of our own (version 2, then 1), and RLIMIT_DATA for each process.
+//! Each is tried with a process that does nothing before the command is started. `docs/ISOLATION.md` has the differences.
 //!
-//! Nothing is ever killed by us, and nobody is moved but the command on its way in.
+//! This module kills nothing, and moves no process but the command itself.
 
-mod own_group;
-mod parent;
-mod room;
-mod scope;
-mod stale;
+mod available_memory;
+mod job_cgroup;
+mod parent_cgroup;
+mod stale_cgroups;
+mod systemd_scope;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -18,174 +17,175 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use leveloff_model::process::Pid;
 use leveloff_model::units::{Bytes, Limit};
-use leveloff_sampler::cgroup::{Place, place_of};
 use leveloff_sampler::proc_root::ProcRoot;
+use leveloff_sampler::system::cgroup::{CgroupLocation, location_of};
 
-use crate::launch::{self, Entrance};
+use crate::launch::{self, ChildLimit};
 use crate::notify::Notify;
-use own_group::OwnGroup;
-use parent::Parent;
-use room::Room;
-use scope::{Scope, Systemd};
+use available_memory::AvailableMemory;
+use job_cgroup::JobCgroup;
+use parent_cgroup::ParentCgroup;
+use systemd_scope::{Systemd, SystemdScope};
 
-/// The limit around a command. Dropping it removes a control group that was made for it, once nobody
-/// is in there.
+/// The limit around a command. Dropping it removes a control group that was made for it, once that is empty.
 #[derive(Debug)]
 pub struct Isolation {
     limit: Bytes,
-    way: Way,
+    method: Method,
     caveat: Option<String>,
 }
 
-/// How the limit is held.
 #[derive(Debug)]
-enum Way {
-    /// By systemd, around all processes of the job together.
-    Scope(Scope),
-    /// By a control group of ours, likewise.
-    Group { group: OwnGroup, entrance: Entrance },
-    /// For each process on its own, because of these reasons.
+enum Method {
+    /// A systemd scope around all processes of the job together.
+    Scope(SystemdScope),
+    /// A control group of our own around all of them.
+    Cgroup {
+        cgroup: JobCgroup,
+        limit: ChildLimit,
+    },
+    /// A limit for each process; `reasons` say why there is no control group.
     DataLimit {
-        entrance: Entrance,
-        because: Vec<String>,
+        limit: ChildLimit,
+        reasons: Vec<String>,
     },
 }
 
 impl Isolation {
-    /// Finds the best way that can be had, with the size that was asked for or one that fits. An
-    /// error, when there is none: whoever asks for a limit does not want to run without it.
-    pub fn prepare(asked: Option<Limit>, notify: Notify) -> Result<Isolation> {
-        let room = Room::here();
-        let limit = room.size(asked)?;
+    /// Finds the best method that works here, with the stated size or one that fits. Without any, an error: the command must
+    /// not run without the limit that the user asked for.
+    pub fn prepare(stated: Option<Limit>, notify: Notify) -> Result<Isolation> {
+        let memory = AvailableMemory::here();
+        let limit = memory.size(stated)?;
         Ok(Isolation {
-            way: Way::best(limit, notify)?,
+            method: Method::best(limit, notify)?,
             limit,
-            caveat: room.caveat(limit),
+            caveat: memory.caveat(limit),
         })
     }
 
-    /// The size that the job cannot exceed.
+    /// The limit.
     pub fn limit(&self) -> Bytes {
         self.limit
     }
 
-    /// The command to be launched in place of the user's.
+    /// The command to launch in place of the user's.
     pub fn wrap(&self, command: &[OsString]) -> Result<Vec<OsString>> {
-        match &self.way {
-            Way::Scope(scope) => {
+        match &self.method {
+            Method::Scope(scope) => {
                 launch::check_command(command)?;
                 Ok(scope.wrap(command))
             }
-            Way::Group { .. } | Way::DataLimit { .. } => Ok(command.to_vec()),
+            Method::Cgroup { .. } | Method::DataLimit { .. } => Ok(command.to_vec()),
         }
     }
 
-    /// What the command has to enter on its way.
-    pub fn entrance(&self) -> Option<&Entrance> {
-        match &self.way {
-            Way::Scope(_) => None,
-            Way::Group { entrance, .. } | Way::DataLimit { entrance, .. } => Some(entrance),
+    /// The limit that the command has to apply to itself before exec.
+    pub fn child_limit(&self) -> Option<&ChildLimit> {
+        match &self.method {
+            Method::Scope(_) => None,
+            Method::Cgroup { limit, .. } | Method::DataLimit { limit, .. } => Some(limit),
         }
     }
 
     /// The directory of the control group that was made for this job.
-    pub fn group(&self) -> Option<&Path> {
-        match &self.way {
-            Way::Group { group, .. } => Some(group.directory()),
-            Way::Scope(_) | Way::DataLimit { .. } => None,
+    pub fn cgroup(&self) -> Option<&Path> {
+        match &self.method {
+            Method::Cgroup { cgroup, .. } => Some(cgroup.directory()),
+            Method::Scope(_) | Method::DataLimit { .. } => None,
         }
     }
 
-    /// Which way it is, its size, and what it does not cover.
-    pub fn words(&self) -> String {
+    /// The method, the size, and what the limit does not cover.
+    pub fn describe(&self) -> String {
         let limit = self.limit;
-        let ends = |all| {
-            if all {
-                "the job"
-            } else {
-                "its largest process"
-            }
+        let at_limit = |kills_all| {
+            let killed = match kills_all {
+                true => "the job",
+                false => "its largest process",
+            };
+            format!(
+                "at {limit} the kernel ends {killed} and nothing else; GPU memory is not limited"
+            )
         };
-        let said = match &self.way {
-            Way::Scope(scope) => format!(
-                "isolated in a systemd scope: at {limit} the kernel ends {} and nothing else; \
-                 GPU memory is not limited",
-                ends(scope.ends_all())
+        let text = match &self.method {
+            Method::Scope(scope) => format!(
+                "isolated in a systemd scope: {}",
+                at_limit(scope.kills_all())
             ),
-            Way::Group { group, .. } => format!(
-                "isolated in control group {} (version {}): at {limit} the kernel ends {} and \
-                 nothing else; GPU memory is not limited",
-                group.name(),
-                group.version(),
-                ends(group.ends_all())
+            Method::Cgroup { cgroup, .. } => format!(
+                "isolated in control group {} (version {}): {}",
+                cgroup.name(),
+                cgroup.version(),
+                at_limit(cgroup.kills_all())
             ),
-            Way::DataLimit { because, .. } => format!(
+            Method::DataLimit { reasons, .. } => format!(
                 "isolated only by RLIMIT_DATA: an allocation beyond {limit} fails in each process, \
                  and all together may hold more; shared and GPU memory are not limited. \
                  No control group: {}",
-                because.join("; ")
+                reasons.join("; ")
             ),
         };
         match &self.caveat {
-            Some(caveat) => format!("{said}; {caveat}"),
-            None => said,
+            Some(caveat) => format!("{text}; {caveat}"),
+            None => text,
         }
     }
 }
 
-impl Way {
-    fn best(limit: Bytes, notify: Notify) -> Result<Way> {
-        let here = Pid(rustix::process::getpid().as_raw_pid());
-        let mut because = Vec::new();
-        match place_of(&ProcRoot::live(), Path::new("/"), here) {
-            Ok(place) => match Way::around_all(&place, limit, notify) {
-                Ok(way) => return Ok(way),
-                Err(reasons) => because = reasons,
-            },
-            Err(reason) => because.push(reason),
-        }
-        Way::around_each(limit, because)
+impl Method {
+    fn best(limit: Bytes, notify: Notify) -> Result<Method> {
+        let own = Pid(rustix::process::getpid().as_raw_pid());
+        let place =
+            location_of(&ProcRoot::live(), Path::new("/"), own).map_err(|reason| vec![reason]);
+        place
+            .and_then(|place| Method::for_all(&place, limit, notify))
+            .or_else(|reasons| Method::for_each(limit, reasons))
     }
 
-    fn around_all(place: &Place, limit: Bytes, notify: Notify) -> Result<Way, Vec<String>> {
-        let mut because = Vec::new();
-        match Scope::probe(&Systemd::here(), place, limit) {
-            Ok(scope) => return Ok(Way::Scope(scope)),
-            Err(reason) => because.push(reason),
+    fn for_all(
+        place: &CgroupLocation,
+        limit: Bytes,
+        notify: Notify,
+    ) -> Result<Method, Vec<String>> {
+        let mut reasons = Vec::new();
+        match SystemdScope::probe(&Systemd::here(), place, limit) {
+            Ok(scope) => return Ok(Method::Scope(scope)),
+            Err(reason) => reasons.push(reason),
         }
-        match Parent::candidates(place) {
+        match ParentCgroup::candidates(place) {
             Ok(parents) => {
                 for parent in parents {
-                    match Way::in_group(&parent, limit, notify) {
-                        Ok(way) => return Ok(way),
-                        Err(reason) => because.push(reason),
+                    match Method::in_cgroup(&parent, limit, notify) {
+                        Ok(method) => return Ok(method),
+                        Err(reason) => reasons.push(reason),
                     }
                 }
             }
-            Err(reason) => because.push(reason),
+            Err(reason) => reasons.push(reason),
         }
-        Err(because)
+        Err(reasons)
     }
 
-    fn in_group(parent: &Parent, limit: Bytes, notify: Notify) -> Result<Way, String> {
-        stale::sweep(parent.directory(), &ProcRoot::live());
-        let group = OwnGroup::make(parent, limit, notify)?;
-        let entrance = group.entrance()?;
-        launch::try_entrance(&entrance)
-            .map_err(|error| format!("cannot enter control group {}: {error}", group.name()))?;
-        Ok(Way::Group { group, entrance })
+    fn in_cgroup(parent: &ParentCgroup, limit: Bytes, notify: Notify) -> Result<Method, String> {
+        stale_cgroups::remove(parent.directory(), &ProcRoot::live());
+        let cgroup = JobCgroup::make(parent, limit, notify)?;
+        let limit = cgroup.child_limit()?;
+        launch::try_limit(&limit)
+            .map_err(|error| format!("cannot enter control group {}: {error}", cgroup.name()))?;
+        Ok(Method::Cgroup { cgroup, limit })
     }
 
-    fn around_each(limit: Bytes, because: Vec<String>) -> Result<Way> {
-        let entrance = Entrance::DataLimit(limit);
-        if let Err(error) = launch::try_entrance(&entrance) {
+    fn for_each(limit: Bytes, reasons: Vec<String>) -> Result<Method> {
+        let limit = ChildLimit::DataLimit(limit);
+        if let Err(error) = launch::try_limit(&limit) {
             bail!(
                 "the command cannot be isolated here: {}; RLIMIT_DATA: {error}; \
-                 leave --isolate away to run without",
-                because.join("; ")
+                 run without --isolate to have no limit",
+                reasons.join("; ")
             );
         }
-        Ok(Way::DataLimit { entrance, because })
+        Ok(Method::DataLimit { limit, reasons })
     }
 }
 
@@ -196,30 +196,30 @@ mod tests {
     fn by_data_limit() -> Isolation {
         Isolation {
             limit: Bytes(28 << 30),
-            way: Way::DataLimit {
-                entrance: Entrance::DataLimit(Bytes(28 << 30)),
-                because: vec!["no systemd".to_owned(), "/x is not ours".to_owned()],
+            method: Method::DataLimit {
+                limit: ChildLimit::DataLimit(Bytes(28 << 30)),
+                reasons: vec!["no systemd".to_owned(), "/x is not ours".to_owned()],
             },
             caveat: Some("only 3.0 GiB are free".to_owned()),
         }
     }
 
     #[test]
-    fn a_limit_for_each_process_is_called_one() {
-        let words = by_data_limit().words();
+    fn a_limit_for_each_process_is_described_as_such() {
+        let text = by_data_limit().describe();
         for word in [
             "only",
             "each process",
             "28.0 GiB",
             "no systemd; /x is not ours",
         ] {
-            assert!(words.contains(word), "{words}");
+            assert!(text.contains(word), "{text}");
         }
-        assert!(words.ends_with("; only 3.0 GiB are free"), "{words}");
+        assert!(text.ends_with("; only 3.0 GiB are free"), "{text}");
     }
 
     #[test]
-    fn what_is_entered_needs_no_other_command() {
+    fn a_limit_that_the_child_applies_needs_no_other_command() {
         let command = ["python3", "no-such-file.py"].map(OsString::from);
         assert_eq!(by_data_limit().wrap(&command).unwrap(), command);
         assert_eq!(by_data_limit().limit(), Bytes(28 << 30));

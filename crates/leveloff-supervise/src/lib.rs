@@ -4,7 +4,7 @@
 //!   limit around it.
 //! - [`guard`] stops a run gracefully before it reaches its limit; [`restart`] starts it again afterwards.
 //! - [`oom`] finds out whether the kernel's OOM killer ended a process of the run.
-//! - [`stop_requests`] waits for the signals that ask leveloff itself to stop.
+//! - [`termination_signals`] waits for the signals that ask leveloff itself to exit.
 //!
 //! The crate depends on the model and on the sampler: the guard decides on the sampler's memory readings and signals processes
 //! through it, and the others read `/proc` and control groups with its parsers. It does not depend on the classifier: what
@@ -17,4 +17,4 @@ pub mod launch;
 pub mod notify;
 pub mod oom;
 pub mod restart;
-pub mod stop_requests;
+pub mod termination_signals;

@@ -1,15 +1,15 @@
-//! When the kernel's OOM killer was faster: says so, where otherwise only "signal 9" would stand.
+//! Finds out whether the kernel's OOM killer ended a process of the run, where otherwise only "signal 9" would be known.
 //!
-//! Evidence, best first: the kernel's log names a process of the run; the count of kills of a control
-//! group that is the job's own, or that the run is in, rose; the machine's count rose just when
-//! a process was ended by signal 9. What is only likely is said to be so.
+//! Evidence, strongest first: the kernel's log names a process of the run; the kill counter of the job's own control group, or
+//! of the one that the run is in, rose; the machine's kill counter rose just when a process was ended by signal 9. A report
+//! from weaker evidence says "probably".
 
 mod kernel_log;
 mod kill;
-mod line;
-mod members;
+mod kill_counters;
+mod log_line;
 mod report;
-mod tally;
+mod run_pids;
 
 use std::io;
 use std::path::Path;
@@ -20,19 +20,18 @@ use leveloff_model::sample::Tick;
 use leveloff_model::units::Bytes;
 
 use kernel_log::KernelLog;
-use kill::{Kill, Story};
-use line::Line;
-use members::Members;
-use tally::Tally;
+use kill::{Kill, KillParser};
+use kill_counters::KillCounters;
+use log_line::LogLine;
+use run_pids::RunPids;
 
-pub use report::{Evidence, OomReport};
+pub use report::OomReport;
 
-/// The lines of the kernel's log that tell of OOM kills, oldest first, as far back as it reaches. An
-/// error, when we may not read it.
+/// The lines of the kernel's log about OOM kills, oldest first, as far back as it reaches. An error if we may not read it.
 pub fn kernel_log_lines() -> io::Result<Vec<String>> {
     let mut lines = Vec::new();
-    KernelLog::from_the_start()?.each(|record| {
-        if line::is_telling(record.text) {
+    KernelLog::open_at_start()?.for_each(|record| {
+        if log_line::is_about_oom(record.text) {
             lines.push(record.printed());
         }
     });
@@ -42,70 +41,66 @@ pub fn kernel_log_lines() -> io::Result<Vec<String>> {
 /// Watches for OOM kills in a run, from its beginning to its end.
 #[derive(Debug)]
 pub struct OomWatch {
-    /// `None` when we may not read it.
+    /// `None` if we may not read it.
     log: Option<KernelLog>,
-    story: Story,
+    parser: KillParser,
     kills: Vec<Kill>,
-    members: Members,
-    tally: Tally,
+    pids: RunPids,
+    counters: KillCounters,
 }
 
-/// Further kills of the same run are not remembered: by then it is clear.
+/// The most kills of one run that are kept.
 const MOST_KILLS: usize = 100;
 
 impl OomWatch {
-    /// Begins; what happened before is not the run's. To be called before the command is started.
+    /// Begins at the present end of the log. Call this before the command is started.
     pub fn begin() -> OomWatch {
         OomWatch {
-            log: KernelLog::from_now_on().ok(),
-            story: Story::default(),
+            log: KernelLog::open_at_end().ok(),
+            parser: KillParser::default(),
             kills: Vec::new(),
-            members: Members::default(),
-            tally: Tally::begin(),
+            pids: RunPids::default(),
+            counters: KillCounters::begin(),
         }
     }
 
-    /// A process of the run, before the first tick has seen it.
-    pub fn expect(&mut self, pid: Pid) {
-        self.members.expect(pid);
+    /// Adds the command's process before the first tick.
+    pub fn add_command(&mut self, pid: Pid) {
+        self.pids.add_command(pid);
     }
 
-    /// The run has a control group of its own, new and with this limit.
-    pub fn isolated_in(&mut self, group: &Path, limit: Bytes) {
-        self.members.belong_to(group);
-        self.tally.count_in(group, limit);
+    /// The run has a new control group of its own with this limit.
+    pub fn set_job_cgroup(&mut self, group: &Path, limit: Bytes) {
+        self.pids.set_job_cgroup(group);
+        self.counters.set_job_cgroup(group, limit);
     }
 
-    /// Takes a tick. The log is read at each, while it is known whose numbers are whose.
-    pub fn see(&mut self, tick: &Tick) {
-        self.members.welcome(tick);
+    /// Takes a tick. The log is read at each, before the pids of exited processes can be reused.
+    pub fn observe(&mut self, tick: &Tick) {
+        self.pids.add_appeared(tick);
         self.read_log();
-        self.members.part_with(tick);
-        self.tally.see(tick, &self.members);
+        self.pids.remove_exited(tick);
+        self.counters.observe(tick, &self.pids);
     }
 
-    /// What the OOM killer did to the run; `None` when there is no sign of it.
+    /// What the OOM killer did to the run; `None` if there is no evidence of a kill.
     pub fn report(&mut self, reason: EndReason) -> Option<OomReport> {
         self.read_log();
-        if let Some(report) = OomReport::from_log(&self.kills, self.tally.own_limit()) {
+        if let Some(report) = OomReport::from_log(&self.kills, self.counters.job_limit()) {
             return Some(report);
         }
-        let has_whole_log = self.log.as_ref().is_some_and(|log| !log.has_lost_some());
-        let is_cleared = has_whole_log && self.members.are_known_to_the_kernel();
-        self.tally.report(reason, is_cleared)
+        let has_whole_log = self.log.as_ref().is_some_and(KernelLog::is_complete);
+        let log_has_no_kill = has_whole_log && self.pids.match_the_log();
+        self.counters.report(reason, log_has_no_kill)
     }
 
     fn read_log(&mut self) {
         let Some(log) = &mut self.log else { return };
-        let OomWatch {
-            story,
-            kills,
-            members,
-            ..
-        } = self;
-        log.each(|record| {
-            let kill = Line::parse(record.text).and_then(|line| story.hear(line));
-            kills.extend(kill.filter(|kill| kills.len() < MOST_KILLS && members.include(kill)));
+        log.for_each(|record| {
+            let line = LogLine::parse(record.text);
+            let kill = line.and_then(|line| self.parser.push(line));
+            let kill = kill.filter(|kill| self.kills.len() < MOST_KILLS && self.pids.include(kill));
+            self.kills.extend(kill);
         });
     }
 }

@@ -1,14 +1,11 @@
-//! Starting a run again after a guard stopped it: the way to keep a run going that leaks and is needed.
+//! Restarts a run after the guard stopped it, so that a run that leaks can go on.
 //!
-//! The command is started by a `starter`, a small process of its own inside the run's tree, so that whatever
-//! it starts has the terminal, the pipes and the recording of the first. When its command has ended it asks
-//! at our `desk` whether to start again; if nobody answers, it ends as its command ended. [`Restarts`] is
-//! what we answer.
+//! The command is started by a `wrapper`, a small process inside the run's tree, so that every restart has the terminal, the
+//! pipes and the recording of the first start. When its command has ended, the wrapper connects to our `socket` and waits for
+//! an answer; without one, it exits as its command did. [`Restarts`] decides on the answer.
 
-mod desk;
-mod starter;
-
-pub use starter::starter_entry;
+mod socket;
+mod wrapper;
 
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
@@ -16,23 +13,25 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use leveloff_model::units::{Seconds, Step};
 
-use desk::Desk;
+use socket::RestartSocket;
 
-/// Whether and when to start again.
+pub use wrapper::wrapper_entry;
+
+/// Decides whether and when to restart.
 #[derive(Debug)]
 pub struct Restarts {
-    desk: Desk,
+    socket: RestartSocket,
     command: String,
     most: u32,
     done: u32,
     pause: Duration,
     state: State,
-    /// When the command that runs now was started, and the first step that it told.
-    life: Life,
+    attempt: Attempt,
 }
 
+/// The command that runs now.
 #[derive(Debug)]
-struct Life {
+struct Attempt {
     began: Instant,
     first_step: Option<Step>,
 }
@@ -41,40 +40,40 @@ struct Life {
 enum State {
     /// A command runs.
     Running,
-    /// It has ended, and the starter waits for an answer.
-    Asked,
-    /// It is started again then.
+    /// It has ended, and the wrapper waits for an answer.
+    Ended,
+    /// The restart is due then.
     Due(Instant),
-    /// It is not started again.
+    /// No more restarts.
     Over,
 }
 
-/// What the guard has to say about a command that ended.
+/// The part that the guard had in the end of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
-    /// Nothing: it ended by itself.
-    Itself,
-    /// It is being stopped, and not all of it has ended.
-    BeingStopped,
-    /// It was stopped, when this was the newest step.
+pub enum StopState {
+    /// None: the command ended by itself.
+    NotStopped,
+    /// A stop is in progress: other processes of the run are still alive.
+    Stopping,
+    /// The guard stopped the run; this was the newest step.
     Stopped(Option<Step>),
 }
 
-/// What is to be done now.
+/// What the caller has to do now.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Turn {
+pub enum RestartAction {
     /// Nothing.
     Wait,
-    /// Say this: it is not started again.
-    Say(String),
-    /// Say this: it is started again after a while.
+    /// Say that there is no restart, and why.
+    Refuse(String),
+    /// Say that the restart follows after a pause.
     Pause(String),
-    /// It is started again in this moment: whoever watches begins anew.
-    Again(String),
+    /// Say that the run was restarted now, and begin to watch a new run.
+    Restarted(String),
 }
 
-/// How often is looked whether the starter asks.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
+/// How often to check whether the wrapper has connected.
+const POLL_EVERY: Duration = Duration::from_millis(200);
 
 /// The pause before the first restart.
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
@@ -82,77 +81,76 @@ const FIRST_PAUSE: Duration = Duration::from_secs(5);
 /// The longest pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 
-/// A run that lasted this long is worth a short pause again.
-const GOOD_LIFE: Duration = Duration::from_secs(600);
+/// After an attempt that lasted this long, the pause is short again.
+const LONG_ATTEMPT: Duration = Duration::from_secs(600);
 
 impl Restarts {
-    /// Starts again with `command` by the shell, at most so many times.
+    /// Restarts by running `command` with the shell, at most `most` times.
     pub fn new(command: &str, most: u32) -> Result<Restarts> {
         Ok(Restarts {
-            desk: Desk::open()?,
+            socket: RestartSocket::open()?,
             command: command.to_owned(),
             most,
             done: 0,
             pause: FIRST_PAUSE,
             state: State::Running,
-            life: Life::begin(),
+            attempt: Attempt::begin(),
         })
     }
 
-    /// The command to be launched in place of the user's.
+    /// The command to launch in place of the user's.
     pub fn wrap(&self, command: &[OsString]) -> Result<Vec<OsString>> {
-        starter::command(self.desk.address(), &self.command, command)
+        wrapper::command(self.socket.address(), &self.command, command)
     }
 
-    /// How often it was started again.
-    pub fn done(&self) -> u32 {
-        self.done
-    }
-
-    /// How long until the next turn, if one is due by itself.
+    /// When [`Restarts::advance`] is due.
     pub fn next_turn_at(&self) -> Option<Instant> {
         match self.state {
             State::Due(at) => Some(at),
-            State::Asked | State::Running => Some(Instant::now() + LOOK_EVERY),
+            State::Ended | State::Running => Some(Instant::now() + POLL_EVERY),
             State::Over => None,
         }
     }
 
-    /// Does what is due. `ending` is asked only when a command has ended.
-    pub fn turn(&mut self, step: Option<Step>, ending: impl FnOnce() -> Ending) -> Turn {
+    /// Does what is due. `stop_state` is called only when a command has ended.
+    pub fn advance(
+        &mut self,
+        step: Option<Step>,
+        stop_state: impl FnOnce() -> StopState,
+    ) -> RestartAction {
         if self.state == State::Running {
-            self.life.first_step = self.life.first_step.or(step);
-            if self.desk.is_asked() {
-                self.state = State::Asked;
+            self.attempt.first_step = self.attempt.first_step.or(step);
+            if self.socket.is_connected() {
+                self.state = State::Ended;
             }
         }
         match self.state {
-            State::Asked => self.consider(ending()),
+            State::Ended => self.decide(stop_state()),
             State::Due(at) if Instant::now() >= at => self.start(),
-            _ => Turn::Wait,
+            _ => RestartAction::Wait,
         }
     }
 
-    fn consider(&mut self, ending: Ending) -> Turn {
-        let refusal = match ending {
-            Ending::BeingStopped => return Turn::Wait,
-            Ending::Itself => None,
-            Ending::Stopped(_) if self.done == self.most => Some(format!(
-                "started again {} times by now (--max-restarts), and not once more",
+    fn decide(&mut self, stop_state: StopState) -> RestartAction {
+        let refusal = match stop_state {
+            StopState::Stopping => return RestartAction::Wait,
+            StopState::NotStopped => None,
+            StopState::Stopped(_) if self.done == self.most => Some(format!(
+                "not restarted: {} restarts are the most allowed (--max-restarts)",
                 self.done
             )),
-            Ending::Stopped(step) if !self.life.made_progress(step) => {
-                Some("not started again: it made no step since it was started".to_owned())
+            StopState::Stopped(step) if !self.attempt.made_progress(step) => {
+                Some("not restarted: it made no step since it was started".to_owned())
             }
-            Ending::Stopped(_) => return self.pause(),
+            StopState::Stopped(_) => return self.pause(),
         };
         self.state = State::Over;
-        self.desk.answer(false);
-        refusal.map_or(Turn::Wait, Turn::Say)
+        self.socket.answer(false);
+        refusal.map_or(RestartAction::Wait, RestartAction::Refuse)
     }
 
-    fn pause(&mut self) -> Turn {
-        if self.life.began.elapsed() >= GOOD_LIFE {
+    fn pause(&mut self) -> RestartAction {
+        if self.attempt.began.elapsed() >= LONG_ATTEMPT {
             self.pause = FIRST_PAUSE;
         }
         let pause = self.pause;
@@ -160,38 +158,38 @@ impl Restarts {
         self.state = State::Due(Instant::now() + pause);
         let (next, most) = (self.done + 1, self.most);
         let pause = Seconds(pause.as_secs_f64());
-        Turn::Pause(format!(
-            "starting again in {pause} ({next} of {most}): {}",
+        RestartAction::Pause(format!(
+            "restarting in {pause} ({next} of {most}): {}",
             self.command
         ))
     }
 
-    fn start(&mut self) -> Turn {
-        if !self.desk.answer(true) {
+    fn start(&mut self) -> RestartAction {
+        if !self.socket.answer(true) {
             self.state = State::Over;
-            return Turn::Say(
-                "cannot start again: the process that would do it is gone".to_owned(),
+            return RestartAction::Refuse(
+                "cannot restart: the process that would do it is gone".to_owned(),
             );
         }
         self.done += 1;
         self.state = State::Running;
-        self.life = Life::begin();
-        Turn::Again(format!(
-            "started again ({} of {}): {}",
+        self.attempt = Attempt::begin();
+        RestartAction::Restarted(format!(
+            "restarted ({} of {}): {}",
             self.done, self.most, self.command
         ))
     }
 }
 
-impl Life {
-    fn begin() -> Life {
-        Life {
+impl Attempt {
+    fn begin() -> Attempt {
+        Attempt {
             began: Instant::now(),
             first_step: None,
         }
     }
 
-    /// Where no steps are known, time has to do.
+    /// Whether it made a step; where steps are not known, whether it lasted for a while.
     fn made_progress(&self, step: Option<Step>) -> bool {
         match (self.first_step, step) {
             (Some(first), Some(last)) => last > first,
@@ -207,64 +205,76 @@ mod tests {
 
     use super::*;
 
-    fn ask(restarts: &Restarts) -> UnixStream {
-        UnixStream::connect(restarts.desk.address()).unwrap()
+    fn connect(restarts: &Restarts) -> UnixStream {
+        UnixStream::connect(restarts.socket.address()).unwrap()
     }
 
-    fn answer(mut starter: UnixStream) -> String {
+    fn answer(mut wrapper: UnixStream) -> String {
         let mut text = String::new();
-        starter.read_to_string(&mut text).unwrap();
+        wrapper.read_to_string(&mut text).unwrap();
         text
     }
 
     #[test]
-    fn one_that_ended_by_itself_is_not_started_again() {
+    fn a_command_that_ended_by_itself_is_not_restarted() {
         let mut restarts = Restarts::new("true", 3).unwrap();
-        let starter = ask(&restarts);
-        assert_eq!(restarts.turn(None, || Ending::Itself), Turn::Wait);
-        assert_eq!(answer(starter), "end\n");
+        let wrapper = connect(&restarts);
+        assert_eq!(
+            restarts.advance(None, || StopState::NotStopped),
+            RestartAction::Wait
+        );
+        assert_eq!(answer(wrapper), "end\n");
     }
 
     #[test]
-    fn one_that_was_stopped_is_started_again_after_a_pause() {
+    fn a_stopped_run_is_restarted_after_a_pause() {
         let mut restarts = Restarts::new("train --resume", 1).unwrap();
-        restarts.turn(Some(Step(10)), || Ending::Itself);
-        let starter = ask(&restarts);
-        assert_eq!(restarts.turn(None, || Ending::BeingStopped), Turn::Wait);
-        let Turn::Pause(text) = restarts.turn(None, || Ending::Stopped(Some(Step(90)))) else {
-            panic!("it is going to be started");
-        };
-        assert_eq!(text, "starting again in 5 s (1 of 1): train --resume");
+        restarts.advance(Some(Step(10)), || StopState::NotStopped);
+        let wrapper = connect(&restarts);
         assert_eq!(
-            restarts.turn(None, || Ending::Itself),
-            Turn::Wait,
+            restarts.advance(None, || StopState::Stopping),
+            RestartAction::Wait
+        );
+        let RestartAction::Pause(text) =
+            restarts.advance(None, || StopState::Stopped(Some(Step(90))))
+        else {
+            panic!("no pause");
+        };
+        assert_eq!(text, "restarting in 5 s (1 of 1): train --resume");
+        assert_eq!(
+            restarts.advance(None, || StopState::NotStopped),
+            RestartAction::Wait,
             "not before its time"
         );
         restarts.state = State::Due(Instant::now());
         assert!(matches!(
-            restarts.turn(None, || Ending::Itself),
-            Turn::Again(_)
+            restarts.advance(None, || StopState::NotStopped),
+            RestartAction::Restarted(_)
         ));
-        assert_eq!(answer(starter), "again\n");
-        restarts.turn(Some(Step(91)), || Ending::Itself);
-        let starter = ask(&restarts);
-        let Turn::Say(text) = restarts.turn(None, || Ending::Stopped(Some(Step(99)))) else {
-            panic!("that was enough");
+        assert_eq!(answer(wrapper), "again\n");
+        restarts.advance(Some(Step(91)), || StopState::NotStopped);
+        let wrapper = connect(&restarts);
+        let RestartAction::Refuse(text) =
+            restarts.advance(None, || StopState::Stopped(Some(Step(99))))
+        else {
+            panic!("restarted too often");
         };
         assert!(text.contains("--max-restarts"), "{text}");
-        assert_eq!(answer(starter), "end\n");
+        assert_eq!(answer(wrapper), "end\n");
     }
 
     #[test]
-    fn one_that_made_no_step_would_be_stopped_for_ever() {
+    fn a_run_without_a_step_is_not_restarted() {
         let mut restarts = Restarts::new("true", 9).unwrap();
-        restarts.turn(Some(Step(10)), || Ending::Itself);
-        let starter = ask(&restarts);
-        let Turn::Say(text) = restarts.turn(None, || Ending::Stopped(Some(Step(10)))) else {
-            panic!("it is not started");
+        restarts.advance(Some(Step(10)), || StopState::NotStopped);
+        let wrapper = connect(&restarts);
+        let RestartAction::Refuse(text) =
+            restarts.advance(None, || StopState::Stopped(Some(Step(10))))
+        else {
+            panic!("restarted without a step");
         };
         assert!(text.contains("made no step"), "{text}");
-        assert_eq!(answer(starter), "end\n");
+        assert_eq!(answer(wrapper), "end\n");
     }
 
     #[test]

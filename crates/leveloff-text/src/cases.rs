@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use leveloff_classifier::finding::{Finding, Growth, TensorGrowth};
 use leveloff_classifier::observation::XUnit;
-use leveloff_classifier::units::Position;
+use leveloff_classifier::units::{Amount, AmountPerX, Position, X};
 use leveloff_classifier::verdict::{
     Because, Blame, Clock, ClockTick, DecideBy, Extremes, Grade, Judgement, Kind, Rate, Risk,
     RunVerdict, Shape, Subject, Verdict,
@@ -36,15 +36,15 @@ pub fn judgement(verdict: Verdict, shape: Shape, because: Because) -> Judgement 
         decide_by: None,
         because,
         healthy_share: None,
-        noise: 12.0 * MIB,
+        noise: Amount(12.0 * MIB),
         autocorrelation: 0.2,
         period: None,
-        material: 350.0 * MIB,
-        span: Some((10.0, 80.0)),
+        material: Amount(350.0 * MIB),
+        span: Some((X(10.0), X(80.0))),
         extremes: Some(Extremes {
-            first: 5.4 * GIB,
-            peak: 17.0 * GIB,
-            last: 17.0 * GIB,
+            first: Amount(5.4 * GIB),
+            peak: Amount(17.0 * GIB),
+            last: Amount(17.0 * GIB),
         }),
         points: 8,
     }
@@ -80,10 +80,10 @@ pub fn undecided(because: Because) -> RunVerdict {
 pub fn story_at_80() -> RunVerdict {
     let mut memory = judgement(Verdict::WarmingUp, Shape::Linear, Because::YoungGrowth);
     memory.rate = Some(mib_rate(165.0, 160.0, 171.0));
-    memory.onset_x = Some(10.0);
+    memory.onset_x = Some(X(10.0));
     memory.decide_by = Some(DecideBy {
-        if_it_levels: 130.0,
-        if_it_goes_on: 396.0,
+        if_it_levels: X(130.0),
+        if_it_goes_on: X(396.0),
     });
     memory.healthy_share = Some(0.24);
     RunVerdict {
@@ -92,9 +92,9 @@ pub fn story_at_80() -> RunVerdict {
         risk: Some(Risk {
             limit: Bytes(32 << 30),
             kind: CeilingKind::Stated,
-            at_x: 168.0,
-            earliest_x: 163.0,
-            latest_x: Some(173.0),
+            at_x: X(168.0),
+            earliest_x: X(163.0),
+            latest_x: Some(X(173.0)),
             in_time: Some(Seconds(827.0)),
         }),
         ..run(memory)
@@ -104,16 +104,16 @@ pub fn story_at_80() -> RunVerdict {
 /// The story in the end.
 pub fn story_at_300() -> RunVerdict {
     let mut memory = judgement(Verdict::Level, Shape::Saturating, Because::Steady);
-    memory.span = Some((10.0, 300.0));
-    memory.level = Some(17.4 * GIB);
-    memory.level_since_x = Some(88.0);
-    memory.decided_at_x = Some(130.0);
+    memory.span = Some((X(10.0), X(300.0)));
+    memory.level = Some(Amount(17.4 * GIB));
+    memory.level_since_x = Some(X(88.0));
+    memory.decided_at_x = Some(X(130.0));
     memory.rate = Some(mib_rate(0.1, -0.2, 0.4));
     memory.points = 30;
     memory.extremes = Some(Extremes {
-        first: 5.4 * GIB,
-        peak: 17.7 * GIB,
-        last: 17.4 * GIB,
+        first: Amount(5.4 * GIB),
+        peak: Amount(17.7 * GIB),
+        last: Amount(17.4 * GIB),
     });
     run(memory)
 }
@@ -123,9 +123,9 @@ pub fn leak() -> RunVerdict {
     let grade = Grade::Confirmed;
     let mut memory = judgement(Verdict::Leak(grade), Shape::Linear, Because::Outlived);
     memory.rate = Some(mib_rate(2.06, 2.03, 2.09));
-    memory.onset_x = Some(1.0);
-    memory.span = Some((1.0, 900.0));
-    memory.decided_at_x = Some(400.0);
+    memory.onset_x = Some(X(1.0));
+    memory.span = Some((X(1.0), X(900.0)));
+    memory.decided_at_x = Some(X(400.0));
     memory.healthy_share = Some(0.0009);
     memory.points = 900;
     RunVerdict {
@@ -136,9 +136,9 @@ pub fn leak() -> RunVerdict {
         ],
         clock: Some(Clock {
             tick: ClockTick::Evaluation,
-            growth: 296.0 * MIB,
+            growth: Amount(296.0 * MIB),
             ticks: 5,
-            every: Some(100.0),
+            every: Some(X(100.0)),
         }),
         findings: vec![held_references(Vec::new())],
         ..run(memory)
@@ -155,7 +155,7 @@ pub fn held_references(grown: Vec<GrownTensors>) -> Finding {
         memory: Growth {
             bytes: Bytes((1.8 * GIB) as u64),
             since: Position {
-                x: 1.0,
+                x: X(1.0),
                 unit: XUnit::Step,
             },
         },
@@ -171,20 +171,20 @@ pub fn descriptor_leak() -> RunVerdict {
         Because::PastHorizon,
     );
     descriptors.rate = Some(Rate {
-        value: 2.0,
-        low: 1.9,
-        high: 2.1,
+        value: AmountPerX(2.0),
+        low: AmountPerX(1.9),
+        high: AmountPerX(2.1),
     });
-    descriptors.onset_x = Some(12.0);
-    descriptors.level = Some(412.0);
-    descriptors.noise = 3.0;
+    descriptors.onset_x = Some(X(12.0));
+    descriptors.level = Some(Amount(412.0));
+    descriptors.noise = Amount(3.0);
     RunVerdict {
         verdict: descriptors.verdict,
         shape: descriptors.shape,
         decisive: Subject::Descriptors,
         judgement: descriptors,
         blame: vec![Blame {
-            growth: 136.0,
+            growth: Amount(136.0),
             ..blame(Some(Role::Trainer), None, Kind::Descriptors, 1.0)
         }],
         ..story_at_300()
@@ -193,9 +193,9 @@ pub fn descriptor_leak() -> RunVerdict {
 
 pub fn mib_rate(value: f64, low: f64, high: f64) -> Rate {
     Rate {
-        value: value * MIB,
-        low: low * MIB,
-        high: high * MIB,
+        value: AmountPerX(value * MIB),
+        low: AmountPerX(low * MIB),
+        high: AmountPerX(high * MIB),
     }
 }
 
@@ -205,7 +205,7 @@ fn blame(role: Option<Role>, pid: Option<Pid>, kind: Kind, share: f64) -> Blame 
         pid,
         kind,
         share,
-        growth: share * 1.8 * GIB,
+        growth: Amount(share * 1.8 * GIB),
     }
 }
 

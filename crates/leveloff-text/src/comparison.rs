@@ -5,6 +5,7 @@ use leveloff_classifier::compare::{
 };
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::profile::{Quantity, Side};
+use leveloff_classifier::units::X;
 use leveloff_classifier::verdict::Kind;
 
 use crate::rate::{amount, change_with_interval};
@@ -100,7 +101,7 @@ pub fn finding_words(finding: ChangeFinding) -> &'static str {
 /// One of the two values of a difference.
 pub fn value_words(quantity: Quantity, value: f64, unit: XUnit) -> String {
     match quantity {
-        Quantity::WarmupEnd => XPosition::new(value, unit).to_string(),
+        Quantity::WarmupEnd => XPosition::new(X(value), unit).to_string(),
         _ => amount(value),
     }
 }
@@ -195,8 +196,8 @@ pub fn remarks(comparison: &Comparison) -> Vec<String> {
 fn lengths(before: &Side, after: &Side) -> String {
     format!(
         "different lengths: {} before, {} after",
-        extent(before.until, before.unit),
-        extent(after.until, after.unit)
+        extent(X(before.until), before.unit),
+        extent(X(after.until), after.unit)
     )
 }
 

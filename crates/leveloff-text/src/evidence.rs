@@ -7,7 +7,7 @@ use crate::judged::Judged;
 use crate::rate::{CountRate, MemoryRate};
 use crate::sizing::Sizing;
 use crate::subject::things;
-use crate::verdict::{bytes, sentence, settling, verdict_words};
+use crate::verdict::{sentence, settling, verdict_words};
 use crate::x_position::extent;
 
 /// A label and what is said under it; an empty label continues the row above.
@@ -63,7 +63,7 @@ fn write_growth(run: &RunVerdict, rows: &mut Rows) {
     let Some(rate) = run.judgement.rate else {
         return write_rise(run, rows);
     };
-    let label = if rate.value < 0.0 {
+    let label = if rate.value.0 < 0.0 {
         "falling"
     } else {
         "growing"
@@ -91,7 +91,7 @@ fn write_rise(run: &RunVerdict, rows: &mut Rows) {
         onset_level, level, ..
     } = run.judgement;
     if let (Verdict::WarmingUp, Some(from), Some(to)) = (run.verdict, onset_level, level) {
-        let rise = format!("{} → {}, at every point so far", bytes(from), bytes(to));
+        let rise = format!("{} → {}, at every point so far", from.bytes(), to.bytes());
         rows.row("growing", &rise);
     }
 }
@@ -130,7 +130,7 @@ pub fn warmup(run: &RunVerdict) -> Option<String> {
     let grew = ended > begun && level - first > judgement.material;
     grew.then(|| {
         let over = extent(ended - begun, run.x_unit);
-        format!("{} → {} over {over}", bytes(first), bytes(level))
+        format!("{} → {} over {over}", first.bytes(), level.bytes())
     })
 }
 
@@ -158,7 +158,7 @@ pub fn memory_beside(run: &RunVerdict) -> Option<String> {
     let Judgement { level, rate, .. } = run.memory;
     let mut text = verdict_words(run.memory.verdict).to_lowercase();
     if let Some(level) = level {
-        text += &format!(" at {}", bytes(level));
+        text += &format!(" at {}", level.bytes());
     }
     if let (Some(rate), false) = (rate, run.memory.verdict == Verdict::Level) {
         let rate = MemoryRate::new(rate, run.x_unit).with_interval();

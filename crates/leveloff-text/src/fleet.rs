@@ -111,7 +111,7 @@ impl Member {
         Some(match (things(run.decisive), run.x_unit) {
             (Some(things), unit) => CountRate::new(rate, unit, things).alone(),
             // A second is too short for anybody to picture, and one base for all can be compared.
-            (None, XUnit::Second) => format!("{} per hour", amount(rate.value * 3600.0)),
+            (None, XUnit::Second) => format!("{} per hour", amount(rate.value.0 * 3600.0)),
             (None, _) => memory.alone(),
         })
     }

@@ -2,7 +2,8 @@
 
 use leveloff_classifier::compare::Comparison;
 use leveloff_classifier::gate::{Gate, GateOutcome, GateReason, GateResult};
-use leveloff_classifier::verdict::{Rate, RunVerdict};
+use leveloff_classifier::units::{AmountPerX, X};
+use leveloff_classifier::verdict::RunVerdict;
 
 use crate::comparison;
 use crate::rate::{MemoryRate, amount};
@@ -114,7 +115,7 @@ fn not_decided(verdict: &RunVerdict) -> String {
     let why = format!("undecided: {}", short_reason(judgement.because));
     match judgement.decide_by {
         Some(by) => {
-            let first = by.if_it_levels.min(by.if_it_goes_on);
+            let first = by.earliest();
             let place = XPosition::new(first, verdict.x_unit);
             format!("{why}; cannot be decided before about {place}")
         }
@@ -158,12 +159,7 @@ fn at_most(what: &str, result: &GateResult) -> String {
 }
 
 fn growth(result: &GateResult, verdict: &RunVerdict) -> String {
-    let rate = |value: f64| Rate {
-        value,
-        low: value,
-        high: value,
-    };
-    let words = |value: f64| MemoryRate::new(rate(value), verdict.x_unit).alone();
+    let words = |value: f64| MemoryRate::exact(AmountPerX(value), verdict.x_unit).alone();
     let allowed = result.bound.map_or_else(String::new, words);
     let interval = verdict.memory.rate.map_or_else(String::new, |rate| {
         MemoryRate::new(rate, verdict.x_unit).with_interval()
@@ -181,7 +177,7 @@ fn growth(result: &GateResult, verdict: &RunVerdict) -> String {
 }
 
 fn level_by(result: &GateResult, verdict: &RunVerdict) -> String {
-    let place = |x: f64| XPosition::new(x, verdict.x_unit);
+    let place = |x: f64| XPosition::new(X(x), verdict.x_unit);
     match (result.measured, result.bound) {
         (Some(since), Some(by)) if result.outcome == GateOutcome::Failed => {
             format!("level since {}, later than {}", place(since), place(by))
@@ -197,12 +193,8 @@ fn level_by(result: &GateResult, verdict: &RunVerdict) -> String {
 fn other_unit(result: &GateResult, verdict: &RunVerdict) -> String {
     let unit = verdict.x_unit.name();
     let grows = result.measured.map_or_else(String::new, |rate| {
-        let rate = Rate {
-            value: rate,
-            low: rate,
-            high: rate,
-        };
-        format!("grows {}; ", MemoryRate::new(rate, verdict.x_unit).alone())
+        let rate = MemoryRate::exact(AmountPerX(rate), verdict.x_unit);
+        format!("grows {}; ", rate.alone())
     });
     format!(
         "undecided: {grows}the run counts {unit}s, the bound another unit: state it per {unit}, or state \

@@ -3,6 +3,7 @@
 //! in; whoever draws it says where on it a place of the verdict is.
 
 use leveloff_classifier::observation::XUnit;
+use leveloff_classifier::units::{Amount, AmountPerX, X};
 use leveloff_classifier::verdict::{Judgement, Rate, Risk, RunVerdict, Verdict};
 
 use crate::x_position::XPosition;
@@ -57,7 +58,7 @@ pub struct Meeting {
 
 impl Outlook {
     /// What this verdict says, on a chart where `place` tells where its places are.
-    pub fn of(verdict: &RunVerdict, place: impl Fn(f64) -> Option<f64>) -> Outlook {
+    pub fn of(verdict: &RunVerdict, place: impl Fn(X) -> Option<f64>) -> Outlook {
         Outlook {
             fit: fit(verdict, &place),
             forecast: forecast(verdict, &place),
@@ -67,7 +68,7 @@ impl Outlook {
 }
 
 /// Growth from its onset, or a level since it began. A line through too few points is none.
-fn fit(verdict: &RunVerdict, place: &impl Fn(f64) -> Option<f64>) -> Option<(Spot, Spot)> {
+fn fit(verdict: &RunVerdict, place: &impl Fn(X) -> Option<f64>) -> Option<(Spot, Spot)> {
     let memory = &verdict.memory;
     let (_, end) = memory.span?;
     let level = memory.level?;
@@ -75,24 +76,24 @@ fn fit(verdict: &RunVerdict, place: &impl Fn(f64) -> Option<f64>) -> Option<(Spo
         Some(_) => (memory.onset_x?, memory.onset_level?),
         None => (memory.level_since_x?, level),
     };
-    let spot = |x: f64, memory: f64| {
+    let spot = |x: X, Amount(memory): Amount| {
         let x = place(x)?;
         Some(Spot { x, memory })
     };
     Some((spot(x, begin)?, spot(end, level)?))
 }
 
-fn forecast(verdict: &RunVerdict, place: &impl Fn(f64) -> Option<f64>) -> Option<Forecast> {
+fn forecast(verdict: &RunVerdict, place: &impl Fn(X) -> Option<f64>) -> Option<Forecast> {
     let rate = growth(&verdict.memory)?;
     let (begin, end) = verdict.memory.span?;
-    let level = verdict.memory.level?;
+    let Amount(level) = verdict.memory.level?;
     // Without a limit it leads anywhere: as far again as was seen is further than the chart shows.
-    let far = end + 2.0 * (end - begin).max(1.0);
+    let far = end + X(2.0 * (end - begin).0.max(1.0));
     let risk = verdict.risk;
-    let through = |met: Option<f64>, rate: f64| {
+    let through = |met: Option<X>, rate: AmountPerX| {
         let (x, memory) = match (met, risk) {
             (Some(met), Some(risk)) => (met, risk.limit.0 as f64),
-            _ => (far, level + rate * (far - end)),
+            _ => (far, level + (rate * (far - end)).0),
         };
         let x = place(x)?;
         Some(Spot { x, memory })
@@ -109,7 +110,7 @@ fn forecast(verdict: &RunVerdict, place: &impl Fn(f64) -> Option<f64>) -> Option
     })
 }
 
-fn meeting(risk: &Risk, unit: XUnit, place: &impl Fn(f64) -> Option<f64>) -> Option<Meeting> {
+fn meeting(risk: &Risk, unit: XUnit, place: &impl Fn(X) -> Option<f64>) -> Option<Meeting> {
     Some(Meeting {
         x: place(risk.at_x)?,
         earliest: place(risk.earliest_x)?,
@@ -121,5 +122,5 @@ fn meeting(risk: &Risk, unit: XUnit, place: &impl Fn(f64) -> Option<f64>) -> Opt
 /// How fast it grows, if it does.
 fn growth(memory: &Judgement) -> Option<Rate> {
     let grows = matches!(memory.verdict, Verdict::WarmingUp | Verdict::Leak(_));
-    memory.rate.filter(|rate| grows && rate.value > 0.0)
+    memory.rate.filter(|rate| grows && rate.value.0 > 0.0)
 }

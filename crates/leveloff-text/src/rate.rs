@@ -4,6 +4,7 @@
 //! rate therefore only prints as a whole, and beside it stands what it amounts to in other bases.
 
 use leveloff_classifier::observation::XUnit;
+use leveloff_classifier::units::AmountPerX;
 use leveloff_classifier::verdict::Rate;
 use leveloff_model::units::Seconds;
 
@@ -31,23 +32,29 @@ impl MemoryRate {
         MemoryRate { rate, per }
     }
 
+    /// A rate that is no estimate, such as a bound.
+    pub fn exact(value: AmountPerX, per: XUnit) -> MemoryRate {
+        let (low, high) = (value, value);
+        MemoryRate::new(Rate { value, low, high }, per)
+    }
+
     /// `165 MiB per step`
     pub fn alone(&self) -> String {
-        amount_per(self.rate.value, self.per.name())
+        amount_per(self.rate.value.0, self.per.name())
     }
 
     /// `165 MiB per step (160 … 171)`
     pub fn with_interval(&self) -> String {
-        let scale = Scale::of(self.rate.value);
+        let scale = Scale::of(self.rate.value.0);
         let shown =
-            |bytes: f64| significant(bytes / scale.divisor, self.rate.value / scale.divisor);
+            |bytes: f64| significant(bytes / scale.divisor, self.rate.value.0 / scale.divisor);
         self.alone() + &interval(self.rate, shown)
     }
 
     /// What it cannot be more than: `0.4 MiB per step`. `None` when it cannot be growth at all.
     /// Where that is less than a page of memory, it is told of more steps at once.
     pub fn at_most(&self) -> Option<String> {
-        let most = self.rate.high;
+        let most = self.rate.high.0;
         let bases = [1.0, 10.0, 100.0, 1000.0, 10_000.0, 100_000.0];
         let base = bases.into_iter().find(|base| most * base >= PAGE);
         let base = base.unwrap_or(1_000_000.0);
@@ -60,8 +67,8 @@ impl MemoryRate {
         let mut texts = Vec::new();
         if self.per != XUnit::Second {
             let many = [10.0, 100.0].into_iter();
-            let many = first_to_picture(many, 1000.0, |n| self.rate.value * n);
-            texts.push(amount_per(self.rate.value * many, &self.base(many)));
+            let many = first_to_picture(many, 1000.0, |n| self.rate.value.0 * n);
+            texts.push(amount_per(self.rate.value.0 * many, &self.base(many)));
         }
         if let Some(a_second) = self.a_second(pace) {
             let times = [60.0, 3600.0].into_iter();
@@ -86,10 +93,10 @@ impl MemoryRate {
 
     fn a_second(&self, pace: Option<Seconds>) -> Option<f64> {
         match self.per {
-            XUnit::Second => Some(self.rate.value),
+            XUnit::Second => Some(self.rate.value.0),
             _ => pace
                 .filter(|pace| pace.0 > 0.0)
-                .map(|pace| self.rate.value / pace.0),
+                .map(|pace| self.rate.value.0 / pace.0),
         }
     }
 }
@@ -102,13 +109,13 @@ impl CountRate {
 
     /// `1.05 tensors per step`
     pub fn alone(&self) -> String {
-        let value = significant(self.rate.value, self.rate.value);
+        let value = significant(self.rate.value.0, self.rate.value.0);
         format!("{value} {} per {}", self.things, self.per.name())
     }
 
     /// `1.05 tensors per step (1.00 … 1.10)`
     pub fn with_interval(&self) -> String {
-        let shown = |count: f64| significant(count, self.rate.value);
+        let shown = |count: f64| significant(count, self.rate.value.0);
         self.alone() + &interval(self.rate, shown)
     }
 }
@@ -171,8 +178,8 @@ fn first_to_picture(
 
 /// An interval that was not found is not printed as one.
 fn interval(rate: Rate, shown: impl Fn(f64) -> String) -> String {
-    if rate.low.is_finite() && rate.high.is_finite() {
-        format!(" ({} … {})", shown(rate.low), shown(rate.high))
+    if rate.low.0.is_finite() && rate.high.0.is_finite() {
+        format!(" ({} … {})", shown(rate.low.0), shown(rate.high.0))
     } else {
         String::new()
     }
@@ -228,7 +235,12 @@ mod tests {
 
     fn rate(value: f64, low: f64, high: f64) -> MemoryRate {
         let (value, low, high) = (value * MIB, low * MIB, high * MIB);
-        MemoryRate::new(Rate { value, low, high }, XUnit::Step)
+        let rate = Rate {
+            value: AmountPerX(value),
+            low: AmountPerX(low),
+            high: AmountPerX(high),
+        };
+        MemoryRate::new(rate, XUnit::Step)
     }
 
     #[test]
@@ -282,9 +294,9 @@ mod tests {
     #[test]
     fn what_is_counted_is_named() {
         let rate = Rate {
-            value: 1.05,
-            low: 1.0,
-            high: 1.1,
+            value: AmountPerX(1.05),
+            low: AmountPerX(1.0),
+            high: AmountPerX(1.1),
         };
         let tensors = CountRate::new(rate, XUnit::Step, "tensors");
         assert_eq!(

@@ -1,6 +1,7 @@
 //! How much memory a run needs: what a team writes into its job's request.
 
 use leveloff_classifier::run_curves::{RunCurves, Series};
+use leveloff_classifier::units::X;
 use leveloff_classifier::verdict::{Judgement, RunVerdict, Verdict};
 use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::Bytes;
@@ -19,7 +20,7 @@ pub struct Sizing {
     /// When the run began to count: the model is loaded.
     pub baseline: f64,
     /// Where it levelled off: at which x.
-    pub warmup_end_x: Option<f64>,
+    pub warmup_end_x: Option<X>,
     /// Where it settled.
     pub level: f64,
     /// The highest of any sample.
@@ -40,7 +41,7 @@ impl Sizing {
     /// Of a curve that levelled off.
     pub fn of_memory(memory: &Judgement) -> Option<Sizing> {
         let (extremes, level) = memory.extremes.zip(memory.level)?;
-        let sizing = Sizing::new(extremes.first, level, extremes.peak);
+        let sizing = Sizing::new(extremes.first.0, level.0, extremes.peak.0);
         Some(Sizing {
             warmup_end_x: memory.level_since_x,
             ..sizing

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use leveloff_classifier::observation::XUnit;
+use leveloff_classifier::observation::{Moment, XUnit};
+use leveloff_classifier::units::X;
 use leveloff_model::units::Seconds;
 
 use crate::number::thousands;
@@ -10,22 +11,22 @@ use crate::number::thousands;
 /// A position on the x axis: `step 9,400`, `epoch 2.5`, `minute 12`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct XPosition {
-    x: f64,
+    x: X,
     unit: XUnit,
 }
 
 impl XPosition {
     /// The position `x`, counted in `unit`.
-    pub fn new(x: f64, unit: XUnit) -> XPosition {
+    pub fn new(x: X, unit: XUnit) -> XPosition {
         XPosition { x, unit }
     }
 
     /// With what it may be instead: `step 168 (163 … 173)`, in the same unit throughout. Without an
     /// upper end: `step 168 (163 or later)`.
-    pub fn with_range(self, low: f64, high: Option<f64>) -> String {
+    pub fn with_range(self, low: X, high: Option<X>) -> String {
         let scale = self.scale();
         let low = scale.number(low);
-        match high.filter(|high| high.is_finite()) {
+        match high.filter(|high| high.0.is_finite()) {
             Some(high) => format!("{self} ({low} … {})", scale.number(high)),
             None => format!("{self} ({low} or later)"),
         }
@@ -33,7 +34,7 @@ impl XPosition {
 
     fn scale(self) -> Scale {
         match self.unit {
-            XUnit::Second => Scale::of_time(self.x),
+            XUnit::Second => Scale::of_time(self.x.0),
             XUnit::Epoch => Scale::plain(self.unit.name(), 1),
             unit => Scale::plain(unit.name(), 0),
         }
@@ -47,8 +48,18 @@ impl fmt::Display for XPosition {
     }
 }
 
+/// A moment of a run: `step 88`; `minute 12` where the run counts nothing.
+pub fn moment_words(moment: Moment, unit: XUnit) -> String {
+    match (moment.x(unit), moment.t) {
+        (Some(x), _) => XPosition::new(X(x), unit).to_string(),
+        (None, Some(t)) => XPosition::new(X(t.0), XUnit::Second).to_string(),
+        (None, None) => "the first sample".to_owned(),
+    }
+}
+
 /// How much of the x axis: `90 steps`, `12 min`.
-pub fn extent(length: f64, unit: XUnit) -> String {
+pub fn extent(length: X, unit: XUnit) -> String {
+    let X(length) = length;
     match unit {
         XUnit::Second => Seconds(length).to_string(),
         _ if whole(length, 0) == "1" => format!("1 {}", unit.name()),
@@ -58,17 +69,17 @@ pub fn extent(length: f64, unit: XUnit) -> String {
 }
 
 /// The stretch that was judged: `steps 10–80`, and for time, whose zero means little, `41 min`.
-pub fn stretch((first, last): (f64, f64), unit: XUnit) -> String {
+pub fn stretch((first, last): (X, X), unit: XUnit) -> String {
     match unit {
-        XUnit::Second => Seconds(last - first).to_string(),
+        XUnit::Second => Seconds((last - first).0).to_string(),
         _ if first == last => XPosition::new(last, unit).to_string(),
         _ => {
             let decimals = usize::from(unit == XUnit::Epoch);
             let name = unit.name();
             format!(
                 "{name}s {}–{}",
-                whole(first, decimals),
-                whole(last, decimals)
+                whole(first.0, decimals),
+                whole(last.0, decimals)
             )
         }
     }
@@ -107,8 +118,8 @@ impl Scale {
         }
     }
 
-    fn number(&self, x: f64) -> String {
-        whole(x / self.divisor, self.decimals)
+    fn number(&self, x: X) -> String {
+        whole(x.0 / self.divisor, self.decimals)
     }
 }
 
@@ -137,7 +148,7 @@ mod tests {
     use super::*;
 
     fn place(x: f64, unit: XUnit) -> String {
-        XPosition::new(x, unit).to_string()
+        XPosition::new(X(x), unit).to_string()
     }
 
     #[test]
@@ -155,23 +166,26 @@ mod tests {
 
     #[test]
     fn a_range_is_in_the_unit_of_its_middle() {
-        let step = XPosition::new(168.0, XUnit::Step);
-        assert_eq!(step.with_range(163.0, Some(173.0)), "step 168 (163 … 173)");
-        assert_eq!(step.with_range(163.0, None), "step 168 (163 or later)");
-        let minute = XPosition::new(150.0, XUnit::Second);
+        let step = XPosition::new(X(168.0), XUnit::Step);
         assert_eq!(
-            minute.with_range(90.0, Some(6000.0)),
+            step.with_range(X(163.0), Some(X(173.0))),
+            "step 168 (163 … 173)"
+        );
+        assert_eq!(step.with_range(X(163.0), None), "step 168 (163 or later)");
+        let minute = XPosition::new(X(150.0), XUnit::Second);
+        assert_eq!(
+            minute.with_range(X(90.0), Some(X(6000.0))),
             "minute 2.5 (1.5 … 100)"
         );
     }
 
     #[test]
     fn lengths_and_stretches_are_counted_in_words() {
-        assert_eq!(extent(1.0, XUnit::Step), "1 step");
-        assert_eq!(extent(1200.0, XUnit::Iteration), "1,200 iterations");
-        assert_eq!(extent(720.0, XUnit::Second), "12 min");
-        assert_eq!(stretch((10.0, 80.0), XUnit::Step), "steps 10–80");
-        assert_eq!(stretch((10.0, 10.0), XUnit::Step), "step 10");
-        assert_eq!(stretch((100.0, 145.0), XUnit::Second), "45 s");
+        assert_eq!(extent(X(1.0), XUnit::Step), "1 step");
+        assert_eq!(extent(X(1200.0), XUnit::Iteration), "1,200 iterations");
+        assert_eq!(extent(X(720.0), XUnit::Second), "12 min");
+        assert_eq!(stretch((X(10.0), X(80.0)), XUnit::Step), "steps 10–80");
+        assert_eq!(stretch((X(10.0), X(10.0)), XUnit::Step), "step 10");
+        assert_eq!(stretch((X(100.0), X(145.0)), XUnit::Second), "45 s");
     }
 }

@@ -35,7 +35,7 @@ use notice::{flush, notice};
 fn main() -> ExitCode {
     // `run`, a restart and a hook each start this program again in another role.
     let role = launch::relay_entry()
-        .or_else(restart::starter_entry)
+        .or_else(restart::wrapper_entry)
         .or_else(hook_entry);
     if let Some(code) = role {
         return code;

@@ -1,18 +1,17 @@
-//! Reads one file once: judges it, and keeps what charts and tables need.
+//! Reads a file once and makes the report of its run.
 
+use std::cell::RefCell;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use leveloff_classifier::observation::Observation;
-use leveloff_classifier::run::RunJudge;
-use leveloff_classifier::verdict::RunVerdict;
+use leveloff_classifier::run_analysis::{FinishedRun, RunAnalysis};
 use leveloff_model::recording::StatedFacts;
+use leveloff_model::sample::Event;
 use leveloff_model::units::Step;
 use leveloff_readers::{ColumnChoice, Input, OpenedInput, ReadResult};
-use leveloff_report::run_report::{
-    BackgroundCheck, Chronicle, Circumstances, RunChronicle, RunReport,
-};
+use leveloff_report::run_report::{BackgroundCheck, Circumstances, RunReport};
 
 /// Observations that are handed over together: one by one, handing over would cost more than it saves.
 const BATCH: usize = 512;
@@ -40,17 +39,17 @@ impl RunReader {
         let mut stated = self.stated.clone().or(&opened.stated);
         stated.level_by = stated.level_by.or(self.usual_level_by);
         let (header, format) = (opened.header().cloned(), opened.format.to_owned());
-        let judge = RunJudge::new(opened.unit, &stated);
+        let analysis = RunAnalysis::new(opened.unit, &stated);
         let mut background = BackgroundCheck::default();
-        let (read, judged) = std::thread::scope(|scope| {
+        let (read, finished) = std::thread::scope(|scope| {
             let (batches, received) = sync_channel(BATCHES_WAITING);
-            let judging = scope.spawn(move || judge_all(judge, &received));
+            let analysing = scope.spawn(move || analyse(analysis, &received));
             let read = self.read_in_batches(opened, &mut background, &batches);
             drop(batches);
-            (read, judging.join())
+            (read, analysing.join())
         });
         let reading = read?;
-        let Ok((verdict, run)) = judged else {
+        let Ok(finished) = finished else {
             bail!("leveloff has a bug, please report the lines above with this input");
         };
         let about = Circumstances {
@@ -62,7 +61,8 @@ impl RunReader {
             header,
             end: reading.end,
         };
-        Ok(Chronicle { run, background }.finish(verdict, about))
+        let report = finished.and_then(|run| RunReport::new(run, background, about));
+        report.with_context(|| format!("{}: there is no sample of a run", path.display()))
     }
 
     /// Hands the observations over in batches. The receiver is gone only after a panic, which is reported at the
@@ -71,22 +71,33 @@ impl RunReader {
         &self,
         opened: OpenedInput,
         background: &mut BackgroundCheck,
-        batches: &SyncSender<Vec<Observation>>,
+        batches: &SyncSender<Vec<Read>>,
     ) -> Result<ReadResult> {
-        let mut batch = Vec::with_capacity(BATCH);
+        // Both closures add to the batch, one after the other.
+        let batch = RefCell::new(Vec::with_capacity(BATCH));
         let reading = opened.read_with_ticks(
             &mut |observation| {
                 if self.takes(observation) {
-                    batch.push(observation.clone());
+                    batch
+                        .borrow_mut()
+                        .push(Read::Observation(observation.clone()));
                 }
-                if batch.len() == BATCH {
-                    let full = std::mem::replace(&mut batch, Vec::with_capacity(BATCH));
+                if batch.borrow().len() >= BATCH {
+                    let full = batch.replace(Vec::with_capacity(BATCH));
                     let _ = batches.send(full);
                 }
             },
-            &mut |tick| background.take(tick),
+            &mut |tick| {
+                background.take(tick);
+                let of_processes =
+                    |event: &&Event| matches!(event, Event::Appeared(_) | Event::Changed(_));
+                let events: Vec<Event> = tick.events.iter().filter(of_processes).cloned().collect();
+                if !events.is_empty() {
+                    batch.borrow_mut().push(Read::Events(events));
+                }
+            },
         )?;
-        let _ = batches.send(batch);
+        let _ = batches.send(batch.into_inner());
         Ok(reading)
     }
 
@@ -99,15 +110,19 @@ impl RunReader {
     }
 }
 
-/// Judges and keeps what is read, on the other core: reading takes as long as both.
-fn judge_all(
-    mut judge: RunJudge,
-    batches: &Receiver<Vec<Observation>>,
-) -> (RunVerdict, RunChronicle) {
-    let mut run = RunChronicle::default();
-    for observation in batches.iter().flatten() {
-        judge.observe(&observation);
-        run.observe(observation);
+/// What the analysis needs of a file, in the order of the file.
+enum Read {
+    Events(Vec<Event>),
+    Observation(Observation),
+}
+
+/// Analyses what is read, on the other core: reading takes as long as both.
+fn analyse(mut run: RunAnalysis, batches: &Receiver<Vec<Read>>) -> Option<FinishedRun> {
+    for read in batches.iter().flatten() {
+        match read {
+            Read::Events(events) => run.learn(&events),
+            Read::Observation(observation) => run.observe(&observation),
+        }
     }
-    (judge.verdict(), run)
+    run.finish()
 }

@@ -8,9 +8,9 @@ use anyhow::{Context, Result, bail};
 use leveloff_model::process::{Pid, ProcessKey, printable};
 use leveloff_model::recording::Target;
 use leveloff_sampler::find::{self, FindOptions, Run};
-use leveloff_sampler::proc_root::ProcRoot;
+use leveloff_sampler::proc_root::{ProcRoot, key_of};
+use leveloff_sampler::processes::Scope;
 use leveloff_sampler::sampler::SamplerOptions;
-use leveloff_sampler::tree::{Scope, key_of};
 use regex::bytes::Regex;
 
 use crate::session::WatchOptions;

@@ -18,11 +18,11 @@ use leveloff_model::recording::{End, EndReason, StatedFacts};
 use leveloff_model::sample::{Event, Tick};
 use leveloff_model::units::{Seconds, Step};
 use leveloff_prometheus::metrics::Metrics;
+use leveloff_sampler::processes::Scope;
 use leveloff_sampler::sampler::{Sampler, SamplerError, SamplerOptions};
-use leveloff_sampler::tree::Scope;
-use leveloff_supervise::guard::{self, Guard, Judgement, Seen};
+use leveloff_supervise::guard::{self, Guard, Judgement, SessionView};
 use leveloff_supervise::oom::{OomReport, OomWatch};
-use leveloff_supervise::restart::Ending;
+use leveloff_supervise::restart::StopState;
 
 use crate::exit_code::Exit;
 use crate::live_judge::LiveJudge;
@@ -113,8 +113,8 @@ impl Session {
         if let Some(guard) = self.guard.as_mut().filter(|guard| !guard.is_stopping())
             && now < self.next
         {
-            let standing = self.sampler.glance();
-            if !guard.glance(&standing) {
+            let standing = self.sampler.quick_read();
+            if !guard.check_between_samples(&standing) {
                 self.next_glance = guard.pace().map(|pace| now + pace);
                 return Ok(None);
             }
@@ -137,7 +137,7 @@ impl Session {
         let mut tick = tick?;
         tick.events.append(&mut self.news);
         if let Some(guard) = &mut self.guard {
-            let seen = Seen {
+            let seen = SessionView {
                 judge: self.judge.as_ref().map(|judge| judge as &dyn Judgement),
                 recording: self.recording.as_deref(),
             };
@@ -152,7 +152,7 @@ impl Session {
             judge.take(&tick);
         }
         self.publish(&tick);
-        self.oom.see(&tick);
+        self.oom.observe(&tick);
         self.last_t = tick.sample.t;
         self.last_step = tick.sample.progress.step;
         self.status.show(&tick);
@@ -173,7 +173,7 @@ impl Session {
 
     /// Has the run guarded from now on, if it can be: the first sample must have been taken.
     pub(crate) fn guard_by(&mut self, mut guard: Guard) -> Result<()> {
-        guard.take_post(&self.sampler)?;
+        guard.attach(&self.sampler)?;
         self.next_glance = guard.pace().map(|pace| Instant::now() + pace);
         self.guard = Some(Box::new(guard));
         Ok(())
@@ -189,7 +189,7 @@ impl Session {
     /// The user does not want to wait for the guard's next stage.
     pub(crate) fn hurry_stop(&mut self) {
         if let Some(guard) = &mut self.guard {
-            guard.hurry();
+            guard.skip_stage();
         }
     }
 
@@ -207,11 +207,11 @@ impl Session {
     }
 
     /// What the guard has to say of a command that ended.
-    pub(crate) fn ending(&self) -> Ending {
+    pub(crate) fn stop_state(&self) -> StopState {
         match &self.guard {
-            Some(guard) if guard.is_stopping() => Ending::BeingStopped,
-            Some(guard) if guard.stopped().is_some() => Ending::Stopped(self.last_step),
-            _ => Ending::Itself,
+            Some(guard) if guard.is_stopping() => StopState::Stopping,
+            Some(guard) if guard.stopped().is_some() => StopState::Stopped(self.last_step),
+            _ => StopState::NotStopped,
         }
     }
 
@@ -229,7 +229,7 @@ impl Session {
     /// The run is started again: guard and judge begin anew, the recording goes on.
     pub(crate) fn restart(&mut self) {
         if let Some(guard) = &mut self.guard {
-            guard.begin_anew();
+            guard.restart();
         }
         self.is_stop_reported = false;
         // The steps of the one before are not this one's.
@@ -241,7 +241,7 @@ impl Session {
         let stopped = self.guard.as_deref().and_then(Guard::stopped);
         stopped
             .filter(|_| !self.is_stop_reported)
-            .map_or_else(Vec::new, guard::told)
+            .map_or_else(Vec::new, guard::stop_summary)
     }
 
     /// Whether the guard is ending the run, and not all of it has ended.
@@ -295,7 +295,7 @@ impl Session {
         let recording = self.recording.clone();
         let killed = self.oom_report(reason);
         self.end(reason);
-        killed.iter().for_each(|killed| notice(&killed.words()));
+        killed.iter().for_each(|killed| notice(&killed.message()));
         if let Some(recording) = recording {
             notice(&where_recorded(&recording));
         }
@@ -316,7 +316,7 @@ impl Session {
         let is_post_mortem = killed.is_some() || was_stopped;
         let first = guarded
             .into_iter()
-            .chain(killed.map(|killed| killed.words()));
+            .chain(killed.map(|killed| killed.message()));
         let lines = first.chain(verdict).chain(summary.lines(ended, is_over));
         let left = guard.as_mut().filter(|_| !is_over && !was_stopped);
         let lines: Vec<String> = lines.chain(left.map(|guard| guard.leave())).collect();
@@ -331,7 +331,7 @@ impl Session {
         }
         if let Some(mut guard) = guard {
             if is_post_mortem {
-                guard.collect(&lines, source.as_deref(), bundle_reports);
+                guard.complete_bundle(&lines, source.as_deref(), bundle_reports);
             }
             guard.wait_for_hooks();
         }

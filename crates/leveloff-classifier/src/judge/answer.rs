@@ -1,6 +1,7 @@
 //! What is said, once it is known: the numbers that a verdict carries.
 
 use crate::curve::View;
+use crate::units::{Amount, X};
 use crate::verdict::{Because, DecideBy, Grade, Judgement, Rate, Shape, Verdict};
 
 use super::FEWEST_POINTS;
@@ -26,17 +27,17 @@ fn blank(scene: &Scene<'_>) -> Judgement {
         rate: None,
         onset_x: None,
         onset_level: None,
-        level: Some(scene.level),
+        level: Some(Amount(scene.level)),
         level_since_x: None,
         decided_at_x: None,
         decide_by: None,
         because: Because::Wanders,
         healthy_share: None,
-        noise: scene.noise.sigma,
+        noise: Amount(scene.noise.sigma),
         autocorrelation: scene.noise.rho,
         period: None,
-        material: scene.material,
-        span: Some((scene.begin(), scene.end())),
+        material: Amount(scene.material),
+        span: Some((X(scene.begin()), X(scene.end()))),
         extremes: None,
         points: scene.len() as u64,
     }
@@ -54,12 +55,8 @@ pub fn shrinking(scene: &Scene<'_>) -> Option<Judgement> {
     (falls && goes_on).then(|| Judgement {
         verdict: Verdict::Level,
         shape: Shape::Shrinking,
-        rate: Some(Rate {
-            value: whole.slope,
-            low: whole.slope - reach,
-            high: whole.slope + reach,
-        }),
-        onset_x: Some(scene.begin()),
+        rate: Some(Rate::around(whole.slope, reach)),
+        onset_x: Some(X(scene.begin())),
         because: Because::Falls,
         ..blank(scene)
     })
@@ -70,7 +67,7 @@ pub fn leak(scene: &Scene<'_>, growth: &Growth, shape: Shape, because: Because) 
     let far_outlived = growth.age >= CONFIRMED_AT * growth.decision_age;
     Judgement {
         verdict: Verdict::Leak(grade(far_outlived || far_past_horizon(scene))),
-        decided_at_x: Some(growth.onset + growth.decision_age),
+        decided_at_x: Some(X(growth.onset + growth.decision_age)),
         because,
         ..growing(scene, growth, shape)
     }
@@ -83,9 +80,9 @@ pub fn past_horizon(scene: &Scene<'_>, growth: &Growth, current: Option<&Growth>
     let horizon = scene.facts.level_by;
     Judgement {
         verdict: Verdict::Leak(grade(far_past_horizon(scene))),
-        onset_x: Some(whole.onset),
-        onset_level: Some(whole.line.at(whole.onset)),
-        decided_at_x: horizon.map(|horizon| growth.onset.max(horizon)),
+        onset_x: Some(X(whole.onset)),
+        onset_level: Some(Amount(whole.line.at(whole.onset))),
+        decided_at_x: horizon.map(|horizon| X(growth.onset.max(horizon))),
         because: Because::PastHorizon,
         ..growing(scene, growth, Shape::Linear)
     }
@@ -134,9 +131,8 @@ pub fn warming_up(scene: &Scene<'_>, growth: &Growth) -> Judgement {
     Judgement {
         verdict: Verdict::WarmingUp,
         decide_by: Some(DecideBy {
-            if_it_levels: scene.end()
-                + (0.2 * (scene.end() - scene.begin())).max(FLAT_POINTS * spacing(scene)),
-            if_it_goes_on: goes_on,
+            if_it_levels: X(flat_by(scene)),
+            if_it_goes_on: X(goes_on),
         }),
         because,
         ..growing(scene, growth, shape)
@@ -147,9 +143,9 @@ fn growing(scene: &Scene<'_>, growth: &Growth, shape: Shape) -> Judgement {
     Judgement {
         shape,
         rate: Some(growth.rate),
-        onset_x: Some(growth.onset),
-        onset_level: Some(growth.line.at(growth.onset)),
-        level: Some(growth.line.at(scene.end())),
+        onset_x: Some(X(growth.onset)),
+        onset_level: Some(Amount(growth.line.at(growth.onset))),
+        level: Some(Amount(growth.line.at(scene.end()))),
         healthy_share: Some(scene.prior.still_growing(growth.age)),
         ..blank(scene)
     }
@@ -179,14 +175,10 @@ pub fn level(scene: &Scene<'_>, plateau: &Plateau, stairs: &Stairs) -> Judgement
     Judgement {
         verdict,
         shape,
-        rate: Some(Rate {
-            value: line.slope,
-            low: line.slope - 2.0 * line.slope_error,
-            high: line.slope + 2.0 * line.slope_error,
-        }),
-        level: Some(line.mean_y),
-        level_since_x: Some(plateau.since),
-        decided_at_x: Some((plateau.since + plateau.needed).min(scene.end())),
+        rate: Some(Rate::around(line.slope, 2.0 * line.slope_error)),
+        level: Some(Amount(line.mean_y)),
+        level_since_x: Some(X(plateau.since)),
+        decided_at_x: Some(X((plateau.since + plateau.needed).min(scene.end()))),
         because,
         ..blank(scene)
     }
@@ -194,11 +186,11 @@ pub fn level(scene: &Scene<'_>, plateau: &Plateau, stairs: &Stairs) -> Judgement
 
 /// Nothing of that.
 pub fn undecided(scene: &Scene<'_>, plateau: Option<Plateau>) -> Judgement {
-    let until =
-        scene.end() + (0.2 * (scene.end() - scene.begin())).max(FLAT_POINTS * spacing(scene));
+    let until = flat_by(scene);
+    let decision_age = scene.decision_ages.at(Before::Warmup, false);
     let decide_by = Some(DecideBy {
-        if_it_levels: until,
-        if_it_goes_on: until.max(scene.begin() + scene.decision_ages.at(Before::Warmup, false)),
+        if_it_levels: X(until),
+        if_it_goes_on: X(until.max(scene.begin() + decision_age)),
     });
     Judgement {
         because: if plateau.is_some() {
@@ -234,25 +226,30 @@ pub fn too_few(view: &View) -> Judgement {
         },
         shape: if grows { Shape::Linear } else { Shape::Flat },
         rate: None,
-        onset_x: span.filter(|_| grows).map(|span| span.0),
-        onset_level: view.y.first().copied().filter(|_| grows),
-        level: view.y.last().copied(),
+        onset_x: span.filter(|_| grows).map(|span| X(span.0)),
+        onset_level: view.y.first().filter(|_| grows).map(|y| Amount(*y)),
+        level: view.y.last().map(|y| Amount(*y)),
         level_since_x: None,
         decided_at_x: None,
         decide_by: span.filter(|_| step > 0.0).map(|span| DecideBy {
-            if_it_levels: span.1 + missing as f64 * step,
-            if_it_goes_on: span.1 + missing as f64 * step,
+            if_it_levels: X(span.1 + missing as f64 * step),
+            if_it_goes_on: X(span.1 + missing as f64 * step),
         }),
         because: Because::TooFewPoints { missing },
         healthy_share: None,
-        noise: 0.0,
+        noise: Amount(0.0),
         autocorrelation: 0.0,
         period: None,
-        material,
-        span,
+        material: Amount(material),
+        span: span.map(|(first, last)| (X(first), X(last))),
         extremes: None,
         points: view.len() as u64,
     }
+}
+
+/// Where it could be called level if it stopped growing now.
+fn flat_by(scene: &Scene<'_>) -> f64 {
+    scene.end() + (0.2 * (scene.end() - scene.begin())).max(FLAT_POINTS * spacing(scene))
 }
 
 /// The usual distance of points in x.

@@ -7,6 +7,7 @@ mod bend;
 mod first_epoch;
 
 use crate::stats::{Curvature, LineFit};
+use crate::units::AmountPerX;
 use crate::verdict::Rate;
 
 use super::prior::Before;
@@ -101,11 +102,7 @@ impl Growth {
             onset,
             age,
             line,
-            rate: Rate {
-                value: line.slope,
-                low: line.slope - reach,
-                high: line.slope + reach,
-            },
+            rate: Rate::around(line.slope, reach),
             curvature: Curvature::over(&scene.x[from..], &scene.y[from..], scene.noise.floor),
             tail: scene.line_from(tail_of(scene, from)),
             before,
@@ -117,11 +114,11 @@ impl Growth {
     /// Whether it grows at all, by an amount that is worth a word.
     pub fn is_material(&self, scene: &Scene<'_>) -> bool {
         let horizon = scene.horizon();
-        let slope = self.rate.value;
+        let (slope, low) = (self.rate.value.0, self.rate.low.0);
         let grown = (GROWN_ALREADY * scene.material).max(GROWN_RESIDUALS * self.line.residual);
-        self.rate.low > 0.0
+        low > 0.0
             && slope * horizon >= scene.material
-            && self.rate.low * horizon >= MATERIAL_AT_LEAST * scene.material
+            && low * horizon >= MATERIAL_AT_LEAST * scene.material
             && slope * self.age > grown
     }
 
@@ -141,7 +138,8 @@ impl Growth {
             .fold(f64::MAX, f64::min);
         let rise = lowest_now - highest_before;
         if rise > CERTAIN_RISE * scene.material {
-            self.rate.low = self.rate.low.max(rise / (x[x.len() - 1] - x[0]));
+            let certain = rise / (x[x.len() - 1] - x[0]);
+            self.rate.low = AmountPerX(self.rate.low.0.max(certain));
         }
         self
     }

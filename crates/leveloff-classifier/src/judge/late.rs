@@ -3,6 +3,7 @@
 use crate::curve::{Curve, View};
 use crate::observation::XUnit;
 use crate::stats::median;
+use crate::units::X;
 use crate::verdict::{Judgement, Verdict};
 
 use super::{Facts, Quantity, judge_view};
@@ -26,14 +27,14 @@ pub fn late_growth(
     quantity: Quantity,
     facts: &Facts,
 ) -> Option<Judgement> {
-    let least = (LATE_GROWTH * whole.material).max(6.0 * whole.noise);
+    let least = (LATE_GROWTH * whole.material.0).max(6.0 * whole.noise.0);
     let mut fraction = CLOSER;
     while curve.points() / fraction >= FEWEST_LATE_POINTS {
         let view = curve.recent_view(fraction);
         if rises_late(&view, least) {
             let judgement = judge_view(&view, unit, quantity, facts);
             let grows = matches!(judgement.verdict, Verdict::Leak(_) | Verdict::WarmingUp);
-            let began = judgement.onset_x > view.x.first().copied();
+            let began = judgement.onset_x > view.x.first().map(|x| X(*x));
             if grows && began {
                 let span = whole
                     .span

@@ -4,6 +4,7 @@ use leveloff_model::sample::CeilingKind;
 use leveloff_model::units::{Bytes, Limit, Seconds};
 
 use crate::observation::{Observation, XUnit};
+use crate::units::{Amount, AmountPerX, X};
 use crate::verdict::{Rate, Risk};
 
 /// The nearest limit, in terms of the run's own memory.
@@ -19,9 +20,9 @@ pub(super) struct Growth {
     /// How fast.
     pub(super) rate: Rate,
     /// From which height, in terms of the run's memory.
-    pub(super) level: f64,
+    pub(super) level: Amount,
     /// At which x.
-    pub(super) now: f64,
+    pub(super) now: X,
     /// What x counts.
     pub(super) unit: XUnit,
     /// How long one of it takes.
@@ -68,11 +69,11 @@ impl NearestLimit {
     /// When `growth` meets it.
     pub(super) fn risk(&self, growth: &Growth) -> Option<Risk> {
         let (limit, kind) = self.nearest?;
-        if growth.rate.value <= 0.0 || !growth.level.is_finite() {
+        if growth.rate.value <= AmountPerX(0.0) || !growth.level.0.is_finite() {
             return None;
         }
-        let left = (limit.0 as f64 - growth.level).max(0.0);
-        let met_at = |rate: f64| growth.now + left / rate;
+        let left = Amount((limit.0 as f64 - growth.level.0).max(0.0));
+        let met_at = |rate: AmountPerX| growth.now + left / rate;
         let at_x = met_at(growth.rate.value);
         let seconds = match growth.unit {
             XUnit::Second => Some(1.0),
@@ -82,9 +83,9 @@ impl NearestLimit {
             limit,
             kind,
             at_x,
-            earliest_x: met_at(growth.rate.high.max(growth.rate.value)),
-            latest_x: (growth.rate.low > 0.0).then(|| met_at(growth.rate.low)),
-            in_time: seconds.map(|seconds| Seconds((at_x - growth.now) * seconds)),
+            earliest_x: met_at(AmountPerX(growth.rate.high.0.max(growth.rate.value.0))),
+            latest_x: (growth.rate.low > AmountPerX(0.0)).then(|| met_at(growth.rate.low)),
+            in_time: seconds.map(|seconds| Seconds((at_x - growth.now).0 * seconds)),
         })
     }
 }
@@ -141,17 +142,16 @@ mod tests {
         let nearest = NearestLimit::new(Some(Limit::Size(Bytes(2_000))));
         let growth = Growth {
             rate: Rate {
-                value: 10.0,
-                low: -1.0,
-                high: 20.0,
+                high: AmountPerX(20.0),
+                ..Rate::around(10.0, 11.0)
             },
-            level: 1_000.0,
-            now: 50.0,
+            level: Amount(1_000.0),
+            now: X(50.0),
             unit: XUnit::Step,
             pace: Some(Seconds(3.0)),
         };
         let risk = nearest.risk(&growth).unwrap();
-        assert_eq!((risk.at_x, risk.earliest_x), (150.0, 100.0));
+        assert_eq!((risk.at_x, risk.earliest_x), (X(150.0), X(100.0)));
         assert_eq!(risk.latest_x, None);
         assert_eq!(risk.in_time, Some(Seconds(300.0)));
     }
@@ -160,13 +160,9 @@ mod tests {
     fn what_does_not_grow_meets_nothing() {
         let nearest = NearestLimit::new(Some(Limit::Size(Bytes(2_000))));
         let level = Growth {
-            rate: Rate {
-                value: 0.0,
-                low: -1.0,
-                high: 1.0,
-            },
-            level: 1_000.0,
-            now: 50.0,
+            rate: Rate::around(0.0, 1.0),
+            level: Amount(1_000.0),
+            now: X(50.0),
             unit: XUnit::Second,
             pace: None,
         };

@@ -1,6 +1,7 @@
 //! What makes memory grow: the training's own events, or something regular that it does not tell.
 
 use super::events::{Account, Events};
+use crate::units::{Amount, X};
 use crate::verdict::{Clock, ClockTick, Judgement, Shape};
 
 /// Events that explain this much of the growth are its clock.
@@ -31,9 +32,9 @@ pub(super) fn clock(
     if let Some(account) = explaining {
         return Some(Clock {
             tick: account.tick,
-            growth: account.growth / account.count as f64,
+            growth: Amount(account.growth / account.count as f64),
             ticks: account.count,
-            every: account.every,
+            every: account.every.map(X),
         });
     }
     if judgement.shape == Shape::Staircase {
@@ -47,8 +48,8 @@ pub(super) fn clock(
 
 fn regular(judgement: &Judgement, onset: f64) -> Option<Clock> {
     let (period, rate) = (judgement.period?, judgement.rate?);
-    let ticks = ((judgement.span?.1 - onset) / period).floor();
-    (period > 0.0 && ticks >= 1.0).then_some(Clock {
+    let ticks = ((judgement.span?.1.0 - onset) / period.0).floor();
+    (period.0 > 0.0 && ticks >= 1.0).then_some(Clock {
         tick: ClockTick::Regular,
         growth: rate.value * period,
         ticks: ticks as u64,
@@ -60,8 +61,8 @@ fn each_step(judgement: &Judgement, onset: f64) -> Option<Clock> {
     let (rate, (_, now)) = (judgement.rate?, judgement.span?);
     Some(Clock {
         tick: ClockTick::Step,
-        growth: rate.value,
-        ticks: (now - onset).max(0.0) as u64,
-        every: Some(1.0),
+        growth: rate.value * X(1.0),
+        ticks: (now.0 - onset).max(0.0) as u64,
+        every: Some(X(1.0)),
     })
 }

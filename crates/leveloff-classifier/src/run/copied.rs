@@ -12,6 +12,7 @@ use super::jury::Jury;
 use super::roles::RoleTrack;
 use crate::judge::{Before, Prior, Quantity};
 use crate::observation::XUnit;
+use crate::units::X;
 use crate::verdict::{Because, Grade, Judgement, Kind, Subject, Verdict};
 
 /// RSS that moved by less than this share of the growth did not follow it.
@@ -45,8 +46,12 @@ pub(super) fn copied(book: &Book, now: f64, material: f64) -> Option<Copied> {
 pub(super) fn copied_pages(book: &Book, jury: &Jury, unit: XUnit) -> Option<(Subject, Judgement)> {
     let role = Role::DataloaderWorker;
     let judgement = jury.of_subject(Subject::Role(role))?;
-    let now = judgement.span?.1;
-    let copied = copied(book, now, jury.memory().material.max(judgement.material))?;
+    let now = judgement.span?.1.0;
+    let copied = copied(
+        book,
+        now,
+        jury.memory().material.0.max(judgement.material.0),
+    )?;
     let warm_by = Prior::of(unit, Quantity::SharedMemory).decision_age(Before::Warmup, 1.0);
     let raises = judgement.verdict == Verdict::WarmingUp
         && judgement.because != Because::FirstEpoch
@@ -55,9 +60,9 @@ pub(super) fn copied_pages(book: &Book, jury: &Jury, unit: XUnit) -> Option<(Sub
     raises.then(|| {
         let raised = Judgement {
             verdict: Verdict::Leak(Grade::Early),
-            onset_x: Some(copied.since),
+            onset_x: Some(X(copied.since)),
             because: Because::Outlived,
-            decided_at_x: Some(copied.since + warm_by),
+            decided_at_x: Some(X(copied.since + warm_by)),
             decide_by: None,
             ..judgement.clone()
         };

@@ -13,7 +13,7 @@ use super::fusion::Decision;
 use super::jury::Jury;
 use crate::finding::{Finding, Growth};
 use crate::observation::XUnit;
-use crate::units::Position;
+use crate::units::{Position, X};
 use crate::verdict::Clock;
 
 /// Everything that a finding may rest on.
@@ -67,7 +67,7 @@ impl Case<'_> {
 
     /// Growth of the run's memory below this is not reported.
     fn material(&self) -> f64 {
-        self.decision.memory.material
+        self.decision.memory.material.0
     }
 
     /// How much the memory grew of the process that counts inside; of all trainers where there is only one, and
@@ -90,7 +90,10 @@ impl Case<'_> {
     }
 
     fn position(&self, x: f64) -> Position {
-        Position { x, unit: self.unit }
+        Position {
+            x: X(x),
+            unit: self.unit,
+        }
     }
 }
 

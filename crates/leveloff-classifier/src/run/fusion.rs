@@ -13,6 +13,7 @@ use super::held::held_references;
 use super::jury::Jury;
 use super::track::Track;
 use crate::observation::XUnit;
+use crate::units::X;
 use crate::verdict::{Judgement, Kind, Subject, Verdict};
 
 /// The verdict of the run, and the series it rests on.
@@ -69,7 +70,7 @@ pub(super) fn decide(book: &Book, jury: &Jury, unit: XUnit, devshm_is_ours: bool
     if own.judgement.verdict.grade().is_some() {
         return own;
     }
-    let material = own.memory.material;
+    let material = own.memory.material.0;
     let leaking = jury.all().iter().skip(1).filter(|(subject, judgement)| {
         judgement.verdict.grade().is_some()
             && may_decide(book, *subject, judgement, material, devshm_is_ours)
@@ -97,10 +98,10 @@ fn may_decide(
     material: f64,
     devshm_is_ours: bool,
 ) -> bool {
-    let Some((first, last)) = judgement.span else {
+    let Some((first, X(last))) = judgement.span else {
         return false;
     };
-    let onset = judgement.onset_x.unwrap_or(first);
+    let onset = judgement.onset_x.unwrap_or(first).0;
     let in_whole = book.memory.growth_since(onset, last);
     // What is not worth a word in the run's memory is not worth one anywhere.
     let shows_in = |whole: f64, growth: f64| growth >= material && whole >= SHOWS * growth;

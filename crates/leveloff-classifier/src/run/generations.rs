@@ -6,6 +6,7 @@
 use leveloff_model::process::{ProcessIndex, Role};
 
 use crate::observation::ProcessShare;
+use crate::units::X;
 use crate::verdict::{Because, DecideBy, Judgement, Verdict};
 
 /// When the workers were last replaced, and how long those before them lived.
@@ -50,7 +51,7 @@ impl Generations {
 
     /// Takes a leak back that began with the living workers and may end with them.
     pub(super) fn hold_back(&self, judgement: Judgement) -> Judgement {
-        let (Some(lasted), Some(onset), Some((_, now))) =
+        let (Some(lasted), Some(X(onset)), Some((_, X(now)))) =
             (self.lasted, judgement.onset_x, judgement.span)
         else {
             return judgement;
@@ -70,8 +71,8 @@ impl Generations {
             verdict: Verdict::WarmingUp,
             decided_at_x: None,
             decide_by: Some(DecideBy {
-                if_it_levels: settled_by,
-                if_it_goes_on: settled_by,
+                if_it_levels: X(settled_by),
+                if_it_goes_on: X(settled_by),
             }),
             because: Because::YoungGrowth,
             ..judgement

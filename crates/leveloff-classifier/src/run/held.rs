@@ -6,6 +6,7 @@ use super::book::Book;
 use super::jury::Jury;
 use crate::judge::{Before, Prior, Quantity};
 use crate::observation::XUnit;
+use crate::units::{Amount, X};
 use crate::verdict::{Because, Grade, Judgement, Shape, Subject, Verdict};
 
 /// Most healthy growth is an allocator that fills its pools while the number of tensors stays the
@@ -26,14 +27,14 @@ pub(super) fn held_references(book: &Book, jury: &Jury, unit: XUnit) -> Option<J
     let memory = jury.memory();
     let tensors = jury.of_subject(Subject::Counter(TrainingCounter::Tensors))?;
     tensors.verdict.grade()?;
-    let (onset, now) = (tensors.onset_x?, tensors.span?.1);
+    let (X(onset), (_, X(now))) = (tensors.onset_x?, tensors.span?);
     let places = Places::between(book, TrainingCounter::Tensors, onset, now);
     let caches_last =
         Prior::of(unit, Quantity::Memory).decision_age(Before::Warmup, CACHES_AMONG_WARMUPS);
     let raises = memory.verdict == Verdict::WarmingUp
         && memory.because != Because::FirstEpoch
         && now - onset >= caches_last
-        && book.memory.growth_since(onset, now) >= memory.material
+        && book.memory.growth_since(onset, now) >= memory.material.0
         && places.are_straight()
         && places.rise_together();
     raises.then(|| Judgement {
@@ -42,10 +43,10 @@ pub(super) fn held_references(book: &Book, jury: &Jury, unit: XUnit) -> Option<J
             Shape::Saturating => tensors.shape,
             shape => shape,
         },
-        onset_x: Some(onset),
-        onset_level: book.memory.value_at(onset),
+        onset_x: Some(X(onset)),
+        onset_level: book.memory.value_at(onset).map(Amount),
         because: Because::Outlived,
-        decided_at_x: Some(onset + caches_last),
+        decided_at_x: Some(X(onset + caches_last)),
         decide_by: None,
         ..memory.clone()
     })

@@ -44,7 +44,7 @@ impl Jury {
         let Bench { book, unit, facts } = *bench;
         let memory = book.memory.judge(unit, Quantity::Memory, &facts);
         let memory = book.generations.hold_back(memory);
-        let least = memory.material * Jury::WORTH_A_LOOK;
+        let least = memory.material.0 * Jury::WORTH_A_LOOK;
         let mut jury = Jury {
             judged: vec![(Subject::Memory, memory)],
         };

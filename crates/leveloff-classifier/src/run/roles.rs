@@ -4,7 +4,6 @@ use leveloff_model::process::Role;
 
 use super::track::Track;
 use crate::observation::ProcessShare;
-use crate::verdict::Kind;
 
 /// A role's series: they begin when the first process of the role is seen.
 #[derive(Debug, Clone, Default)]
@@ -97,15 +96,6 @@ impl RoleTracks {
 }
 
 impl RoleTrack {
-    /// The kinds that a role's memory is made of.
-    pub(super) fn kinds(&self) -> [(Kind, &Track); 3] {
-        [
-            (Kind::Anonymous, &self.anonymous),
-            (Kind::Shared, &self.shared),
-            (Kind::Swap, &self.swapped),
-        ]
-    }
-
     fn new(role: Role) -> RoleTrack {
         RoleTrack {
             role,

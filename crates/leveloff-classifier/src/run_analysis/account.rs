@@ -8,8 +8,8 @@ use leveloff_model::units::{ByteDelta, Bytes, Seconds};
 
 use super::RunAnalysis;
 use super::process_table::Followed;
-use super::share_history::{Share, Snapshot};
-use crate::observation::{Observation, ProcessShare, XUnit};
+use crate::observation::{Moment, Observation, ProcessShare, XUnit};
+use crate::share_history::{self, Snapshot};
 use crate::verdict::{Kind, RunVerdict};
 
 /// What is known of a run at one moment.
@@ -39,15 +39,6 @@ pub struct RunAccount {
     pub processes_left_out: u64,
     /// Observations of the run, since it was last started.
     pub samples: u64,
-}
-
-/// A moment of a run.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Moment {
-    /// When, on the run's own clock.
-    pub t: Option<Seconds>,
-    /// At which step, or whatever the run counts.
-    pub count: Option<f64>,
 }
 
 /// Where growth counts from.
@@ -189,15 +180,16 @@ pub(super) fn account(run: &RunAnalysis, verdict: Option<RunVerdict>) -> Option<
 /// What growth counts from: the marker, else the judged onset, else the first sample.
 fn base(run: &RunAnalysis, verdict: Option<&RunVerdict>) -> Option<(GrowthOrigin, Snapshot)> {
     if let Some(marker) = &run.marker {
-        return Some((GrowthOrigin::Marker, marker.clone()));
+        let marker = run.shares().corrected(marker.clone());
+        return Some((GrowthOrigin::Marker, marker));
     }
     let onset = verdict.and_then(|verdict| {
         let x = verdict.growth_since_x()?;
-        run.shares.at(x, verdict.x_unit)
+        run.shares().at(x.0, verdict.x_unit)
     });
     match onset {
         Some(onset) => Some((GrowthOrigin::Onset, onset)),
-        None => Some((GrowthOrigin::FirstSample, run.shares.first()?.clone())),
+        None => Some((GrowthOrigin::FirstSample, run.shares().first()?)),
     }
 }
 
@@ -212,19 +204,17 @@ struct Ledger<'a> {
 
 impl<'a> Ledger<'a> {
     fn new(run: &'a RunAnalysis, now: &'a Observation, base: Snapshot, unit: XUnit) -> Ledger<'a> {
-        let corrected = |snapshot: Snapshot| correct_estimates(run, snapshot);
         let recent = || {
             let (from, to) = (base.moment.x(unit)?, now.x(unit)?);
-            let length = NEWEST_PART * (to - from);
-            let at = run.shares.at(to - length, unit)?;
+            let at = run.shares().at(to - NEWEST_PART * (to - from), unit)?;
             let length = to - at.moment.x(unit)?;
-            (length > 0.0).then(|| (corrected(at), length))
+            (length > 0.0).then_some((at, length))
         };
         let recent = recent();
         Ledger {
             run,
             now,
-            base: corrected(base),
+            base,
             recent,
         }
     }
@@ -274,7 +264,7 @@ impl<'a> Ledger<'a> {
     }
 
     fn amounts(&self, share: &ProcessShare, peak: Bytes) -> Amounts {
-        let then = |snapshot: &Snapshot| snapshot.share(share.index).total();
+        let then = |snapshot: &Snapshot| snapshot.held_by(share.index);
         let rate = |(at, length): &(Snapshot, f64)| (share.memory.0 as f64 - then(at)) / length;
         Amounts {
             base: bytes(then(&self.base)),
@@ -298,12 +288,11 @@ impl<'a> Ledger<'a> {
             group(share.rank, share.role, &|sums| sums.add(share));
         }
         for (snapshot, is_base) in self.snapshots() {
-            for (index, amount) in &snapshot.shares {
+            for (index, share) in &snapshot.shares {
                 // A role may be recognised late: the newest one counts.
-                if let Some(followed) = self.run.processes.get(*index) {
-                    let (rank, role) = (followed.share.rank, followed.share.role);
-                    group(rank, role, &|sums| sums.add_before(amount.total(), is_base));
-                }
+                let newest = self.now.processes.iter().find(|it| it.index == *index);
+                let (rank, role) = newest.map_or((share.rank, share.role), |it| (it.rank, it.role));
+                group(rank, role, &|sums| sums.add_before(share.total(), is_base));
             }
         }
         let length = self.recent.as_ref().map(|(_, length)| *length);
@@ -322,31 +311,14 @@ impl<'a> Ledger<'a> {
     }
 
     fn parts(&self) -> Vec<PartAccount> {
-        let mut parts: BTreeMap<(Role, Kind), (f64, f64)> = BTreeMap::new();
-        for share in &self.now.processes {
-            for (kind, amount) in kinds(&Share::of(share)) {
-                parts.entry((share.role, kind)).or_default().1 += amount;
-            }
-        }
-        for (index, amount) in &self.base.shares {
-            if let Some(followed) = self.run.processes.get(*index) {
-                for (kind, amount) in kinds(amount) {
-                    parts.entry((followed.share.role, kind)).or_default().0 += amount;
-                }
-            }
-        }
-        let mut rows: Vec<PartAccount> = parts
-            .into_iter()
-            .map(|((role, kind), (base, now))| PartAccount {
-                role,
-                kind,
-                base: bytes(base),
-                now: bytes(now),
-            })
-            .filter(|part| part.base + part.now > Bytes::ZERO)
-            .collect();
-        rows.sort_by_key(|part| (Reverse(part.growth().0.abs()), part.role));
-        rows
+        let parts = share_history::parts(&self.base, self.now).into_iter();
+        let account = |part: share_history::Part| PartAccount {
+            role: part.role,
+            kind: part.kind,
+            base: bytes(part.base),
+            now: bytes(part.now),
+        };
+        parts.map(account).collect()
     }
 }
 
@@ -452,95 +424,6 @@ impl ProcessAccount {
             false => ByteDelta(0),
         }
     }
-}
-
-impl Moment {
-    /// When an observation was made.
-    pub fn of(observation: &Observation) -> Moment {
-        Moment {
-            t: observation.t,
-            count: observation.count,
-        }
-    }
-
-    /// Its position on an axis of this unit.
-    pub fn x(self, unit: XUnit) -> Option<f64> {
-        match unit {
-            XUnit::Second => self.t.map(|t| t.0),
-            _ => self.count,
-        }
-    }
-
-    /// Whether it is later than another one, by time where both have one.
-    pub fn is_after(self, other: Moment) -> bool {
-        match (self.t, other.t) {
-            (Some(own), Some(other)) => own > other,
-            _ => self.count > other.count,
-        }
-    }
-
-    /// The share of the way to a later one; at `x` on the axis of `unit`.
-    pub(super) fn towards(self, other: Moment, way: f64, x: f64, unit: XUnit) -> Moment {
-        let between = |from: Option<f64>, to: Option<f64>| Some(from? + way * (to? - from?));
-        let t = between(self.t.map(|t| t.0), other.t.map(|t| t.0));
-        match unit {
-            XUnit::Second => Moment {
-                t: Some(Seconds(x)),
-                count: self.count,
-            },
-            _ => Moment {
-                t: t.map(Seconds),
-                count: Some(x),
-            },
-        }
-    }
-}
-
-impl Snapshot {
-    /// Memory of the run: of its processes where they are known.
-    fn total(&self) -> f64 {
-        match self.shares.is_empty() {
-            true => self.memory,
-            false => self.shares.values().map(Share::total).sum(),
-        }
-    }
-
-    fn share(&self, index: ProcessIndex) -> Share {
-        self.shares.get(&index).copied().unwrap_or_default()
-    }
-}
-
-impl Share {
-    pub(super) fn of(share: &ProcessShare) -> Share {
-        Share {
-            anonymous: share.anonymous().0 as f64,
-            shared: share.shared.0 as f64,
-            swapped: share.swapped.0 as f64,
-        }
-    }
-}
-
-fn kinds(share: &Share) -> [(Kind, f64); 3] {
-    [
-        (Kind::Anonymous, share.anonymous),
-        (Kind::Shared, share.shared),
-        (Kind::Swap, share.swapped),
-    ]
-}
-
-/// An estimate from before the first reading is corrected by what the reading showed: the process held
-/// that much all along.
-fn correct_estimates(run: &RunAnalysis, mut snapshot: Snapshot) -> Snapshot {
-    let number = snapshot.number;
-    for (index, share) in &mut snapshot.shares {
-        let read = run.processes.get(*index).and_then(|one| one.first_read);
-        if let Some((first, difference)) = read
-            && number < first
-        {
-            share.anonymous = (share.anonymous + difference).max(0.0);
-        }
-    }
-    snapshot
 }
 
 fn bytes(amount: f64) -> Bytes {

@@ -35,9 +35,6 @@ pub(super) struct Followed {
     /// CPU since the observation before, in percent of one core.
     pub(super) cpu_percent: Option<f64>,
     pub(super) trend: Trend,
-    /// The observation in which its share was first read, and what it differed from the estimate
-    /// before. The step from an estimate to a reading is no growth.
-    pub(super) first_read: Option<(u64, f64)>,
     /// The observation that it was last part of.
     last: u64,
 }
@@ -99,10 +96,6 @@ impl ProcessTable {
         self.infos.get(&index)
     }
 
-    pub(super) fn get(&self, index: ProcessIndex) -> Option<&Followed> {
-        self.followed.get(&index)
-    }
-
     pub(super) fn all(&self) -> impl Iterator<Item = &Followed> {
         self.followed.values()
     }
@@ -134,16 +127,11 @@ impl Followed {
             seen: t.map(|t| (t, t)),
             cpu_percent: None,
             trend: Trend::default(),
-            first_read: share.is_read.then_some((0, 0.0)),
             last: 0,
         }
     }
 
     fn update(&mut self, share: &ProcessShare, t: Option<Seconds>, number: u64) {
-        if share.is_read && self.first_read.is_none() {
-            let difference = share.memory.0 as f64 - self.share.memory.0 as f64;
-            self.first_read = Some((number, difference));
-        }
         self.cpu_percent = self.cpu_since(share, t).or(self.cpu_percent);
         self.trend.push(share.memory.0 as f64);
         self.peak = self.peak.max(share.memory);
@@ -209,15 +197,14 @@ mod tests {
     }
 
     #[test]
-    fn a_process_keeps_its_extremes_its_cpu_and_when_it_was_read() {
+    fn a_process_keeps_its_extremes_and_its_cpu() {
         let mut table = ProcessTable::default();
         table.observe(&moment(0.0, 10, false), 0);
         table.observe(&moment(2.0, 500, true), 1);
         table.observe(&moment(4.0, 300, true), 2);
-        let one = table.get(ProcessIndex(0)).unwrap();
+        let one = table.all().next().unwrap();
         assert_eq!((one.first, one.peak), (Bytes(10), Bytes(500)));
         assert_eq!(one.cpu_percent, Some(50.0));
-        assert_eq!(one.first_read, Some((1, 490.0)));
         assert_eq!(one.seen, Some((Seconds(0.0), Seconds(4.0))));
     }
 
@@ -232,7 +219,7 @@ mod tests {
         let followed = table.all().count();
         assert!(followed <= MOST_FOLLOWED);
         assert_eq!(table.dropped() + followed as u64, 5000);
-        assert!(table.get(ProcessIndex(4999)).is_some());
+        assert!(table.all().any(|one| one.share.index == ProcessIndex(4999)));
     }
 
     #[test]

@@ -68,15 +68,14 @@ impl LastWholeSample {
     /// Whether what looked like a teardown was none: the run has gone on for too long since.
     fn goes_on(&mut self, now: &Observation, workers_left: bool) -> bool {
         let (since, step) = *self.teardown.get_or_insert((now.t, now.count));
-        let Some(lasted) = now.t.zip(since).map(|(now, since)| now - since) else {
-            return true;
-        };
+        let lasted = now.t.zip(since).map(|(now, since)| now - since);
+        let lasts_longer = |than: Seconds| lasted.is_none_or(|lasted| lasted > than);
         if workers_left {
-            return lasted > self.wait_for_workers(now);
+            return lasts_longer(self.wait_for_workers(now));
         }
-        match (now.count, step) {
-            (Some(now), Some(step)) => now > step || lasted > LONGEST_WAIT,
-            _ => lasted > FREEING_TAKES,
+        match now.count.zip(step) {
+            Some((now, step)) => now > step || lasted.is_some_and(|lasted| lasted > LONGEST_WAIT),
+            None => lasts_longer(FREEING_TAKES),
         }
     }
 

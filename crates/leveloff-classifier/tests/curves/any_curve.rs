@@ -1,6 +1,7 @@
 //! What holds for every series there is.
 
 use leveloff_classifier::observation::XUnit;
+use leveloff_classifier::units::X;
 use leveloff_classifier::verdict::{Judgement, Verdict};
 use proptest::prelude::*;
 
@@ -35,14 +36,14 @@ fn makes_sense(said: &Judgement) -> Result<(), TestCaseError> {
             "{said:?}"
         );
     }
-    let inside = |x: Option<f64>| match (x, said.span) {
+    let inside = |x: Option<X>| match (x, said.span) {
         (Some(x), Some((first, last))) => first <= x && x <= last,
         (Some(_), None) => false,
         (None, _) => true,
     };
     prop_assert!(inside(said.level_since_x), "{said:?}");
     prop_assert!(inside(said.onset_x), "{said:?}");
-    prop_assert!(said.noise >= 0.0 && said.material >= 0.0, "{said:?}");
+    prop_assert!(said.noise.0 >= 0.0 && said.material.0 >= 0.0, "{said:?}");
     prop_assert!(
         said.healthy_share
             .is_none_or(|share| (0.0..=1.0).contains(&share)),
@@ -60,7 +61,7 @@ fn makes_sense(said: &Judgement) -> Result<(), TestCaseError> {
     }
     let leaks = said.verdict.grade().is_some();
     prop_assert!(
-        !leaks || said.rate.is_some_and(|rate| rate.value > 0.0),
+        !leaks || said.rate.is_some_and(|rate| rate.value.0 > 0.0),
         "{said:?}"
     );
     prop_assert!(!leaks || said.onset_x.is_some(), "{said:?}");

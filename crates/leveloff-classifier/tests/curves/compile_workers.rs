@@ -25,7 +25,10 @@ fn workers_are_not_the_sum_of_their_rss() {
         memory: bytes(20.0 * WORKER_MEMORY),
     };
     assert!(said.findings.contains(&overcount), "{:?}", said.findings);
-    assert_eq!(said.memory.extremes.unwrap().first, (13_200.0 + 500.0) * MB);
+    assert_eq!(
+        said.memory.extremes.unwrap().first.0,
+        (13_200.0 + 500.0) * MB
+    );
 }
 
 #[test]
@@ -35,7 +38,7 @@ fn the_growth_is_the_trainer_s() {
     let guilty: Vec<_> = said.blame.iter().map(|blame| blame.role).collect();
     assert_eq!(guilty, [Some(Role::Trainer)]);
     let rate = said.memory.rate.unwrap();
-    assert!((rate.value / (20.6 * MB) - 1.0).abs() < 0.01, "{rate:?}");
+    assert!((rate.value.0 / (20.6 * MB) - 1.0).abs() < 0.01, "{rate:?}");
     assert_eq!(said.x_unit, XUnit::Second);
 }
 

@@ -4,6 +4,7 @@ use leveloff_classifier::curve::Curve;
 use leveloff_classifier::judge::{Facts, Quantity, judge};
 use leveloff_classifier::observation::Observation;
 use leveloff_classifier::run::RunJudge;
+use leveloff_classifier::units::X;
 use leveloff_model::recording::StatedFacts;
 
 use crate::run::{MB, Run, bytes};
@@ -97,7 +98,7 @@ fn the_verdict_does_not_hang_on_where_counting_begins() {
         }
         let moved = moved.judged();
         assert_eq!((moved.verdict, moved.shape), (said.verdict, said.shape));
-        let onset = moved.onset_x.map(|x| x - 65_536.0);
+        let onset = moved.onset_x.map(|x| x - X(65_536.0));
         assert_eq!(onset, said.onset_x);
     }
 }

@@ -1,5 +1,6 @@
 //! The story that everything began with, as it would have been told while it happened.
 
+use leveloff_classifier::units::X;
 use leveloff_classifier::verdict::{Because, Verdict};
 
 use crate::run::{MB, Run};
@@ -31,9 +32,9 @@ fn it_is_level_by_step_130() {
     for run in [calm_story(130), calm_story(130).level_by(90)] {
         let said = run.judged();
         assert_eq!(said.verdict, Verdict::Level, "{said:?}");
-        let since = said.level_since_x.unwrap();
+        let since = said.level_since_x.unwrap().0;
         assert!((80.0..=90.0).contains(&since), "{since}");
-        let level = said.level.unwrap() / MB;
+        let level = said.level.unwrap().0 / MB;
         assert!((17_000.0..17_700.0).contains(&level), "{level}");
     }
 }
@@ -67,8 +68,8 @@ fn at_step_80_it_cannot_be_decided_and_says_until_when() {
     assert_eq!(said.verdict, Verdict::WarmingUp);
     assert_eq!(said.because, Because::YoungGrowth);
     let by = said.decide_by.unwrap();
-    assert!((90.0..=130.0).contains(&by.if_it_levels), "{by:?}");
-    assert!((300.0..=450.0).contains(&by.if_it_goes_on), "{by:?}");
+    assert!((90.0..=130.0).contains(&by.if_it_levels.0), "{by:?}");
+    assert!((300.0..=450.0).contains(&by.if_it_goes_on.0), "{by:?}");
     let share = said.healthy_share.unwrap();
     assert!((0.15..0.35).contains(&share), "{share}");
 }
@@ -79,9 +80,9 @@ fn the_risk_is_told_before_the_verdict() {
     let said = story_to_step_80().limit(32_000.0).judged_as_a_run();
     assert_eq!(said.verdict, Verdict::WarmingUp);
     let risk = said.risk.unwrap();
-    assert!((risk.at_x - 168.0).abs() < 3.0, "{risk:?}");
+    assert!((risk.at_x.0 - 168.0).abs() < 3.0, "{risk:?}");
     assert!(
-        risk.earliest_x < 168.0 && risk.latest_x > Some(168.0),
+        risk.earliest_x < X(168.0) && risk.latest_x > Some(X(168.0)),
         "{risk:?}"
     );
     assert_eq!(story(1, 300).limit(32_000.0).judged_as_a_run().risk, None);
@@ -94,10 +95,10 @@ fn the_same_slope_going_on_is_a_leak() {
         let said = run.judged();
         assert!(leaks(&run), "{seed}: {said:?}");
         let rate = said.rate.unwrap();
-        let off = rate.value / (STORY_RATE * MB) - 1.0;
+        let off = rate.value.0 / (STORY_RATE * MB) - 1.0;
         assert!(off.abs() < 0.01, "{seed}: {rate:?}");
         assert!(
-            rate.low < STORY_RATE * MB && rate.high > STORY_RATE * MB,
+            rate.low.0 < STORY_RATE * MB && rate.high.0 > STORY_RATE * MB,
             "{rate:?}"
         );
     }

@@ -95,7 +95,7 @@ fn shapes_that_are_taken_for_one_another() {
 fn only_a_sawtooth_has_a_period() {
     let told = shapes::teeth(25.0).judged();
     assert_eq!(told.because, Because::Returns);
-    assert!((told.period.unwrap() - 100.0).abs() < 10.0, "{told:?}");
+    assert!((told.period.unwrap().0 - 100.0).abs() < 10.0, "{told:?}");
     for run in [shapes::teeth(15.0), shapes::quiver_that_beats()] {
         let untold = run.judged();
         assert_eq!((untold.because, untold.period), (Because::Steady, None));
@@ -120,7 +120,7 @@ fn late_growth() {
 fn the_rate_of_growth_after_a_quiet_time() {
     let share_of_truth = |steps| {
         let said = shapes::growth_after(2000, steps).judged();
-        said.rate.unwrap().value / (0.5 * MB)
+        said.rate.unwrap().value.0 / (0.5 * MB)
     };
     for steps in [600, 1500, 3000, 5000] {
         let share = share_of_truth(steps);

@@ -35,8 +35,8 @@ fn growth_at_evaluations_is_told_from_growth_at_every_second_of_them() {
     let verdict = judged(with_events(|step| 400.0 + 20.0 * f64::from(step / 40)));
     let clock = verdict.clock.clone().expect("it has a clock");
     assert_eq!(clock.tick, ClockTick::Evaluation);
-    assert!((clock.growth / MIB - 20.0).abs() < 2.0, "{clock:?}");
-    assert!((clock.every.unwrap() - 40.0).abs() < 2.0, "{clock:?}");
+    assert!((clock.growth.0 / MIB - 20.0).abs() < 2.0, "{clock:?}");
+    assert!((clock.every.unwrap().0 - 40.0).abs() < 2.0, "{clock:?}");
     let Some(Finding::EvaluationGrowth(growth)) = finding(&verdict, "evaluation-growth") else {
         panic!("{:?}", verdict.findings);
     };
@@ -56,7 +56,7 @@ fn growth_between_events_belongs_to_the_steps() {
     let verdict = judged(with_events(|step| 400.0 + 0.5 * f64::from(step)));
     let clock = verdict.clock.expect("it has a clock");
     assert_eq!(clock.tick, ClockTick::Step);
-    assert!((clock.growth / MIB - 0.5).abs() < 0.05, "{clock:?}");
+    assert!((clock.growth.0 / MIB - 0.5).abs() < 0.05, "{clock:?}");
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn the_import_is_not_part_of_the_steps() {
     }
     let verdict = judge.verdict();
     assert_eq!(verdict.verdict, Verdict::Level);
-    assert!(verdict.memory.extremes.unwrap().first > 499.0 * MIB);
+    assert!(verdict.memory.extremes.unwrap().first.0 > 499.0 * MIB);
     assert_eq!(verdict.points, 300);
     assert_eq!(verdict.pace, Some(Seconds(1.0)));
     assert_eq!(
@@ -130,10 +130,10 @@ fn the_limit_is_forecast_before_the_verdict_is_known() {
         (risk.limit, risk.kind),
         (Bytes(31_000_000_000), CeilingKind::Host)
     );
-    assert!((risk.at_x - 163.6).abs() < 1.0, "{risk:?}");
+    assert!((risk.at_x.0 - 163.6).abs() < 1.0, "{risk:?}");
     assert!(risk.earliest_x <= risk.at_x, "{risk:?}");
     let left = risk.in_time.expect("the pace is known").0;
-    assert!((left - 5.2 * (risk.at_x - 70.0)).abs() < 60.0, "{left}");
+    assert!((left - 5.2 * (risk.at_x.0 - 70.0)).abs() < 60.0, "{left}");
     assert!(
         judged((0..300).map(|step| trainer(step, 400.0 + wobble(step))))
             .risk

@@ -253,8 +253,9 @@ fn what_workers_share_since_the_fork_is_no_copy_of_theirs() {
     let Some(Finding::CopyOnWrite { workers: 4, copied }) = found else {
         panic!("{found:?}");
     };
-    assert_eq!(copied.bytes.to_string(), "76 MiB");
-    assert_eq!(copied.since.x, 20.0);
+    let mib = copied.bytes.0 as f64 / MIB;
+    assert!((mib - 0.2 * 379.0).abs() < 1.0, "{mib}");
+    assert_eq!(copied.since.x.0, 20.0);
     assert_eq!(copies(0.0), None);
 }
 
@@ -336,7 +337,7 @@ fn a_peak_between_two_values_that_are_judged_is_told() {
     }
     let verdict = judge.verdict();
     assert_eq!(verdict.verdict, Verdict::Level);
-    let peak = verdict.memory.extremes.unwrap().peak;
+    let peak = verdict.memory.extremes.unwrap().peak.0;
     assert!(peak > 990.0 * MIB, "{}", peak / MIB);
 }
 

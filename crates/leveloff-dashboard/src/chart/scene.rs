@@ -70,7 +70,7 @@ impl Scene<'_> {
         let ruler = Ruler::new(run.history(), axis, run.verdict());
         let outlook = run
             .verdict()
-            .map(|verdict| Outlook::of(verdict, |x| ruler.place(x, verdict.x_unit)))
+            .map(|verdict| Outlook::of(verdict, |x| ruler.place(x.0, verdict.x_unit)))
             .unwrap_or_default();
         let level_by = LevelBy::of(run, &ruler);
         let window = &dashboard.view().window;

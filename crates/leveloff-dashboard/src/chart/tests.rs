@@ -79,20 +79,20 @@ fn growth_meets_the_limit_where_the_verdict_says() {
     let scene = Scene::of(&dashboard).unwrap();
     let risk = dashboard.run().verdict().unwrap().risk.unwrap();
     // 24 GiB are 20,576 MiB more than at the beginning, at 150 each step.
-    assert!((risk.at_x - 137.2).abs() < 1.0, "{risk:?}");
+    assert!((risk.at_x.0 - 137.2).abs() < 1.0, "{risk:?}");
     let chart = drawn(&dashboard, 100, 20);
     let row = chart.iter().find(|row| row.contains("limit 24.0 GiB"));
     let cross = row.unwrap().chars().position(|glyph| glyph == '╳').unwrap();
     let share = (cross as f64 + 0.5 - 5.0) / 95.0;
     let x = scene.range.start + share * (scene.range.end - scene.range.start);
-    assert!((x - risk.at_x).abs() < 1.0, "{x} {risk:?}");
+    assert!((x - risk.at_x.0).abs() < 1.0, "{x} {risk:?}");
     assert!(row.unwrap().contains("step 137"), "{chart:#?}");
     // The same over time, of which ten seconds are a step.
     let mut by_time = dashboard.clone();
     by_time.on(Event::Key(KeyCode::Char('x').into()));
     let meeting = Scene::of(&by_time).unwrap().outlook.forecast.unwrap();
     let met_at = meeting.meeting.unwrap().x;
-    assert!((met_at - 10.0 * risk.at_x).abs() < 10.0, "{met_at}");
+    assert!((met_at - 10.0 * risk.at_x.0).abs() < 10.0, "{met_at}");
     let chart = drawn(&by_time, 100, 20);
     let row = chart.iter().find(|row| row.contains("limit 24.0 GiB"));
     let same = row.unwrap().chars().position(|glyph| glyph == '╳').unwrap();

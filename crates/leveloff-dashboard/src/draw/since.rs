@@ -59,7 +59,9 @@ fn is_over_a_warmup(run: &RunState, marker: &Marker) -> bool {
         _ => marker.step.map(|step| step.0 as f64),
     };
     let since = verdict.judgement.level_since_x;
-    place.zip(since).is_some_and(|(place, since)| place < since)
+    place
+        .zip(since)
+        .is_some_and(|(place, since)| place < since.0)
 }
 
 impl Stretch {

@@ -184,7 +184,7 @@ fn later(verdict: &RunVerdict, dashboard: &Dashboard) -> Vec<Part> {
 /// How much is meant by level.
 fn calm(verdict: &RunVerdict) -> &'static str {
     match verdict.judgement.because {
-        Because::Immaterial => "it grows, so far by less than matters",
+        Because::Immaterial => "growing, so far below the reporting threshold",
         _ => "no leak seen",
     }
 }

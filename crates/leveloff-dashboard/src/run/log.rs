@@ -264,8 +264,8 @@ mod tests {
         }
         let told: Vec<&str> = log.all().map(|entry| entry.text.as_str()).collect();
         let gave = [
-            "malloc_trim gave back 310 MiB",
-            "malloc_trim gave nothing back",
+            "malloc_trim released 310 MiB",
+            "malloc_trim released nothing",
         ];
         assert_eq!(told, ["trim", gave[0], gave[1]]);
     }

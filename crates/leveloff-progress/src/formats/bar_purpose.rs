@@ -32,63 +32,21 @@ pub struct EpochNumber {
 }
 
 /// Words that begin a description of evaluation.
+#[rustfmt::skip]
 const EVALUATION: [&str; 7] = [
-    "eval",
-    "valid",
-    "predict",
-    "sanity",
-    "test",
-    "infer",
-    "benchmark",
+    "eval", "valid", "predict", "sanity", "test", "infer", "benchmark",
 ];
 
 /// Words that begin a description of work before or beside the training. From the bars of
 /// transformers, datasets, huggingface_hub, tokenizers and torch's hub, and the file names that
 /// downloads show.
+#[rustfmt::skip]
 const PREPARATION: [&str; 43] = [
-    "map",
-    "filter",
-    "load",
-    "download",
-    "fetch",
-    "generating",
-    "saving",
-    "save",
-    "writing",
-    "reading",
-    "token",
-    "encod",
-    "shard",
-    "split",
-    "resolv",
-    "extract",
-    "unpack",
-    "upload",
-    "creating",
-    "convert",
-    "cast",
-    "build",
-    "pack",
-    "cach",
-    "comput",
-    "collect",
-    "preprocess",
-    "process",
-    "flatten",
-    "format",
-    "quantiz",
-    "merg",
-    "materializ",
-    "copy",
-    "index",
-    "scan",
-    "safetensors",
-    "json",
-    "parquet",
-    "arrow",
-    "gguf",
-    "adding",
-    "prepar",
+    "map", "filter", "load", "download", "fetch", "generating", "saving", "save", "writing",
+    "reading", "token", "encod", "shard", "split", "resolv", "extract", "unpack", "upload",
+    "creating", "convert", "cast", "build", "pack", "cach", "comput", "collect", "preprocess",
+    "process", "flatten", "format", "quantiz", "merg", "materializ", "copy", "index", "scan",
+    "safetensors", "json", "parquet", "arrow", "gguf", "adding", "prepar",
 ];
 
 /// Words that begin a description of training.

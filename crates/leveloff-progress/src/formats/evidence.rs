@@ -47,43 +47,12 @@ pub fn tensors(text: &str) -> Option<u64> {
 }
 
 /// Names of metrics that trainings print.
+#[rustfmt::skip]
 const METRICS: [&str; 36] = [
-    "lr",
-    "acc",
-    "accuracy",
-    "grad",
-    "gnorm",
-    "norm",
-    "grad_norm",
-    "ppl",
-    "perplexity",
-    "time",
-    "dt",
-    "elapsed",
-    "eta",
-    "reward",
-    "mfu",
-    "tokens",
-    "tok",
-    "tensors",
-    "ram",
-    "mem",
-    "memory",
-    "rss",
-    "gpu",
-    "vram",
-    "cuda",
-    "throughput",
-    "speed",
-    "learning_rate",
-    "score",
-    "kl",
-    "entropy",
-    "samples",
-    "mse",
-    "mae",
-    "nll",
-    "ce",
+    "lr", "acc", "accuracy", "grad", "gnorm", "norm", "grad_norm", "ppl", "perplexity", "time",
+    "dt", "elapsed", "eta", "reward", "mfu", "tokens", "tok", "tensors", "ram", "mem", "memory",
+    "rss", "gpu", "vram", "cuda", "throughput", "speed", "learning_rate", "score", "kl",
+    "entropy", "samples", "mse", "mae", "nll", "ce",
 ];
 
 /// Whether a metric with its number is in the line.

@@ -85,50 +85,23 @@ pub fn parse(line: &[u8]) -> Option<LogLine> {
 }
 
 /// Words after which steps are those of an evaluation.
+#[rustfmt::skip]
 const EVALUATION: [&str; 8] = [
-    "eval",
-    "evaluation",
-    "evaluating",
-    "val",
-    "valid",
-    "validation",
-    "test",
-    "testing",
+    "eval", "evaluation", "evaluating", "val", "valid", "validation", "test", "testing",
 ];
 
 /// Words after which steps are a quantity, not a position.
+#[rustfmt::skip]
 const QUANTITIES: [&str; 16] = [
-    "per",
-    "num",
-    "number",
-    "warmup",
-    "save",
-    "saving",
-    "logging",
-    "every",
-    "accumulation",
-    "for",
-    "of",
-    "time",
-    "remaining",
-    "next",
-    "see",
-    "in",
+    "per", "num", "number", "warmup", "save", "saving", "logging", "every", "accumulation",
+    "for", "of", "time", "remaining", "next", "see", "in",
 ];
 
 /// Words that may precede a bare `step 120`.
+#[rustfmt::skip]
 const BARE_PREFIXES: [&str; 11] = [
-    "train",
-    "training",
-    "trainer",
-    "current",
-    "optimizer",
-    "at",
-    "finished",
-    "completed",
-    "done",
-    "epoch",
-    "rank",
+    "train", "training", "trainer", "current", "optimizer", "at", "finished", "completed",
+    "done", "epoch", "rank",
 ];
 
 struct Counted<'a> {

@@ -188,7 +188,7 @@ impl RoleNumbers {
 impl VerdictNumbers {
     /// The numbers that screens and reports show as well.
     pub fn of(verdict: &RunVerdict) -> VerdictNumbers {
-        let rate = in_bytes(verdict).rate.map(|rate| rate.value);
+        let rate = in_bytes(verdict).rate.map(|rate| rate.value.0);
         VerdictNumbers {
             verdict: verdict.verdict,
             growth: rate.map(|rate| Growth::of(rate, verdict.x_unit, verdict.pace)),

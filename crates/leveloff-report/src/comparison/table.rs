@@ -2,6 +2,7 @@
 
 use leveloff_classifier::compare::{CONFIDENCE, ChangeFinding, Comparison, Difference};
 use leveloff_classifier::profile::Quantity;
+use leveloff_classifier::units::X;
 use leveloff_text::comparison::{change_words, finding_words, quantity_words, value_words};
 use leveloff_text::rate::{amount, change};
 use leveloff_text::x_position::XPosition;
@@ -37,7 +38,7 @@ pub(crate) fn positions(compared: &Compared, most: usize) -> Vec<[String; 4]> {
     let unit = compared.comparison.after.unit;
     let cells = |place: crate::comparison::compared::CommonPlace| {
         [
-            XPosition::new(place.x, unit).to_string(),
+            XPosition::new(X(place.x), unit).to_string(),
             amount(place.before),
             amount(place.after),
             change(place.after - place.before),

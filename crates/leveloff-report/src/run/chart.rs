@@ -19,6 +19,7 @@ mod sheet;
 mod stack;
 mod surroundings;
 
+use leveloff_classifier::units::Amount;
 use leveloff_text::verdict::Headline;
 use plotters::backend::{BitMapBackend, DrawingBackend, SVGBackend};
 
@@ -96,8 +97,7 @@ pub fn description(report: &RunReport) -> String {
         Headline::of(run).whole()
     )];
     if let Some(extremes) = run.memory.extremes {
-        let [first, peak, last] =
-            [extremes.first, extremes.peak, extremes.last].map(leveloff_text::verdict::bytes);
+        let [first, peak, last] = [extremes.first, extremes.peak, extremes.last].map(Amount::bytes);
         sentences.push(format!(
             "It begins at {first}, is {peak} at its highest and ends at {last}."
         ));

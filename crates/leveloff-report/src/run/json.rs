@@ -7,13 +7,14 @@ mod curves;
 mod environment;
 
 use leveloff_classifier::observation::XUnit;
+use leveloff_classifier::run_analysis::SeriesAccount;
 use leveloff_classifier::run_curves::{RunEvent, RunEventKind, Series};
 use leveloff_model::training_counters::GrownTensors;
 use leveloff_text::sizing::Sizing;
 use serde_json::Value;
 
 use crate::json::{list, merged, object};
-use crate::run_report::{Member, Part, RunReport};
+use crate::run_report::{ListedProcess, RunReport};
 use crate::verdict;
 
 /// The name of this format.
@@ -24,12 +25,17 @@ pub const VERSION: u32 = 1;
 
 /// The document, with the end of its line.
 pub fn document(report: &RunReport) -> String {
+    let (account, unit) = (&report.account, report.verdict.x_unit);
     let more = object! {
-        parts: list(&report.parts, part_row),
+        growth_since_x: account.since.moment.x(unit),
+        end_x: account.now.x(unit),
+        end_bytes: account.memory.now.0,
+        growth_bytes: account.memory.growth().0,
+        parts: list(&report.series, part_row),
         tensors_grown: list(&report.grown, grown_row),
         trimmed_bytes: report.trimmed().map(|trimmed| trimmed.0),
-        members: list(&report.members, member_row),
-        members_left_out: report.members_left_out,
+        members: list(&report.processes, member_row),
+        members_left_out: report.processes_left_out,
         sizing: object! {
             host: report.host_sizing.as_ref().map(sizing_row),
             gpu: report.gpu_sizing.as_ref().map(sizing_row),
@@ -50,11 +56,13 @@ fn unit(series: Series) -> &'static str {
     if series.is_bytes() { "bytes" } else { "count" }
 }
 
-fn part_row(part: &Part) -> Value {
+fn part_row(part: &SeriesAccount) -> Value {
     object! {
         series: part.series.name(),
         unit: unit(part.series),
         baseline: part.baseline,
+        onset: part.base,
+        end: part.end,
         settled: part.settled,
         peak: part.peak,
         growth: part.growth(),
@@ -75,21 +83,23 @@ fn grown_row(grown: &GrownTensors) -> Value {
     }
 }
 
-fn member_row(member: &Member) -> Value {
+fn member_row(process: &ListedProcess) -> Value {
+    let account = &process.account;
     object! {
-        pid: member.pid.0,
-        role: member.role.name(),
-        why: member.why,
-        rank: member.rank.map(|rank| rank.0),
-        depth: member.depth,
-        command: member.command,
-        first_bytes: member.first.0,
-        newest_bytes: member.newest.0,
-        peak_bytes: member.peak.0,
-        rss_bytes: member.rss.0,
-        first_seen_s: member.seen.map(|seen| seen.0.0),
-        last_seen_s: member.seen.map(|seen| seen.1.0),
-        is_there: member.is_there,
+        pid: account.pid.0,
+        role: account.role.name(),
+        why: process.role_reason(),
+        rank: account.rank.map(|rank| rank.0),
+        depth: process.depth,
+        command: process.command(),
+        first_bytes: account.first.0,
+        newest_bytes: account.memory.now.0,
+        peak_bytes: account.memory.peak.0,
+        growth_bytes: account.growth().0,
+        rss_bytes: account.rss.0,
+        first_seen_s: account.seen.map(|seen| seen.0.0),
+        last_seen_s: account.seen.map(|seen| seen.1.0),
+        is_there: account.is_alive,
     }
 }
 

@@ -1,5 +1,6 @@
 //! What was looked at on its own, and does not grow.
 
+use leveloff_classifier::run_analysis::SeriesAccount;
 use leveloff_classifier::verdict::{Judgement, RunVerdict, Subject, Verdict};
 use leveloff_model::process::Role;
 use leveloff_model::training_counters::TrainingCounter;
@@ -8,7 +9,7 @@ use leveloff_text::rate::MemoryRate;
 use leveloff_text::subject::{things, words};
 use leveloff_text::verdict::bytes;
 
-use crate::run_report::{Member, Part, RunReport};
+use crate::run_report::{ListedProcess, RunReport};
 
 /// The judge does not look at what rises by less than this share of what is material for the whole.
 const NO_RISE: f64 = 0.5;
@@ -17,12 +18,12 @@ const NO_RISE: f64 = 0.5;
 pub fn ruled_out(report: &RunReport) -> Vec<String> {
     let run = &report.verdict;
     let grows = matches!(run.verdict, Verdict::Leak(_) | Verdict::WarmingUp);
-    let parts = report.parts.iter().filter(|_| grows);
+    let parts = report.series.iter().filter(|_| grows);
     parts.filter_map(|part| item(part, report)).collect()
 }
 
 /// `live tensors: 6,529 at the start, 6,529 at the end`; `None` for what grows, or may.
-fn item(part: &Part, report: &RunReport) -> Option<String> {
+fn item(part: &SeriesAccount, report: &RunReport) -> Option<String> {
     let run = &report.verdict;
     let subject = part.subject().filter(|subject| !is_blamed(*subject, run))?;
     if !explains_growth(subject) {
@@ -59,8 +60,8 @@ fn explains_growth(subject: Subject) -> bool {
 
 /// Only one rank tells what it counts, and it says nothing of the others.
 fn has_ranks(report: &RunReport) -> bool {
-    let is_trainer = |member: &&Member| member.role == Role::Trainer;
-    report.members.iter().filter(is_trainer).count() > 1
+    let is_trainer = |process: &&ListedProcess| process.account.role == Role::Trainer;
+    report.processes.iter().filter(is_trainer).count() > 1
 }
 
 fn is_blamed(subject: Subject, run: &RunVerdict) -> bool {
@@ -81,16 +82,16 @@ fn level(subject: Subject, judgement: &Judgement, run: &RunVerdict) -> Option<St
     let bound = at_most.map_or_else(String::new, |most| {
         format!(", no growth faster than {most}")
     });
-    Some(format!("level at {}{bound}", written(subject, level)))
+    Some(format!("level at {}{bound}", written(subject, level.0)))
 }
 
 /// Of what the judge saw no rise in.
-fn unchanged(subject: Subject, part: &Part, run: &RunVerdict) -> Option<String> {
+fn unchanged(subject: Subject, part: &SeriesAccount, run: &RunVerdict) -> Option<String> {
     let most = match things(subject) {
         Some(_) => 0.0,
-        None => NO_RISE * run.memory.material,
+        None => NO_RISE * run.memory.material.0,
     };
-    let [begun, ended] = [part.baseline, part.settled].map(|amount| written(subject, amount));
+    let [begun, ended] = [part.base, part.end].map(|amount| written(subject, amount));
     (part.growth() <= most).then(|| format!("{begun} at the start, {ended} at the end"))
 }
 

@@ -1,18 +1,12 @@
 //! Where a run ran, and on what.
 
-use std::collections::HashMap;
-
 use leveloff_model::environment::Software;
-use leveloff_model::process::{ProcessIndex, ProcessInfo};
 use leveloff_model::recording::{End, Header, Target};
 use leveloff_model::sample::{Event, Subject, Tick};
 use leveloff_model::units::{Bytes, Seconds};
 
 /// Gaps that are told at most.
 const MOST_GAPS: usize = 12;
-
-/// Names that are kept at most. A run that starts more processes has names for its first ones.
-const MOST_NAMES: usize = 4096;
 
 /// What is known of the surroundings. Everything is absent for a file of another tool.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -61,19 +55,14 @@ pub struct Group {
 /// Learns it tick by tick.
 #[derive(Debug, Clone, Default)]
 pub struct BackgroundCheck {
-    names: HashMap<ProcessIndex, ProcessInfo>,
     known: Background,
     cost: Option<(f64, f64)>,
     first_cost: Option<(f64, f64)>,
 }
 
 impl BackgroundCheck {
-    /// Who is who.
-    pub fn names(&self) -> &HashMap<ProcessIndex, ProcessInfo> {
-        &self.names
-    }
-
-    pub(super) fn look(&mut self, tick: &Tick) {
+    /// Takes the next tick.
+    pub fn take(&mut self, tick: &Tick) {
         for event in &tick.events {
             self.hear(event);
         }
@@ -113,11 +102,6 @@ impl BackgroundCheck {
 
     fn hear(&mut self, event: &Event) {
         match event {
-            Event::Appeared(info) | Event::Changed(info) => {
-                if self.names.len() < MOST_NAMES || self.names.contains_key(&info.index) {
-                    self.names.insert(info.index, info.clone());
-                }
-            }
             // Damaged lines are told as a note of the reading.
             Event::Gap(gap) if gap.subject != Subject::Recording => {
                 if self.known.gaps.len() < MOST_GAPS {
@@ -133,7 +117,11 @@ impl BackgroundCheck {
                     self.known.software = Some(software.clone());
                 }
             }
-            Event::Gap(_) | Event::Exited(_) | Event::Mark(_) => {}
+            Event::Appeared(_)
+            | Event::Changed(_)
+            | Event::Gap(_)
+            | Event::Exited(_)
+            | Event::Mark(_) => {}
         }
     }
 

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use leveloff_classifier::finding::Finding;
 
-use super::RunReport;
+use leveloff_model::process::ProcessInfo;
+
+use super::{ListedProcess, RunReport};
 use crate::redact::Redaction;
 use crate::secrets;
 
@@ -35,9 +37,8 @@ impl RunReport {
     }
 
     fn change_commands(&mut self, change: impl Fn(&[String]) -> Vec<String>) {
-        let of_members = self.members.iter_mut().map(|member| &mut member.command);
-        let all = of_members.chain([&mut self.background.command]);
-        for command in all.flatten() {
+        let of_processes = infos(&mut self.processes).map(|info| &mut info.command);
+        for command in of_processes.chain(&mut self.background.command) {
             *command = change(command);
         }
     }
@@ -47,7 +48,7 @@ impl RunReport {
         let background = &mut self.background;
         let kernel = background.kernel.iter_mut();
         let path = background.cgroup.iter_mut().map(|group| &mut group.path);
-        let why = self.members.iter_mut().flat_map(|member| &mut member.why);
+        let why = infos(&mut self.processes).map(|info| &mut info.why);
         let told = self.notes.iter_mut().chain(&mut background.gaps);
         let findings = self.verdict.findings.iter_mut();
         let named = findings.flat_map(Finding::grown_tensors_mut);
@@ -65,8 +66,11 @@ impl RunReport {
 
     fn for_each_text(&self, look: &mut dyn FnMut(&str)) {
         look(&self.input);
-        let of_members = self.members.iter().map(|member| &member.command);
-        let commands = of_members.chain([&self.background.command]);
+        let of_processes = self
+            .processes
+            .iter()
+            .filter_map(|process| process.command());
+        let commands = of_processes.chain(self.background.command.as_deref());
         let told = self.notes.iter().chain(&self.background.gaps);
         let named = self
             .verdict
@@ -74,10 +78,17 @@ impl RunReport {
             .iter()
             .flat_map(Finding::grown_tensors);
         let told = told.chain(named.chain(&self.grown).map(|grown| &grown.what));
-        for text in commands.flatten().flatten().chain(told) {
+        for text in commands.flatten().chain(told) {
             look(text);
         }
     }
+}
+
+fn infos(processes: &mut [ListedProcess]) -> impl Iterator<Item = &mut ProcessInfo> {
+    let infos = processes
+        .iter_mut()
+        .map(|process| process.account.info.as_mut());
+    infos.flatten()
 }
 
 fn changed(

@@ -50,7 +50,7 @@ fn contract(run: &RunVerdict) -> Value {
         rate_low_bytes: bytes.rate.map(|rate| rate.low),
         rate_high_bytes: bytes.rate.map(|rate| rate.high),
         onset_x: decisive.onset_x,
-        level_bytes: bytes.level.map(f64::round),
+        level_bytes: bytes.level.map(|level| level.0.round()),
         level_since_x: bytes.level_since_x,
         decided_at_x: decisive.decided_at_x,
         decide_by_x: decisive.decide_by.map(|by| by.if_it_goes_on),

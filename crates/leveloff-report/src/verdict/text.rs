@@ -6,6 +6,7 @@ mod who;
 
 pub use table::Table;
 
+use leveloff_classifier::units::X;
 use leveloff_classifier::verdict::RunVerdict;
 use leveloff_model::process::printable;
 use leveloff_text::evidence;
@@ -84,7 +85,7 @@ fn write_looks(judged: &Judged, page: &mut Page) {
         if told != Some(words) {
             let place = look.x.map_or_else(
                 || "before the first count".to_owned(),
-                |x| format!("from {}", XPosition::new(x, judged.verdict.x_unit)),
+                |x| format!("from {}", XPosition::new(X(x), judged.verdict.x_unit)),
             );
             let label = if told.is_none() { "history" } else { "" };
             page.row(label, &format!("{place}: {words}, {}", look.shape.name()));

@@ -43,23 +43,14 @@ pub fn parse(text: &[u8]) -> Option<Stat<'_>> {
     let comm = &comm_start[..comm_end];
     let mut fields = comm_start.get(comm_end + 2..)?.split(|&b| b == b' ');
     let state = ProcessState::from(char::from(*fields.next()?.first()?));
-    let mut number = || signed(fields.next()?);
-    let parent = number()?;
-    let group = number()?;
-    let session = number()?;
-    let (_tty, _tty_group, _flags) = (number()?, number()?, number()?);
-    let minor_faults = number()?;
-    let _children_minor = number()?;
-    let major_faults = number()?;
-    let _children_major = number()?;
-    let (user, system) = (number()?, number()?);
-    let _children_time = (number()?, number()?);
-    let _priority = (number()?, number()?);
-    let threads = number()?;
-    let _interval_timer = number()?;
-    let start = number()?;
-    let _sizes_and_code = (number()?, number()?, number()?, number()?, number()?);
-    let stack_start = number().and_then(|address| u64::try_from(address).ok());
+    let mut number = |skipped: usize| signed(fields.nth(skipped)?);
+    let (parent, group, session) = (number(0)?, number(0)?, number(0)?);
+    // Skipped: terminal, its group, flags; faults of children; priority and niceness; interval timer.
+    let (minor_faults, major_faults) = (number(3)?, number(1)?);
+    let (user, system) = (number(1)?, number(0)?);
+    let (threads, start) = (number(4)?, number(1)?);
+    // Skipped: sizes, the limit, and where the code is.
+    let stack_start = number(5).and_then(|address| u64::try_from(address).ok());
     Some(Stat {
         pid: Pid(i32::try_from(pid).ok()?),
         comm,

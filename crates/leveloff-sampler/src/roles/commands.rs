@@ -92,8 +92,10 @@ pub(super) fn compile_probe(facts: &ProcessFacts) -> Option<Decision> {
 
 /// A dataloader worker that has named itself (torch 2.5 and later).
 pub(super) fn named_loader(facts: &ProcessFacts) -> Option<Decision> {
-    (facts.comm == b"pt_data_worker")
-        .then(|| Decision::new(Role::DataloaderWorker, RoleReason::DataWorkerName))
+    (facts.comm == b"pt_data_worker").then(|| {
+        let reason = RoleReason::Name("pt_data_worker");
+        Decision::new(Role::DataloaderWorker, reason)
+    })
 }
 
 /// Resource tracker, fork server, shared-memory manager.

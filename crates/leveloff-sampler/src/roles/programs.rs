@@ -8,98 +8,35 @@ use super::reason::RoleReason;
 use crate::facts::{ProcessFacts, base_name};
 
 /// Compilers and linkers that torch.compile and Triton start, without prefix and version.
+#[rustfmt::skip]
 const COMPILERS: [&str; 24] = [
-    "g++",
-    "gcc",
-    "c++",
-    "cc",
-    "clang",
-    "clang++",
-    "cc1",
-    "cc1plus",
-    "as",
-    "collect2",
-    "ld",
-    "ld.bfd",
-    "ld.gold",
-    "ld.lld",
-    "lto-wrapper",
-    "lto1",
-    "nvcc",
-    "ptxas",
-    "ptxas-blackwell",
-    "cicc",
-    "cudafe++",
-    "fatbinary",
-    "nvlink",
-    "hipcc",
+    "g++", "gcc", "c++", "cc", "clang", "clang++", "cc1", "cc1plus", "as", "collect2", "ld",
+    "ld.bfd", "ld.gold", "ld.lld", "lto-wrapper", "lto1", "nvcc", "ptxas", "ptxas-blackwell",
+    "cicc", "cudafe++", "fatbinary", "nvlink", "hipcc",
 ];
 
 /// Programs whose children are the ranks of one job.
+#[rustfmt::skip]
 const LAUNCHERS: [&str; 14] = [
-    "torchrun",
-    "accelerate",
-    "deepspeed",
-    "mpirun",
-    "mpiexec",
-    "mpiexec.hydra",
-    "orterun",
-    "prterun",
-    "prun",
-    "srun",
-    "horovodrun",
-    "hydra_pmi_proxy",
-    "orted",
-    "prted",
+    "torchrun", "accelerate", "deepspeed", "mpirun", "mpiexec", "mpiexec.hydra", "orterun",
+    "prterun", "prun", "srun", "horovodrun", "hydra_pmi_proxy", "orted", "prted",
 ];
 
 /// The same, as modules: `python -m torch.distributed.run`.
+#[rustfmt::skip]
 const LAUNCHER_MODULES: [&str; 7] = [
-    "torch.distributed.run",
-    "torch.distributed.launch",
-    "accelerate.commands.launch",
-    "accelerate.commands.accelerate_cli",
-    "deepspeed.launcher.runner",
-    "deepspeed.launcher.launch",
-    "horovod.runner.launch",
+    "torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch",
+    "accelerate.commands.accelerate_cli", "deepspeed.launcher.runner",
+    "deepspeed.launcher.launch", "horovod.runner.launch",
 ];
 
 /// Programs that run one command given to them.
+#[rustfmt::skip]
 const WRAPPERS: [&str; 34] = [
-    "uv",
-    "uvx",
-    "poetry",
-    "pipenv",
-    "conda",
-    "mamba",
-    "micromamba",
-    "pixi",
-    "hatch",
-    "pdm",
-    "rye",
-    "pyenv",
-    "timeout",
-    "env",
-    "nohup",
-    "time",
-    "nice",
-    "ionice",
-    "numactl",
-    "taskset",
-    "stdbuf",
-    "setsid",
-    "sudo",
-    "doas",
-    "unbuffer",
-    "script",
-    "xvfb-run",
-    "tini",
-    "dumb-init",
-    "catatonit",
-    "make",
-    "chrt",
-    "prlimit",
-    "systemd-run",
+    "uv", "uvx", "poetry", "pipenv", "conda", "mamba", "micromamba", "pixi", "hatch", "pdm",
+    "rye", "pyenv", "timeout", "env", "nohup", "time", "nice", "ionice", "numactl", "taskset",
+    "stdbuf", "setsid", "sudo", "doas", "unbuffer", "script", "xvfb-run", "tini", "dumb-init",
+    "catatonit", "make", "chrt", "prlimit", "systemd-run",
 ];
 
 /// Wrappers that are written in Python: `python /opt/conda/bin/conda run …`.
@@ -130,7 +67,7 @@ pub(super) fn compiler(facts: &ProcessFacts) -> Option<Decision> {
 /// A program that starts ranks.
 pub(super) fn job_launcher(facts: &ProcessFacts) -> Option<Decision> {
     let reason = if facts.comm == b"pt_elastic" {
-        RoleReason::ElasticName
+        RoleReason::Name("pt_elastic")
     } else {
         RoleReason::Program(launcher_name(facts)?)
     };

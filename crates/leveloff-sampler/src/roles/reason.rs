@@ -23,8 +23,6 @@ pub enum RoleReason {
     CreatedByCompilePool(Creation, Pid),
     /// It tests whether this CPU can run what torch.compile built.
     CompileProbe,
-    /// It is named as torch names its dataloader workers.
-    DataWorkerName,
     /// It is multiprocessing's fork server.
     ForkServer,
     /// It is multiprocessing's resource tracker.
@@ -33,8 +31,8 @@ pub enum RoleReason {
     SharedMemoryManager,
     /// It runs this program.
     Program(String),
-    /// It is named as torchrun names itself.
-    ElasticName,
+    /// It has this name, which torch gives it.
+    Name(&'static str),
     /// multiprocessing created it, or it is a fork of its parent, and its own setup shows its role.
     Created {
         /// How it was created.
@@ -161,12 +159,11 @@ impl fmt::Display for RoleReason {
                 write!(f, "{how} by the compile pool {pool}")
             }
             RoleReason::CompileProbe => write!(f, "tests what torch.compile has built"),
-            RoleReason::DataWorkerName => write!(f, "is named pt_data_worker"),
             RoleReason::ForkServer => write!(f, "is multiprocessing's fork server"),
             RoleReason::ResourceTracker => write!(f, "is multiprocessing's resource tracker"),
             RoleReason::SharedMemoryManager => write!(f, "is torch's shared-memory manager"),
             RoleReason::Program(name) => write!(f, "runs {name}"),
-            RoleReason::ElasticName => write!(f, "is named pt_elastic, as torchrun is"),
+            RoleReason::Name(name) => write!(f, "is named {name}"),
             RoleReason::Created { how, by, sign } => write!(f, "{how} by {by}, {sign}"),
             RoleReason::Orphan => write!(
                 f,

@@ -124,9 +124,6 @@ pub fn location_of(proc: &ProcRoot, fs_root: &Path, pid: Pid) -> Result<CgroupLo
     mounted(&membership, &memory_mounts(&mountinfo), fs_root, pid)
 }
 
-#[doc(hidden)]
-pub use self::{CgroupLocation as Place, location_of as place_of};
-
 fn read(path: &Path) -> Result<Vec<u8>, String> {
     std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
 }

@@ -6,5 +6,5 @@
 )]
 
 mod memory;
-mod patient;
+mod python_child;
 mod tree;

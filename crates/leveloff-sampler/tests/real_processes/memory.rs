@@ -2,13 +2,13 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use crate::patient::{HandClock, Patient, sampler_of, sampler_on};
+use crate::python_child::{HandClock, PythonChild, sampler_of, sampler_on};
 use leveloff_model::process::Pid;
 use leveloff_model::sample::{Event, Sample, Subject};
 use leveloff_model::units::Bytes;
-use leveloff_sampler::proc_root::ProcRoot;
+use leveloff_sampler::proc_root::{ProcRoot, key_of};
+use leveloff_sampler::processes::Scope;
 use leveloff_sampler::sampler::Sampler;
-use leveloff_sampler::tree::{Scope, key_of};
 
 const MIB: u64 = 1 << 20;
 
@@ -42,7 +42,7 @@ fn within(a: u64, b: u64, percent: f64) -> bool {
 
 #[test]
 fn twenty_forks_that_share_200_mb_are_counted_once() {
-    let mut patient = Patient::start(
+    let mut python = PythonChild::start(
         r#"
 shared = touched(200)
 reader, writer = os.pipe()
@@ -54,9 +54,9 @@ for _ in range(20): os.read(reader, 1)
 say("ready"); wait()
 "#,
     );
-    patient.hear();
+    python.read_line();
     let clock = HandClock::new();
-    let mut sampler = sampler_of(patient.pid(), &clock);
+    let mut sampler = sampler_of(python.pid(), &clock);
     let sample = settled(&mut sampler, &clock);
     let tree = sample.tree();
     let truth = independent_sum(sampler.infos().map(|info| info.key.pid));
@@ -81,7 +81,7 @@ say("ready"); wait()
 
 #[test]
 fn growth_between_readings_is_carried_and_copies_are_noticed() {
-    let mut patient = Patient::start(
+    let mut python = PythonChild::start(
         r#"
 shared = touched(100)
 child = os.fork()
@@ -94,12 +94,12 @@ say("copied"); wait()
 os.kill(child, 9)
 "#,
     );
-    patient.hear();
+    python.read_line();
     let clock = HandClock::new();
-    let mut sampler = sampler_of(patient.pid(), &clock);
+    let mut sampler = sampler_of(python.pid(), &clock);
     let before = settled(&mut sampler, &clock);
-    patient.go();
-    patient.hear();
+    python.resume();
+    python.read_line();
     clock.pass(0.1);
     let grown = sampler.tick().unwrap().sample;
     let growth = grown.tree().total.0 - before.tree().total.0;
@@ -112,8 +112,8 @@ os.kill(child, 9)
     assert_eq!(read_at(&grown), read_at(&before));
 
     // Writing to shared pages moves no counter but the faults: RSS says nothing happened.
-    patient.go();
-    patient.hear();
+    python.resume();
+    python.read_line();
     let rss_before = grown.tree().rss;
     let copied = settled(&mut sampler, &clock);
     assert!(within(copied.tree().rss.0, rss_before.0, 1.0));
@@ -123,12 +123,12 @@ os.kill(child, 9)
         "copies are memory: {}",
         Bytes(growth)
     );
-    patient.go();
+    python.resume();
 }
 
 #[test]
 fn workers_that_end_leave_behind_what_they_shared() {
-    let mut patient = Patient::start(
+    let mut python = PythonChild::start(
         r#"
 shared = touched(120)
 workers = []
@@ -143,20 +143,20 @@ for pid in workers: os.kill(pid, 9); os.waitpid(pid, 0)
 say("alone"); wait()
 "#,
     );
-    patient.hear();
+    python.read_line();
     let clock = HandClock::new();
-    let mut sampler = sampler_of(patient.pid(), &clock);
+    let mut sampler = sampler_of(python.pid(), &clock);
     let together = settled(&mut sampler, &clock);
     assert!(
         together.processes[0].memory().0 < 60 * MIB,
         "it is shared by four"
     );
-    patient.go();
-    patient.hear();
+    python.resume();
+    python.read_line();
     clock.pass(1.0);
     // In the very next sample, before anything is read again.
     let alone = sampler.tick().unwrap().sample;
-    let truth = independent_sum([patient.pid()]);
+    let truth = independent_sum([python.pid()]);
     assert_eq!(alone.processes.len(), 1);
     assert!(
         within(alone.tree().total.0, truth, 3.0),
@@ -168,7 +168,7 @@ say("alone"); wait()
 
 #[test]
 fn nobody_is_read_while_workers_make_room_for_new_ones() {
-    let mut patient = Patient::start(
+    let mut python = PythonChild::start(
         r#"
 shared = touched(120)
 def forked():
@@ -186,13 +186,13 @@ new = forked()
 say("new"); wait()
 "#,
     );
-    patient.hear();
+    python.read_line();
     let clock = HandClock::new();
-    let mut sampler = sampler_of(patient.pid(), &clock);
+    let mut sampler = sampler_of(python.pid(), &clock);
     let before = settled(&mut sampler, &clock);
     let read_at = |sample: &Sample| sample.processes[0].pss.unwrap().at;
-    patient.go();
-    patient.hear();
+    python.resume();
+    python.read_line();
     for _ in 0..3 {
         clock.pass(0.1);
         sampler.tick().unwrap();
@@ -202,8 +202,8 @@ say("new"); wait()
     clock.pass(0.1);
     let between = sampler.tick().unwrap().sample;
     assert_eq!(read_at(&between), read_at(&before));
-    patient.go();
-    patient.hear();
+    python.resume();
+    python.read_line();
     let after = settled(&mut sampler, &clock);
     assert!(read_at(&after).0 > read_at(&before).0);
     let truth = independent_sum(sampler.infos().map(|info| info.key.pid));
@@ -217,7 +217,7 @@ say("new"); wait()
 
 #[test]
 fn shared_memory_and_descriptors_are_counted() {
-    let mut patient = Patient::start(
+    let mut python = PythonChild::start(
         r#"
 wait()
 fd = os.memfd_create("batch")
@@ -229,14 +229,14 @@ say("mapped"); wait()
     );
     let clock = HandClock::new();
     // Interpreter start-up is over when it waits; the first look is a handshake away.
-    patient.go();
-    patient.hear();
-    let mut sampler = sampler_of(patient.pid(), &clock);
+    python.resume();
+    python.read_line();
+    let mut sampler = sampler_of(python.pid(), &clock);
     let sample = settled(&mut sampler, &clock);
     let reading = &sample.processes[0];
     assert!(within(reading.shmem.0, 30 * MIB, 1.0), "{}", reading.shmem);
     assert!(within(reading.pss.unwrap().shmem.0, 30 * MIB, 1.0));
-    let fds = std::fs::read_dir(format!("/proc/{}/fd", patient.pid()))
+    let fds = std::fs::read_dir(format!("/proc/{}/fd", python.pid()))
         .unwrap()
         .count();
     assert_eq!(reading.fds, Some(u32::try_from(fds).unwrap()));
@@ -266,14 +266,14 @@ const LONG_FORM: [&str; 6] = ["stat", "statm", "status", "cmdline", "comm", "sma
 
 #[test]
 fn a_kernel_without_smaps_rollup_is_read_by_the_long_form() {
-    let mut patient = Patient::start("kept = touched(40); say('ready'); wait()");
-    patient.hear();
-    let (_directory, root) = saved_copy(patient.pid(), &LONG_FORM);
+    let mut python = PythonChild::start("kept = touched(40); say('ready'); wait()");
+    python.read_line();
+    let (_directory, root) = saved_copy(python.pid(), &LONG_FORM);
     let clock = HandClock::new();
-    let key = key_of(&root, patient.pid()).unwrap();
+    let key = key_of(&root, python.pid()).unwrap();
     let mut sampler = sampler_on(root, Scope::Descendants(vec![key]), &clock);
     let total = settled(&mut sampler, &clock).tree().total;
-    let truth = independent_sum([patient.pid()]);
+    let truth = independent_sum([python.pid()]);
     assert!(
         within(total.0, truth, 2.0),
         "{total} against {}",
@@ -283,32 +283,32 @@ fn a_kernel_without_smaps_rollup_is_read_by_the_long_form() {
 
 #[test]
 fn memory_detail_that_may_not_be_read_is_a_gap_and_an_estimate() {
-    let mut patient = Patient::start("kept = touched(40); say('ready'); wait()");
-    patient.hear();
-    let (directory, root) = saved_copy(patient.pid(), &LONG_FORM);
+    let mut python = PythonChild::start("kept = touched(40); say('ready'); wait()");
+    python.read_line();
+    let (directory, root) = saved_copy(python.pid(), &LONG_FORM);
     // Root may read anything, except what is no file.
     let rollup = directory
         .path()
-        .join(patient.pid().to_string())
+        .join(python.pid().to_string())
         .join("smaps_rollup");
     std::fs::create_dir(&rollup).unwrap();
     std::fs::set_permissions(&rollup, std::fs::Permissions::from_mode(0o000)).unwrap();
     std::fs::remove_file(
         directory
             .path()
-            .join(patient.pid().to_string())
+            .join(python.pid().to_string())
             .join("smaps"),
     )
     .unwrap();
     std::fs::create_dir(
         directory
             .path()
-            .join(patient.pid().to_string())
+            .join(python.pid().to_string())
             .join("smaps"),
     )
     .unwrap();
     let clock = HandClock::new();
-    let key = key_of(&root, patient.pid()).unwrap();
+    let key = key_of(&root, python.pid()).unwrap();
     let mut sampler = sampler_on(root, Scope::Descendants(vec![key]), &clock);
     let mut gaps = Vec::new();
     let mut last = None;
@@ -324,7 +324,7 @@ fn memory_detail_that_may_not_be_read_is_a_gap_and_an_estimate() {
     }
     let tree = last.unwrap().tree();
     assert_eq!(gaps.len(), 1, "{gaps:?}");
-    assert!(gaps[0].text.contains(&patient.pid().to_string()));
+    assert!(gaps[0].text.contains(&python.pid().to_string()));
     assert_eq!(tree.unread, 1);
     assert!(
         tree.total.0 > 40 * MIB,
@@ -335,10 +335,10 @@ fn memory_detail_that_may_not_be_read_is_a_gap_and_an_estimate() {
 
 #[test]
 fn time_never_steps_back_and_a_suspend_is_told() {
-    let mut patient = Patient::start("say('ready'); wait()");
-    patient.hear();
+    let mut python = PythonChild::start("say('ready'); wait()");
+    python.read_line();
     let clock = HandClock::new();
-    let mut sampler = sampler_of(patient.pid(), &clock);
+    let mut sampler = sampler_of(python.pid(), &clock);
     let clock_gaps = |events: &[Event]| -> Vec<String> {
         events
             .iter()

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::patient::{HandClock, Patient, sampler_of};
+use crate::python_child::{HandClock, PythonChild, sampler_of};
 use leveloff_model::process::{Pid, ProcessInfo};
 use leveloff_model::sample::{Event, Tick};
-use leveloff_sampler::handle::{ProcessHandle, Reading, SCRATCH_SIZE};
 use leveloff_sampler::proc_root::ProcRoot;
+use leveloff_sampler::processes::handle::{ProcessHandle, Reading, SCRATCH_SIZE};
 
 fn appeared(tick: &Tick) -> Vec<&ProcessInfo> {
     tick.events
@@ -28,7 +28,7 @@ fn number(word: &str) -> i32 {
 
 #[test]
 fn children_that_come_are_found_and_those_that_go_are_told() {
-    let mut patient = Patient::start(
+    let mut python = PythonChild::start(
         r#"
 say("alone"); wait()
 child = os.fork()
@@ -39,20 +39,20 @@ say("done"); wait()
 "#,
     );
     let clock = HandClock::new();
-    assert_eq!(patient.hear(), "alone");
-    let mut sampler = sampler_of(patient.pid(), &clock);
+    assert_eq!(python.read_line(), "alone");
+    let mut sampler = sampler_of(python.pid(), &clock);
     assert_eq!(
         pids(appeared(&sampler.tick().unwrap())),
-        BTreeSet::from([patient.pid().0])
+        BTreeSet::from([python.pid().0])
     );
-    patient.go();
-    let child = number(&patient.hear());
+    python.resume();
+    let child = number(&python.read_line());
     clock.pass(1.0);
     let tick = sampler.tick().unwrap();
     assert_eq!(pids(appeared(&tick)), BTreeSet::from([child]));
     assert_eq!(tick.sample.processes.len(), 2);
-    patient.go();
-    patient.hear();
+    python.resume();
+    python.read_line();
     clock.pass(1.0);
     let tick = sampler.tick().unwrap();
     assert!(
@@ -65,7 +65,7 @@ say("done"); wait()
 
 #[test]
 fn a_member_whose_parent_dies_stays_a_member() {
-    let mut patient = Patient::start(
+    let mut python = PythonChild::start(
         r#"
 reader, writer = os.pipe()
 middle = os.fork()
@@ -81,12 +81,12 @@ say("orphaned"); wait()
 os.kill(int(inner), 9)
 "#,
     );
-    let inner = number(&patient.hear());
+    let inner = number(&python.read_line());
     let clock = HandClock::new();
-    let mut sampler = sampler_of(patient.pid(), &clock);
+    let mut sampler = sampler_of(python.pid(), &clock);
     assert_eq!(sampler.tick().unwrap().sample.processes.len(), 3);
-    patient.go();
-    patient.hear();
+    python.resume();
+    python.read_line();
     for _ in 0..10 {
         clock.pass(1.0);
         sampler.tick().unwrap();
@@ -95,8 +95,8 @@ os.kill(int(inner), 9)
         .infos()
         .find(|info| info.key.pid == Pid(inner))
         .expect("still watched");
-    assert_ne!(orphan.parent, patient.pid());
-    patient.go();
+    assert_ne!(orphan.parent, python.pid());
+    python.resume();
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn a_daemon_that_detached_between_two_ticks_is_found_by_its_stack() {
 
 /// A process whose parent is gone before anybody looks.
 fn finds_a_double_fork(root_begins: &str, orphan_does: &str) {
-    let mut patient = Patient::start(&format!(
+    let mut python = PythonChild::start(&format!(
         r#"
 {root_begins}
 say("alone"); wait()
@@ -129,21 +129,21 @@ say(inner); wait()
 os.kill(int(inner), 9)
 "#
     ));
-    patient.hear();
+    python.read_line();
     let clock = HandClock::new();
-    let mut sampler = sampler_of(patient.pid(), &clock);
+    let mut sampler = sampler_of(python.pid(), &clock);
     sampler.tick().unwrap();
-    patient.go();
-    let inner = number(&patient.hear());
+    python.resume();
+    let inner = number(&python.read_line());
     clock.pass(1.0);
     let tick = sampler.tick().unwrap();
     assert_eq!(pids(appeared(&tick)), BTreeSet::from([inner]));
-    patient.go();
+    python.resume();
 }
 
 #[test]
 fn a_rank_in_its_own_session_belongs_to_its_launcher() {
-    let mut patient = Patient::start(
+    let mut python = PythonChild::start(
         r#"
 reader, writer = os.pipe()
 rank = os.fork()
@@ -157,16 +157,16 @@ os.read(reader, 1)
 say(rank); wait()
 "#,
     );
-    patient.hear();
+    python.read_line();
     let clock = HandClock::new();
-    let mut sampler = sampler_of(patient.pid(), &clock);
+    let mut sampler = sampler_of(python.pid(), &clock);
     assert_eq!(sampler.tick().unwrap().sample.processes.len(), 3);
 }
 
 #[test]
 fn a_stranger_in_the_same_group_is_not_taken_for_an_orphan() {
     // Two jobs of one script, in one group, both children of the script.
-    let mut script = Patient::start(
+    let mut script = PythonChild::start(
         r#"
 reader, writer = os.pipe()
 def job():
@@ -180,12 +180,12 @@ say(ours); wait()
 say(job()); wait()
 "#,
     );
-    let ours = Pid(number(&script.hear()));
+    let ours = Pid(number(&script.read_line()));
     let clock = HandClock::new();
     let mut sampler = sampler_of(ours, &clock);
     sampler.tick().unwrap();
-    script.go();
-    script.hear();
+    script.resume();
+    script.read_line();
     clock.pass(1.0);
     let tick = sampler.tick().unwrap();
     assert_eq!(tick.sample.processes.len(), 1, "{:?}", tick.events);
@@ -193,7 +193,7 @@ say(job()); wait()
 
 #[test]
 fn two_thousand_short_lived_children_do_no_harm() {
-    let mut patient = Patient::start(
+    let mut python = PythonChild::start(
         r#"
 say("alone"); wait()
 for _ in range(2000):
@@ -203,11 +203,11 @@ for _ in range(2000):
 say("done"); wait()
 "#,
     );
-    patient.hear();
+    python.read_line();
     let clock = HandClock::new();
-    let mut sampler = sampler_of(patient.pid(), &clock);
+    let mut sampler = sampler_of(python.pid(), &clock);
     sampler.tick().unwrap();
-    patient.go();
+    python.resume();
     let (mut joined, mut left) = (0, 0);
     let mut take = |tick: &Tick| {
         for event in &tick.events {
@@ -220,7 +220,7 @@ say("done"); wait()
         tick.sample.processes.len()
     };
     std::thread::scope(|scope| {
-        let done = scope.spawn(|| patient.hear());
+        let done = scope.spawn(|| python.read_line());
         while !done.is_finished() {
             clock.pass(0.01);
             take(&sampler.tick().unwrap());
@@ -236,7 +236,7 @@ say("done"); wait()
 
 #[test]
 fn names_and_command_lines_may_hold_any_bytes() {
-    let mut patient = Patient::start(
+    let mut python = PythonChild::start(
         r#"
 inner = b"""
 import ctypes, os, sys
@@ -250,11 +250,11 @@ if child == 0:
 say(child); wait()
 "#,
     );
-    let mut words = BTreeSet::from([patient.hear(), patient.hear()]);
+    let mut words = BTreeSet::from([python.read_line(), python.read_line()]);
     assert!(words.remove("named"));
     let child = number(words.first().unwrap());
     let clock = HandClock::new();
-    let mut sampler = sampler_of(patient.pid(), &clock);
+    let mut sampler = sampler_of(python.pid(), &clock);
     sampler.tick().unwrap();
     let info = sampler
         .infos()
@@ -262,12 +262,12 @@ say(child); wait()
         .unwrap();
     assert_eq!(info.comm, "a) S (\\n\\xff b");
     assert_eq!(info.command[0], "tr\\xffin\\n");
-    assert_eq!(info.parent, patient.pid());
+    assert_eq!(info.parent, python.pid());
 }
 
 #[test]
 fn zombies_and_stopped_processes_are_told_apart() {
-    let mut patient = Patient::start(
+    let mut python = PythonChild::start(
         r#"
 zombie = os.fork()
 if zombie == 0: os._exit(0)
@@ -281,9 +281,9 @@ os.kill(stopped, 9)
 say("ended")
 "#,
     );
-    patient.hear();
+    python.read_line();
     let clock = HandClock::new();
-    let mut sampler = sampler_of(patient.pid(), &clock);
+    let mut sampler = sampler_of(python.pid(), &clock);
     let tick = sampler.tick().unwrap();
     let states: String = tick
         .sample
@@ -299,32 +299,32 @@ say("ended")
         2,
         "a zombie has nothing to be read"
     );
-    patient.go();
+    python.resume();
     // A stopped one that is left behind ends by itself never.
-    assert_eq!(patient.hear(), "ended");
+    assert_eq!(python.read_line(), "ended");
 }
 
 #[test]
 fn descriptors_of_a_dead_process_never_speak_for_its_successor() {
-    let mut patient = Patient::start("say('here'); wait()");
-    patient.hear();
+    let mut python = PythonChild::start("say('here'); wait()");
+    python.read_line();
     let root = ProcRoot::live();
     let mut scratch = [0; SCRATCH_SIZE];
-    let handle = ProcessHandle::open(&root, patient.pid(), &mut scratch).unwrap();
+    let handle = ProcessHandle::open(&root, python.pid(), &mut scratch).unwrap();
     assert!(matches!(
         handle.statm(&mut scratch, 4096),
         Reading::Value(_)
     ));
-    patient.end();
+    python.end();
     assert_eq!(handle.statm(&mut scratch, 4096), Reading::Gone);
     // Ask the kernel to give the number out again.
-    let before = (patient.pid().0 - 1).to_string();
+    let before = (python.pid().0 - 1).to_string();
     if std::fs::write("/proc/sys/kernel/ns_last_pid", before).is_err() {
         leveloff_testkit::cannot_run_here("reusing a pid needs root and checkpoint support");
         return;
     }
-    let successor = Patient::start("say('me'); wait()");
-    if successor.pid() != patient.pid() {
+    let successor = PythonChild::start("say('me'); wait()");
+    if successor.pid() != python.pid() {
         leveloff_testkit::cannot_run_here("another process took the number");
         return;
     }
@@ -335,13 +335,13 @@ fn descriptors_of_a_dead_process_never_speak_for_its_successor() {
 
 #[test]
 fn the_watch_is_over_when_the_root_is_gone() {
-    let mut patient = Patient::start("say('here'); wait()");
-    patient.hear();
+    let mut python = PythonChild::start("say('here'); wait()");
+    python.read_line();
     let clock = HandClock::new();
-    let mut sampler = sampler_of(patient.pid(), &clock);
+    let mut sampler = sampler_of(python.pid(), &clock);
     sampler.tick().unwrap();
     assert!(!sampler.is_over());
-    patient.end();
+    python.end();
     clock.pass(1.0);
     sampler.tick().unwrap();
     assert!(sampler.is_over());

@@ -1,4 +1,4 @@
-//! What is known of a run that was stopped or killed, collected in one directory.
+//! A directory with everything known of a run that was stopped or killed.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
@@ -8,41 +8,40 @@ use std::thread::JoinHandle;
 
 use anyhow::{Context, Result, bail};
 use leveloff_model::process::ProcessKey;
-use leveloff_sampler::proc_root::ProcRoot;
-use leveloff_sampler::tree::key_of;
+use leveloff_sampler::proc_root::{ProcRoot, key_of};
 use serde_json::Value;
 
-/// A directory for what is known afterwards.
+/// The bundle's directory.
 #[derive(Debug)]
 pub struct Bundle {
     directory: PathBuf,
-    /// Reads processes while they live; walking large page tables takes a while.
+    /// Reads the processes while they live. Walking large page tables takes time.
     capture: Option<JoinHandle<()>>,
 }
 
 /// The name and content of a file that the caller makes, or why it could not be made.
 pub type BundleFile = (&'static str, Result<Vec<u8>>);
 
-/// What goes into it in the end.
+/// The content of a bundle.
 #[derive(Debug)]
 pub struct Contents<'a> {
-    /// What was said to the user.
+    /// The messages to the user.
     pub message: &'a [String],
     /// The same for programs.
     pub facts: Value,
-    /// The recording, complete by now.
+    /// The recording, which is complete.
     pub recording: Option<&'a Path>,
     /// Reports on the recording.
     pub reports: Vec<BundleFile>,
-    /// What the kernel said of memory, or why that cannot be read.
+    /// The lines of the kernel log about OOM kills, or why it cannot be read.
     pub kernel: Result<Vec<String>, String>,
 }
 
-/// Processes that are described: trainers and launchers, and not hundreds of workers.
+/// The most processes that are captured: trainers and launchers, but not hundreds of workers.
 pub const MOST_PROCESSES: usize = 8;
 
-/// Files of a process that say how it stood, in the order of reading.
-const DESCRIBING: [&str; 6] = [
+/// The files of `/proc/PID` that are captured, in this order.
+const CAPTURED: [&str; 6] = [
     "status",
     "limits",
     "cgroup",
@@ -52,8 +51,8 @@ const DESCRIBING: [&str; 6] = [
 ];
 
 impl Bundle {
-    /// Makes the directory, before anything is started: a place that cannot be written to is said then. What
-    /// is there already is left alone, and must be empty.
+    /// Makes the directory, before the run is started: a directory that cannot be written to is an error at once. An
+    /// existing directory must be empty.
     pub fn prepare(directory: &Path) -> Result<Bundle> {
         let shown = directory.display();
         match DirBuilder::new().mode(0o700).create(directory) {
@@ -83,43 +82,43 @@ impl Bundle {
         })
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// Begins to write down how these processes stand, while they still do.
+    /// Begins to capture these processes, on a thread of its own.
     pub fn capture(&mut self, processes: Vec<ProcessKey>) {
         let directory = self.directory.clone();
         let capture = std::thread::Builder::new()
             .name("bundle".to_owned())
             .spawn(move || {
                 for key in processes {
-                    // One that is gone has no mappings; the recording has what was known of it.
+                    // A process that has exited has no mappings; the recording has its memory.
                     let _ = capture_one(&directory, key);
                 }
             });
         self.capture = capture.ok();
     }
 
-    /// Whether that is still under way.
+    /// Whether the capture is still running.
     pub fn is_capturing(&self) -> bool {
         self.capture
             .as_ref()
             .is_some_and(|capture| !capture.is_finished())
     }
 
-    /// Writes everything else. What cannot be written is said; the rest is.
+    /// Writes all other files. Returns the files that could not be written, with the reasons.
     pub fn complete(mut self, contents: Contents<'_>) -> Vec<String> {
         if let Some(capture) = self.capture.take() {
-            // It has nothing to tell that its files do not.
+            // The files that it wrote are its result, also if it panicked.
             let _ = capture.join();
         }
-        let mut trouble = Vec::new();
+        let mut failures = Vec::new();
         let mut put = |name: &str, bytes: Result<Vec<u8>>| {
             let put = bytes.and_then(|bytes| Ok(self.create(name)?.write_all(&bytes)?));
             if let Err(error) = put {
-                trouble.push(format!("{name}: {error:#}"));
+                failures.push(format!("{name}: {error:#}"));
             }
         };
         put("message.txt", Ok(lines(contents.message)));
@@ -130,10 +129,8 @@ impl Bundle {
         put(
             "kernel.txt",
             Ok(match &contents.kernel {
-                Ok(said) if said.is_empty() => {
-                    b"the kernel log says nothing of memory that ran out\n".to_vec()
-                }
-                Ok(said) => lines(said),
+                Ok(log) if log.is_empty() => b"the kernel log has no OOM kill\n".to_vec(),
+                Ok(log) => lines(log),
                 Err(why) => format!("the kernel log cannot be read: {why}\n").into_bytes(),
             }),
         );
@@ -146,7 +143,7 @@ impl Bundle {
         for (name, bytes) in contents.reports {
             put(name, bytes);
         }
-        trouble
+        failures
     }
 
     fn create(&self, name: &str) -> io::Result<File> {
@@ -155,13 +152,13 @@ impl Bundle {
 }
 
 impl Drop for Bundle {
-    /// What was made for nothing goes; if there is anything in it, it stays.
+    /// Removes the directory if it is empty.
     fn drop(&mut self) {
         let _ = std::fs::remove_dir(&self.directory);
     }
 }
 
-/// A file that is ours: what lies there already, perhaps as a link, is not written through.
+/// Creates a new file. An existing one, perhaps a symbolic link, is not written through.
 fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new()
         .write(true)
@@ -174,17 +171,17 @@ fn capture_one(directory: &Path, key: ProcessKey) -> io::Result<()> {
     let proc_root = ProcRoot::live();
     let process = proc_root.process(key.pid);
     let mut file = create(&directory.join(format!("process-{}.txt", key.pid)))?;
-    for name in DESCRIBING {
-        let said = std::fs::read(process.join(name));
+    for name in CAPTURED {
+        let content = std::fs::read(process.join(name));
         writeln!(file, "== {name}")?;
-        match said {
+        match content {
             Ok(text) => file.write_all(&text)?,
             Err(error) => writeln!(file, "cannot be read: {error}")?,
         }
         writeln!(file)?;
     }
     let mut mappings = File::open(process.join("smaps"))?;
-    // Opened, it can only be this process's; before, the number may have become another's.
+    // Once `smaps` is open it cannot change its process; before, the pid may have been reused.
     if key_of(&proc_root, key.pid)? != key {
         return Ok(());
     }
@@ -206,20 +203,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_holds_what_was_said_and_how_a_process_stood() {
+    fn it_holds_the_messages_and_the_state_of_a_process() {
         let place = tempfile::tempdir().unwrap();
         let directory = place.path().join("post-mortem");
         let mut bundle = Bundle::prepare(&directory).unwrap();
         let own = Pid(i32::try_from(std::process::id()).unwrap());
         bundle.capture(vec![key_of(&ProcRoot::live(), own).unwrap()]);
-        let trouble = bundle.complete(Contents {
+        let failures = bundle.complete(Contents {
             message: &["stopped".to_owned()],
             facts: serde_json::json!({"limit_bytes": 1}),
             recording: None,
             reports: Vec::new(),
             kernel: Err("permission denied".to_owned()),
         });
-        assert_eq!(trouble, Vec::<String>::new());
+        assert_eq!(failures, Vec::<String>::new());
         let read = |name: &str| std::fs::read_to_string(directory.join(name)).unwrap();
         assert_eq!(read("message.txt"), "stopped\n");
         assert!(read("stop.json").contains("\"limit_bytes\": 1"));
@@ -229,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_already_is_left_alone() {
+    fn a_directory_that_is_not_empty_is_refused() {
         let place = tempfile::tempdir().unwrap();
         std::fs::write(place.path().join("x"), "").unwrap();
         let error = Bundle::prepare(place.path()).unwrap_err().to_string();
@@ -250,14 +247,14 @@ mod tests {
         std::fs::write(&victim, "mine").unwrap();
         let bundle = Bundle::prepare(&place.path().join("b")).unwrap();
         std::os::unix::fs::symlink(&victim, bundle.directory().join("message.txt")).unwrap();
-        let trouble = bundle.complete(Contents {
+        let failures = bundle.complete(Contents {
             message: &[],
             facts: Value::Null,
             recording: None,
             reports: Vec::new(),
             kernel: Ok(Vec::new()),
         });
-        assert!(trouble[0].starts_with("message.txt"), "{trouble:?}");
+        assert!(failures[0].starts_with("message.txt"), "{failures:?}");
         assert_eq!(std::fs::read_to_string(victim).unwrap(), "mine");
     }
 }

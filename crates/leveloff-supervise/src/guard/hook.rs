@@ -1,8 +1,8 @@
-//! Commands of the user's that are told when the guard warns or stops.
+//! A command of the user's that runs when the guard warns or stops.
 //!
-//! A hook must not hold the guard up: it runs beside it, in a group of its own, for a while at most. Between us and the
-//! hook stands a process that adopts whatever the hook leaves running: under `run`, orphans that come to us are taken
-//! for the run's.
+//! A hook must not delay the guard: it runs beside it, in a process group of its own, for a bounded time. An intermediate
+//! process adopts whatever the hook leaves running. Without it, such orphans would become children of `leveloff run`, which
+//! takes its orphans for processes of the run.
 
 use std::ffi::OsStr;
 use std::io::{self, Read};
@@ -15,63 +15,67 @@ use leveloff_model::process::{Pid, printable};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::process::{Signal, WaitOptions, kill_process_group};
 
-/// A hook that runs.
+/// A running hook.
 #[derive(Debug)]
 pub struct Hook {
     name: &'static str,
     child: Child,
-    /// Where it is said how it ended. Whoever reaps our children may have taken that already.
+    /// The intermediate process prints the hook's exit code here. The wait status is not reliable: `run` reaps all its
+    /// children.
     status: ChildStdout,
-    said: Vec<u8>,
+    exit_code: Vec<u8>,
     output: ChildStderr,
-    /// The end of what it printed.
+    /// The end of the hook's output.
     tail: Vec<u8>,
-    patience: Duration,
-    until: Instant,
+    timeout: Duration,
+    deadline: Instant,
 }
 
 /// How a hook ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum HookEnd {
-    /// Well.
-    Well,
-    /// Not well, in words.
-    Badly(String),
+pub enum HookResult {
+    /// With exit code 0.
+    Success,
+    /// In another way; the text completes "the --on-stop command …".
+    Failure(String),
 }
 
-/// What a hook is told, as variables of its environment.
-pub type Facts = Vec<(&'static str, String)>;
+/// The environment variables that a hook gets.
+pub type HookVariables = Vec<(&'static str, String)>;
 
-/// How long a hook may take. A message to a chat takes a second, and a stop should not hang on one.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+/// The time that a hook may take. A message to a chat takes a second, and a stop must not wait for a hook that hangs.
+pub const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// As much of a hook's last words as is passed on.
-const LAST_WORDS: usize = 200;
+/// The most of a hook's last line that is shown.
+const LAST_LINE: usize = 200;
 
-/// As much of its output as is kept, and as is read at a time.
+/// The most of its output that is kept, and that is read at a time.
 const TAIL: usize = 4096;
 
-/// The first argument of the process between us and a hook. Nobody types this.
+/// The most reads of one poll.
+const MOST_READS: usize = 16;
+
+/// The first argument of the intermediate process. Not for users.
 const HOOK_ARGUMENT: &str = "--adopt-what-this-leaves";
 
 impl Hook {
-    /// Starts `command` by the shell.
-    pub fn start(name: &'static str, command: &str, facts: &Facts) -> io::Result<Hook> {
-        let ourselves = std::env::current_exe()?;
-        let between = [HOOK_ARGUMENT.as_ref(), command.as_ref()];
-        Hook::start_by(ourselves.as_ref(), &between, PATIENCE, name, facts)
+    /// Starts `command` with the shell.
+    pub fn start(name: &'static str, command: &str, variables: &HookVariables) -> io::Result<Hook> {
+        let program = std::env::current_exe()?;
+        let arguments = [HOOK_ARGUMENT.as_ref(), command.as_ref()];
+        Hook::start_by(program.as_ref(), &arguments, TIMEOUT, name, variables)
     }
 
     fn start_by(
         program: &OsStr,
         arguments: &[&OsStr],
-        patience: Duration,
+        timeout: Duration,
         name: &'static str,
-        facts: &Facts,
+        variables: &HookVariables,
     ) -> io::Result<Hook> {
         let mut child = Command::new(program)
             .args(arguments)
-            .envs(facts.iter().map(|(name, value)| (name, value)))
+            .envs(variables.iter().map(|(name, value)| (name, value)))
             .process_group(0)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -79,21 +83,21 @@ impl Hook {
             .spawn()?;
         let status = child.stdout.take().expect("stdout is a pipe");
         let output = child.stderr.take().expect("stderr is a pipe");
-        never_wait(&status)?;
-        never_wait(&output)?;
+        set_nonblocking(&status)?;
+        set_nonblocking(&output)?;
         Ok(Hook {
             name,
             child,
             status,
-            said: Vec::new(),
+            exit_code: Vec::new(),
             output,
             tail: Vec::new(),
-            patience,
-            until: Instant::now() + patience,
+            timeout,
+            deadline: Instant::now() + timeout,
         })
     }
 
-    /// What it is called.
+    /// The flag that the hook was given with.
     pub fn name(&self) -> &'static str {
         self.name
     }
@@ -103,79 +107,76 @@ impl Hook {
         Pid(i32::try_from(self.child.id()).unwrap_or(0))
     }
 
-    /// How it ended, if it has. One that takes too long is ended.
-    pub fn end(&mut self, now: Instant) -> Option<HookEnd> {
-        self.listen();
-        let is_over = drain(&mut self.status, &mut self.said) || self.said.contains(&b'\n');
-        if !is_over && now < self.until {
+    /// How it ended, if it has. A hook past its deadline is killed.
+    pub fn poll(&mut self, now: Instant) -> Option<HookResult> {
+        self.read_output();
+        let is_over =
+            drain(&mut self.status, &mut self.exit_code) || self.exit_code.contains(&b'\n');
+        if !is_over && now < self.deadline {
             return None;
         }
         if !is_over {
-            // Its number cannot be another's: it was not reaped, or its group is gone with it.
+            // The group cannot be another's: its leader was not reaped, or the group is gone.
             if let Some(group) = rustix::process::Pid::from_raw(self.group().0) {
                 let _ = kill_process_group(group, Signal::KILL);
             }
         }
-        // Whoever reaps all our children may have been faster.
+        // `run` reaps all its children and may have been first.
         let _ = self.child.try_wait();
-        self.listen();
+        self.read_output();
         Some(match is_over {
-            true => self.how_it_ended(),
-            false => HookEnd::Badly(format!(
-                "took longer than {} s and was ended",
-                self.patience.as_secs()
+            true => self.result(),
+            false => HookResult::Failure(format!(
+                "took longer than {} s and was killed",
+                self.timeout.as_secs()
             )),
         })
     }
 
-    /// Takes what it printed, so that it does not wait for us, and keeps the end of it.
-    fn listen(&mut self) {
+    /// Reads the output, so that the hook never waits for us, and keeps the end of it.
+    fn read_output(&mut self) {
         drain(&mut self.output, &mut self.tail);
         let surplus = self.tail.len().saturating_sub(TAIL);
         self.tail.drain(..surplus);
     }
 
-    fn how_it_ended(&self) -> HookEnd {
-        let code = String::from_utf8_lossy(&self.said).trim().to_owned();
+    fn result(&self) -> HookResult {
+        let code = String::from_utf8_lossy(&self.exit_code).trim().to_owned();
         if code == "0" {
-            return HookEnd::Well;
+            return HookResult::Success;
         }
         let how = match code.as_str() {
-            "" => "was ended by a signal".to_owned(),
-            code => format!("ended with code {code}"),
+            "" => "was killed by a signal".to_owned(),
+            code => format!("exited with code {code}"),
         };
-        match self.last_words() {
-            words if words.is_empty() => HookEnd::Badly(how),
-            words => HookEnd::Badly(format!("{how}: {words}")),
+        match self.last_line() {
+            line if line.is_empty() => HookResult::Failure(how),
+            line => HookResult::Failure(format!("{how}: {line}")),
         }
     }
 
-    fn last_words(&self) -> String {
-        let lines = self.tail.trim_ascii_end().rsplit(|&b| b == b'\n');
-        let last = lines.into_iter().next().unwrap_or_default();
-        let text: Vec<u8> = last
-            .iter()
-            .copied()
-            .filter(|byte| !byte.is_ascii_control())
-            .collect();
-        printable(&text[..text.len().min(LAST_WORDS)])
+    fn last_line(&self) -> String {
+        let mut lines = self.tail.trim_ascii_end().rsplit(|&b| b == b'\n');
+        let mut line = lines.next().unwrap_or_default().to_vec();
+        line.retain(|byte| !byte.is_ascii_control());
+        line.truncate(LAST_LINE);
+        printable(&line)
     }
 }
 
-/// To be called early in `main`: if this process was started to stand between us and a hook, does its work and says
-/// with what code to exit.
+/// Call early in `main`: if this process is the intermediate process of a hook, does its work and returns its exit code.
 pub fn hook_entry() -> Option<ExitCode> {
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next()? != HOOK_ARGUMENT {
         return None;
     }
     let command = arguments.next()?;
-    // If that is refused, what it leaves goes where it would have gone.
+    // If this is refused, orphans go where they would go without it.
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     let status = Command::new("sh")
         .arg("-c")
         .arg(command)
-        // Its output is one; ours is how it ended.
+        // The hook's stdout and stderr both go to our stderr; our stdout is for its exit code.
         .stdout(Stdio::from(rustix::io::dup(rustix::stdio::stderr()).ok()?))
         .status();
     let code = status.ok().and_then(|status| status.code());
@@ -184,23 +185,22 @@ pub fn hook_entry() -> Option<ExitCode> {
         .write(true)
         .open("/dev/null")
         .ok()?;
-    // Nobody listens any more, and what is left running must not find that out by dying of it.
+    // The guard reads no more; our ends of its pipes are closed, so that it sees their end.
     let _ = rustix::stdio::dup2_stdout(&null);
     let _ = rustix::stdio::dup2_stderr(&null);
     while let Ok(Some(_)) = rustix::process::wait(WaitOptions::empty()) {}
     Some(ExitCode::SUCCESS)
 }
 
-fn never_wait(pipe: impl AsFd) -> io::Result<()> {
+fn set_nonblocking(pipe: impl AsFd) -> io::Result<()> {
     let flags = fcntl_getfl(&pipe)?;
     Ok(fcntl_setfl(&pipe, flags | OFlags::NONBLOCK)?)
 }
 
-/// Takes what is there now, a bounded amount; whether that was the end.
+/// Reads what is there now, a bounded amount; whether the pipe has ended.
 fn drain(pipe: &mut impl Read, into: &mut Vec<u8>) -> bool {
     let mut buffer = [0; TAIL];
-    // A flood must not hold the guard up: the rest waits for the next look.
-    for _ in 0..16 {
+    for _ in 0..MOST_READS {
         match pipe.read(&mut buffer) {
             Ok(0) => return true,
             Ok(count) => into.extend_from_slice(&buffer[..count]),
@@ -215,17 +215,17 @@ fn drain(pipe: &mut impl Read, into: &mut Vec<u8>) -> bool {
 mod tests {
     use super::*;
 
-    fn ends(patience: Duration, command: &str) -> HookEnd {
-        let facts = vec![("LEVELOFF_HOOK_EVENT", "stop".to_owned())];
-        // As the process between does it, which is another program in a test.
+    fn result(timeout: Duration, command: &str) -> HookResult {
+        let variables = vec![("LEVELOFF_HOOK_EVENT", "stop".to_owned())];
+        // As the intermediate process does; in a test, the current program is not leveloff.
         let script = "sh -c \"$1\" >&2; echo \"$?\"";
         let arguments = ["-c", script, "sh", command].map(OsStr::new);
         let mut hook =
-            Hook::start_by("sh".as_ref(), &arguments, patience, "--on-stop", &facts).unwrap();
+            Hook::start_by("sh".as_ref(), &arguments, timeout, "--on-stop", &variables).unwrap();
         let give_up = Instant::now() + Duration::from_secs(60);
         loop {
-            if let Some(end) = hook.end(Instant::now()) {
-                return end;
+            if let Some(result) = hook.poll(Instant::now()) {
+                return result;
             }
             assert!(Instant::now() < give_up);
             std::thread::sleep(Duration::from_millis(2));
@@ -233,28 +233,30 @@ mod tests {
     }
 
     #[test]
-    fn facts_are_in_its_environment() {
+    fn variables_are_in_its_environment() {
         let command = "test \"$LEVELOFF_HOOK_EVENT\" = stop && echo chatter";
-        assert_eq!(ends(PATIENCE, command), HookEnd::Well);
+        assert_eq!(result(TIMEOUT, command), HookResult::Success);
     }
 
     #[test]
-    fn a_failure_is_told_with_its_last_words() {
-        let HookEnd::Badly(how) = ends(PATIENCE, "echo first; echo no route to host >&2; exit 7")
+    fn a_failure_is_reported_with_the_last_line() {
+        let HookResult::Failure(how) =
+            result(TIMEOUT, "echo first; echo no route to host >&2; exit 7")
         else {
             panic!("it failed");
         };
-        assert_eq!(how, "ended with code 7: no route to host");
-        let HookEnd::Badly(how) = ends(PATIENCE, "nosuchcommand") else {
+        assert_eq!(how, "exited with code 7: no route to host");
+        let HookResult::Failure(how) = result(TIMEOUT, "nosuchcommand") else {
             panic!("it failed");
         };
-        assert!(how.starts_with("ended with code 127"), "{how}");
+        assert!(how.starts_with("exited with code 127"), "{how}");
     }
 
     #[test]
-    fn one_that_hangs_is_ended_with_all_that_it_started() {
+    fn a_hook_that_hangs_is_killed_with_its_children() {
         let begin = Instant::now();
-        let HookEnd::Badly(how) = ends(Duration::from_millis(200), "sleep 300 & sleep 300") else {
+        let HookResult::Failure(how) = result(Duration::from_millis(200), "sleep 300 & sleep 300")
+        else {
             panic!("it hung");
         };
         assert!(how.contains("took longer"), "{how}");
@@ -262,16 +264,17 @@ mod tests {
     }
 
     #[test]
-    fn one_that_prints_much_is_listened_to_and_not_kept() {
-        let HookEnd::Badly(how) = ends(PATIENCE, "yes | head -c 3000000; echo the end; exit 2")
+    fn only_the_end_of_a_long_output_is_kept() {
+        let HookResult::Failure(how) =
+            result(TIMEOUT, "yes | head -c 3000000; echo the end; exit 2")
         else {
             panic!("it failed");
         };
-        assert_eq!(how, "ended with code 2: the end");
+        assert_eq!(how, "exited with code 2: the end");
     }
 
     #[test]
-    fn what_it_leaves_running_does_not_keep_it_from_ending() {
-        assert_eq!(ends(PATIENCE, "sleep 2 & true"), HookEnd::Well);
+    fn a_background_process_does_not_delay_the_result() {
+        assert_eq!(result(TIMEOUT, "sleep 2 & true"), HookResult::Success);
     }
 }

@@ -1,19 +1,19 @@
-//! The user's commands that run beside a guard.
+//! The hooks that run now.
 
 use std::time::{Duration, Instant};
 
 use leveloff_sampler::sampler::Sampler;
 
-use super::hook::{Facts, Hook, HookEnd};
+use super::hook::{Hook, HookResult, HookVariables};
 use crate::notify::{Notify, Urgency};
 
-/// Between looks at a hook that is waited for.
-const LOOK_EVERY: Duration = Duration::from_millis(10);
+/// The time between two polls while waiting for hooks.
+const POLL_EVERY: Duration = Duration::from_millis(10);
 
-/// How long is waited without a word.
-const PATIENT_IN_SILENCE: Duration = Duration::from_secs(1);
+/// After this time, a message says what is being waited for.
+const QUIET_WAIT: Duration = Duration::from_secs(1);
 
-/// Those that run now.
+/// The hooks that run now.
 #[derive(Debug)]
 pub struct Hooks {
     notify: Notify,
@@ -21,7 +21,7 @@ pub struct Hooks {
 }
 
 impl Hooks {
-    /// None runs yet.
+    /// No hook runs yet.
     pub fn new(notify: Notify) -> Hooks {
         Hooks {
             notify,
@@ -29,54 +29,54 @@ impl Hooks {
         }
     }
 
-    /// Starts one, if there is a command for it. It is no part of the run that is watched.
-    pub fn run(
+    /// Starts a hook, and excludes its processes from the run.
+    pub fn start(
         &mut self,
         name: &'static str,
-        command: Option<&str>,
-        facts: &Facts,
+        command: &str,
+        variables: &HookVariables,
         sampler: &mut Sampler,
     ) {
-        let Some(command) = command else { return };
-        match Hook::start(name, command, facts) {
+        match Hook::start(name, command, variables) {
             Ok(hook) => {
-                sampler.leave_out_group(hook.group());
+                sampler.exclude_group(hook.group());
                 self.running.push(hook);
             }
-            Err(error) => (self.notify)(
-                &format!("cannot run the {name} command: {error}"),
-                Urgency::Normal,
-            ),
+            Err(error) => self.notice(&format!("cannot run the {name} command: {error}")),
         }
     }
 
-    /// Says how those ended that have.
+    /// Reports the hooks that failed, and forgets those that ended.
     pub fn poll(&mut self) {
-        let (now, notify) = (Instant::now(), self.notify);
-        self.running.retain_mut(|hook| match hook.end(now) {
-            None => true,
-            Some(HookEnd::Well) => false,
-            Some(HookEnd::Badly(how)) => {
-                let text = format!("the {} command {how}; the guard goes on", hook.name());
-                notify(&text, Urgency::Normal);
-                false
+        let now = Instant::now();
+        let mut running = std::mem::take(&mut self.running);
+        running.retain_mut(|hook| {
+            let result = hook.poll(now);
+            if let Some(HookResult::Failure(how)) = &result {
+                let name = hook.name();
+                self.notice(&format!("the {name} command {how}; the guard goes on"));
             }
+            result.is_none()
         });
+        self.running = running;
     }
 
-    /// Waits for those that still run, which is not for long, and says how they ended.
+    /// Waits for the hooks that still run; each has a timeout.
     pub fn wait(&mut self) {
         let begin = Instant::now();
-        let mut is_said = false;
+        let mut is_reported = false;
         self.poll();
         while !self.running.is_empty() {
-            if begin.elapsed() > PATIENT_IN_SILENCE && !std::mem::replace(&mut is_said, true) {
+            if begin.elapsed() > QUIET_WAIT && !std::mem::replace(&mut is_reported, true) {
                 let names: Vec<&str> = self.running.iter().map(Hook::name).collect();
-                let text = format!("waiting for the {} command", names.join(" and "));
-                (self.notify)(&text, Urgency::Normal);
+                self.notice(&format!("waiting for the {} command", names.join(" and ")));
             }
-            std::thread::sleep(LOOK_EVERY);
+            std::thread::sleep(POLL_EVERY);
             self.poll();
         }
+    }
+
+    fn notice(&self, text: &str) {
+        (self.notify)(text, Urgency::Normal);
     }
 }

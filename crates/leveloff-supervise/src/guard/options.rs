@@ -1,116 +1,111 @@
-//! What a guard was asked for, and whether that can be.
+//! The guard's options, and whether they make sense for a run.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
 use leveloff_model::units::{Bytes, Limit};
-use leveloff_sampler::sampler::Standing;
+use leveloff_sampler::sampler::MemoryUsage;
 use leveloff_sampler::signalling::StopSignal;
 
-use super::gauge::{self, Gauges, Measure, Stated};
+use super::limit_usage::{LimitUsage, LimitUsages, Measure, StatedLimits, nearest};
+use super::messages::seconds;
 
-/// What a guard was asked for.
+/// The guard's options.
 #[derive(Debug, Clone)]
 pub struct GuardOptions {
     /// The limits.
-    pub stated: Stated,
-    /// How much time there must be left.
+    pub stated: StatedLimits,
+    /// The time that must be left until the ceiling is met.
     pub stop_before: Option<Duration>,
     /// How long memory may be above the limit after a jump.
     pub dwell: Duration,
-    /// How long each stage may take.
+    /// How long each stage of a stop may take.
     pub grace: Duration,
-    /// What trainings stop on.
+    /// The signal that the training saves and stops on.
     pub signal: StopSignal,
-    /// What to run when the limit is near.
+    /// The command to run when the limit is near.
     pub on_warn: Option<String>,
-    /// What to run when the run is stopped.
+    /// The command to run when the run is stopped.
     pub on_stop: Option<String>,
-    /// Where to collect what is known afterwards.
+    /// The directory for a bundle.
     pub bundle: Option<PathBuf>,
 }
 
 impl GuardOptions {
-    /// Whether the limits can be kept where the run is, and are not passed already.
-    pub fn check(&self, standing: &Standing, is_contained: bool) -> Result<()> {
+    /// Whether the limits can be enforced for this run, and are not reached yet.
+    pub fn check(&self, memory: &MemoryUsage, is_contained: bool) -> Result<()> {
         if let Some(limit) = self.stated.limit {
-            check_limit(limit, standing, is_contained)?;
+            check_limit(limit, memory, is_contained)?;
         }
-        let gauges = Gauges::of(&self.stated, standing, is_contained);
-        if let Some(limit) = gauges.limit.filter(super::gauge::Gauge::is_over) {
-            let now = limit.used;
+        let usages = LimitUsages::of(&self.stated, memory, is_contained);
+        if let Some(limit) = usages.limit.filter(LimitUsage::is_over) {
             bail!(
-                "the limit of {} is already reached: {} is {now} now; state a higher one, or end the run \
+                "the limit of {} is already reached: {} is {} now; state a higher one, or end the run \
                  by hand with kill -TERM",
                 limit.limit,
-                limit.measure
+                limit.measure,
+                limit.used
             );
         }
         Ok(())
     }
 
-    /// The limits in words.
-    pub fn words(&self, standing: &Standing, is_contained: bool) -> String {
-        let gauges = Gauges::of(&self.stated, standing, is_contained);
-        let mut parts = Vec::new();
-        if let Some(limit) = gauges.limit {
-            let of = match limit.measure {
-                Measure::Tree => String::new(),
-                measure => format!(" of {measure}"),
-            };
-            let share = match self.stated.limit {
-                Some(Limit::Share(share)) => format!(" ({:.0} %)", share * 100.0),
-                _ => String::new(),
-            };
-            parts.push(format!("at {}{share}{of}, now {}", limit.limit, limit.used));
-        }
-        if let Some(before) = self.stop_before {
-            let ceiling = gauge::nearest(standing, is_contained).map(|gauge| gauge.limit);
-            let met = match (gauges.limit, ceiling) {
-                (Some(_), _) => "that is met".to_owned(),
-                (None, Some(ceiling)) => format!("it meets its ceiling of {ceiling}"),
-                (None, None) => "it meets a ceiling".to_owned(),
-            };
-            let before = leveloff_model::units::Seconds(before.as_secs_f64());
-            parts.push(format!("{before} before {met} at the judged rate"));
-        }
-        if let Some(limit) = self.stated.gpu {
-            let limit = match limit {
-                Limit::Size(size) => format!("at {size} of GPU memory"),
-                Limit::Share(share) => format!("when a GPU is {:.0} % full", share * 100.0),
-            };
-            let known = standing.gpu.is_some() || !standing.cards.is_empty();
-            let doubt = if known {
-                ""
-            } else {
-                " (no GPU memory can be read here now, so not yet)"
-            };
-            parts.push(format!("{limit}{doubt}"));
-        }
-        format!("guard: stops the run {}", parts.join(", or "))
+    /// What the guard is going to do, for the user.
+    pub fn describe(&self, memory: &MemoryUsage, is_contained: bool) -> String {
+        let limit = LimitUsages::of(&self.stated, memory, is_contained).limit;
+        let conditions = [
+            limit.map(|limit| self.describe_limit(&limit)),
+            self.stop_before.map(|before| {
+                let met = match (limit, nearest(memory, is_contained)) {
+                    (Some(_), _) => "that is met".to_owned(),
+                    (None, Some(ceiling)) => format!("it meets its ceiling of {}", ceiling.limit),
+                    (None, None) => "it meets a ceiling".to_owned(),
+                };
+                format!("{} before {met} at the judged rate", seconds(before))
+            }),
+            self.stated.gpu.map(|limit| describe_gpu(limit, memory)),
+        ];
+        let conditions: Vec<String> = conditions.into_iter().flatten().collect();
+        format!("guard: stops the run {}", conditions.join(", or "))
+    }
+
+    fn describe_limit(&self, limit: &LimitUsage) -> String {
+        let measure = match limit.measure {
+            Measure::Tree => String::new(),
+            measure => format!(" of {measure}"),
+        };
+        let share = match self.stated.limit {
+            Some(Limit::Share(share)) => format!(" ({:.0} %)", share * 100.0),
+            _ => String::new(),
+        };
+        format!("at {}{share}{measure}, now {}", limit.limit, limit.used)
     }
 }
 
-/// A limit that the kernel enforces first guards nothing.
-fn check_limit(limit: Limit, standing: &Standing, is_contained: bool) -> Result<()> {
-    let smallest = [
-        standing
-            .ceilings
-            .cgroup
-            .map(|it| (it.limit, "its control group's limit")),
-        standing
-            .ceilings
-            .host
-            .map(|it| (it.limit, "this machine's memory and swap")),
+fn describe_gpu(limit: Limit, memory: &MemoryUsage) -> String {
+    let limit = match limit {
+        Limit::Size(size) => format!("at {size} of GPU memory"),
+        Limit::Share(share) => format!("when a GPU is {:.0} % full", share * 100.0),
+    };
+    match memory.gpu.is_some() || !memory.cards.is_empty() {
+        true => limit,
+        false => format!("{limit} (no GPU memory can be read here now, so not yet)"),
+    }
+}
+
+/// Refuses a limit that the kernel enforces first.
+fn check_limit(limit: Limit, memory: &MemoryUsage, is_contained: bool) -> Result<()> {
+    let cgroup = memory.ceilings.cgroup;
+    let host = memory.ceilings.host;
+    let enforced = [
+        cgroup.map(|it| (it.limit, "its control group's limit")),
+        host.map(|it| (it.limit, "this machine's memory and swap")),
     ];
-    let smallest = smallest
-        .into_iter()
-        .flatten()
-        .min_by_key(|(amount, _)| *amount);
+    let smallest = enforced.into_iter().flatten().min_by_key(|it| it.0);
     match limit {
         Limit::Size(Bytes(0)) => {
-            bail!("a limit of nothing stops every run; write one such as 28GiB or 90%")
+            bail!("a limit of 0 stops every run; write one such as 28GiB or 90%")
         }
         Limit::Size(size) => {
             if let Some((amount, what)) = smallest.filter(|(amount, _)| size >= *amount) {
@@ -120,8 +115,8 @@ fn check_limit(limit: Limit, standing: &Standing, is_contained: bool) -> Result<
                 );
             }
         }
-        Limit::Share(_) if gauge::nearest(standing, is_contained).is_none() => bail!(
-            "a share needs a ceiling, and none is known here; state the limit as a size, such as 28GiB"
+        Limit::Share(_) if nearest(memory, is_contained).is_none() => bail!(
+            "a limit in percent needs a ceiling, and none is known here; state the limit as a size, such as 28GiB"
         ),
         Limit::Share(_) => {}
     }
@@ -131,33 +126,33 @@ fn check_limit(limit: Limit, standing: &Standing, is_contained: bool) -> Result<
 #[cfg(test)]
 mod tests {
     use leveloff_model::sample::{Ceiling, CeilingKind};
-    use leveloff_sampler::surroundings::Ceilings;
+    use leveloff_sampler::system::Ceilings;
 
     use super::*;
 
     const GIB: u64 = 1 << 30;
 
-    fn standing(tree: u64) -> Standing {
+    fn memory(tree: u64) -> MemoryUsage {
         let host = Ceiling {
             kind: CeilingKind::Host,
             limit: Bytes(32 * GIB),
             used: Bytes(14 * GIB),
         };
-        Standing {
+        MemoryUsage {
             tree: Bytes(tree * GIB),
             ceilings: Ceilings {
                 host: Some(host),
                 ..Ceilings::default()
             },
-            ..Standing::default()
+            ..MemoryUsage::default()
         }
     }
 
     fn options(limit: &str) -> GuardOptions {
         GuardOptions {
-            stated: Stated {
+            stated: StatedLimits {
                 limit: Some(limit.parse().unwrap()),
-                ..Stated::default()
+                ..StatedLimits::default()
             },
             stop_before: None,
             grace: Duration::from_secs(120),
@@ -169,29 +164,29 @@ mod tests {
         }
     }
 
-    /// What is said about this limit of a run that holds 10 GiB.
-    fn said(limit: &str) -> String {
-        let checked = options(limit).check(&standing(10), false);
+    /// The result of the check of this limit, for a run that holds 10 GiB.
+    fn check(limit: &str) -> String {
+        let checked = options(limit).check(&memory(10), false);
         checked.map_or_else(|error| error.to_string(), |()| "fine".to_owned())
     }
 
     #[test]
-    fn a_limit_that_cannot_be_kept_is_said_before_anything_happens() {
-        assert_eq!(said("28GiB"), "fine");
-        assert_eq!(said("90%"), "fine");
-        assert!(said("64GiB").contains("the kernel would kill the run first"));
-        assert!(said("32GiB").contains("this machine's memory"));
-        assert!(said("2GiB").contains("already reached"));
-        assert!(said("40%").contains("already reached"));
-        assert!(said("0B").contains("a limit of nothing"));
+    fn a_limit_that_cannot_be_enforced_is_refused() {
+        assert_eq!(check("28GiB"), "fine");
+        assert_eq!(check("90%"), "fine");
+        assert!(check("64GiB").contains("the kernel would kill the run first"));
+        assert!(check("32GiB").contains("this machine's memory"));
+        assert!(check("2GiB").contains("already reached"));
+        assert!(check("40%").contains("already reached"));
+        assert!(check("0B").contains("a limit of 0"));
     }
 
     #[test]
-    fn it_says_what_it_guards() {
-        let words = options("90%").words(&standing(10), false);
+    fn the_description_names_the_limit() {
+        let text = options("90%").describe(&memory(10), false);
         assert!(
-            words.contains("at 28.8 GiB (90 %) of memory of this machine"),
-            "{words}"
+            text.contains("at 28.8 GiB (90 %) of memory of this machine"),
+            "{text}"
         );
     }
 }

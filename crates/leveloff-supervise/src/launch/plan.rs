@@ -1,7 +1,7 @@
-//! What the relay has to do, as the front writes it down for it.
+//! The relay's instructions from the front.
 //!
-//! It travels in an anonymous file and not in the relay's arguments, so that the relay's command
-//! line holds nothing of the user's: `pkill -f train.py` must find the training, not the relay.
+//! They are in an anonymous file and not in the relay's arguments, so that nothing of the user's command is in the relay's
+//! command line: `pkill -f train.py` must find the training, not the relay.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -11,37 +11,36 @@ use std::os::fd::{OwnedFd, RawFd};
 use rustix::fs::MemfdFlags;
 use serde::{Deserialize, Serialize};
 
-use super::edge::InheritedSignals;
-use super::entrance::Entrance;
+use super::child_limit::ChildLimit;
+use super::sys::InheritedSignals;
 use super::wiring::Wiring;
 
-/// The first argument of a process that is to be the relay. Nobody types this.
+/// The first argument of the relay. Not for users.
 pub const RELAY_ARGUMENT: &str = "--hold-output-with-plan";
 
-/// The relay's name in `ps`, and its argument 0. Without "leveloff" in it, so that
-/// `killall leveloff` spares it.
+/// The relay's name in `ps`, and its argument 0. Without "leveloff" in it, so that `killall leveloff` does not find it.
 pub const RELAY_NAME: &str = "output-relay";
 
-/// Everything the relay needs to know. Descriptors are those that it inherits, by number.
+/// The instructions. Descriptors are inherited, and named by their numbers.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Plan {
-    /// What to start.
+    /// The command to start.
     pub command: Vec<OsString>,
-    /// What its streams are connected to.
+    /// The connections of its streams.
     pub wiring: Wiring,
-    /// Whether the command gets a session apart from the user's.
-    pub apart: bool,
-    /// Whether the command may have the foreground of its terminal from the start.
+    /// Whether the command gets a session of its own.
+    pub own_session: bool,
+    /// Whether the command starts in the foreground of its terminal.
     pub foreground: bool,
-    /// The signals it has to start with.
+    /// The signals that it has to start with.
     pub signals: InheritedSignals,
-    /// What it has to pass before it runs.
-    pub entrance: Option<Entrance<RawFd>>,
+    /// Its memory limit.
+    pub limit: Option<ChildLimit<RawFd>>,
     /// The socket to the front.
     pub link: RawFd,
     /// The master of the inner terminal.
     pub master: Option<RawFd>,
-    /// Where copies of what goes to stdout and stderr are put for the front.
+    /// The pipes for copies of stdout and stderr to the front.
     pub taps: [Option<RawFd>; 2],
 }
 
@@ -49,12 +48,12 @@ impl Plan {
     /// Every descriptor that the relay has to inherit.
     pub fn descriptors(&self) -> impl Iterator<Item = RawFd> {
         let taps = self.taps.into_iter().flatten();
-        let entrance = self.entrance.as_ref().and_then(Entrance::descriptor);
-        let others = self.master.into_iter().chain(entrance.copied());
+        let limit = self.limit.as_ref().and_then(ChildLimit::descriptor);
+        let others = self.master.into_iter().chain(limit.copied());
         [self.link].into_iter().chain(others).chain(taps)
     }
 
-    /// Writes it into an anonymous file, ready to be read from its start.
+    /// Writes it into an anonymous file, positioned at its start.
     pub fn write(&self) -> io::Result<OwnedFd> {
         let mut file = File::from(rustix::fs::memfd_create("plan", MemfdFlags::CLOEXEC)?);
         serde_json::to_writer(&mut file, self)?;
@@ -77,15 +76,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_plan_is_read_as_it_was_written_whatever_bytes_the_command_holds() {
+    fn a_plan_with_any_bytes_is_read_as_it_was_written() {
         let odd = OsString::from_vec(b"a\xff\n\"b".to_vec());
         let plan = Plan {
             command: vec!["python3".into(), odd.clone(), OsString::new()],
             wiring: Wiring::between(Stream::Other, Stream::Other, Stream::Other, false),
-            apart: false,
+            own_session: false,
             foreground: true,
             signals: InheritedSignals::of_this_process(),
-            entrance: Some(Entrance::Group(8)),
+            limit: Some(ChildLimit::Cgroup(8)),
             link: 5,
             master: Some(6),
             taps: [Some(7), None],
@@ -94,7 +93,7 @@ mod tests {
         let read = Plan::read(plan.write().unwrap()).unwrap();
         assert_eq!(read.command[1], odd);
         assert_eq!(read.signals, plan.signals);
-        assert_eq!(read.entrance, plan.entrance);
+        assert_eq!(read.limit, plan.limit);
         assert_eq!((read.master, read.taps), (plan.master, plan.taps));
     }
 }

@@ -1,41 +1,40 @@
-//! The relay: starts the command, holds its terminal and pipes, moves its output to the user, and
-//! outlives the front. It measures nothing, so there is little in it that can go wrong.
+//! The relay: starts the command, holds its terminal and pipes, moves its output to the user, and outlives the front. It measures
+//! nothing, so that little can go wrong in it.
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
-use rustix::process::{PidfdFlags, Signal, WaitStatus};
+use rustix::process::{PidfdFlags, Signal};
 
 use super::channel::{Channel, Sink};
-use super::edge;
+use super::command_process::{CommandProcess, Pipes};
 use super::message::{Incoming, Link, ToFront, ToRelay};
+use super::outcome::Outcome;
 use super::plan::{Plan, RELAY_NAME};
-use super::session::{Pipes, Session};
+use super::start::open_null;
+use super::sys;
 use super::terminal::{self, TerminalModes};
 use super::wiring::{Mode, Wire};
 
-/// How often a drained terminal is looked at again before the command's end is reported.
-const LOOK_AGAIN: Duration = Duration::from_millis(10);
+/// The time between two checks whether the output is drained after the command's end.
+const DRAIN_CHECK: Duration = Duration::from_millis(10);
 
-/// The command's end is reported at the latest after this, even when its own children go on
-/// writing or the user's reader is slow. The output itself is still passed on to its last byte.
+/// The command's end is reported at the latest after this time, even if its children go on writing or the user's reader is
+/// slow. The output is still passed on to its last byte.
 const REPORT_END_WITHIN: Duration = Duration::from_secs(1);
 
-/// Control and child events, and two streams with two ends each.
-const MOST_DESCRIPTORS: usize = 6;
-
-/// Does the relay's work, from the plan to the last byte.
+/// Runs the relay, from the plan to the last byte of output.
 pub fn run(plan: OwnedFd) -> io::Result<()> {
     rustix::thread::set_name(&std::ffi::CString::new(RELAY_NAME)?)?;
     let plan = Plan::read(plan)?;
-    let mut link = Link::from_descriptor(edge::adopt(plan.link)?);
+    let mut link = Link::from_descriptor(sys::adopt(plan.link)?);
     match Relay::start(&plan, &link) {
         Ok(Some(mut relay)) => {
-            link.send(ToFront::Started(
-                relay.session.child().as_raw_nonzero().get(),
-            ))?;
+            link.send(ToFront::Started(relay.command.pid().as_raw_nonzero().get()))?;
             relay.work(link)
         }
         Ok(None) => Ok(()),
@@ -44,7 +43,7 @@ pub fn run(plan: OwnedFd) -> io::Result<()> {
 }
 
 struct Relay {
-    session: Session,
+    command: CommandProcess,
     channels: [Option<Channel>; 2],
     child_events: OwnedFd,
     master: Option<OwnedFd>,
@@ -52,31 +51,29 @@ struct Relay {
     front: Option<OwnedFd>,
     child_is_stopped: bool,
     outer_before: Option<TerminalModes>,
-    ended: Option<(WaitStatus, Instant)>,
-    dropped_before: u64,
-    reported_drops: u64,
+    ended: Option<(Outcome, Instant)>,
 }
 
 impl Relay {
     fn start(plan: &Plan, link: &Link) -> io::Result<Option<Relay>> {
-        let master = plan.master.map(edge::adopt).transpose()?;
+        let master = plan.master.map(sys::adopt).transpose()?;
         let mut taps = [None, None];
         for (tap, number) in taps.iter_mut().zip(plan.taps) {
-            *tap = number.map(edge::adopt).transpose()?;
+            *tap = number.map(sys::adopt).transpose()?;
         }
-        // Before we leave the session: there, /dev/tty is still the user's.
+        // Before we leave the session, in which /dev/tty is the user's.
         let sinks = sinks(plan)?;
         let front = rustix::process::getppid()
             .and_then(|parent| rustix::process::pidfd_open(parent, PidfdFlags::empty()).ok());
-        let child_events = edge::child_events()?;
+        let child_events = sys::child_events()?;
         if link.is_abandoned() {
             return Ok(None);
         }
-        let (session, pipes) = Session::start(plan, master.as_ref())?;
+        let (command, pipes) = CommandProcess::start(plan, master.as_ref())?;
         let channels = channels(plan, pipes, master.as_ref(), sinks, taps)?;
-        let_go_of_everything_else()?;
+        release_everything_else()?;
         Ok(Some(Relay {
-            session,
+            command,
             channels,
             child_events,
             master,
@@ -85,23 +82,21 @@ impl Relay {
             child_is_stopped: false,
             outer_before: None,
             ended: None,
-            dropped_before: 0,
-            reported_drops: 0,
         }))
     }
 
-    /// Until the command has ended and nobody can write any more.
+    /// Runs until the command has ended and no process holds its output.
     fn work(&mut self, link: Link) -> io::Result<()> {
         let mut link = Some(link);
         let mut reported = false;
         loop {
-            self.see_child(&mut link);
-            if !reported && let Some((status, when)) = self.ended {
-                reported = self.report_end(status, when, &mut link);
+            self.check_command(&mut link);
+            if !reported && let Some((outcome, when)) = self.ended {
+                reported = self.report_end(outcome, when, &mut link);
             }
             if reported
                 && self.channels().all(Channel::is_finished)
-                && !self.may_have_to_tidy(&link)
+                && !self.may_have_to_clean_up(&link)
             {
                 return Ok(());
             }
@@ -112,14 +107,13 @@ impl Relay {
                 }
             }
             self.close_finished_pipes();
-            self.report_drops(&mut link);
-            self.hear_front(&mut link);
+            self.receive(&mut link);
         }
     }
 
-    /// A front that still holds the terminal may be killed before it gives it back, even after the
-    /// command's end. It closes its link when it has done so.
-    fn may_have_to_tidy(&self, link: &Option<Link>) -> bool {
+    /// A front that holds the terminal may be killed before it restores it, even after the command's end. It closes its link
+    /// after that.
+    fn may_have_to_clean_up(&self, link: &Option<Link>) -> bool {
         self.controls_terminal && link.is_some()
     }
 
@@ -127,80 +121,61 @@ impl Relay {
         self.channels.iter().flatten()
     }
 
-    /// Waits until something can be done; says what was found at each sink.
+    /// Polls until something can be done; returns the events at each sink.
     fn wait(&self, link: Option<&Link>, reported: bool) -> io::Result<[PollFlags; 2]> {
-        let mut waiting = [const { None }; MOST_DESCRIPTORS];
-        waiting[0] = link.map(|link| PollFd::new(link, PollFlags::IN));
-        waiting[1] = Some(PollFd::new(&self.child_events, PollFlags::IN));
-        for (i, channel) in self.channels.iter().enumerate() {
+        let mut fds = vec![PollFd::new(&self.child_events, PollFlags::IN)];
+        fds.extend(link.map(|link| PollFd::new(link, PollFlags::IN)));
+        let mut sinks = [None, None];
+        for (sink, channel) in sinks.iter_mut().zip(&self.channels) {
             if let Some(channel) = channel {
-                [waiting[2 + 2 * i], waiting[3 + 2 * i]] = channel.interests();
+                let [source, output] = channel.interests();
+                fds.extend(source);
+                *sink = output.is_some().then_some(fds.len());
+                fds.extend(output);
             }
         }
-        let mut slots = [0; MOST_DESCRIPTORS];
-        let mut count = 0;
-        let mut fds = [const { None }; MOST_DESCRIPTORS].map(|none: Option<PollFd<'_>>| {
-            none.unwrap_or_else(|| PollFd::new(&self.child_events, PollFlags::empty()))
-        });
-        for (slot, fd) in waiting.into_iter().enumerate() {
-            if let Some(fd) = fd {
-                fds[count] = fd;
-                slots[count] = slot;
-                count += 1;
-            }
-        }
-        let hurry = self.ended.is_some() && !reported;
-        let timeout = hurry.then(|| rustix::event::Timespec {
+        let is_draining = self.ended.is_some() && !reported;
+        let timeout = is_draining.then(|| rustix::event::Timespec {
             tv_sec: 0,
-            tv_nsec: LOOK_AGAIN.subsec_nanos().into(),
+            tv_nsec: DRAIN_CHECK.subsec_nanos().into(),
         });
-        match rustix::event::poll(&mut fds[..count], timeout.as_ref()) {
+        match rustix::event::poll(&mut fds, timeout.as_ref()) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(e) => return Err(e.into()),
         }
-        let mut sink_events = [PollFlags::empty(); 2];
-        for (fd, slot) in fds[..count].iter().zip(slots) {
-            match slot {
-                3 => sink_events[0] = fd.revents(),
-                5 => sink_events[1] = fd.revents(),
-                _ => {}
-            }
-        }
-        Ok(sink_events)
+        Ok(sinks.map(|sink| sink.map_or(PollFlags::empty(), |index: usize| fds[index].revents())))
     }
 
-    /// The user's reader has to see the end when the command closes its side.
+    /// Closes our side, so that the user's reader sees the end.
     fn close_finished_pipes(&mut self) {
         let is_done =
             |channel: &mut Channel| channel.is_finished() && channel.outer_terminal().is_none();
         for channel in &mut self.channels {
-            if let Some(done) = channel.take_if(is_done) {
-                self.dropped_before += done.dropped();
-            }
+            drop(channel.take_if(is_done));
         }
     }
 
-    fn see_child(&mut self, link: &mut Option<Link>) {
+    fn check_command(&mut self, link: &mut Option<Link>) {
         let mut ignored = [0; 1024];
         while rustix::io::read(&self.child_events, &mut ignored).is_ok_and(|count| count > 0) {}
-        while let Some(status) = self.session.next_change() {
+        while let Some(status) = self.command.next_change() {
             if let Some(signal) = status.stopping_signal() {
                 self.child_is_stopped = true;
-                tell(link, ToFront::Stopped(signal));
+                send(link, ToFront::Stopped(signal));
             } else if status.continued() {
                 self.wake_front();
             } else {
-                self.ended = Some((status, Instant::now()));
+                let status = ExitStatus::from_raw(status.as_raw());
+                self.ended = Some((Outcome::from(status), Instant::now()));
                 for channel in self.channels.iter_mut().flatten() {
-                    channel.look_again();
+                    channel.reset_drained();
                     channel.pump(PollFlags::empty());
                 }
             }
         }
     }
 
-    /// Somebody other than the front let the command go on: the front stopped with it, and no
-    /// shell will continue it.
+    /// The command was continued by another process than the front: the front stopped with it, and no shell continues it.
     fn wake_front(&mut self) {
         if let Some(front) = self.front.as_ref().filter(|_| self.child_is_stopped) {
             let _ = rustix::process::pidfd_send_signal(front, Signal::CONT);
@@ -208,68 +183,48 @@ impl Relay {
         self.child_is_stopped = false;
     }
 
-    fn report_end(&self, status: WaitStatus, when: Instant, link: &mut Option<Link>) -> bool {
+    fn report_end(&self, outcome: Outcome, when: Instant, link: &mut Option<Link>) -> bool {
         let now = Instant::now();
         let overdue = now.duration_since(when) >= REPORT_END_WITHIN;
         if !overdue && !self.channels().all(|channel| channel.is_drained(now)) {
             return false;
         }
-        let end = match status.terminating_signal() {
-            Some(signal) => ToFront::Killed(signal),
-            None => ToFront::Exited(status.exit_status().unwrap_or(0)),
-        };
         let leaving = self.channels().all(Channel::is_finished);
-        tell(link, ToFront::Dropped(self.dropped()))
-            && (!leaving || tell(link, ToFront::Leaving))
-            && tell(link, end)
+        (!leaving || send(link, ToFront::Leaving)) && send(link, ToFront::Ended(outcome))
     }
 
-    fn report_drops(&mut self, link: &mut Option<Link>) {
-        let dropped = self.dropped();
-        // Told only once the front reads again, so that a stopped front's socket never fills up.
-        let is_heard = !self.channels().any(Channel::tap_is_full);
-        if dropped != self.reported_drops && is_heard {
-            self.reported_drops = dropped;
-            tell(link, ToFront::Dropped(dropped));
-        }
-    }
-
-    fn dropped(&self) -> u64 {
-        self.dropped_before + self.channels().map(Channel::dropped).sum::<u64>()
-    }
-
-    fn hear_front(&mut self, link: &mut Option<Link>) {
+    fn receive(&mut self, link: &mut Option<Link>) {
         while let Some(open) = link {
             match open.receive() {
                 Incoming::Nothing => return,
-                Incoming::Message(message) => self.obey(message),
+                Incoming::Message(message) => self.handle(message),
                 Incoming::Gone => {
                     *link = None;
-                    self.go_on_alone();
+                    self.continue_alone();
                 }
             }
         }
     }
 
-    fn obey(&mut self, message: ToRelay) {
+    fn handle(&mut self, message: ToRelay) {
         match message {
             ToRelay::Continue => {
                 self.child_is_stopped = false;
-                self.session.signal_group(Signal::CONT.as_raw());
+                self.command.signal_group(Signal::CONT.as_raw());
             }
-            ToRelay::Foreground(yes) => self.session.set_foreground(yes),
+            ToRelay::Foreground(yes) => self.command.set_foreground(yes),
             ToRelay::Raw(before) => self.outer_before = Some(before),
             ToRelay::Cooked => self.outer_before = None,
-            ToRelay::SignalGroup(signal) => self.session.signal_group(signal),
-            ToRelay::Signal(signal) => self.session.signal(signal),
+            ToRelay::SignalGroup(signal) => self.command.signal_group(signal),
+            ToRelay::Signal(signal) => self.command.signal(signal),
         }
     }
 
-    /// The front is gone, perhaps killed: what it would have tidied up falls to us. A command that
-    /// was stopped goes on, because nobody is left who could continue it.
-    fn go_on_alone(&mut self) {
+    /// The front is gone, perhaps killed: restores the terminal in its place. A stopped command is continued, because no other
+    /// process would do it.
+    fn continue_alone(&mut self) {
         for channel in self.channels.iter_mut().flatten() {
-            channel.forget_tap();
+            channel.close_tap();
         }
         let outer = self.channels().find_map(Channel::outer_terminal);
         if let (Some(outer), Some(before)) = (outer, self.outer_before) {
@@ -279,14 +234,13 @@ impl Relay {
             let _ = terminal::translate_output(master, false);
         }
         if self.child_is_stopped {
-            self.session.signal_group(Signal::CONT.as_raw());
+            self.command.signal_group(Signal::CONT.as_raw());
         }
     }
 }
 
-/// Whether the message needs no second try: it was sent, or the front is gone for good, which may
-/// happen at any moment and is no reason to stop.
-fn tell(link: &mut Option<Link>, message: ToFront) -> bool {
+/// Whether the message needs no second try: it was sent, or the front is gone, which may happen at any moment.
+fn send(link: &mut Option<Link>, message: ToFront) -> bool {
     let result = link.as_mut().map_or(Ok(()), |link| link.send(message));
     !result.is_err_and(|e| e.kind() == io::ErrorKind::WouldBlock)
 }
@@ -319,16 +273,13 @@ fn channels(
     ])
 }
 
-/// Keeps nothing of the user's but what output is written to: a writer to the command's stdin has
-/// to notice when the command closes it, and a directory must not be kept busy by us.
-fn let_go_of_everything_else() -> io::Result<()> {
-    let null = std::fs::File::options()
-        .read(true)
-        .write(true)
-        .open("/dev/null")?;
+/// Keeps only the user's output streams: a writer to the command's stdin has to notice when the command closes it, and we must
+/// not keep a directory busy.
+fn release_everything_else() -> io::Result<()> {
+    let null = open_null()?;
     rustix::stdio::dup2_stdin(&null)?;
     rustix::stdio::dup2_stdout(&null)?;
     rustix::stdio::dup2_stderr(&null)?;
-    edge::close_inherited_extras()?;
+    sys::close_inherited_extras()?;
     std::env::set_current_dir("/")
 }

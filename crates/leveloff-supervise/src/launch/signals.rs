@@ -1,4 +1,4 @@
-//! The signals that the front receives, and which of them the command has to get from us.
+//! The signals that the front receives, with their senders.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -14,50 +14,50 @@ use signal_hook::iterator::backend::SignalDelivery;
 use signal_hook::iterator::exfiltrator::origin::WithOrigin;
 use signal_hook::low_level::siginfo::{Cause, Origin};
 
-use super::edge::InheritedSignals;
+use super::sys::InheritedSignals;
 
-/// Passed on to the command, unless the user ignores them.
-const PASSED_ON: [i32; 7] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGTSTP];
+/// Forwarded to the command, unless they were ignored at our start.
+const FORWARDED: [i32; 7] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGTSTP];
 
-/// Needed for our own work.
+/// For the front itself.
 const OURS: [i32; 3] = [SIGCHLD, SIGCONT, SIGWINCH];
 
-/// Generations that a signal's sender is traced back: far more than real trees have.
+/// The most generations that a signal's sender is traced back: far more than real trees have.
 const MOST_ANCESTORS: usize = 100;
 
-/// The front's signals, caught from now on.
+/// Catches the front's signals.
 #[derive(Debug)]
 pub struct Signals(SignalDelivery<UnixStream, WithOrigin>);
 
-/// One that arrived.
+/// A signal that arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Arrived {
+pub enum ReceivedSignal {
     /// A child of ours changed its state.
     ChildChanged,
     /// We were continued after a stop.
     Continued,
     /// The terminal's size changed.
     Resized,
-    /// One for the command, and who sent it.
+    /// A signal for the command.
     ForCommand(i32, Sender),
 }
 
-/// Who sent a signal.
+/// The sender of a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sender {
-    /// The terminal, to every process of the job in front of it.
+    /// The terminal, which sends to its whole foreground job.
     Terminal,
-    /// This process.
+    /// A process.
     Process(Pid),
 }
 
 impl Signals {
-    /// Starts catching.
+    /// Starts to catch.
     pub fn catch(inherited: InheritedSignals) -> io::Result<Signals> {
         let (reader, writer) = UnixStream::pair()?;
         reader.set_nonblocking(true)?;
         writer.set_nonblocking(true)?;
-        let wanted = PASSED_ON
+        let wanted = FORWARDED
             .into_iter()
             .filter(|&signal| !inherited.ignores(signal));
         let delivery =
@@ -65,8 +65,8 @@ impl Signals {
         Ok(Signals(delivery))
     }
 
-    /// Those that arrived since the last call.
-    pub fn arrived(&mut self) -> Vec<Arrived> {
+    /// The signals since the last call.
+    pub fn pending(&mut self) -> Vec<ReceivedSignal> {
         self.0.pending().map(|origin| classify(&origin)).collect()
     }
 }
@@ -93,18 +93,18 @@ pub fn descends_from(process: Pid, root: Pid) -> bool {
     false
 }
 
-/// A process's parent now.
+/// The parent of a process.
 pub fn parent(proc_root: &ProcRoot, process: Pid) -> Option<Pid> {
     let text = std::fs::read(proc_root.process(process).join("stat")).ok()?;
     stat::parse(&text).map(|stat| stat.parent)
 }
 
-fn classify(origin: &Origin) -> Arrived {
+fn classify(origin: &Origin) -> ReceivedSignal {
     match origin.signal {
-        SIGCHLD => Arrived::ChildChanged,
-        SIGCONT => Arrived::Continued,
-        SIGWINCH => Arrived::Resized,
-        signal => Arrived::ForCommand(signal, sender(origin)),
+        SIGCHLD => ReceivedSignal::ChildChanged,
+        SIGCONT => ReceivedSignal::Continued,
+        SIGWINCH => ReceivedSignal::Resized,
+        signal => ReceivedSignal::ForCommand(signal, sender(origin)),
     }
 }
 
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn descent_is_traced_through_proc() {
+    fn descent_is_read_from_proc() {
         let us = Pid(std::process::id().cast_signed());
         let mut child = std::process::Command::new("sleep")
             .arg("60")

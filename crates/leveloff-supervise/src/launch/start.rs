@@ -1,5 +1,5 @@
-//! The front's part of starting the command: looks at what it was given, prepares terminal, taps
-//! and socket, starts the relay, and waits until the command runs.
+//! Starts the command: decides on the wiring, prepares terminal, taps and socket, starts the relay, and waits until the command
+//! runs.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -18,52 +18,51 @@ use rustix::event::{PollFd, PollFlags};
 use rustix::process::PidfdFlags;
 
 use super::Launch;
-use super::edge::{self, InheritedSignals, Place};
-use super::entrance::Entrance;
+use super::child_limit::ChildLimit;
+use super::executable;
 use super::message::{Incoming, Link, ToFront};
-use super::outer::Terminals;
 use super::plan::{Plan, RELAY_ARGUMENT, RELAY_NAME};
-use super::program;
-use super::serve;
 use super::signals::{self, Signals};
+use super::sys::{self, InheritedSignals, ProcessGroup};
+use super::terminal_pair::TerminalPair;
 use super::wiring::{Mode, Stream, Wire, Wiring};
 
-/// How much output waits for the front between two looks, if the system lets us have that much.
+/// The capacity of the pipes for copies of the output, if the system allows it.
 const TAP_CAPACITY: usize = 256 << 10;
 
-/// See [`super::launch`].
-pub fn launch(command: &[OsString], entrance: Option<&Entrance>) -> anyhow::Result<Launch> {
+/// Starts the command within its limit. A terminal of ours is taken over until the command ends.
+pub fn launch(command: &[OsString], limit: Option<&ChildLimit>) -> anyhow::Result<Launch> {
     let name = name_of(command)?;
     let inherited = InheritedSignals::of_this_process();
     let wiring = wiring_of_this_process();
     let signals = Signals::catch(inherited).context("cannot catch signals")?;
-    // Orphans of the command's tree come to us, so that they are still found; if that is refused,
-    // they go where they would have gone.
+    // Orphans of the command's tree become our children, so that they are still found; if this is refused, they go where they
+    // would go without us.
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     let output_files = output_files();
-    let (mut link, relays_end) = Link::pair().context("cannot create a socket")?;
-    let mut terminals = new_terminals(wiring).context("cannot create a terminal")?;
+    let (mut link, relay_link) = Link::pair().context("cannot create a socket")?;
+    let mut terminals = new_terminal_pair(wiring).context("cannot create a terminal")?;
     if let Some(terminals) = &mut terminals {
         terminals
             .follow_job(&mut link)
             .context("cannot set up the terminal")?;
     }
-    let (taps, relays_taps) = new_taps(wiring).context("cannot create a pipe")?;
+    let (taps, relay_taps) = new_taps(wiring).context("cannot create a pipe")?;
     let plan = Plan {
         command: command.to_vec(),
         wiring,
-        apart: wiring.mode == Mode::Terminal || leads_terminal_session(),
-        foreground: terminals.as_ref().is_some_and(Terminals::is_taken_over),
+        own_session: wiring.mode == Mode::Terminal || leads_terminal_session(),
+        foreground: terminals.as_ref().is_some_and(TerminalPair::is_taken_over),
         signals: inherited,
-        entrance: entrance.map(Entrance::numbered),
-        link: relays_end.as_fd().as_raw_fd(),
+        limit: limit.map(|limit| limit.map(AsRawFd::as_raw_fd)),
+        link: relay_link.as_fd().as_raw_fd(),
         master: terminals.as_ref().map(|both| both.master().as_raw_fd()),
-        taps: relays_taps
+        taps: relay_taps
             .each_ref()
             .map(|tap| tap.as_ref().map(AsRawFd::as_raw_fd)),
     };
     let relay = start_relay(&plan).context("cannot start the output relay")?;
-    drop((relays_end, relays_taps));
+    drop((relay_link, relay_taps));
     let child = match wait_for_start(&mut link)? {
         ToFront::Started(pid) => Pid(pid),
         ToFront::StartFailed(errno) => {
@@ -73,57 +72,56 @@ pub fn launch(command: &[OsString], entrance: Option<&Entrance>) -> anyhow::Resu
         }
         other => bail!("the output relay answered {other:?}"),
     };
-    let_go_of_users_streams(wiring).context("cannot open /dev/null")?;
+    release_streams(wiring).context("cannot open /dev/null")?;
     let mut launch = Launch {
         child,
         relay,
         mode: wiring.mode,
-        is_apart: plan.apart,
+        has_own_session: plan.own_session,
         link: Some(link),
         child_handle: handle_of(child, relay),
         signals,
         terminals,
         taps,
-        next_look_at_taps: Instant::now(),
-        dropped: 0,
+        next_output_at: Instant::now(),
         outcome: None,
         relay_is_leaving: false,
         relay_is_reaped: false,
         output_files,
         stops_with_command: true,
     };
-    serve::catch_up(&mut launch);
+    launch.forward_early_signals();
     Ok(launch)
 }
 
-/// See [`super::launch_into`].
+/// Starts the command away from the terminal: it reads nothing, and its output goes to `log`. The terminal stays ours.
 pub fn launch_into(
     command: &[OsString],
-    entrance: Option<&Entrance>,
+    limit: Option<&ChildLimit>,
     log: &File,
 ) -> anyhow::Result<Launch> {
-    let lent = LentStreams::new(log).context("cannot redirect the command's output")?;
-    let mut launch = launch(command, entrance)?;
-    drop(lent);
+    let redirected = RedirectedStreams::new(log).context("cannot redirect the command's output")?;
+    let mut launch = launch(command, limit)?;
+    drop(redirected);
     launch.stops_with_command = false;
     Ok(launch)
 }
 
-/// See [`super::try_entrance`].
-pub fn try_entrance(entrance: &Entrance) -> io::Result<()> {
+/// Applies a limit to a process that does nothing, so that a refusal is known before the command is started.
+pub fn try_limit(limit: &ChildLimit) -> io::Result<()> {
     let mut nothing = Command::new("/proc/self/exe");
     nothing.arg("--version").stdin(Stdio::null());
     nothing.stdout(Stdio::null()).stderr(Stdio::null());
     let signals = InheritedSignals::of_this_process();
-    let place = Place::OurGroup;
-    edge::spawn_child(&mut nothing, signals, place, Some(entrance.lent()))?.wait()?;
+    let limit = limit.map(AsFd::as_fd);
+    sys::spawn_child(&mut nothing, signals, ProcessGroup::Ours, Some(limit))?.wait()?;
     Ok(())
 }
 
-/// See [`super::check_command`].
+/// Refuses a command that cannot be started, with the same error as [`launch`]. Needed where another program starts it.
 pub fn check_command(command: &[OsString]) -> anyhow::Result<()> {
     let name = name_of(command)?;
-    match program::check(name, std::env::var_os("PATH").as_deref()) {
+    match executable::check(name, std::env::var_os("PATH").as_deref()) {
         Ok(()) => Ok(()),
         Err(error) => bail!(cannot_start(name, error.raw_os_error().unwrap_or(0))),
     }
@@ -136,31 +134,31 @@ fn name_of(command: &[OsString]) -> anyhow::Result<&OsStr> {
     Ok(name)
 }
 
-/// The command gets what our own streams are when it is started. Dropping this puts ours back.
-struct LentStreams {
+/// Redirects our own streams, which the command inherits. Dropping this restores them.
+struct RedirectedStreams {
     ours: [OwnedFd; 3],
 }
 
-impl LentStreams {
-    fn new(log: &File) -> io::Result<LentStreams> {
+impl RedirectedStreams {
+    fn new(log: &File) -> io::Result<RedirectedStreams> {
         let null = File::open("/dev/null")?;
         let ours = [
             rustix::stdio::stdin().try_clone_to_owned()?,
             rustix::stdio::stdout().try_clone_to_owned()?,
             rustix::stdio::stderr().try_clone_to_owned()?,
         ];
-        let lent = LentStreams { ours };
+        let redirected = RedirectedStreams { ours };
         rustix::stdio::dup2_stdin(&null)?;
         rustix::stdio::dup2_stdout(log)?;
         rustix::stdio::dup2_stderr(log)?;
-        Ok(lent)
+        Ok(redirected)
     }
 }
 
-impl Drop for LentStreams {
+impl Drop for RedirectedStreams {
     fn drop(&mut self) {
         let [stdin, stdout, stderr] = &self.ours;
-        // These numbers are open, so nothing can be in the way.
+        // Cannot fail: these descriptors are open.
         let _ = rustix::stdio::dup2_stdin(stdin);
         let _ = rustix::stdio::dup2_stdout(stdout);
         let _ = rustix::stdio::dup2_stderr(stderr);
@@ -178,14 +176,14 @@ fn wiring_of_this_process() -> Wiring {
     )
 }
 
-/// The kernel hangs up on the whole job in front of a terminal when its session's leader dies. If
-/// that is us, the command must not be in our session.
+/// When a session leader exits, the kernel sends SIGHUP to the foreground job of its terminal. If we are the leader, the command
+/// must not be in our session.
 fn leads_terminal_session() -> bool {
-    let leads = edge::own_session() == Some(rustix::process::getpid());
+    let leads = sys::own_session() == Some(rustix::process::getpid());
     leads && std::fs::File::open("/dev/tty").is_ok()
 }
 
-fn new_terminals(wiring: Wiring) -> io::Result<Option<Terminals>> {
+fn new_terminal_pair(wiring: Wiring) -> io::Result<Option<TerminalPair>> {
     if !wiring.has_terminal() {
         return Ok(None);
     }
@@ -193,14 +191,14 @@ fn new_terminals(wiring: Wiring) -> io::Result<Option<Terminals>> {
         Wire::Terminal => rustix::stdio::stdout(),
         _ => rustix::stdio::stderr(),
     };
-    // Keys are read from stdin, which is the same terminal but may be open for reading only there.
+    // Keys are read from stdin: it is the same terminal, but stdout may not be open for reading.
     let takes_over = wiring.mode == Mode::Terminal;
     let outer = if takes_over {
         rustix::stdio::stdin()
     } else {
         outer
     };
-    Terminals::new(outer, takes_over).map(Some)
+    TerminalPair::new(outer, takes_over).map(Some)
 }
 
 type Taps = [Option<OwnedFd>; 2];
@@ -216,7 +214,7 @@ fn new_taps(wiring: Wiring) -> io::Result<(Taps, Taps)> {
     for i in (0..2).filter(|&i| wanted[i]) {
         let flags = rustix::pipe::PipeFlags::CLOEXEC | rustix::pipe::PipeFlags::NONBLOCK;
         let (reader, writer) = rustix::pipe::pipe_with(flags)?;
-        // Refused when the user has many pipes already; then less fits.
+        // Refused if the user has many large pipes already; then less fits.
         let _ = rustix::pipe::fcntl_setpipe_size(&writer, TAP_CAPACITY);
         ours[i] = Some(reader);
         relays[i] = Some(writer);
@@ -224,14 +222,14 @@ fn new_taps(wiring: Wiring) -> io::Result<(Taps, Taps)> {
     Ok((ours, relays))
 }
 
-/// Executes this very program anew, even if its file has been replaced meanwhile.
+/// Executes this same program, even if its file has been replaced meanwhile.
 fn start_relay(plan: &Plan) -> io::Result<Pid> {
     let plan_file = plan.write()?;
     let mut command = Command::new("/proc/self/exe");
     command.arg0(RELAY_NAME).arg(RELAY_ARGUMENT);
     command.arg(plan_file.as_raw_fd().to_string());
     let descriptors = plan.descriptors().chain([plan_file.as_raw_fd()]).collect();
-    let relay = edge::spawn_relay(&mut command, descriptors)?;
+    let relay = sys::spawn_relay(&mut command, descriptors)?;
     Ok(Pid(relay.id().cast_signed()))
 }
 
@@ -251,20 +249,17 @@ fn wait_for_start(link: &mut Link) -> anyhow::Result<ToFront> {
     }
 }
 
-/// A handle that can only ever mean this process, if it is still there and still the relay's.
+/// A pidfd of the command, if it is alive and still the relay's child.
 fn handle_of(child: Pid, relay: Pid) -> Option<OwnedFd> {
     let pid = rustix::process::Pid::from_raw(child.0)?;
     let handle = rustix::process::pidfd_open(pid, PidfdFlags::empty()).ok()?;
     (signals::parent(&ProcRoot::live(), child) == Some(relay)).then_some(handle)
 }
 
-/// A writer to the command's stdin has to notice when the command closes it, and a reader of its
-/// stdout has to see the end when the command does; so we must not hold them open.
-fn let_go_of_users_streams(wiring: Wiring) -> io::Result<()> {
-    let null = std::fs::File::options()
-        .read(true)
-        .write(true)
-        .open("/dev/null")?;
+/// Closes our copies of the command's streams: a writer to its stdin has to notice when the command closes it, and a reader of
+/// its stdout has to see the end.
+fn release_streams(wiring: Wiring) -> io::Result<()> {
+    let null = open_null()?;
     if wiring.stdin == Wire::Inherited {
         rustix::stdio::dup2_stdin(&null)?;
     }
@@ -272,6 +267,11 @@ fn let_go_of_users_streams(wiring: Wiring) -> io::Result<()> {
         rustix::stdio::dup2_stdout(&null)?;
     }
     Ok(())
+}
+
+/// `/dev/null`, open for reading and writing.
+pub fn open_null() -> io::Result<File> {
+    File::options().read(true).write(true).open("/dev/null")
 }
 
 fn output_files() -> Vec<PathBuf> {
@@ -295,7 +295,7 @@ fn cannot_start(name: &OsStr, errno: i32) -> String {
     let printed = printable(name.as_bytes());
     let next = match error.kind() {
         io::ErrorKind::NotFound if Path::new(name).exists() => {
-            "the file is there, but not the interpreter that its first line names"
+            "the file exists, but not the interpreter that its first line names"
         }
         io::ErrorKind::NotFound => "check the spelling, or give its path",
         io::ErrorKind::PermissionDenied => {

@@ -1,4 +1,4 @@
-//! Terminals: the outer one, which the user looks at, and the inner one, which the command gets.
+//! Functions on terminals: the outer one, which is the user's, and the inner one, which the command gets.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -10,10 +10,11 @@ use rustix::termios::{
     ControlModes, InputModes, LocalModes, OptionalActions, OutputModes, SpecialCodeIndex, Termios,
     Winsize, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr, tcsetwinsize,
 };
+use serde::{Deserialize, Serialize};
 
-use super::edge;
+use super::sys;
 
-/// What a terminal that does not know its size gets: progress bars print nothing on 0×0.
+/// The size of an inner terminal whose outer one has none: progress bars print nothing on 0×0.
 const FALLBACK_SIZE: Winsize = Winsize {
     ws_row: 24,
     ws_col: 80,
@@ -21,9 +22,8 @@ const FALLBACK_SIZE: Winsize = Winsize {
     ws_ypixel: 0,
 };
 
-/// The part of a terminal's settings that raw mode changes: small enough to send, and enough to
-/// tell whether a terminal is still as we left it, and to undo it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The settings that raw mode changes: enough to undo it, and to tell whether a terminal is still as we left it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TerminalModes {
     /// c_iflag
     pub input: u32,
@@ -40,10 +40,7 @@ pub struct TerminalModes {
 }
 
 impl TerminalModes {
-    /// Length on the wire.
-    pub const BYTES: usize = 18;
-
-    /// Of these settings.
+    /// The modes in these settings.
     pub fn of(termios: &Termios) -> TerminalModes {
         TerminalModes {
             input: termios.input_modes.bits(),
@@ -55,8 +52,8 @@ impl TerminalModes {
         }
     }
 
-    /// Puts them into settings whose other parts stay.
-    pub fn put_into(self, termios: &mut Termios) {
+    /// Sets these modes and leaves all other settings.
+    pub fn apply_to(self, termios: &mut Termios) {
         termios.input_modes = InputModes::from_bits_retain(self.input);
         termios.output_modes = OutputModes::from_bits_retain(self.output);
         termios.control_modes = ControlModes::from_bits_retain(self.control);
@@ -64,35 +61,9 @@ impl TerminalModes {
         termios.special_codes[SpecialCodeIndex::VMIN] = self.min;
         termios.special_codes[SpecialCodeIndex::VTIME] = self.time;
     }
-
-    /// For the wire.
-    pub fn to_bytes(self) -> [u8; Self::BYTES] {
-        let mut bytes = [0; Self::BYTES];
-        let words = [self.input, self.output, self.control, self.local];
-        for (chunk, word) in bytes.chunks_exact_mut(4).zip(words) {
-            chunk.copy_from_slice(&word.to_le_bytes());
-        }
-        bytes[16] = self.min;
-        bytes[17] = self.time;
-        bytes
-    }
-
-    /// From the wire.
-    pub fn from_bytes(bytes: &[u8; Self::BYTES]) -> TerminalModes {
-        let word =
-            |i: usize| u32::from_le_bytes([bytes[i], bytes[i + 1], bytes[i + 2], bytes[i + 3]]);
-        TerminalModes {
-            input: word(0),
-            output: word(4),
-            control: word(8),
-            local: word(12),
-            min: bytes[16],
-            time: bytes[17],
-        }
-    }
 }
 
-/// The master side of a new terminal. It does not block, and no child inherits it.
+/// Opens a new terminal and returns its master side, non-blocking and close-on-exec.
 pub fn new_terminal() -> Result<OwnedFd> {
     let master =
         rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
@@ -103,18 +74,18 @@ pub fn new_terminal() -> Result<OwnedFd> {
     Ok(master)
 }
 
-/// The side of a terminal that a program runs on.
+/// Opens the slave side, on which a program runs.
 pub fn slave_of(master: impl AsFd) -> Result<OwnedFd> {
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
     rustix::pty::ioctl_tiocgptpeer(&master, flags).or_else(|_| {
-        // Before Linux 4.13 only its name leads there.
+        // Before Linux 4.13 it has to be opened by name.
         let name = rustix::pty::ptsname(&master, Vec::new())?;
         let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
         rustix::fs::open(name, flags, rustix::fs::Mode::empty())
     })
 }
 
-/// Gives the inner terminal the outer one's size; whoever runs there is told by the kernel.
+/// Gives the inner terminal the outer one's size. The kernel sends SIGWINCH to its foreground job.
 pub fn copy_size(outer: impl AsFd, inner: impl AsFd) -> Result<()> {
     let size = match tcgetwinsize(outer) {
         Ok(size) if size.ws_col > 0 && size.ws_row > 0 => size,
@@ -125,19 +96,18 @@ pub fn copy_size(outer: impl AsFd, inner: impl AsFd) -> Result<()> {
 
 /// Whether our process group is the one that may read and change this terminal.
 pub fn in_foreground(terminal: impl AsFd) -> bool {
-    tcgetpgrp(terminal).is_ok_and(|group| edge::own_group() == Some(group))
+    tcgetpgrp(terminal).is_ok_and(|group| sys::own_group() == Some(group))
 }
 
-/// What raw mode makes of these settings: every key arrives as it is, nothing is echoed or
-/// translated, because the inner terminal does all that.
+/// These settings in raw mode: keys arrive unchanged, and nothing is echoed or translated, because the inner terminal does
+/// that.
 pub fn raw(before: &Termios) -> Termios {
     let mut raw = before.clone();
     raw.make_raw();
     raw
 }
 
-/// Switches the translation of line ends (`\n` to `\r\n`) of a terminal's output. Says whether
-/// that changed anything.
+/// Switches the translation of line ends (`\n` to `\r\n`) of a terminal's output. Whether that was a change.
 pub fn translate_output(terminal: impl AsFd, yes: bool) -> Result<bool> {
     let mut termios = tcgetattr(&terminal)?;
     if termios.output_modes.contains(OutputModes::OPOST) == yes {
@@ -148,8 +118,8 @@ pub fn translate_output(terminal: impl AsFd, yes: bool) -> Result<bool> {
     Ok(true)
 }
 
-/// The first signal that a terminal with these settings makes of these keys for an end of the job
-/// in front of it. A stop is told by the one who is stopped.
+/// The first signal that a terminal with these settings sends to its foreground job for these keys: SIGINT or SIGQUIT. Not
+/// SIGTSTP, because the relay reports when the command stops.
 pub fn signal_of_keys(termios: &Termios, keys: &[u8]) -> Option<Signal> {
     if !termios.local_modes.contains(LocalModes::ISIG) {
         return None;
@@ -170,22 +140,21 @@ pub fn signal_of_keys(termios: &Termios, keys: &[u8]) -> Option<Signal> {
     None
 }
 
-/// Makes a terminal that only shows: bytes pass unchanged, and nothing is echoed.
-pub fn only_show(terminal: impl AsFd) -> Result<()> {
+/// Makes a terminal raw for good: bytes pass unchanged, and nothing is echoed.
+pub fn make_raw(terminal: impl AsFd) -> Result<()> {
     let termios = tcgetattr(&terminal)?;
     tcsetattr(terminal, OptionalActions::Now, &raw(&termios))
 }
 
-/// Undoes raw mode if the terminal is still exactly as we made it. If a shell has taken it back
-/// and set its own modes, it is left alone.
+/// Undoes raw mode if the terminal is still exactly as we left it. If a shell has set its own modes since, it stays as it is.
 pub fn undo_raw(terminal: impl AsFd, before: TerminalModes) -> Result<bool> {
     let mut now = tcgetattr(&terminal)?;
     let mut as_before = now.clone();
-    before.put_into(&mut as_before);
+    before.apply_to(&mut as_before);
     if TerminalModes::of(&now) != TerminalModes::of(&raw(&as_before)) {
         return Ok(false);
     }
-    before.put_into(&mut now);
+    before.apply_to(&mut now);
     tcsetattr(terminal, OptionalActions::Now, &now)?;
     Ok(true)
 }
@@ -195,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn raw_is_undone_only_while_it_is_ours() {
+    fn raw_mode_is_undone_only_if_unchanged() {
         let master = new_terminal().unwrap();
         let terminal = slave_of(&master).unwrap();
         let before = tcgetattr(&terminal).unwrap();
@@ -204,12 +173,10 @@ mod tests {
         assert!(undo_raw(&terminal, modes).unwrap());
         assert_eq!(TerminalModes::of(&tcgetattr(&terminal).unwrap()), modes);
         assert!(!undo_raw(&terminal, modes).unwrap());
-        let bytes = modes.to_bytes();
-        assert_eq!(TerminalModes::from_bytes(&bytes), modes);
     }
 
     #[test]
-    fn a_terminal_without_a_size_gets_one_and_a_known_size_is_copied() {
+    fn a_size_is_copied_and_a_missing_one_replaced() {
         let outer = new_terminal().unwrap();
         let inner = new_terminal().unwrap();
         copy_size(&outer, &inner).unwrap();
@@ -226,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_become_the_signals_that_the_terminal_makes_of_them() {
+    fn keys_become_signals_as_in_the_terminal() {
         let master = new_terminal().unwrap();
         let mut termios = tcgetattr(&master).unwrap();
         assert_eq!(signal_of_keys(&termios, b"abc\r"), None);
@@ -244,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn translation_can_be_switched_through_the_master() {
+    fn translation_is_switched_through_the_master() {
         let master = new_terminal().unwrap();
         let terminal = slave_of(&master).unwrap();
         assert!(translate_output(&master, false).unwrap());

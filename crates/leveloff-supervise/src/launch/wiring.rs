@@ -1,4 +1,4 @@
-//! Decides what the command's stdin, stdout and stderr are connected to, from what ours are.
+//! Decides what the command's stdin, stdout and stderr are connected to, by what ours are.
 
 use std::os::fd::AsFd;
 
@@ -10,40 +10,39 @@ use serde::{Deserialize, Serialize};
 pub enum Mode {
     /// A terminal of its own, in a session of its own; keys and signals are passed on.
     Terminal,
-    /// Its output goes to a terminal that only shows, while it stays in the user's session and
-    /// reads the user's terminal itself: parts of a pipeline share that terminal with others, so
-    /// we must not take it over.
+    /// Its output goes to a raw terminal, while it stays in the user's session and reads the user's terminal itself: a part
+    /// of a pipeline shares that terminal, so we must not take it over.
     Display,
     /// Its output goes through pipes.
     Pipes,
-    /// Its output goes straight to files or devices.
+    /// Its output goes directly to files or devices.
     Direct,
 }
 
 /// What one of the command's three streams is connected to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Wire {
-    /// The same that we have.
+    /// The same as ours.
     Inherited,
     /// The inner terminal.
     Terminal,
     /// A pipe through the relay.
     Pipe,
-    /// The pipe that stdout has, so that the order of what is written stays.
+    /// The pipe of stdout, so that the order of the output stays.
     PipeOfStdout,
 }
 
 impl Wire {
-    /// Whether the relay has a stream of its own to move for it.
+    /// Whether the relay has a channel for it.
     pub fn has_channel(self) -> bool {
         matches!(self, Wire::Terminal | Wire::Pipe)
     }
 }
 
-/// All three.
+/// The connections of all three streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wiring {
-    /// The kind of connection as a whole.
+    /// The kind of connection.
     pub mode: Mode,
     /// For descriptor 0.
     pub stdin: Wire,
@@ -53,19 +52,19 @@ pub struct Wiring {
     pub stderr: Wire,
 }
 
-/// What one of our own descriptors is.
+/// The kind of one of our own streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
     /// A terminal, by its device.
     Terminal(u64),
     /// A pipe or socket, by its device and inode.
     Pipe(u64, u64),
-    /// A regular file, a device that is no terminal, or nothing.
+    /// A regular file, another device, or nothing.
     Other,
 }
 
 impl Stream {
-    /// Looks at a descriptor.
+    /// The kind of this descriptor.
     pub fn of(descriptor: impl AsFd) -> Stream {
         let Ok(stat) = fstat(&descriptor) else {
             return Stream::Other;
@@ -89,8 +88,8 @@ impl Stream {
 }
 
 impl Wiring {
-    /// For these three. `controls` says whether stdin is the terminal that controls our session:
-    /// only then can we know whether it is ours to take over.
+    /// The wiring for these streams of ours. `controls` says whether stdin is the controlling terminal of our session: only
+    /// then do we know whether we are in its foreground.
     pub fn between(stdin: Stream, stdout: Stream, stderr: Stream, controls: bool) -> Wiring {
         let takes_over = controls && stdin.is_terminal() && stdin == stdout && !stderr.is_pipe();
         let mode = if takes_over {
@@ -132,7 +131,7 @@ fn stderr_beside(stdout: Stream, stderr: Stream) -> Wire {
     if stderr.is_pipe() && stderr == stdout {
         Wire::PipeOfStdout
     } else if stderr.is_terminal() && stdout.is_terminal() && stderr != stdout {
-        // Two terminals: what is meant for the second must not appear on the first.
+        // Two terminals: output for the second must not appear on the first.
         Wire::Inherited
     } else {
         output(stderr)
@@ -160,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_is_taken_over_only_when_nobody_shares_it() {
+    fn a_terminal_is_taken_over_only_if_it_is_not_shared() {
         use Wire::{Inherited, Terminal};
         check(
             [TTY, TTY, TTY],
@@ -207,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn pipes_stay_apart_unless_they_are_one() {
+    fn pipes_stay_separate_unless_they_are_the_same() {
         use Wire::{Inherited, Pipe, PipeOfStdout};
         check(
             [TTY, PIPE, OTHER_PIPE],

@@ -1,4 +1,4 @@
-//! `/dev/kmsg`: the kernel's log, a record for each read.
+//! `/dev/kmsg`: the kernel's log, one record for each read.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -7,12 +7,12 @@ use leveloff_model::process::printable;
 use rustix::fs::{Mode, OFlags, SeekFrom};
 use rustix::io::Errno;
 
-/// The log, from where we are in it.
+/// A position in the log.
 #[derive(Debug)]
 pub struct KernelLog {
     file: OwnedFd,
     buffer: Vec<u8>,
-    has_lost_some: bool,
+    is_complete: bool,
 }
 
 /// One message.
@@ -20,42 +20,42 @@ pub struct KernelLog {
 pub struct Record<'a> {
     /// Microseconds since boot.
     pub micros: u64,
-    /// What it says.
+    /// The first line.
     pub text: &'a [u8],
 }
 
 /// The kernel never writes a longer record.
 const LONGEST_RECORD: usize = 8192;
 
-/// Records taken in one go: more than the largest usual log holds, so that a kernel that writes
-/// without end cannot keep us.
+/// The most records of one call: more than the largest usual log holds, so that a kernel that logs without pause cannot keep
+/// us.
 const MOST_RECORDS: usize = 100_000;
 
 impl KernelLog {
-    /// Its end: only what comes from now on.
-    pub fn from_now_on() -> io::Result<KernelLog> {
-        let log = KernelLog::from_the_start()?;
+    /// Opens the log at its end.
+    pub fn open_at_end() -> io::Result<KernelLog> {
+        let log = KernelLog::open_at_start()?;
         rustix::fs::seek(&log.file, SeekFrom::End(0))?;
         Ok(log)
     }
 
-    /// All of it that is still there.
-    pub fn from_the_start() -> io::Result<KernelLog> {
+    /// Opens the log at its oldest record.
+    pub fn open_at_start() -> io::Result<KernelLog> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
         Ok(KernelLog {
             file: rustix::fs::open("/dev/kmsg", flags, Mode::empty())?,
             buffer: vec![0; LONGEST_RECORD],
-            has_lost_some: false,
+            is_complete: true,
         })
     }
 
-    /// Whether some of it was overwritten before it was read.
-    pub fn has_lost_some(&self) -> bool {
-        self.has_lost_some
+    /// Whether no record was overwritten before it was read.
+    pub fn is_complete(&self) -> bool {
+        self.is_complete
     }
 
-    /// Hands out what has come since; never waits.
-    pub fn each(&mut self, mut see: impl FnMut(Record<'_>)) {
+    /// Calls `see` with each record since the last call; never waits.
+    pub fn for_each(&mut self, mut see: impl FnMut(Record<'_>)) {
         for _ in 0..MOST_RECORDS {
             match rustix::io::read(&self.file, &mut self.buffer[..]) {
                 Ok(0) => return,
@@ -64,8 +64,8 @@ impl KernelLog {
                         see(record);
                     }
                 }
-                // Some were overwritten before we came; the next read is of the oldest there is.
-                Err(Errno::PIPE) => self.has_lost_some = true,
+                // Records were overwritten; the next read returns the oldest that is left.
+                Err(Errno::PIPE) => self.is_complete = false,
                 Err(Errno::INTR) => {}
                 Err(_) => return,
             }
@@ -74,7 +74,7 @@ impl KernelLog {
 }
 
 impl Record<'_> {
-    /// Reads `level,number,micros,flags;text`, which lines of details may follow.
+    /// Parses `level,number,micros,flags;text`. Lines with details may follow.
     pub fn parse(record: &[u8]) -> Option<Record<'_>> {
         let head = record.iter().position(|&b| b == b';')?;
         let micros = record[..head].split(|&b| b == b',').nth(2)?;
@@ -110,7 +110,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_bytes_make_it_panic(raw in proptest::collection::vec(any::<u8>(), 0..200)) {
+        fn any_bytes_are_parsed_without_a_panic(raw in proptest::collection::vec(any::<u8>(), 0..200)) {
             let _ = Record::parse(&raw).map(|record| record.printed());
         }
     }

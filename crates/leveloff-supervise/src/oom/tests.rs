@@ -1,4 +1,4 @@
-//! A watch over made-up ticks, with a log that is told and not read.
+//! A watch over made-up ticks and log lines.
 
 use leveloff_model::process::{ProcessIndex, ProcessInfo, ProcessKey, Role, StartTicks};
 use leveloff_model::progress::Progress;
@@ -9,7 +9,7 @@ use super::*;
 
 const KILLED: &str = "Out of memory: Killed process 50 (python) total-vm:9kB, anon-rss:8kB";
 
-/// A watch that reads no log of this machine.
+/// A watch that does not read this machine's log.
 fn watch() -> OomWatch {
     OomWatch {
         log: None,
@@ -50,47 +50,41 @@ fn appeared(index: u32, pid: i32) -> Event {
     })
 }
 
-fn is_of_the_run(watch: &mut OomWatch, lines: &[&str]) -> bool {
+fn is_included(watch: &mut OomWatch, lines: &[&str]) -> bool {
     let kill = lines
         .iter()
-        .filter_map(|text| watch.story.hear(Line::parse(text.as_bytes())?))
+        .filter_map(|text| watch.parser.push(LogLine::parse(text.as_bytes())?))
         .last();
-    watch.members.include(&kill.unwrap())
+    watch.pids.include(&kill.unwrap())
 }
 
 #[test]
-fn a_number_is_the_runs_only_while_it_lives() {
+fn a_pid_belongs_to_the_run_only_while_its_process_lives() {
     if std::fs::read_link("/proc/self/ns/pid").unwrap() != Path::new("pid:[4026531836]") {
-        leveloff_testkit::cannot_run_here("the kernel's log has other numbers than this container");
+        leveloff_testkit::cannot_run_here("the kernel's log has other pids than this container");
         return;
     }
     let mut watch = watch();
-    assert!(!is_of_the_run(&mut watch, &[KILLED]));
-    watch.expect(Pid(50));
-    assert!(is_of_the_run(&mut watch, &[KILLED]));
-    watch.see(&tick(vec![appeared(0, 50), appeared(1, 51)]));
-    assert!(is_of_the_run(&mut watch, &[KILLED]));
-    watch.see(&tick(vec![Event::Exited(ProcessIndex(0))]));
-    assert!(!is_of_the_run(&mut watch, &[KILLED]));
+    assert!(!is_included(&mut watch, &[KILLED]));
+    watch.add_command(Pid(50));
+    assert!(is_included(&mut watch, &[KILLED]));
+    watch.observe(&tick(vec![appeared(0, 50), appeared(1, 51)]));
+    assert!(is_included(&mut watch, &[KILLED]));
+    watch.observe(&tick(vec![Event::Exited(ProcessIndex(0))]));
+    assert!(!is_included(&mut watch, &[KILLED]));
 }
 
 #[test]
-fn whoever_is_in_the_runs_own_group_is_of_the_run() {
+fn every_process_in_the_job_cgroup_belongs_to_the_run() {
     let mut watch = watch();
-    watch.isolated_in(Path::new("/sys/fs/cgroup/x/leveloff-1-2"), Bytes(1 << 30));
-    let chosen = |group: &str| {
+    watch.set_job_cgroup(Path::new("/sys/fs/cgroup/x/leveloff-1-2"), Bytes(1 << 30));
+    let victim = |group: &str| {
         format!(
             "oom-kill:constraint=CONSTRAINT_MEMCG,oom_memcg=/x,task_memcg=/x/{group},task=a,pid=50,uid=0"
         )
     };
-    assert!(is_of_the_run(
-        &mut watch,
-        &[&chosen("leveloff-1-2"), KILLED]
-    ));
-    assert!(!is_of_the_run(
-        &mut watch,
-        &[&chosen("leveloff-1-3"), KILLED]
-    ));
+    assert!(is_included(&mut watch, &[&victim("leveloff-1-2"), KILLED]));
+    assert!(!is_included(&mut watch, &[&victim("leveloff-1-3"), KILLED]));
 }
 
 #[test]

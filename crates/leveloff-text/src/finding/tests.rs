@@ -1,9 +1,10 @@
 use leveloff_classifier::observation::XUnit;
+use leveloff_classifier::units::X;
 
 use super::*;
 
 const SINCE: Position = Position {
-    x: 40.0,
+    x: X(40.0),
     unit: XUnit::Step,
 };
 

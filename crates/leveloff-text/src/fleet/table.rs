@@ -1,6 +1,7 @@
 //! The table of a fleet: a row for each run.
 
 use leveloff_classifier::observation::XUnit;
+use leveloff_classifier::units::X;
 use leveloff_classifier::verdict::{RunVerdict, Verdict};
 use leveloff_model::process::printable;
 use leveloff_model::units::Seconds;
@@ -109,17 +110,17 @@ fn now(member: &Member) -> String {
 }
 
 /// A step has a number that means something elsewhere; a second of a window has not.
-fn since(run: &RunVerdict, x: f64) -> String {
+fn since(run: &RunVerdict, x: X) -> String {
     match (run.x_unit, run.span) {
-        (XUnit::Second, Some((_, last))) => format!("for {}", Seconds(last - x)),
+        (XUnit::Second, Some((_, last))) => format!("for {}", Seconds((last - x).0)),
         (unit, _) => format!("since {}", XPosition::new(x, unit)),
     }
 }
 
-fn until(run: &RunVerdict, x: f64) -> String {
+fn until(run: &RunVerdict, x: X) -> String {
     match (run.x_unit, run.span) {
         (XUnit::Second, Some((_, last))) => {
-            format!("open for {} more", Seconds((x - last).max(0.0)))
+            format!("open for {} more", Seconds((x - last).0.max(0.0)))
         }
         (unit, _) => format!("open until {}", XPosition::new(x, unit)),
     }

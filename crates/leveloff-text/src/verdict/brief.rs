@@ -1,5 +1,6 @@
 //! A verdict short enough for a status line.
 
+use leveloff_classifier::units::X;
 use leveloff_classifier::verdict::{Rate, RunVerdict, Verdict};
 
 use super::headline;
@@ -9,7 +10,7 @@ use crate::x_position::XPosition;
 
 /// The verdict in a few words in lower case.
 pub fn brief(verdict: &RunVerdict) -> String {
-    let since = |x: Option<f64>| {
+    let since = |x: Option<X>| {
         x.map_or_else(String::new, |x| {
             format!(" since {}", XPosition::new(x, verdict.x_unit))
         })
@@ -23,7 +24,7 @@ pub fn brief(verdict: &RunVerdict) -> String {
         Verdict::Leak(grade) => format!("leak ({}){}", grade.name(), headline::leak(verdict)),
         Verdict::WarmingUp => match judgement.decide_by {
             Some(by) => {
-                let first = by.if_it_levels.min(by.if_it_goes_on);
+                let first = by.earliest();
                 format!(
                     "warming up until about {}",
                     XPosition::new(first, verdict.x_unit)

@@ -1,12 +1,12 @@
 //! Where it leads, who and what grows, and what to try next.
 
+use leveloff_classifier::units::Amount;
 use leveloff_classifier::verdict::{
     Blame, Clock, ClockTick, Kind, Risk, RunVerdict, Subject, Verdict,
 };
 use leveloff_model::process::Role;
 use leveloff_model::sample::CeilingKind;
 use leveloff_model::training_counters::TrainingCounter;
-use leveloff_model::units::ByteDelta;
 
 use crate::rate::amount;
 use crate::subject::kind_words;
@@ -69,7 +69,7 @@ fn is_passed(risk: &Risk, run: &RunVerdict) -> bool {
     let is_now = run
         .memory
         .level
-        .is_some_and(|level| level >= risk.limit.0 as f64);
+        .is_some_and(|level| level >= Amount::from(risk.limit));
     is_now && run.span.is_some_and(|span| risk.at_x <= span.1)
 }
 
@@ -107,8 +107,8 @@ pub fn blame_words(blame: &Blame) -> String {
     };
     let kind = kind_words(blame.kind);
     let growth = match blame.kind {
-        Kind::Descriptors => format!("{:+.0} {kind}", blame.growth),
-        _ => format!("{} of {kind}", ByteDelta(blame.growth.round() as i64)),
+        Kind::Descriptors => format!("{:+.0} {kind}", blame.growth.0),
+        _ => format!("{} of {kind}", blame.growth.byte_delta()),
     };
     // What gave memory back has no share in the growth; the others have more than all of it.
     if blame.share < 0.0 {
@@ -134,7 +134,7 @@ pub fn clock_words(clock: &Clock, run: &RunVerdict) -> String {
     let every = clock.every.map_or_else(String::new, |every| {
         format!(", about every {}", extent(every, run.x_unit))
     });
-    format!("{what} adds {}: {times}{every}", amount(clock.growth))
+    format!("{what} adds {}: {times}{every}", amount(clock.growth.0))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use leveloff_classifier::verdict::{
     Because, Grade, Judgement, RunVerdict, Shape, Subject, Verdict,
 };
 
-use super::{bytes, growth_with_interval};
+use super::growth_with_interval;
 use crate::number::thousands;
 use crate::subject::words;
 use crate::x_position::{XPosition, stretch};
@@ -107,7 +107,7 @@ pub fn is_from_the_start(judgement: &Judgement) -> bool {
 fn warming_up(run: &RunVerdict) -> String {
     match run.judgement.decide_by {
         Some(by) => {
-            let first = by.if_it_levels.min(by.if_it_goes_on);
+            let first = by.earliest();
             let place = XPosition::new(first, run.x_unit);
             format!(": cannot be decided before about {place}")
         }
@@ -118,7 +118,7 @@ fn warming_up(run: &RunVerdict) -> String {
 fn level(run: &RunVerdict) -> String {
     let judgement = &run.judgement;
     let level = |before: &str| match judgement.level {
-        Some(level) => format!("{before}{}", bytes(level)),
+        Some(level) => format!("{before}{}", level.bytes()),
         None => String::new(),
     };
     if run.shape == Shape::Shrinking {

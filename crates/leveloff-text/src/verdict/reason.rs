@@ -1,6 +1,7 @@
 //! The reason for each verdict in one sentence, and what would settle an open one.
 
 use leveloff_classifier::observation::XUnit;
+use leveloff_classifier::units::Amount;
 use leveloff_classifier::verdict::{Because, Judgement, RunVerdict, Verdict};
 use leveloff_model::recording::StatedFacts;
 
@@ -148,7 +149,7 @@ fn immaterial(run: &RunVerdict) -> String {
 }
 
 /// A size in the unit of the series that decided.
-fn spread(run: &RunVerdict, size: f64) -> String {
+fn spread(run: &RunVerdict, Amount(size): Amount) -> String {
     match things(run.decisive) {
         Some(things) => format!("{size:.1} {things}"),
         None => amount(size),

@@ -6,6 +6,7 @@ use anyhow::{Result, bail};
 use leveloff_classifier::compare::{Comparison, compare};
 use leveloff_classifier::profile::{RunProfile, Side};
 use leveloff_classifier::run_curves::RunCurves;
+use leveloff_classifier::units::X;
 use leveloff_classifier::verdict::Verdict;
 use leveloff_report::comparison::compared::{BothCurves, Compared};
 use leveloff_report::comparison::{html, json, markdown, text};
@@ -80,7 +81,7 @@ fn read(args: &CompareArgs, before: &[PathBuf], after: &[PathBuf]) -> Result<Sid
     if let Some(until) = common_stretch(&runs) {
         notes.push(format!(
             "compared up to {}, as far as all of them went",
-            XPosition::new(until, runs[0].verdict.x_unit)
+            XPosition::new(X(until), runs[0].verdict.x_unit)
         ));
         reader.until = Some(until);
         runs = read_all(&reader, &all)?;
@@ -116,7 +117,7 @@ fn common_stretch(runs: &[RunReport]) -> Option<f64> {
     }
     let ends = runs
         .iter()
-        .filter_map(|run| run.verdict.span.map(|span| span.1));
+        .filter_map(|run| run.verdict.span.map(|(_, last)| last.0));
     let (shortest, longest) = ends.fold((f64::INFINITY, 0.0_f64), |(low, high), end| {
         (low.min(end), high.max(end))
     });

@@ -16,9 +16,9 @@ use leveloff_classifier::verdict::RunVerdict;
 use leveloff_model::process::printable;
 use leveloff_model::recording::Target;
 use leveloff_report::verdict::text::block;
+use leveloff_sampler::processes::Scope;
 use leveloff_sampler::sampler::SamplerError;
-use leveloff_sampler::tree::Scope;
-use leveloff_supervise::stop_requests::{StopRequests, Woken};
+use leveloff_supervise::termination_signals::{TerminationSignals, WaitResult};
 use leveloff_text::page::Page;
 
 use super::judge::{Case, JudgeOptions};
@@ -92,7 +92,7 @@ fn watch(
         .recording_to(Some(files.recording()))?
         .without_status_line();
     // Listens before anything runs that would have to be stopped.
-    let stop = StopRequests::listen()?;
+    let stop = TerminationSignals::listen()?;
     let training = TrainerProcess::start(command).inspect_err(|_| builder.discard())?;
     let scope = Scope::Descendants(training.key().into_iter().collect());
     let session = builder.start(options.sampler(scope))?;
@@ -147,7 +147,7 @@ fn watch_options(args: &DemoArgs) -> WatchOptions {
 fn watch_training(
     mut session: Session,
     mut training: TrainerProcess,
-    stop: &StopRequests,
+    stop: &TerminationSignals,
     mut output: DemoOutput,
 ) -> Result<(Summary, Ended)> {
     loop {
@@ -156,23 +156,23 @@ fn watch_training(
             .collect();
         let woken = stop.wait_for(&handles, session.next_turn_at())?;
         match woken {
-            Woken::Stop => {
+            WaitResult::Signal => {
                 training.stop();
                 continue;
             }
             // The user left the dashboard: the training is stopped.
-            Woken::Other(1) => {
+            WaitResult::Other(1) => {
                 training.ask_to_stop();
                 output = DemoOutput::None;
                 continue;
             }
-            Woken::Other(_) | Woken::Deadline => {}
+            WaitResult::Other(_) | WaitResult::Deadline => {}
         }
         // Also after its end: the last steps, and processes that exited, are part of the run.
         if !show(&mut session, &mut output)? {
             training.ask_to_stop();
         }
-        if woken == Woken::Other(0) {
+        if woken == WaitResult::Other(0) {
             let ended = training.ended()?;
             session.end_recording(ended.reason());
             output.show_end();

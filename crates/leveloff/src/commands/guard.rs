@@ -4,8 +4,8 @@ use anyhow::{Result, bail};
 use leveloff_model::units::Limit;
 use leveloff_sampler::progress::LogFollower;
 use leveloff_supervise::guard::GuardOptions;
-use leveloff_supervise::guard::gauge::Stated;
-use leveloff_supervise::stop_requests::StopRequests;
+use leveloff_supervise::guard::limit_usage::StatedLimits;
+use leveloff_supervise::termination_signals::TerminationSignals;
 
 use super::record::watch;
 use crate::args::{GuardArgs, GuardCommandArgs};
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &GuardCommandArgs) -> Result<Exit> {
         .with_metrics()?
         .recording_or_scratch(args.output.as_deref())?;
     notice(&target.picked);
-    let stop = StopRequests::listen()?;
+    let stop = TerminationSignals::listen()?;
     let (mut session, _) = builder.start_sampled(target.sampler(&options))?;
     let (reason, ended) = watch(&mut session, &stop, None)?;
     let exit = session.exit();
@@ -70,7 +70,7 @@ pub(crate) fn guard_options(
         );
     }
     Ok(Some(GuardOptions {
-        stated: Stated {
+        stated: StatedLimits {
             limit,
             warn_at: args.warn_at,
             gpu: args.gpu_limit,

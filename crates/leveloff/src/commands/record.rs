@@ -5,7 +5,7 @@ use std::time::Instant;
 use anyhow::Result;
 use leveloff_model::recording::EndReason;
 use leveloff_sampler::progress::LogFollower;
-use leveloff_supervise::stop_requests::StopRequests;
+use leveloff_supervise::termination_signals::TerminationSignals;
 
 use super::guard::guard_options;
 use crate::args::RecordArgs;
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &RecordArgs) -> Result<Exit> {
             recording.display()
         ));
     }
-    let stop = StopRequests::listen()?;
+    let stop = TerminationSignals::listen()?;
     let (mut session, _) = builder.start_sampled(target.sampler(&options))?;
     // A time beyond the range of the clock is no limit.
     let until = args
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &RecordArgs) -> Result<Exit> {
 /// Watches until the run ends, the time is over or a signal asks to stop.
 pub(crate) fn watch(
     session: &mut Session,
-    stop: &StopRequests,
+    stop: &TerminationSignals,
     until: Option<Instant>,
 ) -> Result<(EndReason, &'static str)> {
     loop {

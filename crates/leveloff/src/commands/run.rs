@@ -11,12 +11,12 @@ use leveloff_model::process::printable;
 use leveloff_model::recording::Target;
 use leveloff_model::sample::{Ceiling, CeilingKind};
 use leveloff_model::units::Bytes;
-use leveloff_sampler::container::is_contained;
-use leveloff_sampler::proc_root::ProcRoot;
+use leveloff_sampler::proc_root::{ProcRoot, key_of};
+use leveloff_sampler::processes::Scope;
 use leveloff_sampler::progress::{LogFollower, ProgressError};
-use leveloff_sampler::sampler::{SamplerOptions, Standing};
-use leveloff_sampler::surroundings::Ceilings;
-use leveloff_sampler::tree::{Scope, key_of};
+use leveloff_sampler::sampler::{MemoryUsage, SamplerOptions};
+use leveloff_sampler::system::Ceilings;
+use leveloff_sampler::system::container::is_contained;
 use leveloff_supervise::guard::Guard;
 use leveloff_supervise::isolate::Isolation;
 use leveloff_supervise::launch::{self, Launch, Outcome, OutputStream, Served};
@@ -84,26 +84,26 @@ fn run(args: &RunArgs) -> Result<RunEnd> {
         .transpose()
         .inspect_err(|_| builder.discard())?;
     let mut oom = OomWatch::begin();
-    if let Some((isolation, group)) = isolation.and_then(|it| Some((it, it.group()?))) {
-        oom.isolated_in(group, isolation.limit());
+    if let Some((isolation, group)) = isolation.and_then(|it| Some((it, it.cgroup()?))) {
+        oom.set_job_cgroup(group, isolation.limit());
     }
-    let entrance = isolation.and_then(Isolation::entrance);
+    let limit = isolation.and_then(Isolation::child_limit);
     let launched = match &screen {
-        Some(screen) => screen.launch(&started, entrance),
-        None => launch::launch(&started, entrance),
+        Some(screen) => screen.launch(&started, limit),
+        None => launch::launch(&started, limit),
     };
     let mut launch = launched.inspect_err(|_| builder.discard())?;
     if let Some(isolation) = isolation {
-        notice(&isolation.words());
+        notice(&isolation.describe());
     }
-    oom.expect(launch.child());
+    oom.add_command(launch.child());
     let mut watched = WatchedCommand::start(
         builder.with_oom_watch(oom),
         sampler_options(&options, &launch),
     );
     // The process that starts the run again must outlive a stop.
     let spared = restarts.is_some().then(|| launch.child());
-    watched.guard = guard.map(|guard| guard.sparing(spared));
+    watched.guard = guard.map(|guard| guard.excluding(spared));
     watched.restarts = restarts;
     watched.screen =
         screen.and_then(|screen| screen.open(&command, &recording, &options.stated, &mut launch));
@@ -138,9 +138,9 @@ fn guard(
             used: Bytes::ZERO,
         });
     }
-    let standing = Standing {
+    let standing = MemoryUsage {
         ceilings,
-        ..Standing::default()
+        ..MemoryUsage::default()
     };
     options.check(&standing, is_contained(&proc_root, own))?;
     Guard::new(options, watch.interval, say).map(Some)

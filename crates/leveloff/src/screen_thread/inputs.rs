@@ -118,7 +118,7 @@ impl Listener {
     /// Whether there are keys to read; `None` when nobody wants to hear any more.
     fn wait(&self) -> Option<bool> {
         // Reading from the background would stop us.
-        let reads = !self.terminal_is_gone && launch::is_in_front(rustix::stdio::stdin());
+        let reads = !self.terminal_is_gone && launch::is_in_foreground(rustix::stdio::stdin());
         let timeout = if self.keyboard.is_waiting() {
             Some(SEQUENCE)
         } else if matches!(self.leave, Leave::Waiting(_)) {

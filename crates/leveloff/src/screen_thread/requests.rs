@@ -168,7 +168,7 @@ impl RequestHandler {
     /// the screen waits.
     fn suspend(&self) -> Reply {
         launch::suspend();
-        while !launch::is_in_front(rustix::stdio::stdin()) {
+        while !launch::is_in_foreground(rustix::stdio::stdin()) {
             if self.is_leaving.load(Ordering::Relaxed) {
                 return Reply::Leave;
             }

@@ -358,7 +358,7 @@ fn a_run_that_was_stopped_is_started_again_in_the_same_recording() {
     let first = first.replace("0.02", "0.18");
     let ended = run(&stage, &flags, &first).well();
     assert_eq!(ended.stdout, "first\nsecond\n");
-    says(&ended, "starting again in 5 s (1 of 1)");
+    says(&ended, "restarting in 5 s (1 of 1)");
     says(&ended, "ended with code 0");
     let recording = std::fs::read_to_string(stage.path("r.jsonl")).unwrap();
     assert!(recording.contains("\"event\":\"guard_restart\""));

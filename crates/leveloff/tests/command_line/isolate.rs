@@ -291,7 +291,12 @@ print(rest.pid)";
     if !has_group(&ended) {
         return;
     }
-    assert!(ended.stderr.contains("still in control group"), "{ended:?}");
+    assert!(
+        ended
+            .stderr
+            .contains("processes of the job are still in it"),
+        "{ended:?}"
+    );
     let group = groups.first().unwrap();
     wait_until("an empty group", || std::fs::remove_dir(group).is_ok());
 }

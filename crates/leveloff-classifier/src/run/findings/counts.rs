@@ -55,7 +55,7 @@ impl Leak {
     fn of(case: &Case, subject: Subject, track: &Track) -> Option<Leak> {
         let judgement = case.jury.of_subject(subject)?;
         judgement.verdict.grade()?;
-        let onset = judgement.onset_x.unwrap_or(case.onset);
+        let onset = judgement.onset_x.map_or(case.onset, |onset| onset.0);
         let grown = track.growth_since(onset, case.now);
         Some(Leak { onset, grown })
     }

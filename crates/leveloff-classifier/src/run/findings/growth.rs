@@ -21,9 +21,9 @@ pub(super) fn at_events(case: &Case) -> Option<Finding> {
         ClockTick::Step | ClockTick::Regular => return None,
     };
     Some(finding(EventGrowth {
-        each: amount(clock.growth),
+        each: amount(clock.growth.0),
         events: clock.ticks,
-        share: (clock.growth * clock.ticks as f64 / growth).min(1.0),
+        share: (clock.growth.0 * clock.ticks as f64 / growth).min(1.0),
         since: case.position(case.onset),
     }))
 }
@@ -45,7 +45,7 @@ pub(super) fn cuda(case: &Case) -> Option<Finding> {
     let reserved = TrainingCounter::CudaReserved;
     let judgement = case.jury.of_subject(Subject::Counter(reserved))?;
     judgement.verdict.grade()?;
-    let since = judgement.onset_x.unwrap_or(case.onset);
+    let since = judgement.onset_x.map_or(case.onset, |onset| onset.0);
     let grown = case
         .book
         .counters

@@ -51,7 +51,9 @@ pub(super) fn pinned(case: &Case) -> Option<Finding> {
         .jury
         .of_subject(Subject::Counter(TrainingCounter::Pinned));
     let leaks = judgement.filter(|judgement| judgement.verdict.grade().is_some());
-    let onset = leaks.and_then(|leak| leak.onset_x).unwrap_or(case.onset);
+    let onset = leaks
+        .and_then(|leak| leak.onset_x)
+        .map_or(case.onset, |onset| onset.0);
     let grown = track.growth_since(onset, case.now);
     let is_notable = case
         .memory_growth()

@@ -84,7 +84,7 @@ impl Scene<'_> {
         let unit = run.x_unit;
         let columns = columns(&report.curves, unit, most_columns);
         let seen = columns.first()?.x..columns.last()?.x;
-        let outlook = Outlook::of(run, Some);
+        let outlook = Outlook::of(run, |x| Some(x.0));
         let x = seen.start..end(&seen, &outlook);
         let memory = reach(&columns, Series::Memory)?;
         let rss = reach(&columns, Series::RssSum).filter(|_| room == Room::ForAll);
@@ -142,7 +142,7 @@ fn reach(columns: &[Column], series: Series) -> Option<Reach> {
 
 /// Growth that would hardly be seen from zero up is worth more than who holds how much.
 fn is_worth_a_stack(report: &RunReport, memory: Reach) -> bool {
-    let roles = report.parts.iter();
+    let roles = report.series.iter();
     let roles = roles.filter(|part| matches!(part.series, Series::Role(_)));
     let amounts: Vec<f64> = roles.map(|part| part.settled).collect();
     let biggest = amounts.iter().copied().fold(0.0, f64::max);
@@ -207,10 +207,10 @@ fn mark(report: &RunReport) -> Option<(f64, String)> {
         Verdict::Level if is_from_the_start(judgement) => None,
         Verdict::Level => judgement
             .level_since_x
-            .map(|x| (x, format!("level since {}", place(x)))),
+            .map(|x| (x.0, format!("level since {}", place(x)))),
         Verdict::Leak(_) | Verdict::WarmingUp => judgement
             .onset_x
-            .map(|x| (x, format!("grows since {}", place(x)))),
+            .map(|x| (x.0, format!("grows since {}", place(x)))),
         Verdict::Undecided => None,
     }
 }

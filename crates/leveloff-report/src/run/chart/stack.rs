@@ -32,9 +32,9 @@ pub(crate) struct Layer {
 
 /// The areas of a run; none when there is one role only, which is the curve itself.
 pub(crate) fn stack(report: &RunReport, columns: &[Column]) -> Vec<Layer> {
-    let all = report.part(Series::Memory).map_or(0.0, |part| part.peak);
+    let all = report.series(Series::Memory).map_or(0.0, |part| part.peak);
     let is_role = |series: &Series| matches!(series, Series::Role(_));
-    let parts = report.parts.iter().filter(|part| is_role(&part.series));
+    let parts = report.series.iter().filter(|part| is_role(&part.series));
     let mut roles: Vec<_> = parts.filter(|part| part.peak > SEEN * all).collect();
     if roles.len() < 2 {
         return Vec::new();

@@ -2,6 +2,7 @@
 
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::run_curves::{CurveSpan, Series};
+use leveloff_classifier::units::X;
 use leveloff_model::folded::Reach;
 use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::Seconds;
@@ -76,7 +77,7 @@ fn evenly<'a>(spans: &[&'a CurveSpan]) -> Vec<&'a CurveSpan> {
 fn position(span: &CurveSpan, unit: XUnit) -> String {
     let count = span.x.filter(|_| unit != XUnit::Second);
     match (count, span.t.or(span.x)) {
-        (Some(x), _) => XPosition::new(x.high, unit).to_string(),
+        (Some(x), _) => XPosition::new(X(x.high), unit).to_string(),
         (None, Some(t)) => Seconds(t.high).to_string(),
         (None, None) => "?".to_owned(),
     }

@@ -1,5 +1,7 @@
 //! What each role and each kind holds, and how it grew.
 
+use leveloff_classifier::observation::Moment;
+use leveloff_classifier::run_analysis::SeriesAccount;
 use leveloff_classifier::run_curves::Series;
 use leveloff_classifier::verdict::Kind;
 use leveloff_model::training_counters::TrainingCounter;
@@ -8,10 +10,11 @@ use leveloff_text::number::{more_or_less, thousands};
 use leveloff_text::rate::{CountRate, MemoryRate};
 use leveloff_text::subject::series_words;
 use leveloff_text::verdict::{blame_words, blamed_since, bytes};
+use leveloff_text::x_position::moment_words;
 
 use crate::html::markup::Markup;
 use crate::run::trim::trim_words;
-use crate::run_report::{Part, RunReport};
+use crate::run_report::RunReport;
 
 /// A share below this rounds to nothing.
 const SHARE_NAMED: f64 = 0.005;
@@ -21,15 +24,10 @@ pub fn write(report: &RunReport, page: &mut Markup) {
     page.section("growth-heading", "What grew");
     write_blame(report, page);
     let columns = Columns::of(report);
-    page.table(
-        "growth-heading",
-        "Baseline: when the run began to count, with the model loaded. Last fifth: the median of the last \
-         fifth of the run. Peak: the highest of any sample.",
-        &columns.head(),
-    );
+    page.table("growth-heading", &caption(report), &columns.head());
     for (name, is_in) in GROUPS {
-        let parts: Vec<&Part> = report
-            .parts
+        let parts: Vec<&SeriesAccount> = report
+            .series
             .iter()
             .filter(|part| is_in(part.series))
             .collect();
@@ -51,6 +49,15 @@ pub fn write(report: &RunReport, page: &mut Markup) {
         page.raw("<p>").sentence(&trim).raw("</p>\n");
     }
     page.end_section();
+}
+
+fn caption(report: &RunReport) -> String {
+    let words = |moment: Moment| moment_words(moment, report.verdict.x_unit);
+    format!(
+        "Growth counts from {} to {}, the last sample before processes exited. Peak: the highest of any sample.",
+        words(report.account.since.moment),
+        words(report.account.now),
+    )
 }
 
 type Group = (Option<&'static str>, fn(Series) -> bool);
@@ -82,7 +89,7 @@ struct Columns {
 
 impl Columns {
     fn of(report: &RunReport) -> Columns {
-        let any = |is: fn(&Part) -> bool| report.parts.iter().any(is);
+        let any = |is: fn(&SeriesAccount) -> bool| report.series.iter().any(is);
         Columns {
             rate: any(|part| part.rate.is_some()),
             share: any(|part| part.share.is_some()),
@@ -91,7 +98,7 @@ impl Columns {
     }
 
     fn head(self) -> Vec<(&'static str, &'static str)> {
-        let mut names = vec!["Baseline", "Last fifth", "Peak", "Growth"];
+        let mut names = vec!["At the onset", "At the end", "Peak", "Growth"];
         names.extend(self.rate.then_some("Rate (interval)"));
         names.extend(self.share.then_some("Share"));
         names.extend(self.processes.then_some("RSS now"));
@@ -116,8 +123,8 @@ fn write_blame(report: &RunReport, page: &mut Markup) {
     page.list("blame", blamed);
 }
 
-fn write_part(part: &Part, report: &RunReport, columns: Columns, page: &mut Markup) {
-    let amounts = [part.baseline, part.settled, part.peak];
+fn write_part(part: &SeriesAccount, report: &RunReport, columns: Columns, page: &mut Markup) {
+    let amounts = [part.base, part.end, part.peak];
     let mut cells: Vec<String> = amounts
         .map(|amount| amount_words(part.series, amount))
         .into();
@@ -145,7 +152,7 @@ fn amount_words(series: Series, value: f64) -> String {
     }
 }
 
-fn growth(part: &Part) -> String {
+fn growth(part: &SeriesAccount) -> String {
     if part.series.is_bytes() {
         ByteDelta(part.growth().round() as i64).to_string()
     } else {
@@ -153,7 +160,7 @@ fn growth(part: &Part) -> String {
     }
 }
 
-fn rate(part: &Part, report: &RunReport) -> Option<String> {
+fn rate(part: &SeriesAccount, report: &RunReport) -> Option<String> {
     let (rate, unit) = (part.rate?, report.verdict.x_unit);
     Some(match part.series {
         Series::Counter(TrainingCounter::Tensors) => {

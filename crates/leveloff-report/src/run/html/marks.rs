@@ -1,8 +1,9 @@
 //! What is drawn besides the curves: limit, level, the fitted growth, and where it leads. All of it is in
 //! the verdict; the chart only connects the ends.
 
+use leveloff_classifier::units::{Amount, X};
 use leveloff_classifier::verdict::{Judgement, RunVerdict, Verdict};
-use leveloff_text::verdict::{bytes, is_from_the_start, short_risk_words};
+use leveloff_text::verdict::{is_from_the_start, short_risk_words};
 use leveloff_text::x_position::XPosition;
 use serde_json::Value;
 
@@ -29,7 +30,7 @@ fn level(memory: &Judgement) -> Option<Value> {
         object! {
             from: point(since, level),
             to: point(last, level),
-            label: format!("level {}", bytes(level)),
+            label: format!("level {}", level.bytes()),
         }
     })
 }
@@ -53,9 +54,9 @@ fn forecast(run: &RunVerdict) -> Option<Value> {
     let risk = run.risk.as_ref()?;
     let [_, label] = short_risk_words(risk, run);
     Some(object! {
-        at: point(risk.at_x, risk.limit.0 as f64),
-        earliest: number(risk.earliest_x),
-        latest: risk.latest_x.map(number),
+        at: point(risk.at_x, risk.limit.into()),
+        earliest: number(risk.earliest_x.0),
+        latest: risk.latest_x.map(|x| number(x.0)),
         in_s: risk.in_time.map(|time| number(time.0)),
         label: label,
     })
@@ -70,9 +71,9 @@ fn since(run: &RunVerdict) -> Option<Value> {
         Verdict::Undecided => return None,
     };
     let label = format!("{what} {}", XPosition::new(x, run.x_unit));
-    Some(object! { x: number(x), label: label })
+    Some(object! { x: number(x.0), label: label })
 }
 
-fn point(x: f64, y: f64) -> [f64; 2] {
-    [number(x), y.round()]
+fn point(x: X, y: Amount) -> [f64; 2] {
+    [number(x.0), y.0.round()]
 }

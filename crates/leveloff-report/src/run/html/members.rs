@@ -1,31 +1,37 @@
-//! Who ran, as a tree. Brothers that are alike are told once: twenty compile workers are one line.
+//! The processes of a run, as a tree. Siblings of one role that hold alike share a line: twenty compile
+//! workers are one.
 
+use leveloff_classifier::run_analysis::ProcessAccount;
 use leveloff_classifier::run_curves::Series;
-use leveloff_model::units::Bytes;
 use leveloff_text::number::thousands;
 use leveloff_text::verdict::bytes;
 
 use crate::html::markup::Markup;
-use crate::run_report::{Member, RunReport};
+use crate::run_report::{ListedProcess, RunReport};
 
-/// So many brothers of one role are told as one.
+/// So many siblings of one role share a line …
 const ALIKE: usize = 4;
+/// … if the largest of them holds at most so many times what the smallest does.
+const LARGEST_TO_SMALLEST: f64 = 1.5;
 
 /// A sum of RSS that says more than this many times too much is worth a sentence.
 const OVER_COUNT: f64 = 1.05;
 
 /// Writes it; nothing when the source knows one number only.
 pub fn write(report: &RunReport, page: &mut Markup) {
-    if report.members.is_empty() {
+    if report.processes.is_empty() {
         return;
     }
     page.section("members-heading", "Who ran");
     if let Some(over_count) = over_count(report) {
         page.element("p", &over_count);
     }
-    let commands = report.members.iter().any(|member| member.command.is_some());
+    let commands = report
+        .processes
+        .iter()
+        .any(|process| process.command().is_some());
     let mut head = vec![("", "Process")];
-    head.extend(["First", "Last", "Peak", "RSS last"].map(|name| ("n", name)));
+    head.extend(["First", "Last", "Peak", "Growth", "RSS last"].map(|name| ("n", name)));
     head.extend(commands.then_some(("command", "Command")));
     page.raw("<div class=\"members\">").table(
         "members-heading",
@@ -33,22 +39,22 @@ pub fn write(report: &RunReport, page: &mut Markup) {
          that maps it.",
         &head,
     );
-    for brothers in alike(&report.members) {
-        match brothers {
-            [member] => write_member(member, commands, page),
-            brothers => write_brothers(brothers, commands, page),
+    for siblings in alike(&report.processes) {
+        match siblings {
+            [process] => write_process(process, commands, page),
+            siblings => write_siblings(siblings, commands, page),
         }
     }
     page.end_table().raw("</div>\n");
-    if report.members_left_out > 0 {
-        let left_out = thousands(report.members_left_out);
+    if report.processes_left_out > 0 {
+        let left_out = thousands(report.processes_left_out);
         let text = format!("{left_out} more were too small or too short to be listed.");
         page.element("p class=\"note\"", &text);
     }
     page.end_section();
 }
 
-/// At their highest, for in the end of a run its workers are gone.
+/// At the highest: at the end of a run its workers are gone.
 fn over_count(report: &RunReport) -> Option<String> {
     let sum = report.curves.peak(Series::RssSum)?;
     let memory = report.curves.peak(Series::Memory)?;
@@ -63,14 +69,17 @@ fn over_count(report: &RunReport) -> Option<String> {
     })
 }
 
-/// Cuts the list where it changes; what is too few to be summed up stays one by one.
-fn alike(members: &[Member]) -> Vec<&[Member]> {
-    let same =
-        |a: &Member, b: &Member| (a.depth, a.role, a.is_there) == (b.depth, b.role, b.is_there);
+/// Cuts the list where it changes; what is too few to share a line stays one by one.
+fn alike(processes: &[ListedProcess]) -> Vec<&[ListedProcess]> {
+    let key = |process: &ListedProcess| {
+        let account = &process.account;
+        (process.depth, account.role, account.is_alive)
+    };
     let mut groups = Vec::new();
-    let mut rest = members;
+    let mut rest = processes;
     while let Some(first) = rest.first() {
-        let many = rest.iter().take_while(|member| same(first, member)).count();
+        let same = |other: &&ListedProcess| key(other) == key(first) && hold_alike(first, other);
+        let many = rest.iter().take_while(same).count();
         // The last of them may be a parent.
         let is_parent = rest.get(many).is_some_and(|next| next.depth > first.depth);
         let many = many - usize::from(is_parent);
@@ -82,80 +91,93 @@ fn alike(members: &[Member]) -> Vec<&[Member]> {
     groups
 }
 
-fn write_member(member: &Member, commands: bool, page: &mut Markup) {
-    write_name(member, page);
+/// Whether one line says enough of both: a worker that leaks needs a line of its own.
+fn hold_alike(one: &ListedProcess, other: &ListedProcess) -> bool {
+    let [one, other] = [one, other].map(|process| process.account.memory.peak.0 as f64);
+    one.max(other) <= LARGEST_TO_SMALLEST * one.min(other)
+}
+
+fn write_process(process: &ListedProcess, commands: bool, page: &mut Markup) {
+    let account = &process.account;
+    write_name(process, page);
     page.raw(" <span class=\"pid\">")
-        .text(&member.pid.to_string())
+        .text(&account.pid.to_string())
         .raw("</span>");
-    if let Some(rank) = member.rank {
+    if let Some(rank) = account.rank {
         page.raw(" <span class=\"pid\">rank ")
             .text(&rank.to_string())
             .raw("</span>");
     }
-    if !member.is_there {
-        page.raw(" <span class=\"gone\">ended</span>");
+    write_exited(process, page);
+    for amount in AMOUNTS.map(|amount| amount(account)) {
+        page.element("td class=\"n\"", &amount);
     }
-    page.raw("</th>");
-    for amount in [member.first, member.newest, member.peak, member.rss] {
-        page.element("td class=\"n\"", &amount.to_string());
-    }
-    if commands {
-        page.raw("<td class=\"command\">");
-        write_command(member, page);
-        page.raw("</td>");
-    }
+    write_command(process, commands, page);
     page.raw("</tr>\n");
 }
 
-fn write_brothers(brothers: &[Member], commands: bool, page: &mut Markup) {
-    let (first, many) = (&brothers[0], brothers.len() as u64);
+fn write_siblings(siblings: &[ListedProcess], commands: bool, page: &mut Markup) {
+    let first = &siblings[0];
     write_name(first, page);
     page.raw(" <span class=\"pid\">×")
-        .text(&thousands(many))
+        .text(&thousands(siblings.len() as u64))
         .raw("</span>");
-    if !first.is_there {
-        page.raw(" <span class=\"gone\">ended</span>");
+    write_exited(first, page);
+    for amount in AMOUNTS {
+        let least = siblings.iter().min_by_key(|it| it.account.memory.peak);
+        let most = siblings.iter().max_by_key(|it| it.account.memory.peak);
+        let shown = [least, most].map(|it| it.map(|it| amount(&it.account)).unwrap_or_default());
+        page.raw("<td class=\"n\">");
+        match shown {
+            [least, most] if least == most => page.text(&least),
+            [least, most] => page.text(&format!("{least} … {most}")),
+        };
+        page.raw("<span class=\"each\">each</span></td>");
     }
-    page.raw("</th>");
-    let columns: [fn(&Member) -> Bytes; 4] = [
-        |member| member.first,
-        |member| member.newest,
-        |member| member.peak,
-        |member| member.rss,
-    ];
-    for column in columns {
-        let sum: Bytes = brothers.iter().map(column).sum();
-        page.raw("<td class=\"n\">").text(&sum.to_string());
-        let each = Bytes(sum.0 / many);
-        page.raw("<span class=\"each\">")
-            .text(&format!("{each} each"))
-            .raw("</span></td>");
-    }
-    if commands {
-        page.raw("<td class=\"command\">");
-        write_command(first, page);
-        page.raw("</td>");
-    }
+    write_command(first, commands, page);
     page.raw("</tr>\n");
 }
 
-fn write_name(member: &Member, page: &mut Markup) {
+/// The columns of numbers.
+const AMOUNTS: [fn(&ProcessAccount) -> String; 5] = [
+    |account| account.first.to_string(),
+    |account| account.memory.now.to_string(),
+    |account| account.memory.peak.to_string(),
+    |account| match account.is_alive {
+        true => account.growth().to_string(),
+        false => String::new(),
+    },
+    |account| account.rss.to_string(),
+];
+
+fn write_name(process: &ListedProcess, page: &mut Markup) {
     page.raw("<tr><th scope=\"row\"><span class=\"tree\" aria-hidden=\"true\">");
-    for _ in 1..member.depth {
+    for _ in 1..process.depth {
         page.raw("<i></i>");
     }
-    if member.depth > 0 {
+    if process.depth > 0 {
         page.raw("└ ");
     }
-    page.raw("</span>").text(member.role.name());
+    page.raw("</span>").text(process.account.role.name());
 }
 
-fn write_command(member: &Member, page: &mut Markup) {
-    let command = member.command.as_ref().map(|words| words.join(" "));
-    if let Some(command) = &command {
-        page.element("code", command);
+fn write_exited(process: &ListedProcess, page: &mut Markup) {
+    if !process.account.is_alive {
+        page.raw(" <span class=\"gone\">exited</span>");
     }
-    if let Some(why) = member.why.as_deref().filter(|why| !why.is_empty()) {
-        page.element("span class=\"why\"", why);
+    page.raw("</th>");
+}
+
+fn write_command(process: &ListedProcess, commands: bool, page: &mut Markup) {
+    if !commands {
+        return;
     }
+    page.raw("<td class=\"command\">");
+    if let Some(command) = process.command() {
+        page.element("code", &command.join(" "));
+    }
+    if let Some(reason) = process.role_reason().filter(|reason| !reason.is_empty()) {
+        page.element("span class=\"why\"", reason);
+    }
+    page.raw("</td>");
 }

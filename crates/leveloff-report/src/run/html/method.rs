@@ -1,5 +1,6 @@
 //! How it is known, the data to take along, and who says so.
 
+use leveloff_classifier::units::Amount;
 use leveloff_classifier::verdict::{Because, Judgement};
 use leveloff_text::number::thousands;
 use leveloff_text::rate::amount;
@@ -39,7 +40,7 @@ pub fn write_footer(report: &RunReport, page: &mut Markup) {
 
 /// A file that knows one number only does not say how that was counted.
 fn what_memory_is(report: &RunReport) -> &'static str {
-    if report.members.is_empty() {
+    if report.processes.is_empty() {
         "<p>Memory is the number that the file has. If that is a sum of RSS, pages that processes share \
          are in it once for each of them.</p>\n"
     } else {
@@ -63,7 +64,7 @@ fn basis(report: &RunReport) -> String {
 }
 
 fn noise(judgement: &Judgement, things: Option<&str>) -> String {
-    let size = |value: f64| match things {
+    let size = |Amount(value): Amount| match things {
         Some(things) => format!("{value:.1} {things}"),
         None => amount(value),
     };

@@ -136,9 +136,11 @@ fn names_of_strangers_stay_names() {
     report.background.command = Some(vec![HOSTILE.to_owned()]);
     report.background.host = Some(HOSTILE.to_owned());
     report.background.gaps.push(HOSTILE.to_owned());
-    for member in &mut report.members {
-        member.command = Some(vec![HOSTILE.to_owned()]);
-        member.why = Some(HOSTILE.to_owned());
+    for process in &mut report.processes {
+        if let Some(info) = &mut process.account.info {
+            info.command = vec![HOSTILE.to_owned()];
+            info.why = HOSTILE.to_owned();
+        }
     }
     let quiet = page(&leak());
     let html = page(&report);

@@ -1,6 +1,8 @@
 use leveloff_model::training_counters::{TrainingCounter, TrainingCounters};
 use serde_json::Value;
 
+use leveloff_classifier::observation::Observation;
+
 use super::*;
 use crate::cases::{Run, report, story_report};
 use crate::verdict::json::object;
@@ -93,10 +95,12 @@ fn what_is_counted_inside_in_numbers() {
 
 #[test]
 fn what_was_not_measured_is_an_empty_list_and_no_zero() {
-    let row = told(&report(std::iter::empty()));
+    let row = told(&report(std::iter::once(Observation {
+        count: Some(5.0),
+        ..Observation::default()
+    })));
     assert_eq!(row["verdict"], "undecided");
-    assert_eq!(row["curves"]["x"]["low"], serde_json::json!([]));
-    assert_eq!(row["sizing"]["host"], Value::Null);
+    assert_eq!(row["sizing"]["gpu"], Value::Null);
     assert_eq!(row["tensors_grown"], serde_json::json!([]));
     assert_eq!(row["trimmed_bytes"], Value::Null);
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::run_curves::{CurveSpan, Series};
+use leveloff_classifier::units::X;
 use leveloff_model::folded::Reach;
 use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::ByteDelta;
@@ -62,6 +63,7 @@ fn rows(report: &RunReport) -> Vec<(f64, CurveSpan)> {
     };
     let evenly = (0..ROWS - 1).map(|i| first + (last - first) * i as f64 / (ROWS - 2) as f64);
     let turn = run.judgement.level_since_x.or(run.judgement.onset_x);
+    let turn = turn.map(|x| x.0);
     let nearest = |x: f64| {
         let distance = |(_, (at, _)): &(usize, &(f64, CurveSpan))| (at - x).abs();
         let spans = spans.iter().enumerate();
@@ -134,7 +136,7 @@ fn growth(rows: &[(f64, CurveSpan)], unit: XUnit) -> Vec<String> {
     let value = |span: &CurveSpan| span.value(Series::Memory).map(Reach::middle);
     let between = |pair: &[(f64, CurveSpan)]| {
         let change = value(&pair[1].1)? - value(&pair[0].1)?;
-        let over = extent(pair[1].0 - pair[0].0, unit);
+        let over = extent(X(pair[1].0 - pair[0].0), unit);
         Some(format!("{} in {over}", ByteDelta(change.round() as i64)))
     };
     let changes = rows
@@ -148,7 +150,7 @@ fn number(x: f64, unit: XUnit) -> String {
     match unit {
         XUnit::Second => progress_axis::written(unit, x),
         _ => {
-            let place = XPosition::new(x, unit).to_string();
+            let place = XPosition::new(X(x), unit).to_string();
             place
                 .strip_prefix(unit.name())
                 .unwrap_or(&place)

@@ -1,3 +1,4 @@
+use leveloff_classifier::units::AmountPerX;
 use leveloff_model::recording::StatedFacts;
 use serde_json::{Value, json};
 
@@ -152,7 +153,7 @@ fn when_a_count_decides_bytes_are_those_of_memory() {
 fn numbers_that_are_none_are_null() {
     let mut verdict = story_at_80();
     let rate = verdict.judgement.rate.as_mut().unwrap();
-    (rate.low, rate.high) = (f64::NEG_INFINITY, f64::NAN);
+    (rate.low, rate.high) = (AmountPerX(f64::NEG_INFINITY), AmountPerX(f64::NAN));
     let row = told(&verdict);
     assert_eq!(
         (&row["rate_low_bytes"], &row["rate_high_bytes"]),

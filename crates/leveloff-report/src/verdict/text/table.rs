@@ -8,7 +8,7 @@ use leveloff_text::paint::Paint;
 use leveloff_text::rate::{CountRate, MemoryRate};
 use leveloff_text::subject::things;
 use leveloff_text::tally::Tally;
-use leveloff_text::verdict::{bytes, is_from_the_start, short_reason, verdict_words};
+use leveloff_text::verdict::{is_from_the_start, short_reason, verdict_words};
 use leveloff_text::x_position::XPosition;
 
 /// Wide enough for `LEAK (confirmed)`.
@@ -129,7 +129,7 @@ fn when(run: &RunVerdict) -> String {
 fn amount(run: &RunVerdict) -> String {
     let judgement = &run.judgement;
     match (run.verdict, judgement.rate, judgement.level) {
-        (Verdict::Level, _, Some(level)) => format!("at {}", bytes(level)),
+        (Verdict::Level, _, Some(level)) => format!("at {}", level.bytes()),
         (Verdict::Leak(_) | Verdict::WarmingUp, Some(rate), _) => match things(run.decisive) {
             Some(things) => CountRate::new(rate, run.x_unit, things).alone(),
             None => MemoryRate::new(rate, run.x_unit).alone(),

@@ -1,4 +1,5 @@
 use leveloff_classifier::observation::XUnit;
+use leveloff_classifier::units::{Amount, X};
 use leveloff_classifier::verdict::{
     Because, Blame, DecideBy, Grade, Kind, Shape, Subject, Verdict,
 };
@@ -103,7 +104,7 @@ fn what_shrank_is_told_and_nothing_twice() {
         pid: None,
         kind: Kind::Anonymous,
         share,
-        growth: share * 100.0 * MIB,
+        growth: Amount(share * 100.0 * MIB),
     };
     run.blame = vec![
         part(Role::Trainer, 1.199),
@@ -121,8 +122,8 @@ fn too_few_points_that_all_rise() {
     let mut run = story_at_80();
     run.judgement.because = Because::TooFewPoints { missing: 2 };
     run.judgement.rate = None;
-    run.judgement.onset_level = Some(5.4 * GIB);
-    run.judgement.level = Some(9.0 * GIB);
+    run.judgement.onset_level = Some(Amount(5.4 * GIB));
+    run.judgement.level = Some(Amount(9.0 * GIB));
     let text = told(&run);
     let growing = "\n  growing    5.4 GiB → 9.0 GiB, at every point so far\n             \
                    2 more points are needed for a verdict\n";
@@ -181,7 +182,7 @@ fn what_is_open_says_what_would_settle_it() {
         (Because::NoisyGrowth, "noise of ±12.0 MiB"),
         (Because::ShortPlateau, "flat for too short a time"),
         (Because::FirstEpoch, "first epoch"),
-        (Because::AtCeiling, "the ceiling holds it"),
+        (Because::AtCeiling, "the limit holds it"),
         (Because::Wanders, "fluctuates by ±12.0 MiB"),
         (Because::Jumps, "in lasting jumps"),
         (Because::Bending, "growth is slowing"),
@@ -199,8 +200,8 @@ fn what_is_open_says_what_would_settle_it() {
 fn one_date_is_not_told_twice() {
     let mut open = undecided(Because::TooFewPoints { missing: 2 });
     open.judgement.decide_by = Some(DecideBy {
-        if_it_levels: 60.0,
-        if_it_goes_on: 60.0,
+        if_it_levels: X(60.0),
+        if_it_goes_on: X(60.0),
     });
     let text = told(&open);
     assert!(
@@ -226,9 +227,9 @@ fn every_level_says_why() {
         (Because::Falls, Shape::Shrinking, "falling"),
     ] {
         let mut memory = judgement(Verdict::Level, shape, because);
-        memory.period = Some(50.0);
-        memory.level = Some(8.0 * crate::cases::GIB);
-        memory.level_since_x = Some(10.0);
+        memory.period = Some(X(50.0));
+        memory.level = Some(Amount(8.0 * crate::cases::GIB));
+        memory.level_since_x = Some(X(10.0));
         let text = told(&run(memory));
         let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(flat.contains(words), "{words:?} is not in {text}");
@@ -253,9 +254,9 @@ fn every_leak_says_why() {
     ] {
         let verdict = Verdict::Leak(Grade::Early);
         let mut memory = judgement(verdict, Shape::Staircase, because);
-        memory.period = Some(50.0);
+        memory.period = Some(X(50.0));
         memory.rate = Some(mib_rate(3.0, 2.0, 4.0));
-        memory.onset_x = Some(10.0);
+        memory.onset_x = Some(X(10.0));
         let text = told(&run(memory));
         assert!(text.contains(words), "{words:?} is not in {text}");
         assert!(text.contains("in lasting jumps"), "{text}");

@@ -25,10 +25,7 @@ const CLOCK_SLACK: f64 = 2.0;
 #[derive(Debug)]
 pub struct MarksFollower {
     tail: Tail,
-    /// The line that has not ended yet.
-    pending: Vec<u8>,
-    /// The bytes up to the next line end are skipped.
-    is_skipping: bool,
+    lines: Lines,
     /// An invalid line was reported.
     reported_bad: bool,
 }
@@ -65,8 +62,10 @@ impl MarksFollower {
         let (tail, is_skipping) = Tail::from_near_end(file, FileId::of(stat))?;
         Ok(Writer::Target(Box::new(MarksFollower {
             tail,
-            pending: Vec::new(),
-            is_skipping,
+            lines: Lines {
+                is_skipping,
+                ..Lines::default()
+            },
             reported_bad: false,
         })))
     }
@@ -78,34 +77,29 @@ impl MarksFollower {
 
     /// Reads what is new. An incomplete last line is read with its rest.
     pub fn poll(&mut self) -> io::Result<MarksUpdates> {
-        let mut lines = Lines {
-            pending: std::mem::take(&mut self.pending),
-            is_skipping: self.is_skipping,
-            updates: Vec::new(),
-            bad: None,
-        };
-        let result = self.tail.poll(|chunk| match chunk {
+        let lines = &mut self.lines;
+        self.tail.poll(|chunk| match chunk {
             Chunk::Bytes(bytes) => lines.feed(bytes),
             Chunk::Truncated | Chunk::Skipped => {
                 lines.pending.clear();
                 lines.is_skipping = matches!(chunk, Chunk::Skipped);
             }
-        });
-        self.pending = lines.pending;
-        self.is_skipping = lines.is_skipping;
-        result?;
-        let first_bad = lines.bad.filter(|_| !self.reported_bad);
+        })?;
+        let first_bad = lines.bad.take().filter(|_| !self.reported_bad);
         self.reported_bad |= first_bad.is_some();
         Ok(MarksUpdates {
-            updates: lines.updates,
+            updates: std::mem::take(&mut lines.updates),
             first_bad,
         })
     }
 }
 
 /// Assembles lines and parses them.
+#[derive(Debug, Default)]
 struct Lines {
+    /// The line that has not ended yet.
     pending: Vec<u8>,
+    /// The bytes up to the next line end are skipped.
     is_skipping: bool,
     updates: Vec<ProgressUpdate>,
     /// The first invalid line.

@@ -10,7 +10,7 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
 use leveloff_model::process::Pid;
-use rustix::fs::{Access, AtFlags, FileType, Gid, Mode, OFlags, Stat, Uid};
+use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, Stat, Uid};
 use rustix::io::Errno;
 
 use super::location::{MarksLocation, stop_request_name, stop_request_path};
@@ -129,17 +129,6 @@ impl StopRequest {
         stop_request_path(&self.location, self.target.own_pid)
     }
 
-    /// Whether it could be sent now; changes nothing. Called before a request is needed, so that the user can
-    /// correct what is wrong.
-    pub fn can_be_sent(&self) -> Result<(), StopRequestError> {
-        let directory = self.open_directory()?;
-        if self.exists_already(&directory)? {
-            return Ok(());
-        }
-        let may = Access::WRITE_OK | Access::EXEC_OK;
-        rustix::fs::accessat(&directory, ".", may, AtFlags::EACCESS).map_err(|e| self.io(e))
-    }
-
     /// Sends the request. An existing request that the training would accept counts as sent: an earlier guard
     /// of this training may have sent it and exited.
     pub fn send(&self, reason: &str) -> Result<SentRequest, StopRequestError> {
@@ -151,7 +140,7 @@ impl StopRequest {
             Ok(made) => Some(self.fill(&directory, File::from(made), reason)?),
             Err(Errno::EXIST) => {
                 // One that was obeyed just now, and so removed, counts as well.
-                self.exists_already(&directory)?;
+                self.check_existing(&directory)?;
                 None
             }
             Err(errno) => return Err(self.io(errno)),
@@ -191,11 +180,12 @@ impl StopRequest {
         })
     }
 
-    fn exists_already(&self, directory: &OwnedFd) -> Result<bool, StopRequestError> {
+    /// Fails when there is something that the training would not accept as a request.
+    fn check_existing(&self, directory: &OwnedFd) -> Result<(), StopRequestError> {
         let name = stop_request_name(self.target.own_pid);
         let found = match rustix::fs::statat(directory, &name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(found) => found,
-            Err(Errno::NOENT) => return Ok(false),
+            Err(Errno::NOENT) => return Ok(()),
             Err(errno) => return Err(self.io(errno)),
         };
         let kind = FileType::from_raw_mode(found.st_mode);
@@ -204,7 +194,7 @@ impl StopRequest {
         } else if !self.is_accepted(&found) {
             format!("a file of user {}", found.st_uid)
         } else {
-            return Ok(true);
+            return Ok(());
         };
         Err(StopRequestError::InTheWay {
             pid: self.target.pid,

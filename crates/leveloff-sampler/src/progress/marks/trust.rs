@@ -5,7 +5,6 @@
 //! unless the user chose it. A container's paths are resolved within its own root, so that a link in there
 //! cannot lead to a file of the host.
 
-use std::fmt;
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -27,21 +26,30 @@ pub struct Owners {
 }
 
 /// Why a file is not trusted.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum Distrust {
     /// It belongs to another user.
+    #[error(
+        "the file belongs to user {0}; remove it, or set LEVELOFF_MARKS to a directory of your own"
+    )]
     Owner(u32),
     /// Others may write to it.
+    #[error("others may write to the file (mode {0:o}); chmod go-w it")]
     Writable(u32),
     /// It is not a file but this.
+    #[error("it is {}; name a directory with LEVELOFF_MARKS", regular_file::description(*.0))]
     NotAFile(FileType),
     /// Its directory belongs to another user.
+    #[error("its directory belongs to user {0}; set LEVELOFF_MARKS to one of your own")]
     DirectoryOwner(u32),
     /// Others may write to its directory.
+    #[error("others may write to its directory (mode {0:o}); chmod 700 it")]
     DirectoryWritable(u32),
     /// Its directory is not a directory but this.
+    #[error("its directory is {}; remove it", regular_file::description(*.0))]
     NotADirectory(FileType),
     /// It cannot be opened.
+    #[error("{0}; run as the same user")]
     Io(io::Error),
 }
 
@@ -162,41 +170,6 @@ impl From<Refused> for Distrust {
         match refused {
             Refused::NotRegular(kind) => Distrust::NotAFile(kind),
             Refused::Io(error) => Distrust::Io(error),
-        }
-    }
-}
-
-impl fmt::Display for Distrust {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Distrust::Owner(uid) => write!(
-                f,
-                "the file belongs to user {uid}; remove it, or set LEVELOFF_MARKS to a directory \
-                 of your own"
-            ),
-            Distrust::Writable(mode) => write!(
-                f,
-                "others may write to the file (mode {mode:o}); chmod go-w it"
-            ),
-            Distrust::NotAFile(kind) => write!(
-                f,
-                "it is {}; name a directory with LEVELOFF_MARKS",
-                regular_file::description(*kind)
-            ),
-            Distrust::DirectoryOwner(uid) => write!(
-                f,
-                "its directory belongs to user {uid}; set LEVELOFF_MARKS to one of your own"
-            ),
-            Distrust::DirectoryWritable(mode) => write!(
-                f,
-                "others may write to its directory (mode {mode:o}); chmod 700 it"
-            ),
-            Distrust::NotADirectory(kind) => write!(
-                f,
-                "its directory is {}; remove it",
-                regular_file::description(*kind)
-            ),
-            Distrust::Io(error) => write!(f, "{error}; run as the same user"),
         }
     }
 }

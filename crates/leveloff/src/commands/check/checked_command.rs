@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use leveloff_model::recording::RecordingReader;
-use leveloff_supervise::stop_requests::{StopRequests, Woken};
+use leveloff_supervise::termination_signals::{TerminationSignals, WaitResult};
 use rustix::io::dup;
 use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
@@ -28,7 +28,7 @@ pub(crate) fn run_all(args: &CheckArgs) -> Result<Vec<Recorded>> {
     for recording in &recordings {
         make_room(recording, args.force)?;
     }
-    let stop_requests = StopRequests::listen()?;
+    let stop_requests = TerminationSignals::listen()?;
     let mut runs = Vec::new();
     for (turn, recording) in (1..).zip(recordings) {
         if args.repeat > 1 {
@@ -72,7 +72,7 @@ fn make_room(recording: &Path, force: bool) -> Result<()> {
 /// hands, and that can be done once in a process.
 ///
 /// Whoever asks us to stop means the command: the request is passed on, and we wait for its end.
-fn run(args: &CheckArgs, recording: &Path, stops: &StopRequests) -> Result<ExitStatus> {
+fn run(args: &CheckArgs, recording: &Path, stops: &TerminationSignals) -> Result<ExitStatus> {
     let ourselves = std::env::current_exe().context("cannot find leveloff itself")?;
     let mut run = Command::new(ourselves);
     run.args(["run", "--checked", "--output"]).arg(recording);
@@ -94,17 +94,17 @@ fn run(args: &CheckArgs, recording: &Path, stops: &StopRequests) -> Result<ExitS
         let far = Instant::now() + Duration::from_secs(3600);
         match stops.wait_for(&[handle.as_fd()], far)? {
             // From a keyboard, the command was asked as well, and may take its time to save.
-            Woken::Stop if !is_asked && std::io::stdin().is_terminal() => {
+            WaitResult::Signal if !is_asked && std::io::stdin().is_terminal() => {
                 is_asked = true;
                 notice("waiting for the command to end; nothing will be checked");
             }
-            Woken::Stop => {
+            WaitResult::Signal => {
                 is_asked = true;
                 notice("stopping the command; nothing will be checked");
                 let _ = pidfd_send_signal(&handle, Signal::TERM);
             }
-            Woken::Other(_) => return Ok(child.wait()?),
-            Woken::Deadline => {}
+            WaitResult::Other(_) => return Ok(child.wait()?),
+            WaitResult::Deadline => {}
         }
     }
 }

@@ -7,8 +7,7 @@ use std::process::{Child, Command, ExitStatus};
 use anyhow::{Context, Result};
 use leveloff_model::process::{Pid, ProcessKey};
 use leveloff_model::recording::EndReason;
-use leveloff_sampler::proc_root::ProcRoot;
-use leveloff_sampler::tree::key_of;
+use leveloff_sampler::proc_root::{ProcRoot, key_of};
 use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 /// The running training. Dropping it asks it to stop.
@@ -126,7 +125,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
-    use leveloff_supervise::stop_requests::{StopRequests, Woken};
+    use leveloff_supervise::termination_signals::{TerminationSignals, WaitResult};
 
     fn shell(script: &str) -> TrainerProcess {
         let mut command = Command::new("sh");
@@ -137,11 +136,11 @@ mod tests {
     #[test]
     fn its_end_is_noticed_and_told() {
         let trainer = shell("exit 3");
-        let stop = StopRequests::listen().unwrap();
+        let stop = TerminationSignals::listen().unwrap();
         let far = Instant::now() + Duration::from_secs(60);
         assert_eq!(
             stop.wait_for(&[trainer.handle()], far).unwrap(),
-            Woken::Other(0)
+            WaitResult::Other(0)
         );
         let ended = trainer.ended().unwrap();
         assert_eq!(ended.reason(), EndReason::Exited(3));

@@ -2,9 +2,9 @@
 
 use leveloff_model::sample::{Gap, MachineReading};
 use leveloff_model::units::Bytes;
-use leveloff_sampler::cgroup::CgroupReader;
 use leveloff_sampler::gpu::{GpuDevice, GpuReader};
-use leveloff_sampler::machine::MachineReader;
+use leveloff_sampler::system::cgroup::CgroupReader;
+use leveloff_sampler::system::machine::MachineReader;
 
 use super::{Check, Machine};
 

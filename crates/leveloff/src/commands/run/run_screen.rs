@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use leveloff_dashboard::event::{Event, Mode, Subject};
 use leveloff_dashboard::theme::Look;
 use leveloff_model::recording::StatedFacts;
-use leveloff_supervise::launch::{self, Entrance, Launch};
+use leveloff_supervise::launch::{self, ChildLimit, Launch};
 
 use crate::commands::run_title::short_command;
 use crate::notice::notice;
@@ -40,9 +40,9 @@ impl RunScreen {
     pub(crate) fn launch(
         &self,
         command: &[OsString],
-        entrance: Option<&Entrance>,
+        limit: Option<&ChildLimit>,
     ) -> Result<Launch> {
-        launch::launch_into(command, entrance, &self.file)
+        launch::launch_into(command, limit, &self.file)
             .inspect_err(|_| drop(std::fs::remove_file(&self.log)))
     }
 

@@ -10,8 +10,8 @@ use leveloff_model::sample::Tick;
 use leveloff_sampler::sampler::{SamplerError, SamplerOptions};
 use leveloff_supervise::guard::Guard;
 use leveloff_supervise::launch::{Outcome, OutputStream};
-use leveloff_supervise::restart::{Ending, Restarts, Turn};
-use leveloff_supervise::stop_requests::StopRequests;
+use leveloff_supervise::restart::{RestartAction, Restarts, StopState};
+use leveloff_supervise::termination_signals::TerminationSignals;
 
 use crate::notice::notice;
 use crate::screen_thread::ScreenThread;
@@ -110,21 +110,21 @@ impl WatchedCommand {
         };
         let session = self.session.as_mut();
         let step = session.as_ref().and_then(|session| session.step());
-        let ending = || {
+        let stop_state = || {
             session
                 .as_ref()
-                .map_or(Ending::Itself, |session| session.ending())
+                .map_or(StopState::NotStopped, |session| session.stop_state())
         };
-        match restarts.turn(step, ending) {
-            Turn::Wait => {}
-            Turn::Say(text) => notice(&text),
-            Turn::Pause(text) => {
+        match restarts.advance(step, stop_state) {
+            RestartAction::Wait => {}
+            RestartAction::Refuse(text) => notice(&text),
+            RestartAction::Pause(text) => {
                 if let Some(session) = &mut self.session {
                     session.report_stop();
                 }
                 notice(&text);
             }
-            Turn::Again(text) => {
+            RestartAction::Restarted(text) => {
                 notice(&text);
                 if let Some(session) = &mut self.session {
                     session.restart();
@@ -141,7 +141,7 @@ impl WatchedCommand {
         if !is_stopping(&self.session) {
             return Ok(());
         }
-        let stop = StopRequests::listen()?;
+        let stop = TerminationSignals::listen()?;
         while is_stopping(&self.session) {
             if stop.wait_until(self.next_turn_at())?
                 && let Some(session) = &mut self.session

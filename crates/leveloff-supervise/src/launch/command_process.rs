@@ -1,9 +1,7 @@
-//! The command as the relay sees it: its only child, the process group it leads, and, in a
-//! session of its own, the terminal that the relay shares with it.
+//! The command's process as the relay sees it, its process group, and, in a session of its own, their terminal.
 //!
-//! The relay is the session's leader and the command is not, with its group one of the session's.
-//! That is the shape a shell gives to its jobs. It is needed for Ctrl-Z: the kernel does not stop
-//! a group that has no parent outside it but inside its session.
+//! The relay leads the session and the command leads a group in it, as a shell arranges its jobs. Ctrl-Z needs this: the
+//! kernel does not stop a group without a parent that is outside the group and inside the session.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -12,38 +10,37 @@ use std::process::{Command, Stdio};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 use rustix::termios::{tcgetpgrp, tcsetpgrp};
 
-use super::edge::{self, Place};
-use super::entrance::Entrance;
 use super::plan::Plan;
+use super::sys::{self, ProcessGroup};
 use super::terminal;
 use super::wiring::{Mode, Wire};
 
 /// The running command.
 #[derive(Debug)]
-pub struct Session {
+pub struct CommandProcess {
     child: Pid,
     has_ended: bool,
     leads_group: bool,
     is_controlled: bool,
     terminal: Option<OwnedFd>,
-    set_aside: Option<Pid>,
+    /// The group that had the foreground of the terminal before we took it.
+    former_foreground: Option<Pid>,
 }
 
-/// The reading ends of the pipes that the command writes to.
+/// Our ends of the command's output pipes.
 #[derive(Debug, Default)]
 pub struct Pipes {
-    /// Of its stdout, or of both.
+    /// For stdout, or for both.
     pub stdout: Option<OwnedFd>,
-    /// Of its stderr.
+    /// For stderr.
     pub stderr: Option<OwnedFd>,
 }
 
-impl Session {
-    /// Starts the command. In the user's session it is started first, as a member of the user's
-    /// job, and we leave the job afterwards: what the user's terminal sends reaches it as without
-    /// us and cannot reach us.
-    pub fn start(plan: &Plan, master: Option<&OwnedFd>) -> io::Result<(Session, Pipes)> {
-        if plan.apart {
+impl CommandProcess {
+    /// Starts the command. In the user's session, the command starts in the user's job, and the relay leaves the job
+    /// afterwards: signals of the user's terminal then reach the command as without us, and not the relay.
+    pub fn start(plan: &Plan, master: Option<&OwnedFd>) -> io::Result<(CommandProcess, Pipes)> {
+        if plan.own_session {
             rustix::process::setsid()?;
         }
         let slave = master.map(terminal::slave_of).transpose()?;
@@ -52,38 +49,40 @@ impl Session {
             rustix::process::ioctl_tiocsctty(slave)?;
         }
         let (mut command, pipes) = connected(plan, slave.as_ref())?;
-        let place = match &slave {
-            _ if !plan.apart => Place::OurGroup,
-            Some(slave) if controls && plan.foreground => Place::InFrontOf(slave.as_fd()),
-            _ => Place::OwnGroup,
+        let group = match &slave {
+            _ if !plan.own_session => ProcessGroup::Ours,
+            Some(slave) if controls && plan.foreground => {
+                ProcessGroup::NewForeground(slave.as_fd())
+            }
+            _ => ProcessGroup::New,
         };
-        let entrance = plan
-            .entrance
-            .map(|entrance| entrance.held_by(|&number| edge::adopt(number)))
+        let limit = plan
+            .limit
+            .map(|limit| limit.map(|&number| sys::adopt(number)).transpose())
             .transpose()?;
-        let lent = entrance.as_ref().map(Entrance::lent);
-        let child = edge::spawn_child(&mut command, plan.signals, place, lent)?;
-        if !plan.apart {
+        let borrowed = limit.as_ref().map(|limit| limit.map(AsFd::as_fd));
+        let child = sys::spawn_child(&mut command, plan.signals, group, borrowed)?;
+        if !plan.own_session {
             rustix::process::setpgid(None, None)?;
         }
         let child = Pid::from_child(&child);
-        let session = Session {
+        let process = CommandProcess {
             child,
             has_ended: false,
-            leads_group: plan.apart,
+            leads_group: plan.own_session,
             is_controlled: controls,
             terminal: slave,
-            set_aside: (!plan.foreground).then_some(child),
+            former_foreground: (!plan.foreground).then_some(child),
         };
-        Ok((session, pipes))
+        Ok((process, pipes))
     }
 
-    /// Its number.
-    pub fn child(&self) -> Pid {
+    /// Its pid.
+    pub fn pid(&self) -> Pid {
         self.child
     }
 
-    /// The next change of its state, if there was one.
+    /// The next change of its state, if there is one.
     pub fn next_change(&mut self) -> Option<WaitStatus> {
         if self.has_ended {
             return None;
@@ -92,21 +91,21 @@ impl Session {
         let (_, status) = rustix::process::waitpid(Some(self.child), options).ok()??;
         if !status.stopped() && !status.continued() {
             self.has_ended = true;
-            self.let_go_of_terminal();
+            self.close_terminal();
         }
         Some(status)
     }
 
-    /// Sends it a signal. Safe against a reused number, because it has not been waited for yet.
+    /// Sends it a signal. Its pid cannot be reused, because it has not been reaped yet.
     pub fn signal(&self, signal: i32) {
         if let Some(signal) = Signal::from_named_raw(signal).filter(|_| !self.has_ended) {
-            // It may have ended just now, or changed its user; neither is ours to mend.
+            // It may have exited just now, or changed its user.
             let _ = rustix::process::kill_process(self.child, signal);
         }
     }
 
-    /// Sends its group a signal, and the group in front of its terminal if that is another: both
-    /// would have got it from the user's terminal or shell.
+    /// Sends a signal to its group, and to the foreground group of its terminal if that is another: both would have got it
+    /// from the user's terminal or shell.
     pub fn signal_group(&self, signal: i32) {
         let Some(named) = Signal::from_named_raw(signal).filter(|_| !self.has_ended) else {
             return;
@@ -116,40 +115,40 @@ impl Session {
         }
         let _ = rustix::process::kill_process_group(self.child, named);
         let terminal = self.terminal.as_ref().filter(|_| self.is_controlled);
-        let in_front = terminal.and_then(|terminal| tcgetpgrp(terminal).ok());
-        if let Some(group) = in_front.filter(|&group| group != self.child && !is_ours(group)) {
+        let foreground = terminal.and_then(|terminal| tcgetpgrp(terminal).ok());
+        if let Some(group) = foreground.filter(|&group| group != self.child && !is_ours(group)) {
             let _ = rustix::process::kill_process_group(group, named);
         }
     }
 
-    /// Lets it follow our job to the foreground or background, so that reading the terminal from
-    /// the background stops it, as without us.
+    /// Moves it to the foreground or background of its terminal with our job, so that reading from the background stops it, as
+    /// without us.
     pub fn set_foreground(&mut self, foreground: bool) {
         let Some(terminal) = self.terminal.as_ref().filter(|_| self.is_controlled) else {
             return;
         };
         if foreground {
-            if let Some(group) = self.set_aside.take() {
+            if let Some(group) = self.former_foreground.take() {
                 let _ = tcsetpgrp(terminal, group).or_else(|_| tcsetpgrp(terminal, self.child));
             }
-        } else if self.set_aside.is_none() {
-            self.set_aside = tcgetpgrp(terminal).ok().filter(|&group| !is_ours(group));
-            if let Some(group) = edge::own_group() {
+        } else if self.former_foreground.is_none() {
+            self.former_foreground = tcgetpgrp(terminal).ok().filter(|&group| !is_ours(group));
+            if let Some(group) = sys::own_group() {
                 let _ = tcsetpgrp(terminal, group);
             }
         }
     }
 
-    /// Takes the foreground back before the terminal is closed, so that our end, which is a
-    /// session leader's, sends nobody a hang-up.
-    fn let_go_of_terminal(&mut self) {
+    /// Takes the foreground before closing the terminal: when a session leader exits, the kernel sends SIGHUP to the foreground
+    /// group.
+    fn close_terminal(&mut self) {
         self.set_foreground(false);
         self.terminal = None;
     }
 }
 
 fn is_ours(group: Pid) -> bool {
-    edge::own_group() == Some(group)
+    sys::own_group() == Some(group)
 }
 
 fn connected(plan: &Plan, slave: Option<&OwnedFd>) -> io::Result<(Command, Pipes)> {
@@ -191,7 +190,7 @@ fn connected(plan: &Plan, slave: Option<&OwnedFd>) -> io::Result<(Command, Pipes
     Ok((command, pipes))
 }
 
-/// Only our end is non-blocking; the command's is an ordinary pipe.
+/// A pipe of which only our end is non-blocking.
 fn output_pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     let (reader, writer) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
     let flags = rustix::fs::fcntl_getfl(&reader)?;

@@ -1,34 +1,33 @@
-//! In which control group another may be made.
+//! Finds the control group in which a new one may be made.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use leveloff_sampler::cgroup::Place;
+use leveloff_sampler::system::cgroup::CgroupLocation;
 use rustix::fs::{Access, access};
 
-/// A control group that we may make another one in, which then has the memory controller.
+/// A control group in which we may make another one with the memory controller.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Parent {
+pub struct ParentCgroup {
     directory: PathBuf,
     version: u8,
-    /// Whether it has to hand the memory controller down first.
+    /// Whether it has to enable the memory controller for its children first.
     has_to_enable: bool,
 }
 
-/// The file of a version 2 group that tells which controllers its children have.
-const HANDED_DOWN: &str = "cgroup.subtree_control";
+/// The file of a version 2 group with the controllers of its children.
+const SUBTREE_CONTROL: &str = "cgroup.subtree_control";
 
-impl Parent {
-    /// The directories worth trying for a process that is at `place`, nearest first, or why there is
-    /// none.
+impl ParentCgroup {
+    /// The candidates for a process at `place`, nearest first, or why there is none.
     ///
-    /// Version 1 has groups and processes side by side, so it is our own group. In version 2 a group
-    /// that hands controllers down holds no processes, except the root: it is our own group only
-    /// there, and otherwise an ancestor, as in a subtree that was delegated to us. No group that
-    /// limits anything is left for one beside it: the job would escape what somebody has decided.
-    pub fn candidates(place: &Place) -> Result<Vec<Parent>, String> {
-        // The group has no name here, and what stands in for it is somebody else's.
+    /// In version 1 a group may hold processes and groups, so the candidate is our own group. In version 2 a group whose
+    /// children have controllers holds no processes, except the root: the candidate is our own group only there, and
+    /// otherwise an ancestor, as in a subtree that was delegated to us. The search ends at a group that has a limit: outside
+    /// of it, the job would escape that limit.
+    pub fn candidates(place: &CgroupLocation) -> Result<Vec<ParentCgroup>, String> {
+        // The group is not visible here, and the directories in `place` are another's.
         if let Some(caveat) = &place.caveat {
             return Err(caveat.clone());
         }
@@ -38,7 +37,7 @@ impl Parent {
         }
     }
 
-    /// Where it is.
+    /// Its directory.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
@@ -48,68 +47,68 @@ impl Parent {
         self.version
     }
 
-    /// Has its children get the memory controller. The kernel refuses where that would not do. It is
-    /// not taken back: others may rely on it by then.
-    pub fn hand_memory_down(&self) -> io::Result<()> {
+    /// Enables the memory controller for its children. The kernel refuses where that is not possible. It is not disabled
+    /// afterwards: other groups may rely on it by then.
+    pub fn enable_memory(&self) -> io::Result<()> {
         if !self.has_to_enable {
             return Ok(());
         }
-        fs::write(self.directory.join(HANDED_DOWN), "+memory")
+        fs::write(self.directory.join(SUBTREE_CONTROL), "+memory")
     }
 }
 
-fn version_1(place: &Place) -> Result<Parent, String> {
+fn version_1(place: &CgroupLocation) -> Result<ParentCgroup, String> {
     let own = place.directories.first().ok_or("it is not mounted")?;
     if !is_writable(own) {
-        return Err(not_ours(place));
+        return Err(not_allowed(place));
     }
-    // Before Linux 5.11 a group could be set not to count its children; they would escape it.
-    let counts_children = word(own, "memory.use_hierarchy").as_deref() != Some("0");
+    // Before Linux 5.11 a group could be set not to count its children, which would then escape its limit.
+    let counts_children = first_word(own, "memory.use_hierarchy").as_deref() != Some("0");
     if !counts_children && place.directories.len() > 1 {
         return Err(format!(
             "control group {} does not count its children (memory.use_hierarchy is 0)",
             place.path
         ));
     }
-    Ok(Parent {
+    Ok(ParentCgroup {
         directory: own.clone(),
         version: 1,
         has_to_enable: false,
     })
 }
 
-fn version_2(place: &Place) -> Result<Vec<Parent>, String> {
+fn version_2(place: &CgroupLocation) -> Result<Vec<ParentCgroup>, String> {
     let mut found = Vec::new();
     for (height, directory) in place.directories.iter().enumerate() {
-        let is_handed_down = has_memory(directory, HANDED_DOWN);
-        // Only our own may be asked to: the children of any other would all be changed.
+        let is_enabled = has_memory(directory, SUBTREE_CONTROL);
+        // Only in our own group: in any other, this would change all its children.
         let has_to_enable =
-            !is_handed_down && height == 0 && has_memory(directory, "cgroup.controllers");
-        if (is_handed_down || has_to_enable) && is_writable(directory) {
-            found.push(Parent {
+            !is_enabled && height == 0 && has_memory(directory, "cgroup.controllers");
+        if (is_enabled || has_to_enable) && is_writable(directory) {
+            found.push(ParentCgroup {
                 directory: directory.clone(),
                 version: 2,
                 has_to_enable,
             });
         }
-        if limits(directory) {
+        if has_limit(directory) {
             break;
         }
     }
     match found.is_empty() {
-        true => Err(not_ours(place)),
+        true => Err(not_allowed(place)),
         false => Ok(found),
     }
 }
 
-fn not_ours(place: &Place) -> String {
+fn not_allowed(place: &CgroupLocation) -> String {
     format!(
-        "no group may be made at control group {} (version {})",
+        "no permission to make a control group at {} (version {})",
         place.path, place.version
     )
 }
 
-/// To make a group takes the directory; to enter it from another below this one, its `cgroup.procs`.
+/// Making a group needs the directory; moving a process into it needs the parent's `cgroup.procs`.
 fn is_writable(directory: &Path) -> bool {
     let may_write = |path: &Path| access(path, Access::WRITE_OK).is_ok();
     may_write(directory) && may_write(&directory.join("cgroup.procs"))
@@ -120,16 +119,15 @@ fn has_memory(directory: &Path, file: &str) -> bool {
         .is_ok_and(|text| text.split_ascii_whitespace().any(|name| name == "memory"))
 }
 
-/// Whether a version 2 group holds its processes to less memory, CPU time or fewer cores than its
-/// parent does.
-pub fn limits(directory: &Path) -> bool {
-    let is_set = |file| word(directory, file).is_some_and(|word| word != "max");
+/// Whether a version 2 group limits the memory, CPU time or cores of its processes.
+pub fn has_limit(directory: &Path) -> bool {
+    let is_set = |file| first_word(directory, file).is_some_and(|word| word != "max");
     ["memory.max", "memory.high", "cpu.max", "cpuset.cpus"]
         .into_iter()
         .any(is_set)
 }
 
-fn word(directory: &Path, file: &str) -> Option<String> {
+fn first_word(directory: &Path, file: &str) -> Option<String> {
     let text = fs::read_to_string(directory.join(file)).ok()?;
     text.split_ascii_whitespace().next().map(str::to_owned)
 }
@@ -156,14 +154,14 @@ mod tests {
             self
         }
 
-        fn place(&self, version: u8, own: &str) -> Place {
+        fn place(&self, version: u8, own: &str) -> CgroupLocation {
             let own = self.0.path().join(own);
             let directories = own
                 .ancestors()
                 .take_while(|directory| directory.starts_with(self.0.path()))
                 .map(Path::to_path_buf)
                 .collect();
-            Place {
+            CgroupLocation {
                 version,
                 path: "/own".to_owned(),
                 directories,
@@ -171,10 +169,10 @@ mod tests {
             }
         }
 
-        /// The parents that are found, as they lie to the hierarchy's root.
+        /// The candidates, relative to the hierarchy's root; `+` where the controller has to be enabled.
         fn parents(&self, version: u8, own: &str) -> Result<Vec<String>, String> {
-            let parents = Parent::candidates(&self.place(version, own))?;
-            let named = |parent: &Parent| {
+            let parents = ParentCgroup::candidates(&self.place(version, own))?;
+            let named = |parent: &ParentCgroup| {
                 let relative = parent.directory.strip_prefix(self.0.path()).unwrap();
                 let mark = if parent.has_to_enable { "+" } else { "" };
                 format!("{mark}/{}", relative.display())
@@ -183,12 +181,12 @@ mod tests {
         }
     }
 
-    const HANDS_DOWN: (&str, &str) = (HANDED_DOWN, "cpu memory pids\n");
+    const ENABLED: (&str, &str) = (SUBTREE_CONTROL, "cpu memory pids\n");
     const HAS_MEMORY: (&str, &str) = ("cgroup.controllers", "cpu memory\n");
 
     #[test]
-    fn a_delegated_subtree_takes_a_group_beside_our_own() {
-        let tree = Tree::new().with("", &[]).with("user", &[HANDS_DOWN]).with(
+    fn in_a_delegated_subtree_the_parent_is_an_ancestor() {
+        let tree = Tree::new().with("", &[]).with("user", &[ENABLED]).with(
             "user/shell",
             &[("memory.max", "max\n"), ("cpu.max", "max 100000\n")],
         );
@@ -196,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_that_limits_something_is_not_left() {
+    fn a_group_with_a_limit_is_not_left() {
         for limit in [
             ("memory.max", "8589934592\n"),
             ("memory.high", "8589934592\n"),
@@ -204,38 +202,38 @@ mod tests {
             ("cpuset.cpus", "0-3\n"),
         ] {
             let tree = Tree::new()
-                .with("job", &[HANDS_DOWN])
+                .with("job", &[ENABLED])
                 .with("job/step", &[limit]);
             let refused = tree.parents(2, "job/step").unwrap_err();
             assert!(refused.contains("/own"), "{refused}");
         }
-        // Inside of what limits, a group may be made.
+        // A group may be made inside a group with a limit.
         let tree = Tree::new()
-            .with("job", &[HANDS_DOWN, ("memory.max", "8589934592\n")])
+            .with("job", &[ENABLED, ("memory.max", "8589934592\n")])
             .with("job/step", &[("cpuset.cpus", "\n")]);
         assert_eq!(tree.parents(2, "job/step"), Ok(vec!["/job".into()]));
     }
 
     #[test]
-    fn the_root_may_hand_the_controller_down_itself() {
-        let tree = Tree::new().with("", &[HAS_MEMORY, (HANDED_DOWN, "\n")]);
+    fn the_root_enables_the_controller_itself() {
+        let tree = Tree::new().with("", &[HAS_MEMORY, (SUBTREE_CONTROL, "\n")]);
         assert_eq!(tree.parents(2, ""), Ok(vec!["+/".into()]));
-        let parents = Parent::candidates(&tree.place(2, "")).unwrap();
-        parents[0].hand_memory_down().unwrap();
-        let written = fs::read_to_string(tree.0.path().join(HANDED_DOWN)).unwrap();
+        let parents = ParentCgroup::candidates(&tree.place(2, "")).unwrap();
+        parents[0].enable_memory().unwrap();
+        let written = fs::read_to_string(tree.0.path().join(SUBTREE_CONTROL)).unwrap();
         assert_eq!(written, "+memory");
     }
 
     #[test]
-    fn no_other_group_is_asked_to_hand_it_down() {
+    fn no_other_group_enables_the_controller() {
         let tree = Tree::new()
-            .with("", &[HAS_MEMORY, (HANDED_DOWN, "cpu\n")])
+            .with("", &[HAS_MEMORY, (SUBTREE_CONTROL, "cpu\n")])
             .with("shell", &[("cgroup.controllers", "cpu\n")]);
         assert!(tree.parents(2, "shell").is_err());
     }
 
     #[test]
-    fn version_1_makes_it_in_our_own_group() {
+    fn in_version_1_the_parent_is_our_own_group() {
         let tree = Tree::new().with("", &[]).with("a", &[]).with("a/b", &[]);
         assert_eq!(tree.parents(1, "a/b"), Ok(vec!["/a/b".into()]));
         let flat = Tree::new()
@@ -245,15 +243,15 @@ mod tests {
     }
 
     #[test]
-    fn a_group_that_is_not_there_or_has_no_name_is_said() {
+    fn a_group_that_is_missing_or_hidden_is_refused() {
         assert!(Tree::new().parents(1, "gone").is_err());
         assert!(Tree::new().parents(2, "gone").is_err());
-        let hidden = Place {
+        let hidden = CgroupLocation {
             caveat: Some("it has no name here".to_owned()),
             ..Tree::new().place(2, "")
         };
         assert_eq!(
-            Parent::candidates(&hidden),
+            ParentCgroup::candidates(&hidden),
             Err("it has no name here".to_owned())
         );
     }

@@ -1,63 +1,69 @@
-//! A scope of systemd's: a control group that its manager makes around a command that we start.
+//! A systemd scope: a control group that systemd makes around a command that we start.
 //!
-//! The manager may move processes where we may not, which is why this comes before a group of our own.
+//! systemd may move processes where we may not, so this method comes before a control group of our own.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use leveloff_model::process::{Pid, printable};
 use leveloff_model::units::Bytes;
-use leveloff_sampler::cgroup::{CgroupReader, Place};
 use leveloff_sampler::proc_root::ProcRoot;
+use leveloff_sampler::system::cgroup::{CgroupLocation, CgroupReader};
 use rustix::event::{PollFd, PollFlags, Timespec};
 
-use super::parent::limits;
+use super::parent_cgroup::has_limit;
 
-/// How systemd is reached.
+/// How to reach systemd.
 #[derive(Debug, Clone)]
 pub struct Systemd {
-    /// Present while systemd is the machine's init.
+    /// Exists while systemd is the machine's init.
     booted: PathBuf,
-    /// The program that asks it.
     program: OsString,
-    /// Whose scopes; root's are the system manager's.
+    /// The user whose manager makes the scope; for root, the system manager.
     user: u32,
-    /// It answers within this, or not at all.
-    patience: Duration,
+    timeout: Duration,
 }
 
-/// A manager that makes scopes whose limit holds.
+/// A scope whose limit holds.
 #[derive(Debug, Clone)]
-pub struct Scope {
+pub struct SystemdScope {
     systemd: Systemd,
     limit: Bytes,
-    ends_all: bool,
+    kills_all: bool,
 }
 
-/// A manager that is there answers within some ten milliseconds; on a busy machine within a second.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// Why there is no scope.
+#[derive(Debug)]
+enum Refusal {
+    /// systemd-run exited with this message.
+    Exited(String),
+    /// Another reason.
+    Other(String),
+}
 
-/// Says that it is inside, and stays there until it is told to go.
+/// systemd answers within some ten milliseconds; on a busy machine within a second.
+const TIMEOUT: Duration = Duration::from_secs(3);
+
+/// Prints a line inside the scope, and stays there until stdin closes.
 const HOLD: &str = "echo inside && read -r word";
 
 impl Systemd {
-    /// Of this machine.
+    /// The systemd of this machine.
     pub fn here() -> Systemd {
         Systemd {
             booted: PathBuf::from("/run/systemd/system"),
             program: OsString::from("systemd-run"),
             user: rustix::process::geteuid().as_raw(),
-            patience: PATIENCE,
+            timeout: TIMEOUT,
         }
     }
 
-    /// Whether a process at `place` may be taken to a scope. In a user's session it may. A batch
-    /// system's job, a container or a service with limits is no session: whoever set it up counts on
-    /// finding its processes there.
-    fn may_take_from(&self, place: &Place) -> Result<(), String> {
+    /// Whether a process at `place` may be moved to a scope. In a user's session it may. A batch system's job, a container or
+    /// a service with limits is no session: its manager expects its processes to stay.
+    fn may_move_from(&self, place: &CgroupLocation) -> Result<(), String> {
         if !self.booted.exists() {
             return Err("systemd does not run here".to_owned());
         }
@@ -65,17 +71,17 @@ impl Systemd {
             0 => vec!["user.slice".to_owned(), "system.slice".to_owned()],
             user => vec![format!("user-{user}.slice")],
         };
-        let is_slice = |directory: &&PathBuf| {
+        let is_slice = |directory: &PathBuf| {
             let name = directory.file_name().unwrap_or_default();
             slices.iter().any(|slice| name == OsStr::new(slice))
         };
-        let Some(height) = place.directories.iter().position(|d| is_slice(&d)) else {
+        let Some(height) = place.directories.iter().position(is_slice) else {
             return Err(format!(
                 "control group {} is not one of a systemd session",
                 place.path
             ));
         };
-        match place.directories[..height].iter().find(|d| limits(d)) {
+        match place.directories[..height].iter().find(|d| has_limit(d)) {
             Some(limited) => Err(format!(
                 "a systemd scope would escape the limits of control group {}",
                 limited.display()
@@ -85,30 +91,29 @@ impl Systemd {
     }
 }
 
-impl Scope {
-    /// Has a scope made around a process that does nothing, and looks at the limit it really got: a
-    /// manager that was not given the memory controller takes the setting and does nothing.
-    pub fn probe(systemd: &Systemd, place: &Place, limit: Bytes) -> Result<Scope, String> {
-        systemd.may_take_from(place)?;
-        let scope = |ends_all| Scope {
+impl SystemdScope {
+    /// Makes a scope around a process that does nothing, and reads its limit: a manager without the memory controller accepts
+    /// the setting and ignores it.
+    pub fn probe(
+        systemd: &Systemd,
+        place: &CgroupLocation,
+        limit: Bytes,
+    ) -> Result<SystemdScope, String> {
+        systemd.may_move_from(place)?;
+        let scope = |kills_all| SystemdScope {
             systemd: systemd.clone(),
             limit,
-            ends_all,
+            kills_all,
         };
-        let whole = scope(true);
-        match whole.try_out() {
-            Ok(()) => Ok(whole),
-            // Before version 253 a scope knows no OOMPolicy.
-            Err(Refusal::Said(why)) if why.contains("OOMPolicy") => {
-                let plain = scope(false);
-                plain.try_out().map(|()| plain).map_err(Refusal::words)
-            }
-            Err(refusal) => Err(refusal.words()),
-        }
+        // Before version 253 a scope has no OOMPolicy, and systemd-run exits with an error.
+        let result = match scope(true).try_out() {
+            Err(Refusal::Exited(_)) => scope(false).try_out().map(|()| scope(false)),
+            result => result.map(|()| scope(true)),
+        };
+        result.map_err(|(Refusal::Exited(reason) | Refusal::Other(reason))| reason)
     }
 
-    /// The command that starts this one in a scope. It replaces itself by the command, so pid,
-    /// parent, terminal and descriptors are the command's own.
+    /// The command that starts `command` in a scope. It execs the command, so pid, parent, terminal and descriptors stay.
     pub fn wrap(&self, command: &[OsString]) -> Vec<OsString> {
         let mut words = vec![self.systemd.program.clone()];
         if self.systemd.user != 0 {
@@ -117,7 +122,7 @@ impl Scope {
         words.extend(["--scope", "--quiet", "--collect"].map(OsString::from));
         let limit = format!("MemoryMax={}", self.limit.0);
         let mut properties = vec![limit, "MemorySwapMax=0".to_owned()];
-        properties.extend(self.ends_all.then(|| "OOMPolicy=kill".to_owned()));
+        properties.extend(self.kills_all.then(|| "OOMPolicy=kill".to_owned()));
         for property in properties {
             words.extend(["-p".into(), property.into()]);
         }
@@ -126,9 +131,9 @@ impl Scope {
         words
     }
 
-    /// Whether the kernel ends all of it at once, and not only its largest process.
-    pub fn ends_all(&self) -> bool {
-        self.ends_all
+    /// Whether the kernel kills all its processes at once, and not only the largest.
+    pub fn kills_all(&self) -> bool {
+        self.kills_all
     }
 
     fn try_out(&self) -> Result<(), Refusal> {
@@ -137,17 +142,12 @@ impl Scope {
         command.args(&words[1..]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let child = command.stderr(Stdio::piped()).spawn();
-        let mut trial = Trial {
-            child: child.map_err(|error| Refusal::Said(format!("no systemd-run: {error}")))?,
-            give_up: Instant::now() + self.systemd.patience,
-        };
-        if !trial.has_spoken() {
-            return Err(Refusal::TimedOut(self.systemd.patience));
-        }
-        trial.hear_that_it_is_inside()?;
-        match limit_of(trial.pid()) {
+        let child = child.map_err(|error| Refusal::Other(format!("no systemd-run: {error}")))?;
+        let mut trial = Trial(child);
+        trial.wait_until_inside(self.systemd.timeout)?;
+        match limit_of(Pid(trial.0.id().cast_signed())) {
             Some(limit) if limit <= self.limit => Ok(()),
-            _ => Err(Refusal::Said(
+            _ => Err(Refusal::Other(
                 "systemd made a scope, and its limit does not hold: the memory controller is not \
                  delegated"
                     .to_owned(),
@@ -156,80 +156,55 @@ impl Scope {
     }
 }
 
-/// Why there is no scope.
-#[derive(Debug)]
-enum Refusal {
-    Said(String),
-    TimedOut(Duration),
-}
-
-impl Refusal {
-    fn words(self) -> String {
-        match self {
-            Refusal::Said(why) => why,
-            Refusal::TimedOut(patience) => {
-                format!("systemd did not answer within {} s", patience.as_secs_f32())
-            }
-        }
-    }
-}
-
-/// A process that does nothing, on its way into a scope. It is over when this is dropped.
-struct Trial {
-    child: Child,
-    give_up: Instant,
-}
+/// A process that does nothing, on its way into a scope. Dropping this ends it.
+struct Trial(Child);
 
 impl Trial {
-    fn pid(&self) -> Pid {
-        Pid(self.child.id().cast_signed())
-    }
-
-    /// Waits until it says something, or ends.
-    fn has_spoken(&self) -> bool {
-        let left = self.give_up.saturating_duration_since(Instant::now());
-        let (Some(stdout), Ok(timeout)) = (&self.child.stdout, Timespec::try_from(left)) else {
-            return false;
-        };
-        let mut look = [PollFd::new(stdout, PollFlags::IN)];
-        rustix::event::poll(&mut look, Some(&timeout)).is_ok_and(|ready| ready > 0)
-    }
-
-    fn hear_that_it_is_inside(&mut self) -> Result<(), Refusal> {
-        let mut said = [0; 16];
-        let heard = self.child.stdout.as_mut().map(|it| it.read(&mut said));
-        match heard {
-            Some(Ok(length)) if length > 0 => Ok(()),
-            // Its end came before the word.
-            _ => Err(Refusal::Said(self.complaint())),
+    fn wait_until_inside(&mut self, timeout: Duration) -> Result<(), Refusal> {
+        let mut output = [0; 16];
+        let stdout = self.0.stdout.as_mut();
+        let read = stdout.and_then(|stdout| {
+            let limit = Timespec::try_from(timeout).ok()?;
+            let mut fds = [PollFd::new(stdout, PollFlags::IN)];
+            rustix::event::poll(&mut fds, Some(&limit))
+                .is_ok_and(|ready| ready > 0)
+                .then(|| stdout.read(&mut output))
+        });
+        match read {
+            None => Err(Refusal::Other(format!(
+                "systemd did not answer within {} s",
+                timeout.as_secs_f32()
+            ))),
+            Some(Ok(1..)) => Ok(()),
+            Some(_) => Err(Refusal::Exited(self.last_error())),
         }
     }
 
-    /// The last line it said on stderr, which has ended with it.
-    fn complaint(&mut self) -> String {
+    /// The last line on stderr, which has ended.
+    fn last_error(&mut self) -> String {
         let mut text = Vec::new();
-        let end = self.child.stderr.take();
-        let _ = end.map(|mut stderr| stderr.by_ref().take(4096).read_to_end(&mut text));
+        let stderr = self.0.stderr.take();
+        let _ = stderr.map(|mut stderr| stderr.by_ref().take(4096).read_to_end(&mut text));
         let last = text
             .split(|&b| b == b'\n')
             .rfind(|line| !line.trim_ascii().is_empty());
         match last {
             Some(line) => format!("systemd-run: {}", printable(line.trim_ascii())),
-            None => "systemd-run ended without a word".to_owned(),
+            None => "systemd-run exited without a message".to_owned(),
         }
     }
 }
 
 impl Drop for Trial {
     fn drop(&mut self) {
-        drop(self.child.stdin.take());
-        // One that hangs would not notice; it is ours, and nothing but a trial.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        drop(self.0.stdin.take());
+        // A systemd-run that hangs does not read its stdin.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 
-/// The tightest limit that holds for a process.
+/// The tightest limit of a process.
 fn limit_of(pid: Pid) -> Option<Bytes> {
     let mut reader = CgroupReader::new(&ProcRoot::live(), Path::new("/"), pid);
     reader.read(true)?.limit
@@ -237,8 +212,10 @@ fn limit_of(pid: Pid) -> Option<Bytes> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::fs;
+    use std::time::Instant;
+
+    use super::*;
 
     const LIMIT: Bytes = Bytes(28 << 30);
 
@@ -266,20 +243,20 @@ mod tests {
                 booted: place.path().to_path_buf(),
                 program: program.into_os_string(),
                 user: 1000,
-                patience: Duration::from_millis(300),
+                timeout: Duration::from_millis(300),
             };
             Machine { place, systemd }
         }
 
-        /// We stand in this group, and these files are in it.
-        fn standing_in(&self, group: &str, files: &[(&str, &str)]) -> Place {
+        /// Our own group, with these files in it.
+        fn place_in(&self, group: &str, files: &[(&str, &str)]) -> CgroupLocation {
             let own = self.place.path().join(group);
             fs::create_dir_all(&own).unwrap();
             for (name, text) in files {
                 fs::write(own.join(name), text).unwrap();
             }
             let above = own.ancestors().take_while(|d| d.starts_with(&self.place));
-            Place {
+            CgroupLocation {
                 version: 2,
                 path: format!("/{group}"),
                 directories: above.map(Path::to_path_buf).collect(),
@@ -288,23 +265,23 @@ mod tests {
         }
 
         fn refusal(&self) -> String {
-            let place = self.standing_in(SESSION, &[]);
-            Scope::probe(&self.systemd, &place, LIMIT).unwrap_err()
+            let place = self.place_in(SESSION, &[]);
+            SystemdScope::probe(&self.systemd, &place, LIMIT).unwrap_err()
         }
     }
 
     const SESSION: &str = "user.slice/user-1000.slice/session-3.scope";
 
     #[test]
-    fn the_command_stands_behind_its_limits() {
+    fn the_limits_come_before_the_command() {
         let systemd = Systemd {
             user: 1000,
             ..Systemd::here()
         };
-        let scope = Scope {
+        let scope = SystemdScope {
             systemd,
             limit: LIMIT,
-            ends_all: true,
+            kills_all: true,
         };
         let words = scope.wrap(&["python3", "--", "train.py"].map(OsString::from));
         let words: Vec<&str> = words.iter().map(|w| w.to_str().unwrap()).collect();
@@ -316,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_manager_that_does_not_answer_is_not_waited_for() {
+    fn a_systemd_that_does_not_answer_is_given_up() {
         let begin = Instant::now();
         let said = Machine::with("exec sleep 60").refusal();
         assert!(said.contains("did not answer within 0.3 s"), "{said}");
@@ -324,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn what_systemd_says_is_passed_on() {
+    fn the_message_of_systemd_is_passed_on() {
         let said = Machine::with("echo 'Failed to connect to bus: No medium found' >&2; exit 1");
         assert_eq!(
             said.refusal(),
@@ -336,27 +313,27 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_that_does_not_hold_is_not_believed() {
-        // Takes the options, starts the command, and limits nothing.
+    fn a_limit_that_does_not_hold_is_refused() {
+        // Accepts the options, starts the command, and sets no limit.
         let machine = Machine::with("while [ \"$1\" != -- ]; do shift; done; shift; exec \"$@\"");
         assert!(machine.refusal().contains("does not hold"));
     }
 
     #[test]
-    fn an_old_systemd_is_asked_again_without_a_policy() {
+    fn an_old_systemd_is_tried_without_a_policy() {
         let machine = Machine::with(
             "case \"$*\" in *OOMPolicy*) echo 'Unknown assignment: OOMPolicy=kill' >&2; exit 1;; esac\n\
-             echo 'asked again' >&2; exit 1",
+             echo 'second try' >&2; exit 1",
         );
-        assert_eq!(machine.refusal(), "systemd-run: asked again");
+        assert_eq!(machine.refusal(), "systemd-run: second try");
     }
 
     #[test]
-    fn only_a_session_is_left_for_a_scope() {
+    fn only_a_process_of_a_session_is_moved() {
         let machine = Machine::with("exit 1");
         let may = |group: &str, files: &[(&str, &str)]| {
-            let place = machine.standing_in(group, files);
-            machine.systemd.may_take_from(&place)
+            let place = machine.place_in(group, files);
+            machine.systemd.may_move_from(&place)
         };
         assert_eq!(may(SESSION, &[("memory.max", "max\n")]), Ok(()));
         assert!(may("system.slice/slurmstepd.scope/job_7/step_0", &[]).is_err());
@@ -369,8 +346,8 @@ mod tests {
             booted: "/no/such/place".into(),
             ..machine.systemd.clone()
         };
-        let place = machine.standing_in(SESSION, &[]);
-        let said = elsewhere.may_take_from(&place).unwrap_err();
+        let place = machine.place_in(SESSION, &[]);
+        let said = elsewhere.may_move_from(&place).unwrap_err();
         assert_eq!(said, "systemd does not run here");
     }
 }

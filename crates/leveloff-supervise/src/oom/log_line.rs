@@ -1,39 +1,39 @@
-//! The lines of the kernel's log that belong to an OOM kill: bytes in, values out.
+//! Parses the lines of the kernel's log that belong to an OOM kill.
 
 use leveloff_model::process::{Pid, printable};
 use leveloff_model::units::Bytes;
 
-/// A line that is understood.
+/// A line about an OOM kill.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Line {
-    /// Somebody found no memory; what follows is about that.
-    Begin,
-    /// The limit of the control group that is full.
-    GroupLimit(Bytes),
-    /// Why, and who was chosen.
-    Chosen(Chosen),
-    /// This one was killed.
+pub enum LogLine {
+    /// An allocation failed; the following lines belong to it.
+    Invoked,
+    /// The limit of the full control group.
+    CgroupLimit(Bytes),
+    /// The reason, and the process that the kernel chose.
+    Victim(Victim),
+    /// The process that was killed.
     Killed {
-        /// Its number, in the first pid namespace.
+        /// Its pid, in the first pid namespace.
         pid: Pid,
         /// Its name, safe to print.
         name: String,
-        /// What it held in memory of its own and shared memory.
+        /// Its anonymous and shared memory.
         memory: Bytes,
-        /// Whether the line itself says that a control group was full.
-        in_group: bool,
+        /// Whether the line names a full control group.
+        in_cgroup: bool,
     },
 }
 
 /// The line that begins with `oom-kill:`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Chosen {
+pub struct Victim {
     /// What was full.
     pub constraint: Constraint,
-    /// The last name of the control group whose limit it was.
-    pub full_group: Option<String>,
-    /// The last name of the one that the process is in.
-    pub task_group: Option<String>,
+    /// The last part of the full control group's path.
+    pub full_cgroup: Option<String>,
+    /// The last part of the path of the process's control group.
+    pub task_cgroup: Option<String>,
 }
 
 /// What was full.
@@ -42,60 +42,60 @@ pub enum Constraint {
     /// The machine.
     Machine,
     /// A control group.
-    Group,
+    Cgroup,
     /// The memory nodes that the process may use.
     Nodes,
 }
 
-/// What a post-mortem wants to see of the log.
-pub fn is_telling(text: &[u8]) -> bool {
+/// Whether a line belongs into a bundle.
+pub fn is_about_oom(text: &[u8]) -> bool {
     let starts = [&b"oom-kill:"[..], b"oom_reaper:", b"memory: usage "];
     starts.iter().any(|start| text.starts_with(start))
-        || [&b"ut of memory: "[..], KILLED, BEGIN]
+        || [&b"ut of memory: "[..], KILLED, INVOKED]
             .iter()
             .any(|words| memchr::memmem::find(text, words).is_some())
 }
 
-const BEGIN: &[u8] = b" invoked oom-killer:";
+const INVOKED: &[u8] = b" invoked oom-killer:";
 const KILLED: &[u8] = b"Killed process ";
 
-impl Line {
-    /// Understands a line; `None` for all others.
-    pub fn parse(text: &[u8]) -> Option<Line> {
+impl LogLine {
+    /// Parses a line; `None` for all others.
+    pub fn parse(text: &[u8]) -> Option<LogLine> {
         if let Some(facts) = text.strip_prefix(b"oom-kill:constraint=") {
-            return Some(Line::Chosen(Chosen::parse(facts)));
+            return Some(LogLine::Victim(Victim::parse(facts)));
         }
         if text.starts_with(b"memory: usage ") {
-            return amount(text, b" limit ").map(Line::GroupLimit);
+            return amount(text, b" limit ").map(LogLine::CgroupLimit);
         }
-        if memchr::memmem::find(text, BEGIN).is_some() {
-            return Some(Line::Begin);
+        if memchr::memmem::find(text, INVOKED).is_some() {
+            return Some(LogLine::Invoked);
         }
         killed(text)
     }
 }
 
-impl Chosen {
-    /// A name may hold anything, commas as well; so the ends are looked for from the right.
-    fn parse(facts: &[u8]) -> Chosen {
+impl Victim {
+    /// A name may contain anything, also commas, so the ends are searched from the right.
+    fn parse(facts: &[u8]) -> Victim {
         let constraint = match facts.split(|&b| b == b',').next() {
-            Some(b"CONSTRAINT_MEMCG") => Constraint::Group,
+            Some(b"CONSTRAINT_MEMCG") => Constraint::Cgroup,
             Some(b"CONSTRAINT_CPUSET" | b"CONSTRAINT_MEMORY_POLICY") => Constraint::Nodes,
             _ => Constraint::Machine,
         };
         let end = memchr::memmem::rfind(facts, b",task=").unwrap_or(facts.len());
         let facts = &facts[..end];
-        Chosen {
+        Victim {
             constraint,
-            full_group: between(facts, b",oom_memcg=", b",task_memcg=").and_then(last_name),
-            task_group: between(facts, b",task_memcg=", b"").and_then(last_name),
+            full_cgroup: between(facts, b",oom_memcg=", b",task_memcg=").and_then(last_part),
+            task_cgroup: between(facts, b",task_memcg=", b"").and_then(last_part),
         }
     }
 }
 
 /// `Memory cgroup out of memory: Killed process 12 (python) total-vm:9kB, anon-rss:5kB, …`; older
-/// kernels leave the beginning out, or say `, UID 0,` behind the name.
-fn killed(text: &[u8]) -> Option<Line> {
+/// kernels omit the beginning, or print `, UID 0,` after the name.
+fn killed(text: &[u8]) -> Option<LogLine> {
     let start = memchr::memmem::find(text, KILLED)?;
     let rest = &text[start + KILLED.len()..];
     let open = rest.iter().position(|&b| b == b'(')?;
@@ -103,15 +103,15 @@ fn killed(text: &[u8]) -> Option<Line> {
     let close = rest[..numbers].iter().rposition(|&b| b == b')')?;
     let pid = std::str::from_utf8(rest[..open].trim_ascii()).ok()?;
     let held = [&b" anon-rss:"[..], b" shmem-rss:"].map(|key| amount(&rest[numbers..], key));
-    Some(Line::Killed {
+    Some(LogLine::Killed {
         pid: Pid(pid.trim_end_matches(',').parse().ok()?),
         name: printable(rest.get(open + 1..close)?),
         memory: held.into_iter().flatten().sum(),
-        in_group: text.starts_with(b"Memory cgroup out of memory"),
+        in_cgroup: text.starts_with(b"Memory cgroup out of memory"),
     })
 }
 
-/// The number of kB behind a key.
+/// The number of kB after a key.
 fn amount(text: &[u8], key: &[u8]) -> Option<Bytes> {
     let start = memchr::memmem::find(text, key)? + key.len();
     let digits = text[start..].split(|b| !b.is_ascii_digit()).next()?;
@@ -128,7 +128,7 @@ fn between<'a>(text: &'a [u8], start: &[u8], end: &[u8]) -> Option<&'a [u8]> {
     }
 }
 
-fn last_name(path: &[u8]) -> Option<String> {
+fn last_part(path: &[u8]) -> Option<String> {
     let name = path.rsplit(|&b| b == b'/').next()?;
     (!name.is_empty()).then(|| printable(name))
 }
@@ -139,25 +139,25 @@ mod tests {
 
     use super::*;
 
-    /// As Linux 6.18 and 5.15 write them, by hand in parts.
-    const CHOSEN: &str = "oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,\
+    /// As Linux 6.18 and 5.15 write it; partly made up.
+    const VICTIM: &str = "oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,\
         mems_allowed=0,oom_memcg=/docker/f00d,task_memcg=/docker/f00d/job,task=python3,pid=21708,uid=0";
 
     fn killed_line(text: &str) -> (i32, String, Bytes, bool) {
-        match Line::parse(text.as_bytes()) {
-            Some(Line::Killed {
+        match LogLine::parse(text.as_bytes()) {
+            Some(LogLine::Killed {
                 pid,
                 name,
                 memory,
-                in_group,
-            }) => (pid.0, name, memory, in_group),
+                in_cgroup,
+            }) => (pid.0, name, memory, in_cgroup),
             other => panic!("{text}: {other:?}"),
         }
     }
 
-    fn chosen_line(text: &str) -> Chosen {
-        match Line::parse(text.as_bytes()) {
-            Some(Line::Chosen(chosen)) => chosen,
+    fn victim_line(text: &str) -> Victim {
+        match LogLine::parse(text.as_bytes()) {
+            Some(LogLine::Victim(victim)) => victim,
             other => panic!("{text}: {other:?}"),
         }
     }
@@ -180,52 +180,53 @@ mod tests {
     }
 
     #[test]
-    fn what_was_full_is_read_with_the_groups() {
-        let chosen = chosen_line(CHOSEN);
-        assert_eq!(chosen.constraint, Constraint::Group);
-        assert_eq!(chosen.full_group.as_deref(), Some("f00d"));
-        assert_eq!(chosen.task_group.as_deref(), Some("job"));
-        let machine = chosen_line(
+    fn the_constraint_and_the_control_groups_are_read() {
+        let victim = victim_line(VICTIM);
+        assert_eq!(victim.constraint, Constraint::Cgroup);
+        assert_eq!(victim.full_cgroup.as_deref(), Some("f00d"));
+        assert_eq!(victim.task_cgroup.as_deref(), Some("job"));
+        let machine = victim_line(
             "oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),cpuset=/,mems_allowed=0,\
              global_oom,task_memcg=/user.slice/a,b,task=x,task=y,pid=1,uid=0",
         );
         assert_eq!(machine.constraint, Constraint::Machine);
-        assert_eq!(machine.full_group, None);
-        assert_eq!(machine.task_group.as_deref(), Some("a,b,task=x"));
-        let nodes = chosen_line("oom-kill:constraint=CONSTRAINT_CPUSET,nodemask=0");
+        assert_eq!(machine.full_cgroup, None);
+        assert_eq!(machine.task_cgroup.as_deref(), Some("a,b,task=x"));
+        let nodes = victim_line("oom-kill:constraint=CONSTRAINT_CPUSET,nodemask=0");
         assert_eq!(nodes.constraint, Constraint::Nodes);
     }
 
     #[test]
-    fn the_limit_and_the_beginning_are_read() {
-        let limit = Line::parse(b"memory: usage 97656kB, limit 97656kB, failcnt 135");
-        assert_eq!(limit, Some(Line::GroupLimit(Bytes::from_kib(97_656))));
-        let begin = Line::parse(b"python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0");
-        assert_eq!(begin, Some(Line::Begin));
+    fn the_limit_and_the_invocation_are_read() {
+        let limit = LogLine::parse(b"memory: usage 97656kB, limit 97656kB, failcnt 135");
+        assert_eq!(limit, Some(LogLine::CgroupLimit(Bytes::from_kib(97_656))));
+        let begin =
+            LogLine::parse(b"python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0");
+        assert_eq!(begin, Some(LogLine::Invoked));
         for other in [
             "",
             "Killed process",
             "Killed process x (y) total-vm:",
             "usb 1-1: new",
         ] {
-            assert_eq!(Line::parse(other.as_bytes()), None, "{other}");
-            assert!(!is_telling(other.as_bytes()) || other.contains("process "));
+            assert_eq!(LogLine::parse(other.as_bytes()), None, "{other}");
+            assert!(!is_about_oom(other.as_bytes()) || other.contains("process "));
         }
-        assert!(is_telling(CHOSEN.as_bytes()));
-        assert!(is_telling(b"Out of memory: Killed process 1 (x)"));
+        assert!(is_about_oom(VICTIM.as_bytes()));
+        assert!(is_about_oom(b"Out of memory: Killed process 1 (x)"));
     }
 
     proptest! {
         #[test]
-        fn no_bytes_make_it_panic(text in proptest::collection::vec(any::<u8>(), 0..200)) {
-            let _ = (Line::parse(&text), is_telling(&text));
+        fn any_bytes_are_parsed_without_a_panic(text in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let _ = (LogLine::parse(&text), is_about_oom(&text));
         }
 
         #[test]
-        fn no_words_make_it_panic(
+        fn any_fragments_are_parsed_without_a_panic(
             text in "(oom-kill:constraint=|Killed process |,task=|,task_memcg=|,oom_memcg=|total-vm:|anon-rss:|[()a/0-9, ]){0,9}"
         ) {
-            let _ = Line::parse(text.as_bytes());
+            let _ = LogLine::parse(text.as_bytes());
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The front's side of terminals: takes the outer one over while our job is in front of it, gives
-//! it back in between, and keeps the inner one like it.
+//! The front's control of both terminals: takes over the outer one while our job is in its foreground, and keeps the inner one's
+//! size and modes like it.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -13,12 +13,12 @@ use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr}
 use super::message::{Link, ToRelay};
 use super::terminal::{self, TerminalModes};
 
-/// Keys that were typed and not yet taken by the command. One canonical line fits.
+/// The size of the buffer for typed keys: one canonical line fits.
 const KEYS: usize = 4096;
 
-/// Both terminals, seen from the front.
+/// The outer terminal and the master of the inner one.
 #[derive(Debug)]
-pub struct Terminals {
+pub struct TerminalPair {
     outer: OwnedFd,
     master: OwnedFd,
     takes_over: bool,
@@ -30,27 +30,27 @@ pub struct Terminals {
     typed: std::ops::Range<usize>,
 }
 
-/// Who sets the outer terminal's modes.
+/// Which program sets the outer terminal's modes.
 #[derive(Debug)]
 enum Holder {
-    /// Not looked yet, or just given back.
+    /// Not known yet, or just given back.
     Unknown,
-    /// We do; these were its modes before.
+    /// leveloff; these were the modes before.
     Us(Box<Termios>),
-    /// The shell does: our job is in the background.
+    /// The shell: our job is in the background.
     Shell,
 }
 
-impl Terminals {
-    /// A new inner terminal beside the given outer one. `takes_over`: keys are passed on; if not,
-    /// the inner one only shows.
-    pub fn new(outer: BorrowedFd<'_>, takes_over: bool) -> io::Result<Terminals> {
+impl TerminalPair {
+    /// Makes an inner terminal for this outer one. With `takes_over`, keys are passed on; without, the inner one is for output
+    /// only.
+    pub fn new(outer: BorrowedFd<'_>, takes_over: bool) -> io::Result<TerminalPair> {
         let master = terminal::new_terminal()?;
         terminal::copy_size(outer, &master)?;
         if !takes_over {
-            terminal::only_show(&master)?;
+            terminal::make_raw(&master)?;
         }
-        Ok(Terminals {
+        Ok(TerminalPair {
             outer: outer.try_clone_to_owned()?,
             master,
             takes_over,
@@ -68,18 +68,18 @@ impl Terminals {
         &self.master
     }
 
-    /// Whether keys go to the command at all.
+    /// Whether keys are passed on.
     pub fn takes_over(&self) -> bool {
         self.takes_over
     }
 
-    /// Whether our job is in front and the outer terminal is ours now.
+    /// Whether the outer terminal is taken over now.
     pub fn is_taken_over(&self) -> bool {
         matches!(self.holder, Holder::Us(_))
     }
 
-    /// Takes the outer terminal over or lets it go, as our job has come to the front of it or has
-    /// left it. A shell moves a running job without telling it, so this is asked again and again.
+    /// Takes over the outer terminal or releases it, if our job has moved to the foreground or background. A shell moves a running
+    /// job without a signal, so this is called again and again.
     pub fn follow_job(&mut self, link: &mut Link) -> io::Result<()> {
         if !self.takes_over {
             return Ok(());
@@ -91,8 +91,8 @@ impl Terminals {
         }
     }
 
-    /// Gives the outer terminal its own modes back, for a stop or the end.
-    pub fn give_back(&mut self, link: &mut Link) {
+    /// Restores the outer terminal's modes, for a stop or the end.
+    pub fn restore(&mut self, link: &mut Link) {
         if self.is_taken_over() {
             self.undo_raw();
             let _ = link.send(ToRelay::Cooked);
@@ -104,23 +104,22 @@ impl Terminals {
         let _ = terminal::copy_size(&self.outer, &self.master);
     }
 
-    /// What to wait for: keys, and room for them.
+    /// What to poll for: keys, and room for them.
     pub fn interests(&self) -> [Option<PollFd<'_>>; 2] {
-        let listens = self.is_taken_over() && !self.input_has_ended && self.typed.is_empty();
+        let reads_keys = self.is_taken_over() && !self.input_has_ended && self.typed.is_empty();
         let has_keys = !self.typed.is_empty();
         [
-            listens.then(|| PollFd::new(&self.outer, PollFlags::IN)),
+            reads_keys.then(|| PollFd::new(&self.outer, PollFlags::IN)),
             has_keys.then(|| PollFd::new(&self.master, PollFlags::OUT)),
         ]
     }
 
-    /// Passes typed keys on. Only called when waiting has found something. Says which signal the
-    /// inner terminal makes of them for `command`, because the rest of our job would have got that
-    /// from the outer one: a script stops on Ctrl-C only if its shell sees it as well.
-    pub fn pass_keys_on(&mut self, keys_wait: bool, command: Pid) -> Option<Signal> {
+    /// Passes typed keys on. Returns the signal that the inner terminal sends to `command` for them: the rest of our job would
+    /// have got it from the outer terminal. A script stops on Ctrl-C only if its shell gets SIGINT as well.
+    pub fn pass_keys_on(&mut self, has_keys: bool, command: Pid) -> Option<Signal> {
         let mut signal = None;
-        // Asked again right here: reading from the background would stop us.
-        if keys_wait && self.typed.is_empty() && terminal::in_foreground(&self.outer) {
+        // Checked again here: reading from the background would stop us.
+        if has_keys && self.typed.is_empty() && terminal::in_foreground(&self.outer) {
             match rustix::io::read(&self.outer, &mut self.keys[..]) {
                 Ok(0) => self.input_has_ended = true,
                 Ok(count) => {
@@ -141,10 +140,10 @@ impl Terminals {
         signal
     }
 
-    /// None for a command that takes keys as they are, or that has put a job of its own in front.
+    /// `None` for a command that reads raw keys, or that has put a job of its own into the foreground.
     fn signal_for(&self, command: Pid) -> Option<Signal> {
-        let in_front = tcgetpgrp(&self.master).ok()?;
-        if in_front.as_raw_nonzero().get() != command.0 {
+        let foreground = tcgetpgrp(&self.master).ok()?;
+        if foreground.as_raw_nonzero().get() != command.0 {
             return None;
         }
         terminal::signal_of_keys(
@@ -156,8 +155,7 @@ impl Terminals {
     fn take_over(&mut self, link: &mut Link) -> io::Result<()> {
         let before = tcgetattr(&self.outer)?;
         if !self.inner_is_like_outer {
-            // Not before the first time in front: in the background, the outer terminal has the
-            // modes of a shell's line editor.
+            // Only in the foreground: in the background, the outer terminal has the modes of a shell's line editor.
             tcsetattr(&self.master, OptionalActions::Now, &before)?;
             self.inner_is_like_outer = true;
             self.translation_turned_off = false;
@@ -166,7 +164,7 @@ impl Terminals {
             terminal::translate_output(&self.master, true)?;
         }
         self.copy_size();
-        // Said before it is done: if we are killed in between, the relay finds nothing to undo.
+        // Sent before the change: if we are killed in between, the relay finds nothing to undo.
         let _ = link.send(ToRelay::Raw(TerminalModes::of(&before)));
         tcsetattr(&self.outer, OptionalActions::Now, &terminal::raw(&before))?;
         let _ = link.send(ToRelay::Foreground(true));
@@ -174,12 +172,12 @@ impl Terminals {
         Ok(())
     }
 
-    /// The outer terminal translates line ends itself while it is not ours.
+    /// Our job is in the background. The outer terminal translates line ends itself now, so the inner one must not.
     fn yield_to_shell(&mut self, link: &mut Link) -> io::Result<()> {
         self.holder = Holder::Shell;
         let _ = link.send(ToRelay::Cooked);
         let _ = link.send(ToRelay::Foreground(false));
-        // A command that has switched it off itself will not want it back from us.
+        // If the command has switched it off itself, it stays off.
         self.translation_turned_off |= terminal::translate_output(&self.master, false)?;
         Ok(())
     }
@@ -195,7 +193,7 @@ impl Terminals {
     }
 }
 
-impl Drop for Terminals {
+impl Drop for TerminalPair {
     fn drop(&mut self) {
         self.undo_raw();
     }

@@ -1,5 +1,5 @@
-//! Whether a command could be started, asked before another program is told to start it: that one
-//! would say it in its own words, and too late.
+//! Checks whether a command can be started. Needed where another program starts it, whose error would come too late and in
+//! other words.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -10,17 +10,17 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
 
-/// What the kernel reads of a script to find its interpreter.
+/// The most that the kernel reads of a script to find its interpreter.
 const FIRST_LINE: u64 = 256;
 
-/// The error that executing `name` would give: not there, not executable, or a script whose
-/// interpreter is not there. `path` is the variable PATH.
+/// The error that executing `name` would give: not found, not executable, or a script whose interpreter is not found. `path` is
+/// the variable PATH.
 pub fn check(name: &OsStr, path: Option<&OsStr>) -> io::Result<()> {
     let mut error = Errno::NOENT;
     for candidate in candidates(name, path) {
         match executable(&candidate) {
             Ok(()) => return has_interpreter(&candidate),
-            // A file of that name that may not be executed is told only if no other may be.
+            // Reported only if no other candidate can be executed.
             Err(Errno::ACCESS) => error = Errno::ACCESS,
             Err(_) => {}
         }
@@ -28,7 +28,7 @@ pub fn check(name: &OsStr, path: Option<&OsStr>) -> io::Result<()> {
     Err(error.into())
 }
 
-/// Where the C library looks when there is no PATH.
+/// The C library's search path without a PATH.
 const DEFAULT_PATH: &str = "/bin:/usr/bin";
 
 fn candidates(name: &OsStr, path: Option<&OsStr>) -> Vec<PathBuf> {
@@ -42,7 +42,7 @@ fn candidates(name: &OsStr, path: Option<&OsStr>) -> Vec<PathBuf> {
 
 fn executable(file: &Path) -> Result<(), Errno> {
     access(file, Access::EXEC_OK)?;
-    // A directory may be "executed", which means entered.
+    // For a directory, the permission to execute means to enter.
     if file.is_file() {
         Ok(())
     } else {
@@ -52,7 +52,7 @@ fn executable(file: &Path) -> Result<(), Errno> {
 
 fn has_interpreter(file: &Path) -> io::Result<()> {
     let mut start = Vec::new();
-    // A program that may be executed and not read is for the kernel to judge.
+    // A program that cannot be read may still be executed.
     let readable = File::open(file).and_then(|f| f.take(FIRST_LINE).read_to_end(&mut start));
     match readable.ok().and_then(|_| interpreter(&start)) {
         Some(interpreter) if !interpreter.exists() => Err(Errno::NOENT.into()),
@@ -72,8 +72,7 @@ mod tests {
 
     fn put(directory: &Path, name: &str, text: &str, mode: &str) -> PathBuf {
         let file = directory.join(name);
-        // By another process: a file that some fork of ours still has open for writing cannot be
-        // executed.
+        // By another process: a file that a fork of ours still has open for writing cannot be executed.
         let write = "printf %s \"$1\" > \"$2\" && chmod \"$3\" \"$2\"";
         let mut written = std::process::Command::new("sh");
         written.args(["-c", write, "sh", text]).arg(&file);
@@ -81,7 +80,7 @@ mod tests {
         file
     }
 
-    /// What executing it really says, against what we say.
+    /// Compares our error with that of executing it.
     fn agree(name: &OsStr) -> Option<io::ErrorKind> {
         let ours = check(name, std::env::var_os("PATH").as_deref());
         let theirs = std::process::Command::new(name).arg("--help").output();
@@ -91,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn it_says_what_executing_says() {
+    fn the_error_is_that_of_executing() {
         let place = tempfile::tempdir().unwrap();
         let here = |name, text, mode| put(place.path(), name, text, mode).into_os_string();
         assert_eq!(agree(OsStr::new("sh")), None);

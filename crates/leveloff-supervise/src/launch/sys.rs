@@ -1,10 +1,8 @@
-//! The few calls that safe Rust has no words for: signal dispositions, what happens between fork
-//! and exec, taking over descriptors by number, and leaders of another namespace. Everything else
-//! in this program is safe code.
+//! The unsafe calls of this program: signal dispositions, code between fork and exec, adoption of inherited descriptors, and
+//! session and group leaders in another pid namespace.
 //!
-//! Two rules keep it sound. Between fork and exec only async-signal-safe system calls are made and
-//! nothing is allocated. A descriptor number is taken over once, in a process that has just been
-//! started and has no other owner for it.
+//! Two rules keep it sound. Between fork and exec, code makes async-signal-safe system calls only and allocates nothing. A
+//! descriptor number is adopted once, in a new process that has no other owner for it.
 
 #![allow(unsafe_code)]
 
@@ -19,13 +17,13 @@ use rustix::io::FdFlags;
 use rustix::process::Pid;
 use serde::{Deserialize, Serialize};
 
-use super::entrance::Entrance;
+use super::child_limit::ChildLimit;
 
 /// The highest signal number of Linux.
 const LAST_SIGNAL: i32 = 64;
 
-/// What the user's shell, `nohup` or service manager had arranged before we ran: one bit a signal,
-/// bit 0 for signal 1. A child has to start with exactly this.
+/// The signals that the user's shell, `nohup` or service manager had ignored or blocked when we started: one bit for each,
+/// bit 0 for signal 1. The command has to start with exactly these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InheritedSignals {
     ignored: u64,
@@ -33,7 +31,7 @@ pub struct InheritedSignals {
 }
 
 impl InheritedSignals {
-    /// As they were when this process was executed.
+    /// Those at the start of this process.
     pub fn of_this_process() -> InheritedSignals {
         InheritedSignals {
             ignored: IGNORED_AT_START.load(Ordering::Relaxed),
@@ -41,14 +39,14 @@ impl InheritedSignals {
         }
     }
 
-    /// Whether the user wants this signal to have no effect.
+    /// Whether this signal was ignored.
     pub fn ignores(self, signal: i32) -> bool {
         has(self.ignored, signal)
     }
 }
 
-/// Starts the relay: it inherits the named descriptors under their numbers, and begins with every
-/// signal blocked, so that none can end it before it is set up.
+/// Starts the relay. It inherits these descriptors under their numbers, and starts with every signal blocked, so that none
+/// can end it before it is set up.
 pub fn spawn_relay(command: &mut Command, descriptors: Vec<RawFd>) -> io::Result<Child> {
     let everything = signal_set(u64::MAX);
     let prepare = move || {
@@ -65,54 +63,51 @@ pub fn spawn_relay(command: &mut Command, descriptors: Vec<RawFd>) -> io::Result
     command.spawn()
 }
 
-/// Where in the tree of sessions and jobs a command is put.
+/// The process group that a command is put in.
 #[derive(Debug, Clone, Copy)]
-pub enum Place<'a> {
-    /// Beside us, in the user's job.
-    OurGroup,
-    /// A process group of its own.
-    OwnGroup,
-    /// A process group of its own, which is in front of this terminal.
-    InFrontOf(BorrowedFd<'a>),
+pub enum ProcessGroup<'a> {
+    /// Ours, in the user's job.
+    Ours,
+    /// A new one.
+    New,
+    /// A new one, in the foreground of this terminal.
+    NewForeground(BorrowedFd<'a>),
 }
 
-/// Starts the user's command with the signals it would have had without us, inside of what it is to
-/// enter.
+/// Starts the user's command with the signals it would have without us, and within its limit.
 pub fn spawn_child(
     command: &mut Command,
     signals: InheritedSignals,
-    place: Place<'_>,
-    entrance: Option<Entrance<BorrowedFd<'_>>>,
+    group: ProcessGroup<'_>,
+    limit: Option<ChildLimit<BorrowedFd<'_>>>,
 ) -> io::Result<Child> {
     let blocked = signal_set(signals.blocked);
     // A background process that changes the foreground group is stopped by SIGTTOU, unless that
     // is blocked.
     let meanwhile = signal_set(u64::MAX);
-    let (own_group, terminal) = match place {
-        Place::OurGroup => (false, None),
-        Place::OwnGroup => (true, None),
-        Place::InFrontOf(terminal) => (true, Some(terminal.as_raw_fd())),
+    let (new_group, terminal) = match group {
+        ProcessGroup::Ours => (false, None),
+        ProcessGroup::New => (true, None),
+        ProcessGroup::NewForeground(terminal) => (true, Some(terminal.as_raw_fd())),
     };
-    let entrance = entrance
-        .map(|lent| lent.held_by(|procs| Ok(procs.as_raw_fd())))
-        .transpose()?;
+    let limit = limit.map(|limit| limit.map(AsRawFd::as_raw_fd));
     let prepare = move || {
         set_mask(&meanwhile)?;
-        if let Some(entrance) = entrance {
-            // SAFETY: the caller lends it for the whole of this function.
-            let lent = |&number: &RawFd| Ok(unsafe { BorrowedFd::borrow_raw(number) });
-            entrance.held_by(lent)?.pass()?;
+        if let Some(limit) = limit {
+            // SAFETY: the caller lends the descriptor for the whole of this function.
+            let borrowed = limit.map(|&number| unsafe { BorrowedFd::borrow_raw(number) });
+            borrowed.apply()?;
         }
-        if own_group {
+        if new_group {
             rustix::process::setpgid(None, None)?;
         }
         if let Some(terminal) = terminal {
-            // SAFETY: the caller lends it for the whole of this function.
+            // SAFETY: the caller lends the descriptor for the whole of this function.
             let terminal = unsafe { BorrowedFd::borrow_raw(terminal) };
             rustix::termios::tcsetpgrp(terminal, rustix::process::getpid())?;
         }
         for signal in (1..=LAST_SIGNAL).filter(|&signal| signals.ignores(signal)) {
-            // SAFETY: sets a disposition; a number that libc reserves is refused, which is fine.
+            // SAFETY: sets a disposition; libc refuses the numbers that it reserves, which is fine.
             unsafe { libc::signal(signal, libc::SIG_IGN) };
         }
         set_mask(&blocked)
@@ -122,30 +117,29 @@ pub fn spawn_child(
     command.spawn()
 }
 
-/// The leader of our session, if it is a process that we can see. In a container that was entered
-/// from outside the leader may live in another pid namespace, and the kernel calls it 0, which
-/// rustix takes for impossible.
+/// The leader of our session, if we can see it. In a container that was entered from outside, the leader may be in another
+/// pid namespace; the kernel then returns 0, which rustix does not expect.
 pub fn own_session() -> Option<Pid> {
     // SAFETY: asks about this process; takes and writes no memory.
     Pid::from_raw(unsafe { libc::getsid(0) })
 }
 
-/// The leader of our process group, if it is in our pid namespace: see [`own_session`].
+/// The leader of our process group, if we can see it: see [`own_session`].
 pub fn own_group() -> Option<Pid> {
     // SAFETY: asks about this process; takes and writes no memory.
     Pid::from_raw(unsafe { libc::getpgrp() })
 }
 
-/// Takes over a descriptor that [`spawn_relay`] handed down, and keeps it from going further.
+/// Adopts a descriptor that was inherited through [`spawn_relay`], and makes it close-on-exec.
 pub fn adopt(number: RawFd) -> io::Result<OwnedFd> {
-    // SAFETY: only borrowed to ask whether it is open at all.
+    // SAFETY: only borrowed for this call, which fails if it is not open.
     rustix::io::fcntl_setfd(unsafe { BorrowedFd::borrow_raw(number) }, FdFlags::CLOEXEC)?;
     // SAFETY: open, and named once in the plan; nothing else in this fresh process owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
 }
 
-/// Closes what the user's shell left open for the child beside 0, 1 and 2, so that a reader of it
-/// does not have to wait for us. It is known by surviving exec: all that is ours is close-on-exec.
+/// Closes the descriptors above 2 that the user's shell left open for the child, so that their readers do not have to wait for
+/// us. They are those without close-on-exec: all of ours have it.
 pub fn close_inherited_extras() -> io::Result<()> {
     let mut inherited = Vec::new();
     for entry in std::fs::read_dir("/proc/self/fd")? {
@@ -156,7 +150,7 @@ pub fn close_inherited_extras() -> io::Result<()> {
         inherited.extend(number.filter(|&number: &RawFd| number > libc::STDERR_FILENO));
     }
     for number in inherited {
-        // SAFETY: only asks for its flags; a number that is closed by now gives an error.
+        // SAFETY: only borrowed for this call, which fails if it is closed by now.
         let flags = rustix::io::fcntl_getfd(unsafe { BorrowedFd::borrow_raw(number) });
         if flags.is_ok_and(|flags| !flags.contains(FdFlags::CLOEXEC)) {
             // SAFETY: every descriptor that a value of ours owns is close-on-exec; this is not.
@@ -178,20 +172,20 @@ pub fn child_events() -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
 }
 
-/// Who is to take a signal's default action.
+/// Which processes take a signal's default action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Who {
-    /// This process alone.
-    Us,
-    /// Everyone in our process group: the whole job.
-    OurGroup,
+pub enum SignalTarget {
+    /// This process.
+    Process,
+    /// Our process group: the whole job.
+    Group,
 }
 
-/// Does to this process, or its group, what the signal does by default, and puts our handler back
-/// if we live on. The kernel itself ignores a keyboard stop when no shell is there to continue us.
+/// Lets a signal take its default action on this process or its group, and restores our handler if we live on. The kernel
+/// ignores a keyboard stop if no shell is there to continue us.
 ///
-/// The signal is made only once, for the group or for us: a second one would stop us again.
-pub fn take_default_action(signal: i32, who: Who) {
+/// The signal is sent only once, to the group or to us: a second one would stop us again.
+pub fn take_default_action(signal: i32, target: SignalTarget) {
     if !(1..=LAST_SIGNAL).contains(&signal) {
         return;
     }
@@ -199,14 +193,14 @@ pub fn take_default_action(signal: i32, who: Who) {
     let mut mask = MaybeUninit::<libc::sigset_t>::zeroed();
     let mut former = MaybeUninit::<libc::sigaction>::zeroed();
     let mut default = MaybeUninit::<libc::sigaction>::zeroed();
-    // SAFETY: all are zeroed, which is valid; a zeroed sigaction asks for the default action.
+    // SAFETY: all are zeroed, which is valid; a zeroed sigaction is the default action.
     unsafe {
         (*default.as_mut_ptr()).sa_sigaction = libc::SIG_DFL;
         libc::sigaction(signal, default.as_ptr(), former.as_mut_ptr());
         libc::pthread_sigmask(libc::SIG_UNBLOCK, &only_this, mask.as_mut_ptr());
-        match who {
-            Who::Us => libc::raise(signal),
-            Who::OurGroup => libc::kill(0, signal),
+        match target {
+            SignalTarget::Process => libc::raise(signal),
+            SignalTarget::Group => libc::kill(0, signal),
         };
         libc::pthread_sigmask(libc::SIG_SETMASK, mask.as_ptr(), std::ptr::null_mut());
         libc::sigaction(signal, former.as_ptr(), std::ptr::null_mut());
@@ -216,7 +210,7 @@ pub fn take_default_action(signal: i32, who: Who) {
 static IGNORED_AT_START: AtomicU64 = AtomicU64::new(0);
 static BLOCKED_AT_START: AtomicU64 = AtomicU64::new(0);
 
-/// Runs before `main`, because Rust's runtime ignores SIGPIPE there and forgets what it was.
+/// Runs before `main`: Rust's runtime ignores SIGPIPE there, and its former state would be lost.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static NOTE_INHERITED_SIGNALS: extern "C" fn() = note_inherited_signals;
@@ -249,7 +243,7 @@ fn has(signals: u64, signal: i32) -> bool {
 
 fn signal_set(signals: u64) -> libc::sigset_t {
     let mut set = MaybeUninit::<libc::sigset_t>::zeroed();
-    // SAFETY: emptied before it is used; numbers out of range are refused, which is fine.
+    // SAFETY: emptied before it is used; libc refuses numbers out of range, which is fine.
     unsafe {
         libc::sigemptyset(set.as_mut_ptr());
         for signal in (1..=LAST_SIGNAL).filter(|&signal| has(signals, signal)) {

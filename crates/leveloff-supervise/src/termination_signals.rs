@@ -1,4 +1,4 @@
-//! Signals that ask us to stop, waited for together with time and with the end of a process.
+//! Waits for the signals that ask leveloff to exit, together with a deadline and other descriptors.
 
 use std::io::Read;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -9,26 +9,26 @@ use anyhow::{Context, Result};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-/// SIGINT, SIGTERM and SIGHUP, which now end nothing by themselves.
+/// Catches SIGINT, SIGTERM and SIGHUP, which then do not end the process.
 #[derive(Debug)]
-pub struct StopRequests {
+pub struct TerminationSignals {
     pipe: UnixStream,
 }
 
-/// Why waiting came back.
+/// Why waiting ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Woken {
-    /// It is time.
+pub enum WaitResult {
+    /// The deadline has come.
     Deadline,
-    /// A stop was asked for. Each request is told once.
-    Stop,
-    /// What was waited for besides is there: the first of it that is.
+    /// A signal came. Each is reported once.
+    Signal,
+    /// This one of the other descriptors is readable: the first that is.
     Other(usize),
 }
 
-impl StopRequests {
-    /// Listens from now on.
-    pub fn listen() -> Result<StopRequests> {
+impl TerminationSignals {
+    /// Starts to catch.
+    pub fn listen() -> Result<TerminationSignals> {
         let (pipe, signalled) = UnixStream::pair().context("cannot make a pipe for signals")?;
         pipe.set_nonblocking(true)
             .context("cannot make a pipe for signals")?;
@@ -36,16 +36,16 @@ impl StopRequests {
             signal_hook::low_level::pipe::register(signal, signalled.try_clone()?)
                 .context("cannot listen to signals")?;
         }
-        Ok(StopRequests { pipe })
+        Ok(TerminationSignals { pipe })
     }
 
-    /// Waits until `deadline`; whether a stop was asked for before.
+    /// Waits until `deadline`; whether a signal came before.
     pub fn wait_until(&self, deadline: Instant) -> Result<bool> {
-        Ok(self.wait_for(&[], deadline)? == Woken::Stop)
+        Ok(self.wait_for(&[], deadline)? == WaitResult::Signal)
     }
 
-    /// The same, unless there is something to read from one of the `others` before.
-    pub fn wait_for(&self, others: &[BorrowedFd], deadline: Instant) -> Result<Woken> {
+    /// The same, or until one of the `others` is readable.
+    pub fn wait_for(&self, others: &[BorrowedFd], deadline: Instant) -> Result<WaitResult> {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let timeout = Timespec::try_from(left).ok();
@@ -54,14 +54,14 @@ impl StopRequests {
                 .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
                 .collect();
             match poll(&mut fds, timeout.as_ref()) {
-                Ok(0) => return Ok(Woken::Deadline),
+                Ok(0) => return Ok(WaitResult::Deadline),
                 Ok(_) if !fds[0].revents().is_empty() => {
-                    self.forget();
-                    return Ok(Woken::Stop);
+                    self.clear();
+                    return Ok(WaitResult::Signal);
                 }
                 Ok(_) => {
                     let ready = fds[1..].iter().position(|fd| !fd.revents().is_empty());
-                    return Ok(ready.map_or(Woken::Deadline, Woken::Other));
+                    return Ok(ready.map_or(WaitResult::Deadline, WaitResult::Other));
                 }
                 Err(rustix::io::Errno::INTR) => {}
                 Err(errno) => return Err(errno).context("cannot wait"),
@@ -69,8 +69,8 @@ impl StopRequests {
         }
     }
 
-    /// Signals that came together are one request.
-    fn forget(&self) {
+    /// Signals that came together count once.
+    fn clear(&self) {
         let mut bytes = [0; 64];
         while matches!((&self.pipe).read(&mut bytes), Ok(count) if count > 0) {}
     }
@@ -83,26 +83,32 @@ mod tests {
 
     use super::*;
 
-    /// Long enough that only a test that fails waits for it.
+    /// Only a test that fails waits for this.
     fn far() -> Instant {
         Instant::now() + Duration::from_secs(60)
     }
 
     #[test]
-    fn a_request_is_told_once_and_before_anything_else() {
-        let stop = StopRequests::listen().unwrap();
+    fn a_signal_is_reported_once_and_before_anything_else() {
+        let stop = TerminationSignals::listen().unwrap();
         let (reader, mut writer) = UnixStream::pair().unwrap();
-        assert_eq!(stop.wait_for(&[], Instant::now()).unwrap(), Woken::Deadline);
+        assert_eq!(
+            stop.wait_for(&[], Instant::now()).unwrap(),
+            WaitResult::Deadline
+        );
         writer.write_all(b"x").unwrap();
         assert_eq!(
             stop.wait_for(&[reader.as_fd()], far()).unwrap(),
-            Woken::Other(0)
+            WaitResult::Other(0)
         );
         signal_hook::low_level::raise(SIGTERM).unwrap();
         assert_eq!(
             stop.wait_for(&[reader.as_fd()], far()).unwrap(),
-            Woken::Stop
+            WaitResult::Signal
         );
-        assert_eq!(stop.wait_for(&[], Instant::now()).unwrap(), Woken::Deadline);
+        assert_eq!(
+            stop.wait_for(&[], Instant::now()).unwrap(),
+            WaitResult::Deadline
+        );
     }
 }

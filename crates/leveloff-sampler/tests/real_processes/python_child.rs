@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use leveloff_model::process::Pid;
 use leveloff_sampler::clock::{Clock, Moment};
-use leveloff_sampler::proc_root::ProcRoot;
+use leveloff_sampler::proc_root::{ProcRoot, key_of};
+use leveloff_sampler::processes::Scope;
 use leveloff_sampler::sampler::{Sampler, SamplerOptions};
-use leveloff_sampler::tree::{Scope, key_of};
 
 /// A process under test. Killed when dropped.
-pub struct Patient {
+pub struct PythonChild {
     child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
@@ -36,9 +36,9 @@ def pause():
     os._exit(0)
 "#;
 
-impl Patient {
+impl PythonChild {
     /// Runs a script.
-    pub fn start(script: &str) -> Patient {
+    pub fn start(script: &str) -> PythonChild {
         let mut child = Command::new("python3")
             .args(["-c", &format!("{PRELUDE}\n{script}")])
             .env("TEST_PID", std::process::id().to_string())
@@ -48,7 +48,7 @@ impl Patient {
             .expect("python3 is there");
         let input = child.stdin.take();
         let output = BufReader::new(child.stdout.take().unwrap());
-        Patient {
+        PythonChild {
             child,
             input,
             output,
@@ -59,16 +59,16 @@ impl Patient {
         Pid(i32::try_from(self.child.id()).unwrap())
     }
 
-    /// What it says next.
-    pub fn hear(&mut self) -> String {
+    /// The next line that it prints.
+    pub fn read_line(&mut self) -> String {
         let mut line = String::new();
         self.output.read_line(&mut line).unwrap();
-        assert!(!line.is_empty(), "the patient died");
+        assert!(!line.is_empty(), "the process exited");
         line.trim_end().to_owned()
     }
 
     /// Lets it go on.
-    pub fn go(&mut self) {
+    pub fn resume(&mut self) {
         self.input.as_mut().unwrap().write_all(b"\n").unwrap();
     }
 
@@ -79,13 +79,13 @@ impl Patient {
     }
 }
 
-impl Drop for Patient {
+impl Drop for PythonChild {
     fn drop(&mut self) {
         self.end();
     }
 }
 
-/// A clock that moves only when told to.
+/// A clock that moves only when the test moves it.
 #[derive(Clone)]
 pub struct HandClock(Arc<Mutex<Moment>>);
 

@@ -1,12 +1,11 @@
-//! The process that starts the command, and starts it again when it is told to.
+//! The process that starts the command, and restarts it on request.
 //!
-//! It is part of the run's tree and does nothing else: passes on the signals that it alone gets, and ends as
-//! its command ended. When leveloff is gone there is nobody to tell it to start again, so it does not.
+//! It is part of the run's tree and does little else: it forwards the signals that only it gets, and exits as its command did.
+//! When leveloff is gone, no request comes, so it does not restart.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitCode, ExitStatus};
 
@@ -17,20 +16,20 @@ use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::origin::WithOrigin;
 use signal_hook::low_level::siginfo::{Cause, Origin};
 
-use super::desk::AGAIN;
+use super::socket::AGAIN;
 use crate::launch::{self, Outcome};
 use leveloff_sampler::kernel::status;
 use leveloff_sampler::roles::STARTER_ARGUMENT;
 
-/// Signals that a command may be sent through us.
-const PASSED_ON: [i32; 6] = [SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2];
+/// The signals that are forwarded to the command.
+const FORWARDED: [i32; 6] = [SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2];
 
-/// What a shell says of a command that cannot be started.
+/// A shell's exit code for a command that cannot be started.
 const NOT_FOUND: u8 = 127;
 
-/// The command line of a starter of `command` that asks at `address`, and then starts `again` by the shell.
+/// The command line of a wrapper that runs `command` first, and `again` with the shell when the socket at `address` says so.
 pub fn command(address: &Path, again: &str, command: &[OsString]) -> Result<Vec<OsString>> {
-    // Its own words would come from the starter; what is wrong is said before anything is started.
+    // A command that cannot be started is an error of leveloff before the start, not of the wrapper after it.
     launch::check_command(command)?;
     let ourselves = std::env::current_exe().context("cannot find leveloff itself")?;
     let own = [
@@ -42,9 +41,8 @@ pub fn command(address: &Path, again: &str, command: &[OsString]) -> Result<Vec<
     Ok(own.into_iter().chain(command.iter().cloned()).collect())
 }
 
-/// To be called early in `main`: if this process was started to be a starter, does its work and says with
-/// what code to exit.
-pub fn starter_entry() -> Option<ExitCode> {
+/// Call early in `main`: if this process is a wrapper, does its work and returns its exit code.
+pub fn wrapper_entry() -> Option<ExitCode> {
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next()? != STARTER_ARGUMENT {
         return None;
@@ -52,7 +50,7 @@ pub fn starter_entry() -> Option<ExitCode> {
     let (address, again) = (arguments.next()?, arguments.next()?);
     let first: Vec<OsString> = arguments.collect();
     Some(match start(&address, &again, &first) {
-        Ok(status) => launch::pass_on(outcome(status)),
+        Ok(status) => launch::pass_on(Outcome::from(status)),
         Err(error) => {
             eprintln!("leveloff: {error:#}");
             ExitCode::from(NOT_FOUND)
@@ -65,56 +63,49 @@ fn start(address: &OsStr, again: &OsStr, first: &[OsString]) -> Result<ExitStatu
     let mut command = Command::new(program);
     command.args(arguments);
     let signals =
-        SignalsInfo::<WithOrigin>::new(listened_to()).context("cannot listen to signals")?;
+        SignalsInfo::<WithOrigin>::new(handled_signals()).context("cannot listen to signals")?;
     let handle = signals.handle();
     let forward = Forward::default();
     let forwarding = forward.clone();
-    let listening = std::thread::spawn(move || forwarding.all(signals));
+    let thread = std::thread::spawn(move || forwarding.all(signals));
     let ended = loop {
         let mut child = forward.start(&mut command)?;
         let status = child.wait().context("cannot wait for the command")?;
-        forward.to_nobody();
-        if !is_told_to_start_again(Path::new(address)) {
+        forward.clear();
+        if !may_restart(Path::new(address)) {
             break status;
         }
         command = Command::new("sh");
         command.arg("-c").arg(again);
     };
     handle.close();
-    let _ = listening.join();
+    let _ = thread.join();
     Ok(ended)
 }
 
-/// What is ignored (`nohup`) stays so, for the command as well.
-fn listened_to() -> Vec<i32> {
+/// Ignored signals (`nohup`) stay ignored, also for the command.
+fn handled_signals() -> Vec<i32> {
     let text = std::fs::read("/proc/self/status").unwrap_or_default();
     let ignored = status::ignored_signals(&text).unwrap_or(0);
-    let is_heard = |signal: &i32| ignored & (1 << (signal - 1)) == 0;
-    PASSED_ON.into_iter().filter(is_heard).collect()
+    let is_handled = |signal: &i32| ignored & (1 << (signal - 1)) == 0;
+    FORWARDED.into_iter().filter(is_handled).collect()
 }
 
-/// Asks, and waits for the answer. Nobody there, or nobody any more, is a no.
-fn is_told_to_start_again(address: &Path) -> bool {
+/// Waits for the answer. A leveloff that is gone, or goes meanwhile, means no.
+fn may_restart(address: &Path) -> bool {
     let mut answer = [0; AGAIN.len()];
-    let asked = UnixStream::connect(address).and_then(|mut desk| desk.read_exact(&mut answer));
-    asked.is_ok() && answer == AGAIN.as_bytes()
+    let read = UnixStream::connect(address).and_then(|mut socket| socket.read_exact(&mut answer));
+    read.is_ok() && answer == AGAIN.as_bytes()
 }
 
-fn outcome(status: ExitStatus) -> Outcome {
-    match status.signal() {
-        Some(signal) => Outcome::Signal(signal),
-        None => Outcome::Code(status.code().unwrap_or(1)),
-    }
-}
-
-/// Passes signals on to the command that runs now.
+/// Forwards signals to the command that runs now.
 #[derive(Debug, Clone, Default)]
 struct Forward {
     child: std::sync::Arc<std::sync::Mutex<Option<std::os::fd::OwnedFd>>>,
 }
 
 impl Forward {
-    /// Starts a command and passes signals on to it from its first moment: one that comes meanwhile waits.
+    /// Starts a command. The lock delays signals until they can be forwarded to it.
     fn start(&self, command: &mut Command) -> Result<Child> {
         let mut slot = self.lock();
         let child = command
@@ -125,25 +116,25 @@ impl Forward {
         Ok(child)
     }
 
-    fn to_nobody(&self) {
+    fn clear(&self) {
         *self.lock() = None;
     }
 
     fn all(&self, mut signals: SignalsInfo<WithOrigin>) {
         for origin in signals.forever() {
             if let Err(error) = self.one(&origin) {
-                eprintln!("leveloff: cannot pass on signal {}: {error}", origin.signal);
+                eprintln!("leveloff: cannot forward signal {}: {error}", origin.signal);
             }
         }
     }
 
-    /// The terminal's own have reached the command as well.
+    /// The terminal sends its signals to the command as well.
     fn one(&self, origin: &Origin) -> io::Result<()> {
         let is_from_terminal = !matches!(origin.cause, Cause::Sent(_));
         match (&*self.lock(), Signal::from_named_raw(origin.signal)) {
             (Some(_), _) if is_from_terminal => Ok(()),
             (Some(child), Some(signal)) => Ok(pidfd_send_signal(child, signal)?),
-            // Between two commands: whoever says so now wants no other.
+            // Between two commands: the signal ends the wrapper, so there is no restart.
             _ => launch::pass_on(Outcome::Signal(origin.signal)),
         }
     }

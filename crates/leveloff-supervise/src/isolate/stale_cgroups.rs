@@ -1,23 +1,22 @@
-//! Control groups that an earlier leveloff could not remove, because it was killed.
+//! Removes the control groups that a killed leveloff has left.
 
 use std::fs;
 use std::path::Path;
 
 use leveloff_model::process::{Pid, ProcessKey, StartTicks};
-use leveloff_sampler::proc_root::ProcRoot;
-use leveloff_sampler::tree::key_of;
+use leveloff_sampler::proc_root::{ProcRoot, key_of};
 
 const PREFIX: &str = "leveloff-";
 
-/// The name of the group that this process makes: `leveloff-PID-START`.
+/// The name of the group that `owner` makes: `leveloff-PID-START`.
 pub fn name(owner: ProcessKey) -> String {
     format!("{PREFIX}{}-{}", owner.pid.0, owner.start.0)
 }
 
-/// Removes the groups in `parent` that have our name, no living owner, and nobody in them: the kernel
-/// itself refuses to remove any other.
-pub fn sweep(parent: &Path, proc: &ProcRoot) {
-    // What cannot be listed or removed is in nobody's way.
+/// Removes the groups in `parent` that have such a name, whose owner has exited, and that are empty: the kernel refuses to
+/// remove any other.
+pub fn remove(parent: &Path, proc: &ProcRoot) {
+    // A group that cannot be listed or removed does no harm.
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let owner = entry.file_name().to_str().and_then(owner);
         if let Some(owner) = owner
@@ -45,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_empty_groups_of_dead_owners_go() {
+    fn only_empty_groups_of_exited_owners_are_removed() {
         let here = Pid(std::process::id().try_into().unwrap());
         let ours = key_of(&ProcRoot::live(), here).unwrap();
         let reused = ProcessKey {
@@ -64,7 +63,7 @@ mod tests {
             fs::create_dir(place.path().join(group)).unwrap();
         }
         fs::write(place.path().join(busy).join("cgroup.procs"), "1\n").unwrap();
-        sweep(place.path(), &ProcRoot::live());
+        remove(place.path(), &ProcRoot::live());
         for group in &stay {
             assert!(place.path().join(group).exists(), "{group}");
         }

@@ -1,4 +1,4 @@
-//! Where the starter asks whether to start again.
+//! The socket at which the wrapper waits for the answer whether to restart.
 
 use std::fs::DirBuilder;
 use std::io::Write;
@@ -8,77 +8,75 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-/// A socket in a directory that is only ours. It goes with us.
+/// A socket in a private directory. Dropping it removes both.
 #[derive(Debug)]
-pub struct Desk {
+pub struct RestartSocket {
     directory: PathBuf,
     address: PathBuf,
     listener: UnixListener,
-    asking: Option<UnixStream>,
+    wrapper: Option<UnixStream>,
 }
 
-/// Start again.
+/// The answer for a restart.
 pub const AGAIN: &str = "again\n";
 
-/// End as the command ended.
+/// The answer for none: exit as the command did.
 pub const END: &str = "end\n";
 
-/// A socket's name must be short, so it is not in the user's directory.
-const PLACE: &str = "/tmp";
+/// The path of a socket has a short maximum length, so the directory is not under TMPDIR.
+const PARENT: &str = "/tmp";
 
-impl Desk {
-    /// Opens it.
-    pub fn open() -> Result<Desk> {
+impl RestartSocket {
+    /// Makes the directory and listens.
+    pub fn open() -> Result<RestartSocket> {
         let directory = new_directory().context("cannot make a directory in /tmp for restarts")?;
-        let address = directory.join("desk");
+        let address = directory.join("socket");
         let listener = UnixListener::bind(&address)
             .and_then(|listener| listener.set_nonblocking(true).map(|()| listener))
             .context("cannot make a socket for restarts")?;
-        Ok(Desk {
+        Ok(RestartSocket {
             directory,
             address,
             listener,
-            asking: None,
+            wrapper: None,
         })
     }
 
-    /// Where to ask.
+    /// The path of the socket.
     pub fn address(&self) -> &Path {
         &self.address
     }
 
-    /// Whether somebody waits for an answer.
-    pub fn is_asked(&mut self) -> bool {
-        if self.asking.is_none()
-            && let Ok((asking, _)) = self.listener.accept()
-        {
-            self.asking = Some(asking);
+    /// Whether the wrapper waits for an answer.
+    pub fn is_connected(&mut self) -> bool {
+        if self.wrapper.is_none() {
+            self.wrapper = self.listener.accept().ok().map(|(stream, _)| stream);
         }
-        self.asking.is_some()
+        self.wrapper.is_some()
     }
 
-    /// Answers; whether anybody heard it.
+    /// Answers; whether the wrapper was there to get it.
     pub fn answer(&mut self, again: bool) -> bool {
         let answer = if again { AGAIN } else { END };
-        let asking = self.asking.take();
-        asking.is_some_and(|mut asking| asking.write_all(answer.as_bytes()).is_ok())
+        let wrapper = self.wrapper.take();
+        wrapper.is_some_and(|mut wrapper| wrapper.write_all(answer.as_bytes()).is_ok())
     }
 }
 
-impl Drop for Desk {
+impl Drop for RestartSocket {
     fn drop(&mut self) {
-        // What stays is an empty directory of ours, which harms nobody.
+        // At worst, an empty directory stays.
         let _ = std::fs::remove_file(&self.address);
         let _ = std::fs::remove_dir(&self.directory);
     }
 }
 
-/// A new one, that nobody else can look into. A name that is taken is left alone.
+/// Makes a new directory for this user only. An existing one is never used.
 fn new_directory() -> std::io::Result<PathBuf> {
     let own = std::process::id();
     let mut number = 0_u32;
     loop {
-        let path = Path::new(PLACE).join(format!("leveloff-restart-{own}-{number}"));
+        let path = Path::new(PARENT).join(format!("leveloff-restart-{own}-{number}"));
         match DirBuilder::new().mode(0o700).create(&path) {
             Ok(()) => return Ok(path),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && number < 1000 => {

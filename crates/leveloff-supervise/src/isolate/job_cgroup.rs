@@ -1,4 +1,4 @@
-//! A control group that is made for one job, and removed after it.
+//! A control group that is made for one job and removed after it.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -9,58 +9,57 @@ use std::time::{Duration, Instant};
 
 use leveloff_model::process::Pid;
 use leveloff_model::units::Bytes;
-use leveloff_sampler::proc_root::ProcRoot;
-use leveloff_sampler::tree::key_of;
+use leveloff_sampler::proc_root::{ProcRoot, key_of};
 
-use super::parent::Parent;
-use super::stale;
-use crate::launch::Entrance;
+use super::parent_cgroup::ParentCgroup;
+use super::stale_cgroups;
+use crate::launch::ChildLimit;
 use crate::notify::{Notify, Urgency};
 
-/// The group. Dropping it removes it, if nobody is left in it.
+/// The control group. Dropping it removes it, once it is empty.
 #[derive(Debug)]
-pub struct OwnGroup {
+pub struct JobCgroup {
     notify: Notify,
     directory: PathBuf,
     version: u8,
-    ends_all: bool,
+    kills_all: bool,
 }
 
-/// A dying process stays in its group for a moment, until its memory is given back.
+/// A dying process stays in its group until its memory is freed.
 const REMOVE_WITHIN: Duration = Duration::from_millis(500);
 
-const LOOK_AGAIN: Duration = Duration::from_millis(5);
+const RETRY_AFTER: Duration = Duration::from_millis(5);
 
-/// The kernel rounds a limit to whole pages, of which these are the largest.
+/// The kernel rounds a limit to whole pages; this is the largest page size.
 const LARGEST_PAGE: u64 = 64 << 10;
 
-impl OwnGroup {
-    /// Makes a group with this limit, or says why it cannot be.
-    pub fn make(parent: &Parent, limit: Bytes, notify: Notify) -> Result<OwnGroup, String> {
-        let here = Pid(rustix::process::getpid().as_raw_pid());
-        let own = key_of(&ProcRoot::live(), here).map_err(|error| error.to_string())?;
-        let directory = parent.directory().join(stale::name(own));
-        let told = |error: io::Error| {
+impl JobCgroup {
+    /// Makes a group with this limit. An error is the reason why that fails.
+    pub fn make(parent: &ParentCgroup, limit: Bytes, notify: Notify) -> Result<JobCgroup, String> {
+        let own = Pid(rustix::process::getpid().as_raw_pid());
+        let owner = key_of(&ProcRoot::live(), own).map_err(|error| error.to_string())?;
+        let directory = parent.directory().join(stale_cgroups::name(owner));
+        let failed = |error: io::Error| {
             format!("cannot make control group {}: {error}", directory.display())
         };
-        parent.hand_memory_down().map_err(told)?;
-        fs::create_dir(&directory).map_err(told)?;
-        let mut group = OwnGroup {
+        parent.enable_memory().map_err(failed)?;
+        fs::create_dir(&directory).map_err(failed)?;
+        let mut group = JobCgroup {
             notify,
             directory: directory.clone(),
             version: parent.version(),
-            ends_all: false,
+            kills_all: false,
         };
         group.set_limit(limit)?;
         Ok(group)
     }
 
-    /// Where it is.
+    /// Its directory.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// Its own name, without those above it.
+    /// The last part of its path.
     pub fn name(&self) -> std::borrow::Cow<'_, str> {
         self.directory
             .file_name()
@@ -73,23 +72,23 @@ impl OwnGroup {
         self.version
     }
 
-    /// Whether the kernel ends all of it at once, and not only its largest process.
-    pub fn ends_all(&self) -> bool {
-        self.ends_all
+    /// Whether the kernel kills all its processes at once, and not only the largest.
+    pub fn kills_all(&self) -> bool {
+        self.kills_all
     }
 
-    /// What the command enters it by.
-    pub fn entrance(&self) -> Result<Entrance, String> {
+    /// How the command enters it.
+    pub fn child_limit(&self) -> Result<ChildLimit, String> {
         let path = self.directory.join("cgroup.procs");
         let procs = OpenOptions::new()
             .write(true)
             .open(&path)
             .map_err(|error| format!("cannot open {}: {error}", path.display()))?;
-        Ok(Entrance::Group(OwnedFd::from(procs)))
+        Ok(ChildLimit::Cgroup(OwnedFd::from(procs)))
     }
 
-    /// Sets the limit and looks whether it holds. Swap counts as memory, or is not to be had: a leak
-    /// that goes on in swap takes the machine down more slowly, and takes it down.
+    /// Sets the limit and checks that it holds. Swap counts as memory (version 1) or is forbidden (version 2): a leak into
+    /// swap takes the machine down as well, only more slowly.
     fn set_limit(&mut self, limit: Bytes) -> Result<(), String> {
         let amount = limit.0.to_string();
         let (file, swap_file, swap) = match self.version {
@@ -108,7 +107,7 @@ impl OwnGroup {
         };
         self.write(file, &amount).map_err(|e| refused(file, &e))?;
         match self.write(swap_file, swap) {
-            // A kernel that does not count swap has no such file.
+            // A kernel without swap accounting has no such file.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             result => result.map_err(|e| refused(swap_file, &e))?,
         }
@@ -120,11 +119,11 @@ impl OwnGroup {
             return Err(refused(file, &"it does not keep its value"));
         }
         // Linux 4.19 and newer, version 2.
-        self.ends_all = self.version == 2 && self.write("memory.oom.group", "1").is_ok();
+        self.kills_all = self.version == 2 && self.write("memory.oom.group", "1").is_ok();
         Ok(())
     }
 
-    /// Never creates a file: where the kernel has none, there is nothing to set.
+    /// Does not create a file that the kernel does not have.
     fn write(&self, file: &str, text: &str) -> io::Result<()> {
         let file = OpenOptions::new()
             .write(true)
@@ -134,7 +133,7 @@ impl OwnGroup {
     }
 }
 
-impl Drop for OwnGroup {
+impl Drop for JobCgroup {
     fn drop(&mut self) {
         let give_up = Instant::now() + REMOVE_WITHIN;
         loop {
@@ -144,14 +143,14 @@ impl Drop for OwnGroup {
             }
             if Instant::now() >= give_up {
                 let text = format!(
-                    "processes of the job are still in control group {}, which stays with its \
-                     limit; the next --isolate removes it when it is empty",
+                    "control group {} is not removed, because processes of the job are still in it; \
+                     the next --isolate removes it when it is empty",
                     self.directory.display()
                 );
                 (self.notify)(&text, Urgency::Normal);
                 return;
             }
-            sleep(LOOK_AGAIN);
+            sleep(RETRY_AFTER);
         }
     }
 }
@@ -160,29 +159,29 @@ impl Drop for OwnGroup {
 mod tests {
     use super::*;
 
-    /// A group as the kernel makes it, but on a plain file system, with these files.
-    fn made_up(version: u8, files: &[&str]) -> (tempfile::TempDir, OwnGroup) {
+    /// A group on a plain file system, with these files.
+    fn made_up(version: u8, files: &[&str]) -> (tempfile::TempDir, JobCgroup) {
         let place = tempfile::tempdir().unwrap();
         let directory = place.path().join("group");
         fs::create_dir(&directory).unwrap();
         for file in files {
             fs::write(directory.join(file), "").unwrap();
         }
-        let group = OwnGroup {
+        let group = JobCgroup {
             notify: |_, _| {},
             directory,
             version,
-            ends_all: false,
+            kills_all: false,
         };
         (place, group)
     }
 
-    fn text(group: &OwnGroup, file: &str) -> String {
+    fn text(group: &JobCgroup, file: &str) -> String {
         fs::read_to_string(group.directory.join(file)).unwrap()
     }
 
     #[test]
-    fn version_2_gets_its_limit_no_swap_and_one_end_for_all() {
+    fn version_2_gets_its_limit_and_no_swap_and_kills_all() {
         let files = [
             "memory.max",
             "memory.swap.max",
@@ -194,7 +193,7 @@ mod tests {
         assert_eq!(text(&group, "memory.max"), "1073741824");
         assert_eq!(text(&group, "memory.swap.max"), "0");
         assert_eq!(text(&group, "memory.oom.group"), "1");
-        assert!(group.ends_all() && group.entrance().is_ok());
+        assert!(group.kills_all() && group.child_limit().is_ok());
     }
 
     #[test]
@@ -204,7 +203,7 @@ mod tests {
         group.set_limit(Bytes(1 << 30)).unwrap();
         assert_eq!(text(&group, "memory.limit_in_bytes"), "1073741824");
         assert_eq!(text(&group, "memory.memsw.limit_in_bytes"), "1073741824");
-        assert!(!group.ends_all());
+        assert!(!group.kills_all());
     }
 
     #[test]
@@ -212,9 +211,9 @@ mod tests {
         let (_place, mut group) = made_up(2, &["cgroup.procs"]);
         let refused = group.set_limit(Bytes(1 << 30)).unwrap_err();
         assert!(refused.contains("memory.max"), "{refused}");
-        // Swap that is not counted, and an old kernel, are fine.
+        // Missing swap accounting and an old kernel are no errors.
         let (_place, mut group) = made_up(2, &["memory.max"]);
         group.set_limit(Bytes(1 << 30)).unwrap();
-        assert!(!group.ends_all());
+        assert!(!group.kills_all());
     }
 }
