@@ -116,8 +116,11 @@ impl Markup {
         self.raw(heading).raw("\"><table>");
         self.element("caption", caption).raw("\n<thead><tr>");
         for (class, name) in columns {
-            self.raw("<th scope=\"col\" class=\"").raw(class);
-            self.raw("\">").text(name).raw("</th>");
+            match *class {
+                "" => self.raw("<th scope=\"col\">"),
+                class => self.raw("<th scope=\"col\" class=\"").raw(class).raw("\">"),
+            };
+            self.text(name).raw("</th>");
         }
         self.raw("</tr></thead>\n<tbody>\n")
     }
