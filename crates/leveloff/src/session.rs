@@ -84,7 +84,7 @@ impl WatchOptions {
             log: self.log.clone(),
             has_output: false,
             adopter: None,
-            ours: vec![own_pid()],
+            own_processes: vec![own_pid()],
         }
     }
 }
