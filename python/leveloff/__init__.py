@@ -1,16 +1,16 @@
-"""Tells leveloff what only the inside of a training knows: the step, the phase, how many tensors live.
+"""Reports to leveloff what only the training knows: the step, the phase, the number of live tensors.
 
     import leveloff
 
     for n, batch in enumerate(loader, start=1):
         train(batch)
         leveloff.step(n)
-        if leveloff.should_stop():   # asked by leveloff's guard
+        if leveloff.should_stop():   # requested by leveloff's guard
             save()
             break
 
-Nothing here ever raises into the training: what goes wrong is said in one warning, and leveloff
-switches itself off. `LEVELOFF_DISABLE=1` switches it off from outside.
+Nothing here ever raises into the training: an error becomes one warning, and leveloff switches itself
+off. `LEVELOFF_DISABLE=1` switches it off from outside.
 """
 
 import atexit
@@ -29,14 +29,14 @@ __all__ = ["Cost", "configure", "cost", "mark", "phase", "should_stop", "step"]
 
 @guarded(None)
 def step(n: int, phase: str = "train", **facts: float) -> None:
-    """Tells that step `n` is done, counted over all epochs. Call it once a step.
+    """Reports that step `n` is done, counted over all epochs. Call it once a step.
 
-    Facts are numbers: `epoch=1.5`, `planned_steps=4000`, `epoch_steps=200` are understood, others are
-    kept with the step's event or phase. A tensor is not taken, because reading it would wait for the
+    Facts are numbers. `epoch=1.5`, `planned_steps=4000` and `epoch_steps=200` have a meaning; others are
+    kept with the step's event or phase. A tensor is refused, because reading it would wait for the
     device: pass `loss.item()` where you read it anyway. Within `with leveloff.phase(...)` the block's
-    phase holds, whatever `phase` says.
+    phase overrides `phase`.
 
-    Every few steps, memory is looked at from the inside, too: see `configure`.
+    Every few steps the counters of the training are read, too: see `configure`.
     """
     _session.current().step(n, phase, facts)
 
@@ -44,9 +44,9 @@ def step(n: int, phase: str = "train", **facts: float) -> None:
 class phase(ContextDecorator):  # noqa: N801: used like a function
     """A part of the training that is not plain training: `with leveloff.phase("eval"): evaluate()`.
 
-    Memory that rises at each evaluation is then told from memory that rises with the steps. Names with
-    a meaning are `train`, `eval` and `checkpoint`; any other word of up to 64 bytes will do. Blocks can
-    be nested, and `@leveloff.phase("eval")` makes a function such a block. Facts are numbers, as for `step`.
+    leveloff then distinguishes memory that rises at each evaluation from memory that rises with the steps. `train`,
+    `eval` and `checkpoint` have a meaning; any other name of up to 64 bytes is allowed. Blocks can be nested, and
+    `@leveloff.phase("eval")` makes a function such a block. Facts are numbers, as for `step`.
     """
 
     def __init__(self, name: str, **facts: float) -> None:
@@ -63,10 +63,10 @@ class phase(ContextDecorator):  # noqa: N801: used like a function
 
 @guarded(None)
 def mark(event: str, path: Union[None, str, "os.PathLike[str]"] = None, **facts: float) -> None:
-    """Tells that something happened just now: `leveloff.mark("checkpoint", path="out/step-100.pt")`.
+    """Reports that something happened just now: `leveloff.mark("checkpoint", path="out/step-100.pt")`.
 
-    `checkpoint` has a meaning; other names are yours. `path` is where it was saved, which is told when a run was
-    stopped. Facts are numbers, kept with the event.
+    `checkpoint` has a meaning; other names are free. `path` is where it was saved; the guard prints it when it stops a
+    run. Facts are numbers, kept with the event.
     """
     _session.current().mark(event, facts, path)
 
@@ -75,29 +75,29 @@ def mark(event: str, path: Union[None, str, "os.PathLike[str]"] = None, **facts:
 def should_stop(agree: Optional[Callable[[bool], bool]] = None) -> bool:
     """Whether leveloff asks this training to save and stop, now. Call it once a step, on every rank.
 
-    With `torch.distributed`, all ranks are told at the same step, without a collective. For other
-    frameworks, `agree` is called with what this rank knows and must say whether any rank knows of a
-    request (an `any` over all ranks). Once true, it stays true.
+    With `torch.distributed`, it becomes true at the same step on all ranks, without a collective. For other
+    frameworks, `agree` is called with whether this rank has a request, and must return whether any rank has one.
+    Once true, it stays true.
     """
     return _session.current().should_stop(agree)
 
 
 @guarded(None)
 def configure(**options: Any) -> None:
-    """Changes what is looked at inside, and how often.
+    """Changes which counters are read, and how often.
 
-    - `every` (10): steps between two looks, at least
-    - `budget` (0.0015): the share of the time that looking may take
+    - `every` (10): steps between two readings, at least
+    - `budget` (0.0015): the share of the time that readings may take
     - `tensors` (None): whether tensors are counted; `None`: in one process of each machine
-    - `shapes` (False): tell which shapes of tensors grew most
-    - `trim_probe` (False): when malloc seems to keep much that was freed, ask it once to give that back,
-      and tell how much came (`malloc_trim`)
+    - `shapes` (False): report which shapes of tensors grew most
+    - `trim_probe` (False): when malloc seems to keep much freed memory, call `malloc_trim` once and report how
+      much it returned to the system
     """
     _session.configure(**options)
 
 
 def cost() -> Cost:
-    """What leveloff took of this process so far."""
+    """The time that leveloff has used in this process."""
     return switch.cost()
 
 

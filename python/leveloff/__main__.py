@@ -8,7 +8,7 @@ from typing import NoReturn
 from ._binary import BinaryNotFound, find
 
 TOOL_ERROR = 2
-"""What the program itself ends with when it cannot do what it was asked for."""
+"""The program's own exit code for a usage or tool error."""
 
 
 def main() -> NoReturn:
@@ -24,7 +24,7 @@ def main() -> NoReturn:
 
 
 def _restore_signals() -> None:
-    """Python ignores these, and who is executed would inherit that, down to the training under ``run``."""
+    """Python ignores these signals, and the program would inherit that, down to the training under ``run``."""
     for name in ("SIGPIPE", "SIGXFSZ"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.SIG_DFL)

@@ -1,14 +1,14 @@
 """Ranks agree on the step at which all of them stop, without a collective.
 
 A collective that one rank does not join hangs the job, so ranks talk through the key-value store that
-torch.distributed was started with, which waits for nobody:
+torch.distributed was started with, which does not block:
 
 1. Every rank looks into the store at the same positions (every 8th step).
-2. A rank that was asked to stop writes the position at which all should: so far ahead that each looks
+2. A rank with a stop request writes the position at which all should: so far ahead that each looks
    once more before it.
 3. At that position each rank says that it has arrived, and waits for the others. Whether all stop is
-   settled by one key that can be set only once: `stop` by whoever sees all there, `later` by whoever sees
-   that a rank was past the position already and wrote a later one, `never` by whoever waited too long.
+   settled by one key that can be set only once: `stop` by a rank that sees all there, `later` by a rank that sees
+   that a rank was past the position already and wrote a later one, `never` by a rank that waited too long.
    All obey it, so no rank is ever left alone.
 """
 
@@ -60,7 +60,7 @@ class Agreement:
         if self._target is None or position < self._target:
             return False
         if position > self._target:
-            # This rank was further than the proposal: whoever waits there will see a later one.
+            # This rank was further than the proposal: the ranks that wait there will see a later one.
             self._propose(position)
             return False
         return self._meet(position)
@@ -145,8 +145,8 @@ class Ranks:
         self._calls = 0
 
     def should_stop(self, is_asked: bool) -> bool:
-        """Whether all ranks stop now; for a single process, what it was asked. Positions are calls, counted
-        from when a training began or the ranks came to know of each other."""
+        """Whether all ranks stop now; for a single process, whether it has a request. Positions are calls, counted
+        from the start of a training or of the process group."""
         try:
             if self._is_broken:
                 return False

@@ -17,7 +17,7 @@ def facts() -> Dict[str, int]:
     found = {"cuda_bytes": reserved, "cuda_allocated_bytes": allocated}
     if hasattr(cuda, "host_memory_stats_as_nested_dict"):
         host = cuda.host_memory_stats_as_nested_dict()
-        # What the pool holds is "reserved" in older versions and "allocated" since blocks are told "active".
+        # The pool's size is "reserved" in older versions, and "allocated" in those that call used blocks "active".
         found["pinned_bytes"] = _current(host.get("reserved_bytes") or host.get("allocated_bytes"))
     return found
 

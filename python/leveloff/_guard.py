@@ -17,14 +17,14 @@ class Trouble(Exception):
 
 
 class Cost(NamedTuple):
-    """What leveloff took of this process so far."""
+    """The time that leveloff has used in this process."""
 
     steps: int
-    """Steps that were told."""
+    """Steps that were reported."""
     seconds: float
-    """Spent in leveloff in all, on every thread."""
+    """Time spent in leveloff on all threads."""
     counting_seconds: float
-    """Of these, counting tensors and asking allocators."""
+    """Of these, counting tensors and reading allocators."""
     worst_seconds: float
     """The longest call."""
     counts: int
@@ -47,7 +47,7 @@ class Switch:
         self._said: Dict[str, bool] = {}
 
     def turn_off(self, error: BaseException) -> None:
-        """Gives up, and says so once. The training goes on as if leveloff were not there."""
+        """Switches leveloff off and warns once. The training goes on."""
         if self.is_off:
             return
         self.is_off = True
@@ -79,8 +79,8 @@ class Switch:
 
     @contextmanager
     def working(self) -> Iterator[None]:
-        """Around what takes long: notes how much of it was waiting for a core. Where little is done, asking for the CPU
-        time would take longer than that."""
+        """Around long work: measures how much of it was CPU time. Around short work, reading the CPU clock would take
+        longer than the work."""
         began, cpu_began = time.perf_counter(), time.thread_time()
         try:
             yield
@@ -124,7 +124,7 @@ def say(text: str) -> None:
         if sys.stderr is not None:  # print() would turn to stdout
             print(text, file=sys.stderr)
     except (OSError, ValueError, AttributeError):
-        pass  # A closed one: there is nobody left to tell.
+        pass  # It is closed.
 
 
 def _words(error: BaseException) -> str:

@@ -1,4 +1,4 @@
-"""What malloc holds: in use by native code, and freed but kept. glibc's own books, where malloc is glibc's."""
+"""The counters of glibc's malloc: bytes in use by native code, and bytes freed but kept."""
 
 import ctypes
 import os
@@ -18,7 +18,7 @@ class _MallInfo2(ctypes.Structure):
 
 
 class Malloc:
-    """The process's malloc, if its books can be read."""
+    """The process's malloc, if its counters can be read."""
 
     def __init__(self, libc: Any) -> None:
         self._mallinfo2 = libc.mallinfo2
@@ -29,8 +29,8 @@ class Malloc:
 
     @staticmethod
     def find() -> Optional["Malloc"]:
-        """`None` when another allocator was preloaded (jemalloc, tcmalloc: glibc's books would be
-        empty), when there is no glibc, or when it is older than 2.33: its numbers overflow at 4 GiB."""
+        """`None` when another allocator was preloaded (jemalloc, tcmalloc: glibc's counters would be
+        zero), when there is no glibc, or when it is older than 2.33: its numbers overflow at 4 GiB."""
         if not sys.platform.startswith("linux"):
             return None
         try:

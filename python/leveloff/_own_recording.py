@@ -55,7 +55,7 @@ class OwnRecording:
             if time.monotonic() > until:
                 raise RecordingFailed(
                     f"the recorder has no sample after {PATIENCE:.0f} s; "
-                    "`leveloff doctor` tells what can be measured here"
+                    "`leveloff doctor` shows what can be measured here"
                 )
             time.sleep(LOOK_EVERY)
 
@@ -68,7 +68,7 @@ class OwnRecording:
                 time.sleep(LOOK_EVERY)
 
     def end(self) -> Optional[str]:
-        """Ends the recorder; tells how it ended if it had done so by itself."""
+        """Ends the recorder; returns how it ended if it had ended by itself."""
         code = self._recorder.poll()
         trouble = None if code is None else f"the recorder ended early {_way_out(code)}: {self._last_words()}"
         self._recorder.terminate()
@@ -94,7 +94,7 @@ class Answer(NamedTuple):
     headline: str
     """What is so, and why, in a line."""
     evidence: str
-    """All of it, for people."""
+    """The whole text."""
     has_steps: bool
     """Whether the run counts steps, and not only time."""
 
@@ -103,7 +103,7 @@ def check(program: str, file: str, flags: Sequence[str]) -> Answer:
     """Has a recording checked."""
     try:
         facts: Dict[str, Any] = json.loads(_ask(program, file, [*flags, "--format=json"]))
-        # What undecided counts as is said by whoever asks us, so the text need not explain it.
+        # The caller decides what undecided counts as, so the text need not explain it.
         text = _ask(program, file, [*flags, "--undecided=pass"])
         return _answer(facts, text)
     except (OSError, subprocess.SubprocessError, LookupError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""What the pytest marker asks for, and the flags that say it to the program."""
+"""The options of the pytest marker, and the flags of the program for them."""
 
 import re
 import zlib
@@ -7,10 +7,10 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 from pytest import Mark
 
 FACTS = {"level_by": "--level-by", "limit": "--limit", "epoch_steps": "--epoch-steps"}
-"""Told to the recorder as well, so that a later report of the recording knows them."""
+"""Also passed to the recorder, so that a later report of the recording has them."""
 
 BOUNDS = {"max_growth": "--max-growth", "max_level": "--max-level", "max_peak": "--max-peak"}
-"""Asked of the finished recording."""
+"""Checked on the finished recording."""
 
 KNOWN = (*FACTS, *BOUNDS, "undecided", "interval", "keep")
 
@@ -24,14 +24,14 @@ LONGEST_NAME = 100
 
 
 class Demands(NamedTuple):
-    """What one test asks for."""
+    """The options of one test."""
 
     recorder_flags: List[str]
     check_flags: List[str]
     undecided: str
     keep: Optional[str]
     states_steps: bool
-    """Whether something is stated that only steps can tell."""
+    """Whether an option needs steps."""
 
     @staticmethod
     def of(markers: Sequence[Mark]) -> "Demands":
@@ -57,7 +57,7 @@ class Demands(NamedTuple):
 
 
 def file_name(test: str) -> str:
-    """A recording's name: the test's, as far as file systems take it, and a number that tells it from others."""
+    """A recording's name: the test's, as far as file systems take it, and a number that makes it unique."""
     plain = re.sub(r"[^A-Za-z0-9_.]+", "-", test.rpartition("/")[2]).strip("-.")
     return f"{plain[:LONGEST_NAME]}-{zlib.crc32(test.encode()):08x}.jsonl"
 

@@ -1,4 +1,4 @@
-"""What one process tells: its steps, phases and events."""
+"""What one process reports: its steps, phases and events."""
 
 import os
 import sys
@@ -9,8 +9,8 @@ from typing import AbstractSet, Any, Callable, Dict, List, Mapping, Optional, Tu
 
 from . import _numbers
 from ._guard import Trouble, guarded, switch
-from ._inside import Inside, Options
-from ._place import Place, choose
+from ._counters import Counters, Options
+from ._paths import MarksPaths, choose
 from ._stop import StopWatch
 from ._writer import MarksFile
 
@@ -27,7 +27,7 @@ VALID: Dict[str, Tuple[Callable[[Any], bool], str]] = {
 """Options, what they may be, and that in words."""
 
 STANDING = ("planned_steps", "epoch_steps")
-"""Facts that hold until they are told anew, so a watcher that comes late should hear them, too."""
+"""Facts that hold until they are replaced. They are repeated for a watcher that starts late."""
 
 
 class Session:
@@ -38,15 +38,15 @@ class Session:
         self.options = options
         self._lock = threading.RLock()  # A signal handler may mark while a mark is written.
         self._is_fork_child = is_fork_child
-        self._place: Optional[Place] = None
+        self._paths: Optional[MarksPaths] = None
         self._file: Optional[MarksFile] = None
-        self._inside = Inside(options, is_fork_child)
+        self._counters = Counters(options, is_fork_child)
         self._stop: Optional[StopWatch] = None
         self._step: Optional[int] = None
         self._calls = 0
         self._phase: Optional[str] = None
         self._blocks: List[str] = []
-        self._told_phase: Optional[str] = None
+        self._reported_phase: Optional[str] = None
         self._quiet_until = float("-inf")
         self._waiting: Optional[Tuple[Any, Mapping[str, Any], float]] = None
         self._waiting_facts: AbstractSet[str] = frozenset()
@@ -56,19 +56,19 @@ class Session:
         with self._lock:
             now = time.monotonic()
             if now < self._quiet_until and type(n) is int and phase is self._phase and self._are_plain(facts):
-                # Most steps come here, with caches that the training has emptied: as little as possible is done.
+                # Most steps come here, with cold caches, so as little as possible is done.
                 self._calls += 1
                 switch.steps += 1
                 self._waiting = (n, facts, time.time())
                 return
             with switch.working():
-                self._tell_step(n, phase, facts, now)
+                self._report_step(n, phase, facts, now)
 
     def is_quiet(self) -> bool:
         """Whether a step now would only be noted."""
         return time.monotonic() < self._quiet_until
 
-    def _tell_step(self, n: Any, phase: Any, facts: Mapping[str, Any], now: float) -> None:
+    def _report_step(self, n: Any, phase: Any, facts: Mapping[str, Any], now: float) -> None:
         self._open()
         self._take_waiting()
         line: Dict[str, Any] = {}
@@ -81,21 +81,20 @@ class Session:
             self._phase = _numbers.name(phase, "phase") or self._phase
         self._calls += 1
         switch.steps += 1
-        inside = self._inside.look(self._calls, now)
-        line.update(inside)
-        has_news = self._add_phase(line) or bool(inside)
+        counted = self._counters.look(self._calls, now)
+        line.update(counted)
+        has_news = self._add_phase(line) or bool(counted)
         self._put(line, now, may_wait=not has_news)
         self._waiting_facts = frozenset(facts)  # Not the view: it would hold on to the values.
         if self._file is not None:
-            self._quiet_until = min(self._file.quiet_until, self._inside.quiet_until)
+            self._quiet_until = min(self._file.quiet_until, self._counters.quiet_until)
 
     def _are_plain(self, facts: Mapping[str, Any]) -> bool:
-        """The same facts as with the last line, and plain numbers: nothing else may be kept, a tensor would
-        keep its graph."""
+        """The same facts as with the last line, all plain numbers: a kept tensor would keep its graph alive."""
         return not facts or (facts.keys() == self._waiting_facts and PLAIN.issuperset(map(type, facts.values())))
 
     def _take_waiting(self) -> None:
-        """The last of the steps that were passed over goes its way."""
+        """Hands on the last of the steps that were held back."""
         if self._waiting is None:
             return
         (n, facts, wall), self._waiting = self._waiting, None
@@ -109,13 +108,13 @@ class Session:
 
     def set_phase(self, phase: Any, facts: Mapping[str, Any]) -> None:
         """From now on this phase, until the next step or phase says another."""
-        if phase is self._phase is self._told_phase and not facts and not self._blocks:
-            return  # Each batch of an evaluation says so.
+        if phase is self._phase is self._reported_phase and not facts and not self._blocks:
+            return  # Callbacks report it at each batch of an evaluation.
         with self._lock:
             self._open()
             self._take_waiting()
             self._phase = _numbers.name(phase, "phase") or self._phase
-            self._tell_phase(facts)
+            self._report_phase(facts)
 
     def enter(self, phase: str, facts: Mapping[str, Any]) -> None:
         """A block of a phase begins; steps within are of this phase."""
@@ -123,7 +122,7 @@ class Session:
             self._open()
             self._take_waiting()
             self._blocks.append(phase)
-            self._tell_phase(facts)
+            self._report_phase(facts)
 
     def leave(self, phase: str) -> None:
         """The block ends. Blocks of several threads may end in any order."""
@@ -134,7 +133,7 @@ class Session:
                 last = len(self._blocks) - 1 - self._blocks[::-1].index(phase)
                 del self._blocks[last]
             self._phase = self._phase or "train"
-            self._tell_phase({})
+            self._report_phase({})
 
     def mark(self, event: Any, facts: Mapping[str, Any], path: Any = None) -> None:
         """Something happened, and is to be found at a path, where there is one."""
@@ -145,14 +144,14 @@ class Session:
             line: Dict[str, Any] = {} if name is None else {"event": name}
             if self._step is not None:
                 line["step"] = self._step
-            place = None if path is None or name is None else _numbers.path(path)
-            if place is not None:
-                line["path"] = place
+            valid = None if path is None or name is None else _numbers.path(path)
+            if valid is not None:
+                line["path"] = valid
             self._add_facts(line, facts)
             self._put(line, time.monotonic(), may_wait=False)
 
-    def tell(self, **facts: Any) -> None:
-        """Facts that are known to be right and hold from now on."""
+    def state(self, **facts: Any) -> None:
+        """Reports valid facts that hold from now on."""
         with self._lock:
             self._open()
             self._take_waiting()
@@ -161,29 +160,29 @@ class Session:
                 self._put(dict(line), time.monotonic(), may_wait=False)
 
     def begin_file(self) -> None:
-        """Makes the marks file before there is anything to tell."""
+        """Creates the marks file before the first report."""
         with self._lock:
             self._open()
 
     def begin_at(self, step: int) -> None:
-        """A training begins, at this step: what an earlier one in this process told is over."""
+        """A training begins at this step, perhaps after another one in this process."""
         with self._lock:
             self._open()
             self._take_waiting()
             self._step = step
 
     def is_stopping(self) -> bool:
-        """Whether the training has been told to stop."""
+        """Whether the training is stopping."""
         return self._stop is not None and self._stop.is_stopping
 
     def stop_watch(self) -> StopWatch:
-        """The stop request's watch; the first to ask for it says that this training obeys."""
+        """The stop request's watch. The first call marks that this training obeys."""
         with self._lock:
             self._open()
             if self._stop is None:
-                assert self._place is not None, "opened just now"
-                self._stop = StopWatch(self._place.stop, os.getuid(), self)
-                self.tell(obeys_stop=True)
+                assert self._paths is not None, "opened just now"
+                self._stop = StopWatch(self._paths.stop, os.getuid(), self)
+                self.state(obeys_stop=True)
             return self._stop
 
     def should_stop(self, agree: Optional[Callable[[bool], bool]] = None) -> bool:
@@ -197,7 +196,7 @@ class Session:
         """Takes other options."""
         with self._lock:
             self.options = options
-            self._inside = Inside(options, self._is_fork_child)
+            self._counters = Counters(options, self._is_fork_child)
             self._quiet_until = float("-inf")
 
     def finish(self) -> None:
@@ -210,39 +209,39 @@ class Session:
                 self._file.flush()
 
     def discard(self) -> None:
-        """What was told is to be heard by nobody any more."""
+        """Removes the marks."""
         with self._lock:
-            if self._file is not None and self._place is not None and self.pid == os.getpid():
+            if self._file is not None and self._paths is not None and self.pid == os.getpid():
                 self._file.close()
                 with suppress(FileNotFoundError):
-                    os.unlink(self._place.marks)
+                    os.unlink(self._paths.marks)
 
     def abandon(self) -> None:
-        """We are a fork's child: the file is the parent's. The lock may be held by a thread that
-        does not exist here, so it is not asked for."""
+        """In a fork's child: the file is the parent's. The lock may be held by a thread that does not exist here, so it
+        is not taken."""
         if self._file is not None:
             self._file.close()
 
     def _open(self) -> None:
-        """Begins the file, with the first thing that is to be told."""
+        """Creates the file before the first report."""
         if self.pid != os.getpid():
             # Native code forked, and Python's own hooks did not run.
             self.abandon()
             raise Trouble("it was forked by native code, and its marks are its parent's")
-        if self._place is not None:
+        if self._paths is not None:
             return
-        place = choose(self.pid, os.getuid(), os.environ)
-        if os.path.basename(place.marks) != f"{self.pid}.jsonl" and _is_later_rank():
-            self._place = place
+        paths = choose(self.pid, os.getuid(), os.environ)
+        if os.path.basename(paths.marks) != f"{self.pid}.jsonl" and _is_later_rank():
+            self._paths = paths
             switch.warn_once(
                 "rank",
                 "leveloff: LEVELOFF_MARKS names a file, and several ranks would write to it: only rank 0 does. "
                 "Set it to a directory",
             )
             return
-        self._file = MarksFile(place, self.pid, os.getuid())
-        # Last: a Ctrl-C before this would leave us with a place and no file.
-        self._place = place
+        self._file = MarksFile(paths, self.pid, os.getuid())
+        # Last: a Ctrl-C before this would leave paths without a file.
+        self._paths = paths
 
     def _put(self, line: Dict[str, Any], now: float, may_wait: bool) -> None:
         if self._file is not None and line:
@@ -255,7 +254,7 @@ class Session:
         if standing and self._file is not None:
             self._file.state(**standing)
 
-    def _tell_phase(self, facts: Mapping[str, Any]) -> None:
+    def _report_phase(self, facts: Mapping[str, Any]) -> None:
         line: Dict[str, Any] = {}
         if self._add_phase(line):
             if self._step is not None:
@@ -264,11 +263,11 @@ class Session:
             self._put(line, time.monotonic(), may_wait=False)
 
     def _add_phase(self, line: Dict[str, Any]) -> bool:
-        """Adds the phase, where it is another than was told."""
+        """Adds the phase if it changed since the last report."""
         phase = self._blocks[-1] if self._blocks else self._phase
-        if phase is None or phase == self._told_phase:
+        if phase is None or phase == self._reported_phase:
             return False
-        line["phase"] = self._told_phase = phase
+        line["phase"] = self._reported_phase = phase
         if self._file is not None:
             self._file.state(phase=phase)
         return True
@@ -315,13 +314,13 @@ def configure(**changes: Any) -> None:
 
 def _is_valid(name: str, value: Any) -> bool:
     """A mistake in an option costs that option, and not the steps."""
-    asked = VALID.get(name)
-    if asked is None:
+    rule = VALID.get(name)
+    if rule is None:
         text = f"there is no option {name}; there are {', '.join(VALID)}"
-    elif asked[0](value):
+    elif rule[0](value):
         return True
     else:
-        text = f"{name}={value!r} is not {asked[1]}"
+        text = f"{name}={value!r} is not {rule[1]}"
     switch.warn_once(f"option {name}", f"leveloff: {text}; left out")
     return False
 
@@ -334,7 +333,7 @@ def finish() -> None:
 
 @guarded(None)
 def _begin_anew() -> None:
-    """Forgets all that was told, for the pytest plugin: a test's steps are no steps of the next. The next marks file is
+    """Discards everything reported so far, for the pytest plugin: the steps of a test are not steps of the next. The next marks file is
     there at once: a recorder looks for one when it begins, and then only now and then."""
     global _current
     with _making:

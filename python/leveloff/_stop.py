@@ -18,7 +18,7 @@ LOOK_EVERY = 0.5
 
 
 class StopWatch:
-    """Looks for the request."""
+    """Watches for the request."""
 
     def __init__(self, path: str, uid: int, session: Any) -> None:
         self._path = path
@@ -36,7 +36,7 @@ class StopWatch:
         return time.monotonic() < self._next_look and not self.is_stopping and not has_ranks()
 
     def look(self, agree: Optional[Callable[[bool], bool]]) -> bool:
-        """Whether to stop now: once true, it stays so until a training begins anew."""
+        """Whether to stop now: once true, it stays true until another training begins."""
         if self.is_stopping:
             return True
         asked = self.is_asked()
@@ -57,7 +57,7 @@ class StopWatch:
         return self._was_asked
 
     def _is_there(self) -> bool:
-        """Of someone who may ask: our own user or root."""
+        """A regular file of our own user or root."""
         try:
             status = os.lstat(self._path)
         except OSError:
@@ -75,7 +75,7 @@ class StopWatch:
         self._path_saved = path
 
     def begin(self) -> None:
-        """A training begins: what was asked of an earlier one in this process is over."""
+        """A training begins: a request to an earlier one in this process is over."""
         self._path_saved = None
         self.is_stopping = self._is_stopped = False
         self._ranks.begin()
@@ -85,7 +85,7 @@ class StopWatch:
         self.stopped()
 
     def _stop(self) -> None:
-        """Says why, and takes the request away. All ranks have agreed: nothing may keep this one from it."""
+        """Prints why, and removes the request. All ranks have agreed, so no error may keep this one from stopping."""
         self.is_stopping = True
         try:
             reason = self._reason() if self._is_there() else ", as another rank was"
@@ -111,7 +111,7 @@ class StopWatch:
         reason = request.get("reason") if isinstance(request, dict) else None
         if not isinstance(reason, str):
             return ""
-        # Whoever wrote it must not be able to drive the terminal.
+        # It is printed, and must not contain control sequences.
         return ": " + "".join(c for c in reason if c.isprintable())[:500]
 
 

@@ -14,10 +14,10 @@ NOT_MEMORY = frozenset(("FakeTensor", "FunctionalTensor"))
 """Tensors that a compiler makes up to trace with."""
 
 MOST_SHAPES = 8
-"""Shapes that are told."""
+"""Shapes that are reported."""
 
 MOST_KINDS = 4096
-"""Shapes that are told apart: a training with a new shape each step must not fill memory with our books."""
+"""Shapes that are counted separately: a training with a new shape each step must not fill memory with our counts."""
 
 LONGEST_SHAPE = 64
 """Bytes of a shape's name."""
@@ -118,8 +118,8 @@ def _measure(tensors: List[Any], gc_objects: int, with_shapes: bool, plain: Froz
 
 
 def _new_bytes(tensor: Any, seen: Set[int], is_plain: bool) -> int:
-    """Bytes of the tensor's storage, if no tensor before shares it. Not told apart by data_ptr(): asking
-    for it would make a copy-on-write tensor copy."""
+    """Bytes of the tensor's storage, if no earlier tensor shares it. Not identified by data_ptr(), which
+    would make a copy-on-write tensor copy."""
     storage = tensor.untyped_storage()
     identity = storage._cdata
     if identity in seen:

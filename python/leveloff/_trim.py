@@ -6,11 +6,11 @@ from typing import Any, Dict, Optional
 from ._malloc import Malloc, anonymous_bytes
 
 SUSPICIOUS = 64 << 20
-"""Bytes of growth that native code does not hold, from which it is worth to ask."""
+"""Bytes of growth that native code does not hold, from which a probe is worth its cost."""
 
 
 class TrimProbe:
-    """Asks malloc once to give back what it keeps. Memory that comes back was no leak."""
+    """Calls `malloc_trim` once. Memory that it returns was no leak."""
 
     def __init__(self) -> None:
         self._first_memory: Optional[int] = None

@@ -8,17 +8,17 @@ import time
 from typing import Any, Dict, Optional
 
 from ._guard import Trouble
-from ._place import Place, prepare, start_of, sweep, why_not_replace
+from ._paths import MarksPaths, prepare, start_of, sweep, why_not_replace
 
 SHORTEST_GAP = 0.1
-"""Seconds between plain steps that are written: more than ten lines a second serve nobody, and writing one takes
-ten times as long as holding it back."""
+"""Seconds between plain steps that are written: more than ten lines a second are of no use, and writing a line takes ten
+times as long as holding it back."""
 
 ROTATE_AT = 16 << 20
 """Bytes after which a new file replaces the old one: weeks of steps must not fill a tmpfs."""
 
 RESTATE_AFTER = 32 << 10
-"""Bytes after which what stands is said again. A watcher that comes late reads the last 64 KiB."""
+"""Bytes after which the standing facts are repeated. A watcher that starts late reads the last 64 KiB."""
 
 LOOK_EVERY = 5.0
 """Seconds between looks whether the file is still where it was put."""
@@ -30,8 +30,8 @@ _quoted = json.encoder.encode_basestring_ascii
 
 
 def _encode(line: Line) -> str:
-    """As JSON. By hand, where only numbers are told: json makes an encoder for every line, which takes longer than all
-    the rest of a step."""
+    """As JSON. Lines with only numbers are formatted here: json makes an encoder for every line, which takes longer than
+    all the rest of a step."""
     kinds = set(map(type, line.values()))
     if kinds <= {int} or kinds <= {int, float} and all(map(math.isfinite, line.values())):
         return "{" + ",".join([f"{_quoted(name)}:{value!r}" for name, value in line.items()]) + "}"
@@ -39,10 +39,10 @@ def _encode(line: Line) -> str:
 
 
 class MarksFile:
-    """Writes lines. Whatever fails is raised: the guard around the public entries switches off."""
+    """Writes lines. Errors are raised: the guard around the public functions switches leveloff off."""
 
-    def __init__(self, place: Place, pid: int, uid: int) -> None:
-        self._place = place
+    def __init__(self, paths: MarksPaths, pid: int, uid: int) -> None:
+        self._paths = paths
         self._pid = pid
         self._uid = uid
         self._descriptor = -1
@@ -54,9 +54,9 @@ class MarksFile:
         self._last_look = time.monotonic()
         self._begin()
         try:
-            _remove(place.stop)  # Whatever it asked for, it asked another process.
+            _remove(paths.stop)  # It was meant for another process.
         except OSError:
-            pass  # Then it is not ours, and is not obeyed either.
+            pass  # It is not ours, so it is not obeyed.
 
     @property
     def quiet_until(self) -> float:
@@ -64,7 +64,7 @@ class MarksFile:
         return self._last_line + SHORTEST_GAP
 
     def put(self, line: Line, now: float, may_wait: bool) -> None:
-        """Writes a line, or holds it back when it comes too soon and says nothing but the step."""
+        """Writes a line, or holds it back when it comes too soon and has only a step."""
         line.setdefault("t", round(time.time(), 4))
         if may_wait and now - self._last_line < SHORTEST_GAP:
             self.hold(line)
@@ -82,11 +82,11 @@ class MarksFile:
             self._begin_again_if_gone()
 
     def hold(self, line: Line) -> None:
-        """Holds a step back. A later one says all that this one does; its facts are kept unless they are renewed."""
+        """Holds a step back. A later step replaces it; its facts are kept unless they are renewed."""
         self._held = {**self._held, **line} if self._held else line
 
     def state(self, **facts: Any) -> Line:
-        """Remembers facts that hold from now on, to be said again now and then; they are returned."""
+        """Remembers facts that hold from now on, to repeat them later; returns them."""
         self._standing.update(facts)
         return facts
 
@@ -97,7 +97,7 @@ class MarksFile:
             self._write(held)
 
     def close(self) -> None:
-        """Lets go of the file without a word. Also for a fork's child: the file is its parent's."""
+        """Closes the file without writing. Also for a fork's child: the file is its parent's."""
         self._held = None
         self._close_descriptor()
 
@@ -114,25 +114,25 @@ class MarksFile:
         try:
             written = os.write(self._descriptor, data)
         except OSError as error:
-            error.filename = self._place.marks
+            error.filename = self._paths.marks
             raise
         self._size += written
         if written < len(data):
             # A disk that fills up takes the first part of a line, and refuses the next one.
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), self._place.marks)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), self._paths.marks)
 
     def _begin(self) -> None:
-        marks = self._place.marks
+        marks = self._paths.marks
         why = why_not_replace(marks, self._pid, start_of(self._pid))
         if why is not None:
             raise Trouble(f"{why}. Set LEVELOFF_MARKS to a directory")
-        if self._place.is_default:
+        if self._paths.is_default:
             sweep(os.path.dirname(marks), self._uid)
         _remove(marks)
         self._open(marks)
 
     def _open(self, path: str) -> None:
-        """Creates a file that nobody can have put there, and writes the header."""
+        """Creates a new file, never an existing one, and writes the header."""
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         descriptor = os.open(path, flags, 0o600)
         self._close_descriptor()
@@ -143,7 +143,7 @@ class MarksFile:
         if start is not None:
             header["start"] = start
         self._append(header)
-        self._said_at = -RESTATE_AFTER - 1  # The first line says how things stand.
+        self._said_at = -RESTATE_AFTER - 1  # The first line has all standing facts.
 
     def _close_descriptor(self) -> None:
         descriptor, self._descriptor = self._descriptor, -1
@@ -151,18 +151,18 @@ class MarksFile:
             os.close(descriptor)
 
     def _rotate(self) -> None:
-        fresh = self._place.marks + ".new"
+        fresh = self._paths.marks + ".new"
         _remove(fresh)
         self._open(fresh)
-        os.rename(fresh, self._place.marks)
+        os.rename(fresh, self._paths.marks)
 
     def _begin_again_if_gone(self) -> None:
-        """Someone emptied /tmp: the file would be written to the end, and found by nobody."""
+        """If /tmp was emptied, nothing would find the open file: creates another."""
         if os.fstat(self._descriptor).st_nlink > 0:
             return
-        directory = os.path.dirname(self._place.marks)
+        directory = os.path.dirname(self._paths.marks)
         why = prepare(directory, self._uid)
-        if why is not None and self._place.is_default:
+        if why is not None and self._paths.is_default:
             raise Trouble(f"marks were removed and cannot be begun again: {why}. Set LEVELOFF_MARKS to a directory")
         self._begin()
 

@@ -22,7 +22,7 @@ __all__ = ["LeveloffCallback"]
 
 
 class LeveloffCallback(TrainerCallback):  # type: ignore[misc, unused-ignore]
-    """Tells leveloff steps, epochs, evaluations and saves; saves and stops when leveloff asks for it.
+    """Reports steps, epochs, evaluations and saves; saves and stops on a stop request.
 
     Options are those of `leveloff.configure`: `LeveloffCallback(shapes=True)`. With `obey_stop=False`, a
     stop request is not looked for.

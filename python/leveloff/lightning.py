@@ -18,7 +18,7 @@ __all__ = ["LeveloffCallback"]
 
 
 def _bases() -> Tuple[Any, ...]:
-    """Lightning comes under two names that know nothing of each other; whichever is imported is served."""
+    """Lightning has two independent packages; the imported ones are served."""
     names = ("lightning.pytorch", "pytorch_lightning")
     found = [sys.modules[name] for name in names if name in sys.modules]
     for name in names:
@@ -32,7 +32,7 @@ def _bases() -> Tuple[Any, ...]:
 
 
 class LeveloffCallback(*_bases()):  # type: ignore[misc]
-    """Tells leveloff steps, epochs, validations and saves; saves and stops when leveloff asks for it.
+    """Reports steps, epochs, validations and saves; saves and stops on a stop request.
 
     The checkpoint of a stop goes to `stop_checkpoint`, or else beside the others, as
     `leveloff-stop-step=<n>.ckpt`. With `obey_stop=False`, a stop request is not looked for. Further options
@@ -124,7 +124,7 @@ def _configure(options: Any) -> None:
 
 
 def _plan(trainer: Any) -> Any:
-    """What is known of the run's length. Batches are infinite, or steps -1, where nobody knows."""
+    """What is known of the run's length. Unknown batches are infinite, unknown steps -1."""
     facts = {}
     per_epoch = trainer.num_training_batches / max(trainer.accumulate_grad_batches, 1)
     if math.isfinite(per_epoch):

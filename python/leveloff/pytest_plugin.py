@@ -30,28 +30,28 @@ MARKER = (
 )
 
 TEST_BUDGET = 0.02
-"""The share of a test's time that looking inside may take: a test is short, and its tensors should be counted."""
+"""The share of a test's time that reading counters may take: a test is short, and its tensors should be counted."""
 
-STEPS_NOT_HEARD = """\
-  steps      the test told {told}, and none was heard: too short, LEVELOFF_MARKS was
-             changed within pytest, or leveloff had switched itself off (a warning
-             says so); what is stated in steps cannot be decided"""
+STEPS_NOT_RECORDED = """\
+  steps      the test reported {steps}, and none was recorded: too short, LEVELOFF_MARKS
+             was changed within pytest, or leveloff had switched itself off (a warning
+             says so); options in steps cannot be decided"""
 
 NO_STEPS = """\
-  steps      the test told none: seconds are counted, and what is stated in
-             steps (level_by, growth per step) cannot be decided
-             → leveloff.step(n) in the loop tells them"""
+  steps      the test reported none: seconds are counted, and options in steps
+             (level_by, growth per step) cannot be decided
+             → call leveloff.step(n) in the loop"""
 
 WHAT_UNDECIDED_IS = """\
   undecided  a warning; undecided="fail" or "pass" in the marker changes that"""
 
 
 class LeveloffWarning(pytest.PytestWarning):
-    """A test's memory was not watched, or nothing can be told about it."""
+    """A test's memory was not watched, or its verdict is undecided."""
 
 
 class Leveloff:
-    """What the fixture is: the package's own functions, by which a test tells how far it is."""
+    """The fixture: the package's own functions, with which a test reports its progress."""
 
     step = staticmethod(package.step)
     phase = staticmethod(package.phase)
@@ -63,7 +63,7 @@ class Leveloff:
 
 @pytest.fixture
 def leveloff() -> Leveloff:
-    """Has the test's own process watched for leaks; leveloff.step(n) tells the step."""
+    """Watches the test's own process for leaks; leveloff.step(n) reports the step."""
     return Leveloff()
 
 
@@ -91,7 +91,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Leaves nothing behind but recordings that a message told of."""
+    """Removes all recordings that no message has named."""
     scratch = config.stash.get(_SCRATCH, None)
     if scratch is not None and not os.listdir(scratch):
         os.rmdir(scratch)
@@ -183,7 +183,7 @@ def _conclude(
     except RecordingFailed as error:
         return pytest.fail.Exception(f"leveloff: {error}\n\n  recording  {file}", pytrace=False)
     if demands.states_steps and not answer.has_steps and answer.outcome == "passed":
-        answer = answer._replace(outcome="undecided", headline="undecided: what is stated in steps cannot be told")
+        answer = answer._replace(outcome="undecided", headline="undecided: options in steps need steps")
     item.user_properties.append(("leveloff", answer.outcome))
     kept = _kept(item, demands, file, has_failed or answer.outcome != "passed")
     text = "\n\n".join([answer.headline, answer.evidence, *_hints(answer, kept)])
@@ -196,8 +196,8 @@ def _conclude(
 
 
 def _hints(answer: Answer, kept: Optional[str]) -> List[str]:
-    told = switch.steps
-    hints = [] if answer.has_steps else [STEPS_NOT_HEARD.format(told=told) if told else NO_STEPS]
+    steps = switch.steps
+    hints = [] if answer.has_steps else [STEPS_NOT_RECORDED.format(steps=steps) if steps else NO_STEPS]
     if kept is not None:
         hints.append(f"  recording  {kept}\n             → leveloff report {kept} -o memory.html")
     return hints

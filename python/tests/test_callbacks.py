@@ -1,7 +1,7 @@
 """The callbacks, driven as the frameworks drive them. The frameworks are stand-ins with just their base class;
 scripts/suites/torch uses the real ones."""
 
-from told import train
+from training_process import train
 
 STAND_INS = """
 import sys, types
@@ -47,7 +47,7 @@ ASK = "open(f\"{os.environ['LEVELOFF_MARKS']}/{os.getpid()}.stop\", 'w').close()
 
 
 def test_hugging_face_tells_steps_evaluations_and_saves(tmp_path):
-    told = train(
+    result = train(
         tmp_path,
         HUGGING_FACE
         + """
@@ -60,16 +60,16 @@ callback.on_train_end(args, state, control)
 assert not control.should_training_stop and not control.should_save
 """,
     )
-    assert told.code == 0 and told.err == "", told.err
-    assert told.phases() == ["train", "eval", "train"]
-    assert told.events() == ["train_begin", "checkpoint", "train_end"]
-    begin = next(line for line in told.lines if line.get("event") == "train_begin")
+    assert result.code == 0 and result.err == "", result.err
+    assert result.phases() == ["train", "eval", "train"]
+    assert result.events() == ["train_begin", "checkpoint", "train_end"]
+    begin = next(line for line in result.lines if line.get("event") == "train_begin")
     assert begin["planned_steps"] == 40 and begin["epoch_steps"] == 8
-    assert next(line for line in told.lines if line.get("step") == 1)["epoch"] == 0.125
+    assert next(line for line in result.lines if line.get("step") == 1)["epoch"] == 0.125
 
 
 def test_hugging_face_saves_and_stops_when_asked(tmp_path):
-    told = train(
+    result = train(
         tmp_path,
         HUGGING_FACE
         + "step()\n"
@@ -91,28 +91,28 @@ step()
 assert not control.should_training_stop, "a second training is not stopped for what the first was asked"
 """,
     )
-    assert told.code == 0, told.err
-    assert told.events() == ["train_begin", "stopping", "checkpoint", "stopped", "train_end", "train_begin"]
-    saved = next(line for line in told.lines if line.get("event") == "checkpoint")
+    assert result.code == 0, result.err
+    assert result.events() == ["train_begin", "stopping", "checkpoint", "stopped", "train_end", "train_begin"]
+    saved = next(line for line in result.lines if line.get("event") == "checkpoint")
     assert saved["path"] == str(tmp_path / "checkpoint-2")
-    second = next(line for line in reversed(told.lines) if line.get("event") == "train_begin")
-    assert second["step"] == 0, "what the first one told is over"
+    second = next(line for line in reversed(result.lines) if line.get("event") == "train_begin")
+    assert second["step"] == 0, "what the first one result is over"
 
 
 def test_hugging_face_can_be_told_not_to_obey(tmp_path):
     script = HUGGING_FACE.replace("LeveloffCallback()", "LeveloffCallback(obey_stop=False, every=5)")
-    told = train(tmp_path, script + ASK + "step()\nassert not control.should_training_stop")
-    assert told.code == 0, told.err
-    assert not any("obeys_stop" in line for line in told.lines)
+    result = train(tmp_path, script + ASK + "step()\nassert not control.should_training_stop")
+    assert result.code == 0, result.err
+    assert not any("obeys_stop" in line for line in result.lines)
 
 
 def test_data_without_a_length_have_no_epoch(tmp_path):
-    told = train(tmp_path, HUGGING_FACE.replace("range(30)", "iter([])") + "step()")
-    assert told.code == 0 and not any("epoch_steps" in line for line in told.lines)
+    result = train(tmp_path, HUGGING_FACE.replace("range(30)", "iter([])") + "step()")
+    assert result.code == 0 and not any("epoch_steps" in line for line in result.lines)
 
 
 def test_lightning_tells_steps_and_not_batches(tmp_path):
-    told = train(
+    result = train(
         tmp_path,
         LIGHTNING
         + """
@@ -130,16 +130,16 @@ callback.on_save_checkpoint(trainer, None, {})
 callback.on_train_end(trainer, None)
 """,
     )
-    assert told.code == 0 and told.err == "", told.err
-    assert told.phases() == ["sanity", "train", "eval", "train"]
-    assert told.events() == ["train_begin", "checkpoint", "train_end"]
-    assert [(line["step"], line["epoch"]) for line in told.lines if "epoch" in line] == [(1, 0.2), (2, 0.4)]
-    begin = next(line for line in told.lines if line.get("event") == "train_begin")
+    assert result.code == 0 and result.err == "", result.err
+    assert result.phases() == ["sanity", "train", "eval", "train"]
+    assert result.events() == ["train_begin", "checkpoint", "train_end"]
+    assert [(line["step"], line["epoch"]) for line in result.lines if "epoch" in line] == [(1, 0.2), (2, 0.4)]
+    begin = next(line for line in result.lines if line.get("event") == "train_begin")
     assert begin["planned_steps"] == 15 and begin["epoch_steps"] == 5
 
 
 def test_lightning_saves_and_stops_when_asked(tmp_path):
-    told = train(
+    result = train(
         tmp_path,
         LIGHTNING
         + "callback.on_train_start(trainer, None)\n"
@@ -154,23 +154,23 @@ callback.on_train_end(trainer, None)
 assert trainer.limit_val_batches == 1.0, "the next training validates again"
 """,
     )
-    assert told.code == 0, told.err
-    assert told.events() == ["train_begin", "stopping", "stopped", "train_end"]
-    stopped = next(line for line in told.lines if line.get("event") == "stopped")
+    assert result.code == 0, result.err
+    assert result.events() == ["train_begin", "stopping", "stopped", "train_end"]
+    stopped = next(line for line in result.lines if line.get("event") == "stopped")
     assert stopped["path"] == "/out/leveloff-stop-step=7.ckpt"
 
 
 def test_lightning_under_both_its_names(tmp_path):
     other = "class Other: pass\nmodule('pytorch_lightning', Callback=Other)\nfrom leveloff.lightning"
-    told = train(
+    result = train(
         tmp_path,
         LIGHTNING.replace("from leveloff.lightning", other, 1) + "assert issubclass(LeveloffCallback, (Other,))",
     )
-    assert told.code == 0, told.err
+    assert result.code == 0, result.err
 
 
 def test_with_both_frameworks_one_must_say_which(tmp_path):
-    told = train(
+    result = train(
         tmp_path,
         STAND_INS
         + """
@@ -179,4 +179,4 @@ try: leveloff.LeveloffCallback
 except ImportError as error: print(error)
 """,
     )
-    assert "both" in told.out
+    assert "both" in result.out

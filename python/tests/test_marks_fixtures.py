@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any, Dict, List
 
 import pytest
-from told import train
+from training_process import train
 
-from leveloff import _place, _stop
+from leveloff import _paths, _stop
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "marks"
 
@@ -21,11 +21,11 @@ def without_time(lines: List[Dict[str, Any]]) -> List[Dict[str, Any]]:
 
 
 def test_marks_are_written_as_the_fixtures_have_them(tmp_path):
-    told = train(
+    result = train(
         tmp_path,
         """
         leveloff.configure(tensors=False)
-        leveloff._session.current()._inside.look = lambda calls, now: {}
+        leveloff._session.current()._counters.look = lambda calls, now: {}
         leveloff.step(1, epoch=0.5, planned_steps=400, epoch_steps=20)
         leveloff.should_stop()
         time.sleep(0.12)
@@ -34,22 +34,22 @@ def test_marks_are_written_as_the_fixtures_have_them(tmp_path):
             leveloff.mark("checkpoint", path="/ckpt/step-2", saved_bytes=7000000)
         """,
     )
-    assert told.err == ""
+    assert result.err == ""
     header, *expected = lines_of("written.jsonl")
-    assert told.headers[0].keys() == header.keys()
-    assert all(type(line["t"]) is float for line in told.lines)
-    # The package tells of the stop request on a line without a step; a reader takes both.
+    assert result.headers[0].keys() == header.keys()
+    assert all(type(line["t"]) is float for line in result.lines)
+    # The package marks obeys_stop on a line without a step; readers accept both.
     expected[1].pop("step")
-    assert without_time(told.lines)[: len(expected)] == without_time(expected)
+    assert without_time(result.lines)[: len(expected)] == without_time(expected)
 
 
 def test_a_rotated_file_repeats_what_still_holds(tmp_path):
-    told = train(
+    result = train(
         tmp_path,
         """
         import leveloff._writer
         leveloff.configure(tensors=False)
-        leveloff._session.current()._inside.look = lambda calls, now: {}
+        leveloff._session.current()._counters.look = lambda calls, now: {}
         leveloff.step(40, planned_steps=4000, epoch_steps=200)
         leveloff.should_stop()
         leveloff._writer.ROTATE_AT = 1
@@ -60,10 +60,10 @@ def test_a_rotated_file_repeats_what_still_holds(tmp_path):
         leveloff.step(42)
         """,
     )
-    assert told.err == ""
+    assert result.err == ""
     header, *expected = lines_of("rotated.jsonl")
-    assert [line.keys() for line in told.headers] == [header.keys()]
-    assert without_time(told.lines) == without_time(expected)
+    assert [line.keys() for line in result.headers] == [header.keys()]
+    assert without_time(result.lines) == without_time(expected)
 
 
 @pytest.mark.parametrize("case", json.loads((FIXTURES / "stop-requests.json").read_text()))
@@ -78,6 +78,6 @@ def test_a_request_is_read_as_the_fixtures_have_it(tmp_path, case):
 @pytest.mark.parametrize("name", ["fields", "hostile", "torn", "rotated", "written"])
 def test_the_header_is_read(name):
     """By this line a process knows whether a file is its own."""
-    header = _place._first_line(str(FIXTURES / f"{name}.jsonl"))
+    header = _paths._first_line(str(FIXTURES / f"{name}.jsonl"))
     expected = json.loads((FIXTURES / f"{name}.expected.json").read_text())[0]["header"]
     assert header == {"leveloff_marks": expected["version"], "pid": expected["pid"], "start": expected["start"]}

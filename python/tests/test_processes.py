@@ -1,10 +1,10 @@
 """Forks, threads, ranks, and ends without goodbye."""
 
-from told import read, train
+from training_process import read, train
 
 
 def test_a_forked_child_begins_a_file_of_its_own(tmp_path):
-    told = train(
+    result = train(
         tmp_path,
         """
         leveloff.step(1); leveloff.step(2)   # 2 is held back
@@ -18,12 +18,12 @@ def test_a_forked_child_begins_a_file_of_its_own(tmp_path):
         """,
     )
     files = {int(path.stem): [line.get("step") for line in read(path)[1:]] for path in tmp_path.glob("*.jsonl")}
-    parent = int(told.out)
-    assert files.pop(parent) == [1, 3] and list(files.values()) == [[100]], told.err
+    parent = int(result.out)
+    assert files.pop(parent) == [1, 3] and list(files.values()) == [[100]], result.err
 
 
 def test_a_forked_child_that_tells_nothing_writes_nothing(tmp_path):
-    told = train(
+    result = train(
         tmp_path,
         """
         leveloff.step(1); leveloff.step(2)
@@ -31,11 +31,11 @@ def test_a_forked_child_that_tells_nothing_writes_nothing(tmp_path):
         os.wait()
         """,
     )
-    assert told.steps() == [1, 2] and len(told.headers) == 1
+    assert result.steps() == [1, 2] and len(result.headers) == 1
 
 
 def test_a_fork_while_a_thread_writes_does_not_hang(tmp_path):
-    told = train(
+    result = train(
         tmp_path,
         """
         import threading
@@ -53,12 +53,12 @@ def test_a_fork_while_a_thread_writes_does_not_hang(tmp_path):
         print("done")
         """,
     )
-    assert told.out == "done\n", told.err
-    assert told.events().count("child") == 50 and len(told.headers) == 51
+    assert result.out == "done\n", result.err
+    assert result.events().count("child") == 50 and len(result.headers) == 51
 
 
 def test_threads_write_whole_lines(tmp_path):
-    told = train(
+    result = train(
         tmp_path,
         """
         import threading
@@ -69,13 +69,13 @@ def test_threads_write_whole_lines(tmp_path):
         for thread in threads: thread.join()
         """,
     )
-    assert len(told.headers) == 1
+    assert len(result.headers) == 1
     for k in range(8):
-        assert [line["n"] for line in told.lines if line.get("event") == f"thread{k}"] == list(range(500))
+        assert [line["n"] for line in result.lines if line.get("event") == f"thread{k}"] == list(range(500))
 
 
 def test_a_signal_handler_may_mark(tmp_path):
-    told = train(
+    result = train(
         tmp_path,
         """
         import signal
@@ -86,12 +86,12 @@ def test_a_signal_handler_may_mark(tmp_path):
         signal.setitimer(signal.ITIMER_REAL, 0)
         """,
     )
-    assert told.code == 0 and told.err == ""
-    assert "alarm" in told.events()
+    assert result.code == 0 and result.err == ""
+    assert "alarm" in result.events()
 
 
 def test_an_end_without_goodbye_loses_only_what_was_held_back(tmp_path):
-    told = train(
+    result = train(
         tmp_path,
         """
         for n in range(1, 4):
@@ -99,11 +99,11 @@ def test_an_end_without_goodbye_loses_only_what_was_held_back(tmp_path):
         os._exit(3)
         """,
     )
-    assert told.code == 3 and told.steps() == [1, 2, 3]
+    assert result.code == 3 and result.steps() == [1, 2, 3]
 
 
 def test_a_child_program_does_not_inherit_the_file(tmp_path):
-    told = train(
+    result = train(
         tmp_path,
         """
         import subprocess, sys
@@ -111,7 +111,7 @@ def test_a_child_program_does_not_inherit_the_file(tmp_path):
         print(subprocess.run("ls -l /proc/self/fd", shell=True, close_fds=False, capture_output=True, text=True).stdout)
         """,
     )
-    assert ".jsonl" not in told.out
+    assert ".jsonl" not in result.out
 
 
 def test_of_several_ranks_with_one_file_only_the_first_writes(tmp_path):
@@ -123,7 +123,7 @@ def test_of_several_ranks_with_one_file_only_the_first_writes(tmp_path):
 
 
 def test_a_file_that_a_living_process_writes_is_left_to_it(tmp_path):
-    told = train(
+    result = train(
         tmp_path,
         """
         leveloff.step(1)
@@ -135,12 +135,12 @@ def test_a_file_that_a_living_process_writes_is_left_to_it(tmp_path):
         """,
         LEVELOFF_MARKS=str(tmp_path / "one.jsonl"),
     )
-    assert told.events() == ["mine"] and told.steps() == [1, 1]
-    assert "several processes need a directory" in told.err
+    assert result.events() == ["mine"] and result.steps() == [1, 1]
+    assert "several processes need a directory" in result.err
 
 
 def test_a_child_of_multiprocessing_tells_its_last_step(tmp_path):
-    told = train(
+    result = train(
         tmp_path,
         """
         import multiprocessing
@@ -151,5 +151,5 @@ def test_a_child_of_multiprocessing_tells_its_last_step(tmp_path):
         child.start(); child.join()
         """,
     )
-    assert told.err == ""
-    assert 25 in told.steps()
+    assert result.err == ""
+    assert 25 in result.steps()

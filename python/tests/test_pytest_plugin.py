@@ -125,7 +125,7 @@ def test_bounds_are_asked_for(inner: pytest.Pytester) -> None:
     tests = "@pytest.mark.leveloff(max_peak='1MiB', limit='8GiB', keep='kept')\ndef test_it(): time.sleep(0.2)"
     result = outcome(inner, tests)
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["leveloff: peak too high: *", "  steps      the test told none: *"])
+    result.stdout.fnmatch_lines(["leveloff: peak too high: *", "  steps      the test reported none: *"])
     recording = (inner.path / "kept" / file_name("test_it.py::test_it")).read_text()
     assert '"limit"' in recording.splitlines()[0], "a later report should know what was stated"
 
@@ -134,7 +134,7 @@ def test_what_is_stated_in_steps_is_undecided_without_any(inner: pytest.Pytester
     tests = "@pytest.mark.leveloff(level_by=10, interval='10ms')\ndef test_it(): time.sleep(1)"
     result = outcome(inner, tests)
     result.assert_outcomes(passed=1, warnings=1)
-    result.stdout.fnmatch_lines(["*LeveloffWarning: *undecided*", "*the test told none: *"])
+    result.stdout.fnmatch_lines(["*LeveloffWarning: *undecided*", "*the test reported none: *"])
 
 
 def test_the_last_steps_of_a_short_test_are_heard(inner: pytest.Pytester) -> None:

@@ -2,11 +2,11 @@
 
 import os
 
-from told import train
+from training_process import train
 
 
 def test_a_loop_tells_its_steps_phases_and_events(tmp_path):
-    told = train(
+    result = train(
         tmp_path,
         """
         for n in range(1, 4):
@@ -17,18 +17,18 @@ def test_a_loop_tells_its_steps_phases_and_events(tmp_path):
         leveloff.mark("checkpoint", saved_bytes=10)
         """,
     )
-    assert told.err == ""
-    assert told.headers[0]["leveloff_marks"] == 1 and told.headers[0]["start"] > 0
-    first = told.lines[0]
+    assert result.err == ""
+    assert result.headers[0]["leveloff_marks"] == 1 and result.headers[0]["start"] > 0
+    first = result.lines[0]
     assert (first["step"], first["phase"], first["epoch"], first["planned_steps"]) == (1, "train", 0.5, 3)
-    assert "phase" not in told.lines[1], "only where it changes"
-    assert told.phases() == ["train", "eval", "train"]
-    assert told.lines[3]["batches"] == 7
-    assert told.lines[-1]["event"] == "checkpoint" and told.lines[-1]["saved_bytes"] == 10 and told.lines[-1]["step"] == 3
+    assert "phase" not in result.lines[1], "only where it changes"
+    assert result.phases() == ["train", "eval", "train"]
+    assert result.lines[3]["batches"] == 7
+    assert result.lines[-1]["event"] == "checkpoint" and result.lines[-1]["saved_bytes"] == 10 and result.lines[-1]["step"] == 3
 
 
-def test_a_step_that_was_passed_over_is_told_with_its_own_time_before_what_follows(tmp_path):
-    told = train(
+def test_a_step_that_was_held_back_is_written_with_its_own_time_before_the_next_line(tmp_path):
+    result = train(
         tmp_path,
         """
         leveloff.step(1, lr=0.5)
@@ -38,14 +38,14 @@ def test_a_step_that_was_passed_over_is_told_with_its_own_time_before_what_follo
         for n in range(6, 9): leveloff.step(n)
         """,
     )
-    assert told.err == ""
-    assert told.steps() == [1, 5, 5, 8], "the newest of those passed over, also at the end"
-    passed_over = told.lines[1]
-    assert passed_over["lr"] == 0.5 and passed_over["t"] <= float(told.out) + 1e-4
+    assert result.err == ""
+    assert result.steps() == [1, 5, 5, 8], "the newest of those passed over, also at the end"
+    passed_over = result.lines[1]
+    assert passed_over["lr"] == 0.5 and passed_over["t"] <= float(result.out) + 1e-4
 
 
 def test_what_is_passed_over_keeps_nothing_of_the_training_alive(tmp_path):
-    told = train(
+    result = train(
         tmp_path,
         """
         import weakref
@@ -57,7 +57,7 @@ def test_what_is_passed_over_keeps_nothing_of_the_training_alive(tmp_path):
         assert kept() is None
         """,
     )
-    assert told.code == 0, told.err
+    assert result.code == 0, result.err
 
 
 def test_the_file_is_private(tmp_path):
@@ -67,14 +67,14 @@ def test_the_file_is_private(tmp_path):
 
 
 def test_fast_steps_are_held_back_and_the_newest_is_never_lost(tmp_path):
-    told = train(tmp_path, "for n in range(1, 20001): leveloff.step(n, loss=0.5)")
-    assert told.steps()[-1] == 20000
-    assert len(told.lines) < 5000
-    assert told.steps() == sorted(told.steps())
+    result = train(tmp_path, "for n in range(1, 20001): leveloff.step(n, loss=0.5)")
+    assert result.steps()[-1] == 20000
+    assert len(result.lines) < 5000
+    assert result.steps() == sorted(result.steps())
 
 
 def test_an_event_finds_the_steps_before_it_written(tmp_path):
-    told = train(
+    result = train(
         tmp_path,
         """
         for n in range(1, 6): leveloff.step(n)
@@ -82,11 +82,11 @@ def test_an_event_finds_the_steps_before_it_written(tmp_path):
         os._exit(0)
         """,
     )
-    assert told.lines[-2]["step"] == 5 and told.events() == ["checkpoint"]
+    assert result.lines[-2]["step"] == 5 and result.events() == ["checkpoint"]
 
 
 def test_blocks_nest_and_steps_within_are_theirs(tmp_path):
-    told = train(
+    result = train(
         tmp_path,
         """
         leveloff.step(1)
@@ -103,12 +103,12 @@ def test_blocks_nest_and_steps_within_are_theirs(tmp_path):
             leveloff.step(2)
         """,
     )
-    assert told.code == 0, told.err
-    assert told.phases() == ["train", "eval", "checkpoint", "eval", "train", "generate", "train", "eval", "train"]
+    assert result.code == 0, result.err
+    assert result.phases() == ["train", "eval", "checkpoint", "eval", "train", "generate", "train", "eval", "train"]
 
 
 def test_what_is_no_number_is_left_out_with_one_warning(tmp_path):
-    told = train(
+    result = train(
         tmp_path,
         """
         class Tensor:
@@ -126,16 +126,16 @@ def test_what_is_no_number_is_left_out_with_one_warning(tmp_path):
         leveloff.step(5, **{f"f{i}": i for i in range(100)})
         """,
     )
-    assert told.code == 0, told.err
-    assert "pass value.item()" in told.err and "switched off" not in told.err
-    assert all("loss" not in line and "nan" not in line and "huge" not in line for line in told.lines)
-    assert told.lines[0]["lr"] == 0.1 and told.steps()[-1] == 5
-    assert told.err.count("loss is no number") == 1
-    assert max(len(line) for line in told.lines) <= 66
+    assert result.code == 0, result.err
+    assert "pass value.item()" in result.err and "switched off" not in result.err
+    assert all("loss" not in line and "nan" not in line and "huge" not in line for line in result.lines)
+    assert result.lines[0]["lr"] == 0.1 and result.steps()[-1] == 5
+    assert result.err.count("loss is no number") == 1
+    assert max(len(line) for line in result.lines) <= 66
 
 
 def test_numpy_numbers_are_numbers(tmp_path):
-    told = train(
+    result = train(
         tmp_path,
         """
         import numbers
@@ -147,11 +147,11 @@ def test_numpy_numbers_are_numbers(tmp_path):
         leveloff.step(Int64(3))
         """,
     )
-    assert told.steps() == [3]
+    assert result.steps() == [3]
 
 
 def test_a_long_file_says_again_how_things_stand(tmp_path):
-    told = train(
+    result = train(
         tmp_path,
         """
         import leveloff._writer as writer
@@ -161,12 +161,12 @@ def test_a_long_file_says_again_how_things_stand(tmp_path):
         """,
     )
     size = os.stat(next(tmp_path.glob("*.jsonl"))).st_size
-    said = [line for line in told.lines if line.get("phase") == "train" and line.get("obeys_stop") is True]
+    said = [line for line in result.lines if line.get("phase") == "train" and line.get("obeys_stop") is True]
     assert len(said) >= size // (40 << 10) > 0
 
 
 def test_a_file_that_grew_long_is_replaced(tmp_path):
-    told = train(
+    result = train(
         tmp_path,
         """
         import leveloff._writer as writer
@@ -177,12 +177,12 @@ def test_a_file_that_grew_long_is_replaced(tmp_path):
     )
     (file,) = tmp_path.iterdir()
     assert file.stat().st_size < 10_200
-    assert len(told.headers) == 1 and told.steps()[-1] == 1000
-    assert told.lines[0]["phase"] == "train" and told.lines[0]["obeys_stop"] is True
+    assert len(result.headers) == 1 and result.steps()[-1] == 1000
+    assert result.lines[0]["phase"] == "train" and result.lines[0]["obeys_stop"] is True
 
 
 def test_the_callback_of_no_framework_is_an_import_error_that_helps(tmp_path):
-    told = train(
+    result = train(
         tmp_path,
         """
         try: leveloff.LeveloffCallback
@@ -190,11 +190,11 @@ def test_the_callback_of_no_framework_is_an_import_error_that_helps(tmp_path):
         print(leveloff.__version__)
         """,
     )
-    assert "leveloff.huggingface" in told.out and "leveloff.lightning" in told.out
+    assert "leveloff.huggingface" in result.out and "leveloff.lightning" in result.out
 
 
 def test_a_mark_may_say_where(tmp_path):
-    told = train(
+    result = train(
         tmp_path,
         """
         from pathlib import Path
@@ -204,6 +204,6 @@ def test_a_mark_may_say_where(tmp_path):
         leveloff.mark("checkpoint", path=7)
         """,
     )
-    where = [line.get("path") for line in told.lines if line.get("event") == "checkpoint"]
+    where = [line.get("path") for line in result.lines if line.get("event") == "checkpoint"]
     assert where == ["/tmp/out/a.pt", None, None]
-    assert told.warnings() == 1 and "is no path" in told.err
+    assert result.warnings() == 1 and "is no path" in result.err

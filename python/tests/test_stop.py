@@ -5,7 +5,7 @@ import pathlib
 import tempfile
 
 import pytest
-from told import train
+from training_process import train
 
 ASK = """
 def ask(text="", pid=None):
@@ -14,7 +14,7 @@ def ask(text="", pid=None):
 
 
 def test_a_request_is_obeyed_once_and_taken_away(tmp_path):
-    told = train(
+    result = train(
         tmp_path,
         ASK
         + """
@@ -26,21 +26,21 @@ assert leveloff.should_stop(), "for the loop around the loop"
 print(n)
 """,
     )
-    assert told.out == "5\n", told.err
-    assert told.err == "leveloff: asked to stop: 28 of 32 GB[2Jused; saving and stopping\n"
-    assert told.events() == ["stopping", "stopped"]
-    assert told.lines[1]["obeys_stop"] is True
+    assert result.out == "5\n", result.err
+    assert result.err == "leveloff: asked to stop: 28 of 32 GB[2Jused; saving and stopping\n"
+    assert result.events() == ["stopping", "stopped"]
+    assert result.lines[1]["obeys_stop"] is True
     assert not list(tmp_path.glob("*.stop"))
 
 
 @pytest.mark.parametrize("text", ["", "no json", "[1]", '{"reason": 7}', "\\xff" * 9000])
 def test_any_text_will_do(tmp_path, text):
-    told = train(tmp_path, ASK + f"leveloff.step(1); ask({text!r}); assert leveloff.should_stop()")
-    assert told.code == 0 and told.err == "leveloff: asked to stop; saving and stopping\n"
+    result = train(tmp_path, ASK + f"leveloff.step(1); ask({text!r}); assert leveloff.should_stop()")
+    assert result.code == 0 and result.err == "leveloff: asked to stop; saving and stopping\n"
 
 
 def test_it_is_looked_for_now_and_then(tmp_path):
-    told = train(
+    result = train(
         tmp_path,
         ASK
         + """
@@ -51,25 +51,25 @@ time.sleep(0.35)
 assert leveloff.should_stop() and leveloff.should_stop()
 """,
     )
-    assert told.code == 0, told.err
+    assert result.code == 0, result.err
 
 
 def test_a_request_to_an_earlier_process_is_not_obeyed(tmp_path):
-    told = train(tmp_path, ASK + "ask(); leveloff.step(1); assert not leveloff.should_stop()")
-    assert told.code == 0, told.err
+    result = train(tmp_path, ASK + "ask(); leveloff.step(1); assert not leveloff.should_stop()")
+    assert result.code == 0, result.err
     assert not list(tmp_path.glob("*.stop"))
 
 
 @pytest.mark.parametrize("thing", ["os.mkdir(stop)", "os.symlink('/etc/passwd', stop)", "os.mkfifo(stop)"])
 def test_what_is_no_file_asks_for_nothing(tmp_path, thing):
-    told = train(
+    result = train(
         tmp_path,
         f"""
         stop = f"{{os.environ['LEVELOFF_MARKS']}}/{{os.getpid()}}.stop"
         leveloff.step(1); {thing}; assert not leveloff.should_stop()
         """,
     )
-    assert told.code == 0, told.err
+    assert result.code == 0, result.err
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="CANNOT RUN HERE: to become another user needs root")
@@ -77,7 +77,7 @@ def test_a_stranger_may_not_ask_and_root_may():
     # pytest's own directory is closed to the user that the training becomes.
     with tempfile.TemporaryDirectory(dir="/tmp") as directory:
         os.chmod(directory, 0o777)
-        told = train(pathlib.Path(directory), ASK + """
+        result = train(pathlib.Path(directory), ASK + """
 os.setresuid(12345, 12345, 0)
 leveloff.step(1)
 os.setresuid(12345, 0, 0); ask()
@@ -89,11 +89,11 @@ assert leveloff.should_stop(), "root's"
 print("checked", flush=True)
 os._exit(0)
 """)
-    assert (told.code, told.out) == (0, "checked\n"), told.err
+    assert (result.code, result.out) == (0, "checked\n"), result.err
 
 
 def test_others_can_agree_in_their_own_way(tmp_path):
-    told = train(
+    result = train(
         tmp_path,
         ASK
         + """
@@ -106,11 +106,11 @@ for n in range(3):
 print(asked, answers)
 """,
     )
-    assert told.out == "[False, True, True] [False, False, True]\n", told.err
+    assert result.out == "[False, True, True] [False, False, True]\n", result.err
 
 
 def test_a_request_that_not_all_ranks_can_obey_is_dropped(tmp_path):
-    told = train(
+    result = train(
         tmp_path,
         ASK
         + """
@@ -122,12 +122,12 @@ watch._next_look = 0.0
 assert not watch.look(None) and not os.path.exists(watch._path)
 """,
     )
-    assert told.code == 0, told.err
-    assert told.events() == ["not_stopping"]
+    assert result.code == 0, result.err
+    assert result.events() == ["not_stopping"]
 
 
 def test_a_full_disk_does_not_keep_a_rank_from_stopping(tmp_path):
-    told = train(
+    result = train(
         tmp_path,
         ASK
         + """
@@ -137,4 +137,4 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (1, 1))
 assert leveloff.should_stop()
 """,
     )
-    assert told.code == 0 and "switched off" in told.err
+    assert result.code == 0 and "switched off" in result.err

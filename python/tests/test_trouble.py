@@ -6,7 +6,7 @@ import subprocess
 
 
 import pytest
-from told import train
+from training_process import train
 
 LOOP = """
 for n in range(1, 200):
@@ -17,10 +17,10 @@ print("trained to the end")
 """
 
 
-def check(told, reason):
-    assert (told.code, told.out) == (0, "trained to the end\n"), told.err
-    assert told.warnings() == 1, told.err
-    assert "switched off" in told.err and reason in told.err
+def check(result, reason):
+    assert (result.code, result.out) == (0, "trained to the end\n"), result.err
+    assert result.warnings() == 1, result.err
+    assert "switched off" in result.err and reason in result.err
 
 
 def test_a_file_that_may_not_grow(tmp_path):
@@ -81,7 +81,7 @@ def test_a_file_that_holds_something_else_is_kept(tmp_path):
 
 
 def test_marks_that_are_removed_meanwhile_are_begun_again(tmp_path):
-    told = train(
+    result = train(
         tmp_path,
         """
         import shutil, leveloff._writer as writer
@@ -93,19 +93,19 @@ def test_marks_that_are_removed_meanwhile_are_begun_again(tmp_path):
         leveloff.mark("again")
         """,
     )
-    assert told.err == ""
-    assert told.events() == ["again"] and told.lines[0]["phase"] == "train" and told.lines[0]["obeys_stop"] is True
+    assert result.err == ""
+    assert result.events() == ["again"] and result.lines[0]["phase"] == "train" and result.lines[0]["obeys_stop"] is True
 
 
 def test_warnings_that_are_errors_do_not_reach_the_training(tmp_path):
-    told = train(tmp_path, LOOP, "-W", "error", LEVELOFF_MARKS="/dev/full")
-    assert told.out == "trained to the end\n", told.err
-    assert told.err.count("switched off") == 1
+    result = train(tmp_path, LOOP, "-W", "error", LEVELOFF_MARKS="/dev/full")
+    assert result.out == "trained to the end\n", result.err
+    assert result.err.count("switched off") == 1
 
 
 def test_no_stderr_at_all(tmp_path):
-    told = train(tmp_path, "import sys; sys.stderr = None; os.close(2)\n" + LOOP, "-W", "error", LEVELOFF_MARKS="/dev/full")
-    assert told.out == "trained to the end\n"
+    result = train(tmp_path, "import sys; sys.stderr = None; os.close(2)\n" + LOOP, "-W", "error", LEVELOFF_MARKS="/dev/full")
+    assert result.out == "trained to the end\n"
 
 
 def test_an_error_of_our_own_is_ours(tmp_path):
@@ -113,21 +113,21 @@ def test_an_error_of_our_own_is_ours(tmp_path):
 
 
 def test_it_can_be_switched_off(tmp_path):
-    told = train(tmp_path, LOOP, LEVELOFF_DISABLE="1")
-    assert (told.out, told.err, told.headers) == ("trained to the end\n", "", [])
+    result = train(tmp_path, LOOP, LEVELOFF_DISABLE="1")
+    assert (result.out, result.err, result.headers) == ("trained to the end\n", "", [])
     assert train(tmp_path, "leveloff.step(1)", LEVELOFF_DISABLE="0").steps() == [1]
 
 
 def test_a_mistake_in_an_option_costs_that_option(tmp_path):
-    told = train(tmp_path, "leveloff.configure(shape=True, every='x', budget=-1, shapes=True)\n" + LOOP)
-    assert told.out == "trained to the end\n" and told.steps()[-1] == 199
-    assert "there is no option shape; there are every, tensors" in told.err
-    assert "every='x' is not a number of steps" in told.err and "budget=-1 is not" in told.err
-    assert told.warnings() == 3 and "shapes=" not in told.err
+    result = train(tmp_path, "leveloff.configure(shape=True, every='x', budget=-1, shapes=True)\n" + LOOP)
+    assert result.out == "trained to the end\n" and result.steps()[-1] == 199
+    assert "there is no option shape; there are every, tensors" in result.err
+    assert "every='x' is not a number of steps" in result.err and "budget=-1 is not" in result.err
+    assert result.warnings() == 3 and "shapes=" not in result.err
 
 
 def test_an_interrupt_in_the_first_call_is_not_the_end(tmp_path):
-    told = train(
+    result = train(
         tmp_path,
         """
         import leveloff._session as s
@@ -140,14 +140,14 @@ def test_an_interrupt_in_the_first_call_is_not_the_end(tmp_path):
         leveloff.step(2)
         """,
     )
-    assert told.steps() == [2], told.err
+    assert result.steps() == [2], result.err
 
 
 class TestTheDefaultPlace:
     """Under a /tmp of the test's own: the functions take the directory."""
 
     def test_a_directory_is_made_for_us_alone(self, tmp_path):
-        from leveloff._place import prepare
+        from leveloff._paths import prepare
 
         ours = tmp_path / "ours"
         assert prepare(str(ours), os.getuid()) is None
@@ -158,13 +158,13 @@ class TestTheDefaultPlace:
         assert "belongs to user" in (prepare(str(ours), os.getuid() + 1) or "")
 
     def test_a_link_in_its_place_is_not_used(self, tmp_path):
-        from leveloff._place import prepare
+        from leveloff._paths import prepare
 
         (tmp_path / "link").symlink_to(tmp_path)
         assert "no directory" in (prepare(str(tmp_path / "link"), os.getuid()) or "")
 
     def test_files_of_the_dead_are_swept_after_a_day(self, tmp_path):
-        from leveloff._place import sweep
+        from leveloff._paths import sweep
 
         gone = subprocess.Popen(["true"])
         gone.wait()
@@ -177,12 +177,12 @@ class TestTheDefaultPlace:
         assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names[2:])
 
     def test_the_runtime_directory_comes_second(self, tmp_path, monkeypatch):
-        from leveloff import _place
+        from leveloff import _paths
 
         asked = []
-        monkeypatch.setattr(_place, "prepare", lambda directory, uid: asked.append(directory) or "no")
-        with pytest.raises(_place.Trouble, match="LEVELOFF_MARKS"):
-            _place.choose(7, 1000, {"XDG_RUNTIME_DIR": "/x"})
+        monkeypatch.setattr(_paths, "prepare", lambda directory, uid: asked.append(directory) or "no")
+        with pytest.raises(_paths.Trouble, match="LEVELOFF_MARKS"):
+            _paths.choose(7, 1000, {"XDG_RUNTIME_DIR": "/x"})
         assert asked == ["/tmp/leveloff-1000", "/x/leveloff"]
 
 

@@ -114,6 +114,27 @@ const PEAK_SPREADS: f64 = 2.0;
 const USUAL_SPREAD_WEIGHT: f64 = 8.0;
 
 /// Compares what came after with what was before.
+///
+/// ```
+/// use leveloff_classifier::compare::{Outcome, compare};
+/// use leveloff_classifier::observation::{Observation, XUnit};
+/// use leveloff_classifier::profile::{RunProfile, Side};
+/// use leveloff_classifier::run_analysis::RunAnalysis;
+/// use leveloff_model::recording::StatedFacts;
+/// use leveloff_model::units::{Bytes, Step};
+///
+/// let run_of = |memory: Bytes| {
+///     let mut run = RunAnalysis::new(XUnit::Step, &StatedFacts::default());
+///     for step in 1..=400 {
+///         run.observe(&Observation::at_step(Step(step), memory));
+///     }
+///     RunProfile::of(&run.verdict().unwrap(), run.curves())
+/// };
+/// let before = Side::of(&[run_of(Bytes(8_000_000_000)), run_of(Bytes(8_010_000_000))]).unwrap();
+/// let after = Side::of(&[run_of(Bytes(9_500_000_000))]).unwrap();
+/// assert_eq!(compare(&before, &after).outcome, Outcome::Worse);
+/// assert_eq!(compare(&before, &before).outcome, Outcome::Same);
+/// ```
 pub fn compare(before: &Side, after: &Side) -> Comparison {
     let is_mixed = before.is_mixed || after.is_mixed;
     let unit = (before.unit == after.unit && !is_mixed).then_some(before.unit);

@@ -51,7 +51,7 @@ pub struct View {
 /// Values at one x that are kept for their median; more are folded in by replacing older ones.
 const VALUES_AT_ONE_X: usize = 31;
 
-/// Steps between neighbours that tell what is usual.
+/// Steps between neighbours that show what is usual.
 const USUAL_STEPS: usize = 31;
 
 /// A value further than this many usual steps from both neighbours is wild.

@@ -6,9 +6,24 @@ use leveloff_model::training_counters::GrownTensors;
 use leveloff_model::units::Bytes;
 
 use crate::fleet::BytesPerSecond;
-use crate::units::Position;
+use crate::units::{AmountPerX, Position};
 
 /// Something that the evidence shows.
+///
+/// ```
+/// use leveloff_classifier::finding::Finding;
+/// use leveloff_model::process::Role;
+/// use leveloff_model::units::Bytes;
+///
+/// let finding = Finding::WorkerOvercount {
+///     role: Role::CompileWorker,
+///     processes: 20,
+///     rss: Bytes(7 << 30),
+///     memory: Bytes(512 << 20),
+/// };
+/// assert_eq!(finding.name(), "worker-overcount");
+/// assert!(Finding::NAMES.contains(&finding.name()));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Finding {
     /// Memory grows at evaluations.
@@ -40,7 +55,7 @@ pub enum Finding {
         /// How many more blocks Python's allocator has given out.
         more: i64,
         /// The same for each unit of x.
-        more_per_x: f64,
+        more_per_x: AmountPerX,
         /// Growth of memory in the same stretch.
         memory: Growth,
     },
@@ -160,7 +175,7 @@ pub enum TensorGrowth {
         /// How many more.
         more: i64,
         /// The same for each unit of x.
-        more_per_x: f64,
+        more_per_x: AmountPerX,
     },
     /// They hold more bytes.
     Size {

@@ -122,6 +122,27 @@ impl GateOutcome {
 
 impl Gates {
     /// Holds a run against everything that is asked of it.
+    ///
+    /// ```
+    /// use leveloff_classifier::gate::{Gate, GateOutcome, Gates};
+    /// use leveloff_classifier::observation::{Observation, XUnit};
+    /// use leveloff_classifier::run_analysis::RunAnalysis;
+    /// use leveloff_model::recording::StatedFacts;
+    /// use leveloff_model::units::{Bytes, Step};
+    ///
+    /// let mut run = RunAnalysis::new(XUnit::Step, &StatedFacts::default());
+    /// for step in 1..=400 {
+    ///     run.observe(&Observation::at_step(Step(step), Bytes(8_000_000_000)));
+    /// }
+    /// let gates = Gates {
+    ///     max_peak: Some(Bytes(6_000_000_000)),
+    ///     ..Gates::default()
+    /// };
+    /// let results = gates.hold(&run.verdict().unwrap(), run.curves());
+    /// let outcomes: Vec<_> = results.iter().map(|it| (it.gate, it.outcome)).collect();
+    /// let (leak, peak) = (GateOutcome::Passed, GateOutcome::Failed);
+    /// assert_eq!(outcomes, [(Gate::Leak, leak), (Gate::MaxPeak, peak)]);
+    /// ```
     pub fn hold(&self, verdict: &RunVerdict, curves: &RunCurves) -> Vec<GateResult> {
         let mut results = vec![leak(verdict)];
         // A step cannot be asked of a run that counts none.

@@ -1,25 +1,25 @@
 //! The verdict on one curve.
 //!
-//! A pure function of the curve's summary: it does not matter how often, or by whom, it was asked
-//! before. The order of the questions is the order of this file: too few points? up and down, again
+//! A pure function of the curve's summary: it does not matter how often it was
+//! judged before. The order of the tests is the order of this file: too few points? up and down, again
 //! and again? shrinking? growth that is too old for a warmup? jumps that come again and again? flat?
 //! growth behind a stated horizon? warming up? else undecided.
 
-mod answer;
 mod cycles;
 mod growth;
-mod growths;
-mod late;
+mod growth_candidates;
+mod judgements;
+mod late_growth;
 mod noise;
 mod plateau;
+mod prepared_curve;
 mod prior;
-mod scene;
 mod segments;
 mod stairs;
 
 pub use noise::Noise;
+pub use prepared_curve::material;
 pub use prior::{Before, Prior};
-pub use scene::material;
 pub use segments::Segments;
 
 use crate::curve::{Curve, View};
@@ -28,25 +28,25 @@ use crate::units::{Amount, X};
 use crate::verdict::{Because, Extremes, Judgement, Shape, Verdict};
 
 use cycles::Cycles;
-use growths::Growths;
+use growth_candidates::GrowthCandidates;
 use plateau::Plateau;
-use scene::Scene;
+use prepared_curve::PreparedCurve;
 use stairs::Stairs;
 
-/// What is known beside the curve itself, in its own units.
+/// What is known beside the curve itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Facts {
     /// It must have levelled off by this x.
-    pub level_by: Option<f64>,
+    pub level_by: Option<X>,
     /// The run is going to end at this x.
-    pub planned: Option<f64>,
+    pub planned: Option<X>,
     /// The length of an epoch.
-    pub epoch: Option<f64>,
+    pub epoch: Option<X>,
     /// The value at which it meets a ceiling.
-    pub limit: Option<f64>,
+    pub limit: Option<Amount>,
 }
 
-/// What a curve is about: decides how long healthy growth of it lasts and what is worth a word.
+/// What a curve is about: decides how long healthy growth of it lasts and what is material.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quantity {
     /// Memory of processes, in bytes.
@@ -64,11 +64,27 @@ const FEWEST_POINTS: usize = 6;
 const FEWEST_VALLEYS: usize = 5;
 
 /// Judges a curve.
+///
+/// ```
+/// use leveloff_classifier::curve::Curve;
+/// use leveloff_classifier::judge::{Facts, Quantity, judge};
+/// use leveloff_classifier::observation::XUnit;
+/// use leveloff_classifier::verdict::{Shape, Verdict};
+///
+/// // A warmup to 4 GB that ends at step 80.
+/// let mut curve = Curve::default();
+/// for step in 0..400 {
+///     curve.push(f64::from(step), 50e6 * f64::from(step.min(80)));
+/// }
+/// let judgement = judge(&curve, XUnit::Step, Quantity::Memory, &Facts::default());
+/// assert_eq!(judgement.verdict, Verdict::Level);
+/// assert_eq!(judgement.shape, Shape::Saturating);
+/// ```
 pub fn judge(curve: &Curve, unit: XUnit, quantity: Quantity, facts: &Facts) -> Judgement {
     let view = curve.view();
     let mut judgement = judge_view(&view, unit, quantity, facts);
     if matches!(judgement.verdict, Verdict::Level | Verdict::Undecided)
-        && let Some(late) = late::late_growth(curve, &judgement, unit, quantity, facts)
+        && let Some(late) = late_growth::late_growth(curve, &judgement, unit, quantity, facts)
     {
         judgement = late;
     }
@@ -83,21 +99,21 @@ pub fn judge(curve: &Curve, unit: XUnit, quantity: Quantity, facts: &Facts) -> J
 
 fn judge_view(view: &View, unit: XUnit, quantity: Quantity, facts: &Facts) -> Judgement {
     if view.len() < FEWEST_POINTS {
-        return answer::too_few(view);
+        return judgements::too_few(view);
     }
     let span = (view.begin, view.x[view.len() - 1]);
-    let scene = |x, y| Scene {
+    let prepared = |x, y| PreparedCurve {
         span,
-        ..Scene::new(x, y, unit, quantity, *facts)
+        ..PreparedCurve::new(x, y, unit, quantity, *facts)
     };
     let cycles = Cycles::of(&view.x, &view.y);
     let cycles = cycles.map(|cycles| (cycles.envelope(&view.x, &view.low), cycles));
     let enough = cycles.filter(|(envelope, _)| envelope.x.len() >= FEWEST_VALLEYS);
     let Some((envelope, cycles)) = enough else {
-        return judge_scene(&scene(&view.x, &view.y));
+        return judge_prepared(&prepared(&view.x, &view.y));
     };
-    let mut judgement = judge_scene(&scene(&envelope.x, &envelope.y));
-    if !cycles.are_worth_a_word(judgement.material.0) {
+    let mut judgement = judge_prepared(&prepared(&envelope.x, &envelope.y));
+    if !cycles.are_material(judgement.material.0) {
         return judgement;
     }
     judgement.period = Some(X(cycles.period));
@@ -108,14 +124,14 @@ fn judge_view(view: &View, unit: XUnit, quantity: Quantity, facts: &Facts) -> Ju
     judgement
 }
 
-fn judge_scene(scene: &Scene<'_>) -> Judgement {
-    if let Some(judgement) = answer::shrinking(scene) {
+fn judge_prepared(prepared: &PreparedCurve<'_>) -> Judgement {
+    if let Some(judgement) = judgements::shrinking(prepared) {
         return judgement;
     }
-    let stairs = Stairs::of(scene);
-    let growths = Growths::of(scene);
-    if let Some(growth) = growths.leak() {
-        let mut judgement = answer::leak(scene, &growth, Shape::Linear, Because::Outlived);
+    let stairs = Stairs::of(prepared);
+    let candidates = GrowthCandidates::of(prepared);
+    if let Some(growth) = candidates.leak() {
+        let mut judgement = judgements::leak(prepared, &growth, Shape::Linear, Because::Outlived);
         if stairs.go_on() {
             judgement.shape = Shape::Staircase;
             judgement.period = Some(X(stairs.gap));
@@ -123,25 +139,26 @@ fn judge_scene(scene: &Scene<'_>) -> Judgement {
         return judgement;
     }
     if stairs.go_on() {
-        let growth = growths.since(0).with_certain_rise(scene);
-        let span = scene.end() - stairs.at[0];
-        let rises = growth.rate.low.0 > 0.0 && growth.grown() > scene.material;
+        let growth = candidates.since(0).with_certain_rise(prepared);
+        let span = prepared.end() - stairs.at[0];
+        let rises = growth.rate.low.0 > 0.0 && growth.grown() > prepared.material;
         if span >= growth.decision_age && rises {
-            let mut judgement = answer::leak(scene, &growth, Shape::Staircase, Because::Jumps);
+            let mut judgement =
+                judgements::leak(prepared, &growth, Shape::Staircase, Because::Jumps);
             judgement.period = Some(X(stairs.gap));
             return judgement;
         }
     }
-    let plateau = Plateau::of(scene);
+    let plateau = Plateau::of(prepared);
     if let Some(plateau) = plateau.filter(|plateau| plateau.settled && !stairs.may_go_on()) {
-        return answer::level(scene, &plateau, &stairs);
+        return judgements::level(prepared, &plateau, &stairs);
     }
-    let current = growths.current();
-    if let Some(growth) = growths.past_horizon() {
-        return answer::past_horizon(scene, &growth, current.as_ref());
+    let current = candidates.current();
+    if let Some(growth) = candidates.past_horizon() {
+        return judgements::past_horizon(prepared, &growth, current.as_ref());
     }
     match current {
-        Some(growth) => answer::warming_up(scene, &growth),
-        None => answer::undecided(scene, plateau),
+        Some(growth) => judgements::warming_up(prepared, &growth),
+        None => judgements::undecided(prepared, plateau),
     }
 }

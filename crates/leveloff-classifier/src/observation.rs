@@ -10,7 +10,7 @@ use leveloff_model::process::{Pid, ProcessIndex, Rank, Role};
 use leveloff_model::progress::{MarkKind, Phase, RESTART};
 use leveloff_model::sample::Ceiling;
 use leveloff_model::training_counters::{GrownTensors, TrainingCounters};
-use leveloff_model::units::{Bytes, CpuMillis, Seconds};
+use leveloff_model::units::{Bytes, CpuMillis, Seconds, Step};
 
 /// What is known of a run at one moment. A recording's tick gives all of it, a pasted log only a
 /// step and an amount; what a source does not tell is absent, never zero.
@@ -158,6 +158,26 @@ impl Moment {
                 t: t.map(Seconds),
                 count: Some(x),
             },
+        }
+    }
+}
+
+impl Observation {
+    /// A run that holds this much memory at a step. All else is unknown.
+    ///
+    /// ```
+    /// use leveloff_classifier::observation::Observation;
+    /// use leveloff_model::units::{Bytes, Step};
+    ///
+    /// let observation = Observation::at_step(Step(10), Bytes(5_552_000_000));
+    /// assert_eq!(observation.count, Some(10.0));
+    /// assert!(observation.processes.is_empty());
+    /// ```
+    pub fn at_step(step: Step, memory: Bytes) -> Observation {
+        Observation {
+            count: Some(step.0 as f64),
+            memory,
+            ..Observation::default()
         }
     }
 }

@@ -1,38 +1,38 @@
 //! The verdict on a whole run.
 //!
-//! Read in this order: `book` (every series over one axis), `jury` (which of them are judged),
-//! `fusion` (what they say together), then `blame`, `clock`, `ceiling` and `findings`.
+//! Read in this order: `series` (every series over one axis), `judgements` (which of them are judged),
+//! `decide` (what they say together), then `blame`, `clock`, `ceiling` and `findings`.
 
 mod blame;
-mod book;
 mod ceiling;
 mod clock;
-mod copied;
+mod copied_pages;
+mod counter_tracks;
+mod decide;
 mod epoch;
 mod events;
 mod findings;
-mod fusion;
 mod generations;
-mod held;
-mod inside;
-mod jury;
+mod held_references;
 mod own_clock;
 mod pace;
 mod processes;
 mod roles;
+mod run_series;
+mod series_judgements;
 mod track;
 
 use leveloff_model::process::Role;
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::units::{Bytes, Seconds, Step};
 
-use self::book::Book;
 use self::ceiling::{Growth, NearestLimit};
+use self::decide::{Decision, is_growing};
 use self::findings::Case;
-use self::fusion::{Decision, is_growing};
-use self::jury::{Bench, Jury};
 use self::own_clock::OwnClock;
 use self::pace::Pace;
+use self::run_series::RunSeries;
+use self::series_judgements::{JudgeInput, SeriesJudgements};
 use crate::judge::Facts;
 use crate::observation::{Observation, XUnit};
 use crate::share_history::ShareHistory;
@@ -40,14 +40,36 @@ use crate::teardown::{LastWholeSample, PendingStep};
 use crate::units::{Amount, X};
 use crate::verdict::{Blame, Judgement, Risk, RunVerdict, Subject};
 
-/// Follows a run, observation by observation, in bounded memory; can be asked at any time.
+/// Follows a run, observation by observation, in bounded memory; gives a verdict at any time.
+///
+/// ```
+/// use leveloff_classifier::observation::{Observation, XUnit};
+/// use leveloff_classifier::run::RunJudge;
+/// use leveloff_classifier::verdict::Verdict;
+/// use leveloff_model::recording::StatedFacts;
+/// use leveloff_model::units::{Bytes, Limit, Step};
+///
+/// let stated = StatedFacts {
+///     limit: Some(Limit::Size(Bytes(32_000_000_000))),
+///     ..StatedFacts::default()
+/// };
+/// let mut judge = RunJudge::new(XUnit::Step, &stated);
+/// for step in 1..=80 {
+///     let memory = Bytes(4_000_000_000 + 165_000_000 * step);
+///     judge.observe(&Observation::at_step(Step(step), memory));
+/// }
+/// // 80 steps are too few for a verdict, and enough to say when the limit is reached.
+/// let run = judge.verdict();
+/// assert_eq!(run.verdict, Verdict::WarmingUp);
+/// assert_eq!(run.risk.unwrap().at_x.0.round(), 170.0);
+/// ```
 #[derive(Debug, Clone)]
 pub struct RunJudge {
     unit: XUnit,
     stated: StatedFacts,
-    by_count: Book,
+    by_count: RunSeries,
     /// Dropped once the run's own count is long enough to judge by.
-    by_time: Option<Box<Book>>,
+    by_time: Option<Box<RunSeries>>,
     pace: Pace,
     limit: NearestLimit,
     devshm_clock: OwnClock,
@@ -69,8 +91,8 @@ impl RunJudge {
         RunJudge {
             unit,
             stated: stated.clone(),
-            by_count: Book::new(),
-            by_time: Some(Box::new(Book::new())),
+            by_count: RunSeries::new(),
+            by_time: Some(Box::new(RunSeries::new())),
             pace: Pace::default(),
             limit: NearestLimit::new(stated.limit),
             devshm_clock: OwnClock::default(),
@@ -134,32 +156,36 @@ impl RunJudge {
             if let Some(t) = observation.t {
                 self.pace.push(count, t);
             }
-            if self.by_count.places() >= COUNTS_THAT_MAKE_AN_AXIS {
+            if self.by_count.distinct_x() >= COUNTS_THAT_MAKE_AN_AXIS {
                 self.by_time = None;
             }
         }
-        if let (Some(book), Some(t)) = (&mut self.by_time, observation.t)
+        if let (Some(series), Some(t)) = (&mut self.by_time, observation.t)
             && t.0.is_finite()
         {
-            book.observe(t.0, observation);
+            series.observe(t.0, observation);
         }
     }
 
-    /// What can be said now.
+    /// The verdict now.
     pub fn verdict(&self) -> RunVerdict {
-        let (book, unit) = self.axis();
-        let facts = self.facts(book, unit);
-        let jury = Jury::of(&Bench { book, unit, facts });
+        let (series, unit) = self.axis();
+        let facts = self.facts(series, unit);
+        let judgements = SeriesJudgements::of(&JudgeInput {
+            series,
+            unit,
+            facts,
+        });
         let devshm_is_ours = self.devshm_clock.explains_growth();
-        let decision = fusion::decide(book, &jury, unit, devshm_is_ours);
-        let (onset, now) = self.window(&decision.judgement, book, unit);
-        let growth = book.memory.growth_since(onset, now);
+        let decision = decide::decide(series, &judgements, unit, devshm_is_ours);
+        let (onset, now) = self.window(&decision.judgement, series, unit);
+        let growth = series.memory.growth_since(onset, now);
         let clock = is_growing(&decision.memory)
-            .then(|| clock::clock(&book.events, &decision.memory, onset, growth))
+            .then(|| clock::clock(&series.events, &decision.memory, onset, growth))
             .flatten();
         let findings = findings::findings(&Case {
-            book,
-            jury: &jury,
+            series,
+            judgements: &judgements,
             decision: &decision,
             clock: clock.as_ref(),
             devshm_is_ours,
@@ -174,24 +200,24 @@ impl RunJudge {
             pace: self.pace.seconds().filter(|_| unit != XUnit::Second),
             decisive: decision.decisive,
             limit: self.limit.amount(),
-            risk: self.risk(book, unit, &decision),
-            blame: self.blame(book, &decision, devshm_is_ours, onset, now),
+            risk: self.risk(series, unit, &decision),
+            blame: self.blame(series, &decision, devshm_is_ours, onset, now),
             clock,
             findings,
-            points: book.points + self.pending.count(),
-            span: self.span(book, unit),
-            duration: self.duration(book),
+            points: series.points + self.pending.count(),
+            span: self.span(series, unit),
+            duration: self.duration(series),
             judgement: decision.judgement,
             memory: self.with_peak(decision.memory),
-            subjects: jury.into_all(),
+            subjects: judgements.into_all(),
         }
     }
 
     /// From where the growth began to where its shares are taken: the newest judged x at which the
     /// run was whole. Workers may exit some steps before the run ends, and leave their pages to the
     /// trainer.
-    fn window(&self, judgement: &Judgement, book: &Book, unit: XUnit) -> (f64, f64) {
-        let here = X(book.x);
+    fn window(&self, judgement: &Judgement, series: &RunSeries, unit: XUnit) -> (f64, f64) {
+        let here = X(series.x);
         let (first, X(last)) = judgement.span.unwrap_or((here, here));
         let X(onset) = judgement.onset_x.unwrap_or(first);
         let whole = self.end.get().and_then(|whole| whole.x(unit));
@@ -210,41 +236,41 @@ impl RunJudge {
     }
 
     /// From the first to the newest x, which is not judged yet.
-    fn span(&self, book: &Book, unit: XUnit) -> Option<(X, X)> {
+    fn span(&self, series: &RunSeries, unit: XUnit) -> Option<(X, X)> {
         let newest = self.newest().and_then(|newest| newest.x(unit));
-        let first = book.memory.began_at().or(newest)?;
-        Some((X(first), X(newest.unwrap_or(book.x).max(first))))
+        let first = series.memory.began_at().or(newest)?;
+        Some((X(first), X(newest.unwrap_or(series.x).max(first))))
     }
 
-    fn duration(&self, book: &Book) -> Option<Seconds> {
-        let (first, last) = book.times()?;
+    fn duration(&self, series: &RunSeries) -> Option<Seconds> {
+        let (first, last) = series.times()?;
         let newest = self.newest().and_then(|newest| newest.t);
         Some(newest.unwrap_or(last) - first)
     }
 
-    /// The run's own count, once it is long enough, or when it was told from the beginning.
-    fn axis(&self) -> (&Book, XUnit) {
+    /// The run's own count, once it is long enough, or when it was known from the beginning.
+    fn axis(&self) -> (&RunSeries, XUnit) {
         match &self.by_time {
-            Some(book) if book.points > self.by_count.points => (book, XUnit::Second),
+            Some(series) if series.points > self.by_count.points => (series, XUnit::Second),
             _ => (&self.by_count, self.unit),
         }
     }
 
-    fn facts(&self, book: &Book, unit: XUnit) -> Facts {
-        let limit = self.limit.amount().map(|limit| limit.0 as f64);
+    fn facts(&self, series: &RunSeries, unit: XUnit) -> Facts {
+        let limit = self.limit.amount().map(Amount::from);
         // What is stated in steps cannot be laid on another axis.
         let steps = |step: Option<Step>| {
-            let step = step.map(|step| step.0 as f64);
+            let step = step.map(|step| X(step.0 as f64));
             step.filter(|_| unit != XUnit::Second && unit != XUnit::Epoch)
         };
-        let said = book.epochs.said().filter(|_| unit != XUnit::Second);
+        let counts = unit != XUnit::Second;
+        let (said, planned) = (series.epochs.said(), self.planned);
+        let learned = || series.epochs.learned();
         Facts {
             level_by: steps(self.stated.level_by),
-            planned: steps(self.stated.planned_steps)
-                .or(self.planned.filter(|_| unit != XUnit::Second)),
+            planned: steps(self.stated.planned_steps).or(planned.filter(|_| counts).map(X)),
             epoch: steps(self.stated.epoch_steps)
-                .or(said)
-                .or_else(|| book.epochs.learned()),
+                .or_else(|| said.filter(|_| counts).or_else(learned).map(X)),
             limit,
         }
     }
@@ -260,7 +286,7 @@ impl RunJudge {
         }
     }
 
-    fn risk(&self, book: &Book, unit: XUnit, decision: &Decision) -> Option<Risk> {
+    fn risk(&self, series: &RunSeries, unit: XUnit, decision: &Decision) -> Option<Risk> {
         let outside = decision.decisive == Subject::DevShm;
         let growing = if outside {
             &decision.judgement
@@ -274,7 +300,7 @@ impl RunJudge {
         let level = growing.level.filter(|_| !outside);
         self.limit.risk(&Growth {
             rate: growing.rate?,
-            level: level.unwrap_or(Amount(book.memory.newest())),
+            level: level.unwrap_or(Amount(series.memory.newest())),
             now: growing.span?.1,
             unit,
             pace: self.pace.seconds(),
@@ -283,21 +309,21 @@ impl RunJudge {
 
     fn blame(
         &self,
-        book: &Book,
+        series: &RunSeries,
         decision: &Decision,
         devshm_is_ours: bool,
         onset: f64,
         now: f64,
     ) -> Vec<Blame> {
         let in_memory = decision.is_growth_of_memory()
-            && book.memory.growth_since(onset, now) >= decision.memory.material.0;
+            && series.memory.growth_since(onset, now) >= decision.memory.material.0;
         match decision.decisive {
             Subject::DevShm => {
-                let trainer = book.roles.get(Role::Trainer).map(|trainer| trainer.role);
-                let growth = book.devshm.growth_since(onset, now);
+                let trainer = series.roles.get(Role::Trainer).map(|trainer| trainer.role);
+                let growth = series.devshm.growth_since(onset, now);
                 blame::outside(trainer.filter(|_| devshm_is_ours), growth)
             }
-            Subject::Descriptors if !in_memory => blame::descriptors(book, onset, now),
+            Subject::Descriptors if !in_memory => blame::descriptors(series, onset, now),
             _ if is_growing(&decision.judgement) => self.blame_memory(onset),
             _ => Vec::new(),
         }

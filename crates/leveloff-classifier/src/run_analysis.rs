@@ -10,7 +10,8 @@ mod process_table;
 mod series_table;
 
 pub use account::{
-    Amounts, GroupAccount, GrowthBase, GrowthOrigin, PartAccount, ProcessAccount, RunAccount,
+    Amounts, GroupAccount, GrowthBase, GrowthOrigin, PartAccount, ProcessAccount, RankAccount,
+    RunAccount,
 };
 pub use series_table::SeriesAccount;
 
@@ -173,6 +174,13 @@ impl RunAnalysis {
             true => whole.or(self.newest.as_ref()),
             false => self.newest.as_ref(),
         }
+    }
+
+    /// Whether the newest observation stands for the run even if the run ends now: no process has left
+    /// and no memory was given back.
+    pub fn is_whole(&self) -> bool {
+        let whole = self.judge.as_ref().and_then(RunJudge::last_whole_sample);
+        whole.is_none_or(|whole| self.newest.as_ref() == Some(whole))
     }
 
     /// The curves up to the newest finished step. [`RunAnalysis::spans`] has the rest.

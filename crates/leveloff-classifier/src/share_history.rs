@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use leveloff_model::process::{ProcessIndex, Rank, Role};
+use leveloff_model::training_counters::TrainingCounters;
 
 use crate::observation::{Moment, Observation, ProcessShare, XUnit};
 use crate::verdict::Kind;
@@ -35,6 +36,7 @@ pub(crate) struct Snapshot {
     pub(crate) moment: Moment,
     /// Memory of the run, for a source that knows no processes.
     memory: f64,
+    counters: TrainingCounters,
     pub(crate) shares: BTreeMap<ProcessIndex, Share>,
 }
 
@@ -113,6 +115,7 @@ impl ShareHistory {
             number: self.observations,
             moment: Moment::of(observation),
             memory: observation.memory.0 as f64,
+            counters: observation.counters,
             shares: shares.collect(),
         }
     }
@@ -122,6 +125,15 @@ impl ShareHistory {
         let counted = self.kept.iter().find(|one| one.moment.count.is_some());
         let first = counted.or(self.kept.first())?;
         Some(self.corrected(first.clone()))
+    }
+
+    /// The training's counters at a snapshot. A counter that the training reported only later has its
+    /// first value.
+    pub(crate) fn counters_at(&self, snapshot: &Snapshot) -> TrainingCounters {
+        let later = self.kept.iter().filter(|one| one.number > snapshot.number);
+        later.fold(snapshot.counters, |known, one| {
+            one.counters.updated_by(&known)
+        })
     }
 
     /// The run at a position; at the nearest one that is kept where the run has not been.
@@ -206,6 +218,7 @@ impl Snapshot {
             number: self.number,
             moment: self.moment.towards(other.moment, way, x, unit),
             memory: between(self.memory, other.memory),
+            counters: self.counters.towards(&other.counters, way),
             shares: shares.collect(),
         }
     }

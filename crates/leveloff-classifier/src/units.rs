@@ -1,5 +1,13 @@
 //! Quantities of a curve. What x and y count differs from run to run and from series to series, so the type says
 //! which axis a number belongs to, and the verdict says what that axis counts.
+//!
+//! ```
+//! use leveloff_classifier::units::{Amount, AmountPerX, X};
+//!
+//! let grown = AmountPerX(2.0 * 1024.0 * 1024.0) * X(300.0);
+//! assert_eq!(grown.bytes().to_string(), "600 MiB");
+//! assert_eq!(Amount(1e9) / AmountPerX(1e6), X(1000.0));
+//! ```
 
 use std::ops::{Add, Div, Mul, Sub};
 

@@ -1,4 +1,4 @@
-//! What can be said of a curve, and of a run. A verdict carries its evidence: screen, report, JSON
+//! The verdict on a curve, and on a run. A verdict carries its evidence: screen, report, JSON
 //! and CI print these numbers and recompute none.
 
 use leveloff_model::process::{Pid, Role};
@@ -19,7 +19,7 @@ pub enum Verdict {
     Level,
     /// It leaks.
     Leak(Grade),
-    /// Cannot be told, and growth is not the reason.
+    /// Not decidable, and growth is not the reason.
     Undecided,
 }
 
@@ -62,7 +62,7 @@ pub struct Rate {
     pub high: AmountPerX,
 }
 
-/// What is said of one curve.
+/// The verdict on one curve, with its numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judgement {
     /// The verdict.
@@ -79,7 +79,7 @@ pub struct Judgement {
     pub level: Option<Amount>,
     /// Since when it has been level.
     pub level_since_x: Option<X>,
-    /// The first x at which this could be said.
+    /// The first x at which this verdict was possible.
     pub decided_at_x: Option<X>,
     /// For what is not decided: by when it will be.
     pub decide_by: Option<DecideBy>,
@@ -93,7 +93,7 @@ pub struct Judgement {
     pub autocorrelation: f64,
     /// The period of a sawtooth, or the usual distance of jumps.
     pub period: Option<X>,
-    /// Growth less than this is not worth a word.
+    /// Growth below this is immaterial: below the reporting threshold.
     pub material: Amount,
     /// The first and the last x judged.
     pub span: Option<(X, X)>,
@@ -155,13 +155,13 @@ pub enum Because {
     AtCeiling,
     /// It falls.
     Falls,
-    /// It grows for sure, but by less than is worth a word.
+    /// It certainly grows, but by an immaterial amount.
     Immaterial,
-    /// It wanders without a trend that the noise would allow to call one.
+    /// It varies without a trend that is significant beside its noise.
     Wanders,
 }
 
-/// What is said of a run.
+/// The verdict on a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunVerdict {
     /// The verdict of the run: the worst that the evidence supports.
@@ -174,16 +174,16 @@ pub struct RunVerdict {
     pub pace: Option<Seconds>,
     /// The series that decided: usually the run's memory.
     pub decisive: Subject,
-    /// What is said of that series, in its own units.
+    /// The judgement of that series.
     pub judgement: Judgement,
-    /// What is said of the run's memory as a whole.
+    /// The judgement of the run's memory as a whole.
     pub memory: Judgement,
     /// The nearest limit, in terms of the run's memory, whether or not anything grows towards it.
     pub limit: Option<Bytes>,
     /// If growth goes on: when the ceiling is met.
     pub risk: Option<Risk>,
     /// Who and what grew, as shares that add up to one; largest first. Empty when nothing grew or
-    /// nobody can tell.
+    /// the source does not know processes.
     pub blame: Vec<Blame>,
     /// What makes it grow.
     pub clock: Option<Clock>,
@@ -220,19 +220,19 @@ pub enum Subject {
     Counter(TrainingCounter),
 }
 
-/// Kinds of memory that every sample tells apart.
+/// Kinds of memory that every sample distinguishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
     /// Heap, arenas, large blocks, tensors.
     Anonymous,
     /// /dev/shm and memfd mappings.
     Shared,
-    /// Files in /dev/shm that are in nobody's memory.
+    /// Files in /dev/shm that no process maps.
     DevShm,
     /// Swapped out.
     Swap,
     /// Open descriptors, where they pile up and memory does not: files, or shared memory that
-    /// nobody maps.
+    /// no process maps.
     Descriptors,
 }
 
@@ -292,7 +292,7 @@ pub enum ClockTick {
     Checkpoint,
     /// Each epoch.
     Epoch,
-    /// Something regular that the training does not tell.
+    /// Something regular that the training does not report.
     Regular,
 }
 

@@ -11,12 +11,12 @@ use std::sync::LazyLock;
 
 use crossterm::event::KeyCode;
 use divan::Bencher;
-use leveloff_dashboard::chart::{self, Charset, ChartStyle};
+use leveloff_dashboard::chart;
 use leveloff_dashboard::dashboard::Dashboard;
 use leveloff_dashboard::draw;
 use leveloff_dashboard::event::{Event, Subject};
-use leveloff_dashboard::history::{Axis, History, Moment};
-use leveloff_dashboard::theme::Look;
+use leveloff_dashboard::history::{Axis, CurvePoint, History};
+use leveloff_dashboard::theme::{Charset, Styles, Theme};
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::sample::Tick;
 use leveloff_model::units::Seconds;
@@ -92,7 +92,7 @@ fn whole_screen(bencher: Bencher<'_, '_>, (width, height): (u16, u16)) {
     let backend = TestBackend::new(width, height);
     let mut terminal = Terminal::new(backend).expect("a terminal in memory");
     bencher.bench_local(|| {
-        let drawn = terminal.draw(|frame| draw::draw(&dashboard, &Look::default(), frame));
+        let drawn = terminal.draw(|frame| draw::draw(&dashboard, &Styles::default(), frame));
         drawn.expect("memory can be written").count
     });
 }
@@ -113,11 +113,14 @@ fn bench(
     charset: Charset,
 ) {
     let area = Rect::new(0, 0, width, height);
-    let style = ChartStyle::plain(charset);
+    let styles = Styles {
+        theme: Theme::None,
+        charset,
+    };
     let mut buffer = Buffer::empty(area);
     bencher.bench_local(|| {
         buffer.reset();
-        chart::draw(dashboard, &style, area, &mut buffer);
+        chart::draw(dashboard, &styles, area, &mut buffer);
     });
 }
 
@@ -151,7 +154,7 @@ fn history_push(bencher: Bencher<'_, '_>) {
     let mut i = 0;
     bencher.bench_local(|| {
         i += 1;
-        history.push(Moment {
+        history.push(CurvePoint {
             t: Seconds(i as f64),
             step: Some((i / 2) as f64),
             memory: memory(i),

@@ -7,9 +7,10 @@
 mod ticks;
 
 use crossterm::style::{Attribute, ContentStyle, StyledContent};
-use leveloff_dashboard::chart::{self, Charset, ChartStyle};
+use leveloff_dashboard::chart;
 use leveloff_dashboard::dashboard::Dashboard;
 use leveloff_dashboard::event::{Event, Subject};
+use leveloff_dashboard::theme::{Charset, Styles, Theme};
 use leveloff_model::progress::MarkKind;
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::units::Step;
@@ -17,7 +18,7 @@ use leveloff_text::verdict::brief;
 use ratatui::backend::IntoCrossterm;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::{Color, Modifier, Style};
+use ratatui::style::{Color, Modifier};
 
 use self::ticks::{GIB, MIB, MadeUpRun};
 
@@ -25,11 +26,12 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let number = |at: usize| arguments.get(at).and_then(|text| text.parse().ok());
     let area = Rect::new(0, 0, number(0).unwrap_or(80), number(1).unwrap_or(11));
-    let style = match arguments.get(2).map(String::as_str) {
-        Some("ascii") => ChartStyle::plain(Charset::Ascii),
-        Some("plain") => ChartStyle::plain(Charset::Unicode),
-        _ => dark(),
+    let (theme, charset) = match arguments.get(2).map(String::as_str) {
+        Some("ascii") => (Theme::None, Charset::Ascii),
+        Some("plain") => (Theme::None, Charset::Unicode),
+        _ => (Theme::Dark, Charset::Unicode),
     };
+    let styles = Styles { theme, charset };
     for (name, dashboard) in [
         ("the story at step 80", story(80, None)),
         ("the story at step 80, level-by 90", story(80, Some(90))),
@@ -41,7 +43,7 @@ fn main() {
         ("a machine that slept, and a marker", slept()),
     ] {
         let mut buffer = Buffer::empty(area);
-        chart::draw(&dashboard, &style, area, &mut buffer);
+        chart::draw(&dashboard, &styles, area, &mut buffer);
         let verdict = dashboard.run().verdict().map(brief);
         println!("--- {name}: {}", verdict.unwrap_or_default());
         print(&buffer);
@@ -141,22 +143,6 @@ fn slept() -> Dashboard {
     dashboard
 }
 
-fn dark() -> ChartStyle {
-    let of = |colour: Color| Style::new().fg(colour);
-    ChartStyle {
-        line: of(Color::Cyan),
-        rss: of(Color::DarkGray),
-        fit: of(Color::Yellow),
-        forecast: of(Color::Yellow),
-        limit: of(Color::Red),
-        level_by: of(Color::Magenta),
-        axis: of(Color::DarkGray),
-        tick: of(Color::Gray),
-        marker: of(Color::Green).add_modifier(Modifier::BOLD),
-        charset: Charset::Unicode,
-    }
-}
-
 fn print(buffer: &Buffer) {
     for row in buffer.content.chunks(buffer.area.width.into()) {
         for cell in row {
@@ -164,14 +150,14 @@ fn print(buffer: &Buffer) {
                 print!("{}", cell.symbol());
                 continue;
             }
-            let mut look = ContentStyle {
+            let mut style = ContentStyle {
                 foreground_color: Some(cell.fg.into_crossterm()),
                 ..ContentStyle::default()
             };
             if cell.modifier.contains(Modifier::BOLD) {
-                look.attributes.set(Attribute::Bold);
+                style.attributes.set(Attribute::Bold);
             }
-            print!("{}", StyledContent::new(look, cell.symbol()));
+            print!("{}", StyledContent::new(style, cell.symbol()));
         }
         println!();
     }

@@ -1,37 +1,35 @@
 //! The chart: true memory over steps or time, what was fitted to it, and where that leads.
 //!
-//! Read in this order: `scene` (what is to be seen), `ruler` (where the places of a verdict are),
-//! `frame` (where the parts stand), `plot` (where a moment and an amount are), `curve` (the samples),
-//! `canvas` (dots), `overlay` (words and lines), `sheet` (what is put first stays). The numbers of the
+//! Read in this order: `content` (what is to be seen), `axis_map` (where the places of a verdict are),
+//! `areas` (where the parts stand), `plot` (where a moment and an amount are), `curve` (the samples),
+//! `canvas` (dots), `overlay` (words and lines), `cells` (what is put first stays). The numbers of the
 //! axes and what the verdict says of the curve are those of the reports.
 
+mod areas;
+mod axis_map;
 mod canvas;
+mod cells;
+mod content;
 mod curve;
 mod events;
-mod frame;
 mod overlay;
 mod plot;
-mod ruler;
-mod scene;
-mod sheet;
-mod style;
-
-pub use style::{Charset, ChartStyle};
 
 use leveloff_text::memory_axis::MemoryAxis;
 use leveloff_text::outlook::{Outlook, Spot};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use self::areas::ChartAreas;
 use self::canvas::{Canvas, Layer, Pen};
-use self::frame::Frame;
+use self::cells::Cells;
+use self::content::ChartContent;
 use self::overlay::Overlay;
 use self::plot::Plot;
-use self::scene::Scene;
-use self::sheet::Sheet;
 use crate::dashboard::Dashboard;
+use crate::theme::{Paint, Styles};
 
-/// Dashes: what was fitted is told from what was measured without colour too.
+/// Dashes, so that the fit differs from the measured curve without colour too.
 const FITTED: Pen = Pen { on: 4, off: 4 };
 /// One dot in three, for what may come.
 const EXPECTED: Pen = Pen { on: 1, off: 2 };
@@ -39,56 +37,57 @@ const EXPECTED: Pen = Pen { on: 1, off: 2 };
 const POSSIBLE: Pen = Pen { on: 1, off: 5 };
 
 /// Draws the chart of what the dashboard shows.
-pub fn draw(dashboard: &Dashboard, style: &ChartStyle, area: Rect, buffer: &mut Buffer) {
+pub fn draw(dashboard: &Dashboard, styles: &Styles, area: Rect, buffer: &mut Buffer) {
     let area = area.intersection(buffer.area);
     if area.is_empty() {
         return;
     }
-    let mut sheet = Sheet::new(area, buffer);
-    match Scene::of(dashboard) {
-        Some(scene) => draw_scene(&scene, style, area, &mut sheet),
+    let mut cells = Cells::new(area, buffer);
+    match ChartContent::of(dashboard) {
+        Some(content) => draw_content(&content, styles, area, &mut cells),
         None => {
-            sheet.write(area.x.into(), area.y, "no samples yet", style.axis);
+            let style = styles.get(Paint::Faint);
+            cells.write(area.x.into(), area.y, "no samples yet", style);
         }
     }
 }
 
 /// Where the limit is met first, then the curve: nothing covers them.
-fn draw_scene(scene: &Scene<'_>, style: &ChartStyle, area: Rect, sheet: &mut Sheet<'_>) {
-    let frame = Frame::of(area);
-    let Some(amounts) = scene.amounts() else {
+fn draw_content(content: &ChartContent<'_>, styles: &Styles, area: Rect, cells: &mut Cells<'_>) {
+    let areas = ChartAreas::of(area);
+    let Some(amounts) = content.amounts() else {
         return;
     };
-    let axis = MemoryAxis::new(amounts, frame.curve.height);
+    let axis = MemoryAxis::new(amounts, areas.curve.height);
     let widest = axis.numbers.iter().map(|(_, text)| text.len()).max();
     let plot = Plot {
-        area: frame.beside_numbers(widest.unwrap_or(0)),
-        x: scene.range.clone(),
+        area: areas.beside_numbers(widest.unwrap_or(0)),
+        x: content.range.clone(),
         memory: axis.range.clone(),
-        charset: style.charset,
+        charset: styles.charset,
     };
     let overlay = Overlay {
-        scene,
-        frame: &frame,
+        content,
+        areas: &areas,
         plot: &plot,
         axis: &axis,
-        style,
+        styles,
     };
-    overlay.mark_meeting(sheet);
-    dots(scene, &plot).paint(style, sheet);
-    overlay.draw(sheet);
+    overlay.mark_meeting(cells);
+    dots(content, &plot).paint(styles, content.paint(), cells);
+    overlay.draw(cells);
 }
 
-fn dots(scene: &Scene<'_>, plot: &Plot) -> Canvas {
+fn dots(content: &ChartContent<'_>, plot: &Plot) -> Canvas {
     let mut canvas = Canvas::new(plot.area, plot.charset);
-    let columns = scene.columns(plot.columns());
-    if scene.rss.is_some() {
+    let columns = content.columns(plot.columns());
+    if content.rss.is_some() {
         curve::draw(&mut canvas, plot, Layer::Rss, &columns, |column| column.rss);
     }
     curve::draw(&mut canvas, plot, Layer::Line, &columns, |column| {
         column.memory
     });
-    draw_outlook(&mut canvas, plot, &scene.outlook);
+    draw_outlook(&mut canvas, plot, &content.outlook);
     canvas
 }
 

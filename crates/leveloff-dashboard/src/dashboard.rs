@@ -1,13 +1,10 @@
-//! The whole state of the screen: events change it, drawing reads it.
-
-mod keys;
-mod mouse;
+//! The whole state of the screen: [`crate::input`] changes it, drawing reads it.
 
 use std::ops::Range;
 
 use leveloff_model::recording::StatedFacts;
 
-use crate::event::{Event, Mode, ReplayPosition, Request, SourceNews, Subject};
+use crate::event::{Mode, ReplayPosition, Subject};
 use crate::history::Axis;
 use crate::run::RunState;
 use crate::table::{self, Row};
@@ -16,24 +13,24 @@ use crate::view::View;
 /// Everything on the screen.
 #[derive(Debug, Clone)]
 pub struct Dashboard {
-    subject: Subject,
+    pub(crate) subject: Subject,
     stated: StatedFacts,
-    run: RunState,
+    pub(crate) run: RunState,
     /// The run as it was when the user froze it.
-    frozen: Option<Box<RunState>>,
-    view: View,
-    replay: Option<ReplayPosition>,
-    ended: Option<String>,
-    message: Option<String>,
-    size: (u16, u16),
+    pub(crate) frozen: Option<Box<RunState>>,
+    pub(crate) view: View,
+    pub(crate) replay: Option<ReplayPosition>,
+    pub(crate) ended: Option<String>,
+    pub(crate) message: Option<String>,
+    pub(crate) size: (u16, u16),
 }
 
 impl Dashboard {
     /// A screen of `size` columns and rows on which nothing has happened.
     pub fn new(subject: Subject, stated: &StatedFacts, size: (u16, u16)) -> Dashboard {
         Dashboard {
-            run: fresh(&subject, stated),
-            view: View::new(subject.mode),
+            run: Dashboard::empty_run(&subject, stated),
+            view: View::default(),
             subject,
             stated: stated.clone(),
             frozen: None,
@@ -41,39 +38,6 @@ impl Dashboard {
             ended: None,
             message: None,
             size,
-        }
-    }
-
-    /// Takes an event. What it asks of the outside is handed back.
-    pub fn on(&mut self, event: Event) -> Option<Request> {
-        match event {
-            Event::Tick(tick) => self.run.take(*tick),
-            Event::Source(news) => self.hear(news),
-            Event::Key(key) => return self.on_key(key),
-            Event::Mouse(mouse) => self.on_mouse(mouse),
-            Event::Resized(columns, rows) => self.size = (columns, rows),
-            Event::Answer(text) | Event::Alarm(text) => self.message = Some(text),
-            Event::Leave => return Some(Request::Leave),
-            // The terminal has to be taken over again; nothing has changed.
-            Event::Continued => {}
-        }
-        None
-    }
-
-    /// Called when all waiting events were taken, before drawing.
-    pub fn settle(&mut self) {
-        self.run.settle();
-    }
-
-    fn hear(&mut self, news: SourceNews) {
-        match news {
-            SourceNews::Restarted => {
-                self.run = fresh(&self.subject, &self.stated);
-                self.frozen = None;
-                self.ended = None;
-            }
-            SourceNews::Ended(how) => self.ended = Some(how),
-            SourceNews::Replaying(position) => self.replay = Some(position),
         }
     }
 
@@ -87,7 +51,7 @@ impl Dashboard {
         self.frozen.as_deref().unwrap_or(&self.run)
     }
 
-    /// The run as it is, for the last word on leaving.
+    /// The run as it is, even while the view is frozen.
     pub fn live_run(&self) -> &RunState {
         &self.run
     }
@@ -97,12 +61,12 @@ impl Dashboard {
         self.frozen.is_some()
     }
 
-    /// What the user looks at.
+    /// What the user has chosen to see.
     pub fn view(&self) -> &View {
         &self.view
     }
 
-    /// Where a replay is.
+    /// The position of a replay.
     pub fn replay(&self) -> Option<ReplayPosition> {
         self.replay
     }
@@ -112,7 +76,7 @@ impl Dashboard {
         self.ended.as_deref()
     }
 
-    /// The answer to what was asked last, until the next key.
+    /// The newest message, until the next key.
     pub fn message(&self) -> Option<&str> {
         self.message.as_deref()
     }
@@ -132,7 +96,7 @@ impl Dashboard {
         }
     }
 
-    /// From the first to the newest place on the chart's axis.
+    /// From the first to the newest position on the chart's axis.
     pub fn extent(&self) -> Option<Range<f64>> {
         self.run().history().extent(self.axis())
     }
@@ -141,11 +105,18 @@ impl Dashboard {
     pub fn rows(&self) -> Vec<Row> {
         table::rows(self.run(), &self.view.table)
     }
-}
 
-fn fresh(subject: &Subject, stated: &StatedFacts) -> RunState {
-    match subject.mode {
-        Mode::System => RunState::of_machine(stated),
-        Mode::Live | Mode::Command | Mode::Follow | Mode::Replay => RunState::new(stated),
+    /// Forgets the run: its ticks come from the beginning again.
+    pub(crate) fn restart(&mut self) {
+        self.run = Dashboard::empty_run(&self.subject, &self.stated);
+        self.frozen = None;
+        self.ended = None;
+    }
+
+    fn empty_run(subject: &Subject, stated: &StatedFacts) -> RunState {
+        match subject.mode {
+            Mode::System => RunState::of_machine(stated),
+            Mode::Live | Mode::Command | Mode::Follow | Mode::Replay => RunState::new(stated),
+        }
     }
 }

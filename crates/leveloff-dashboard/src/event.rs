@@ -1,4 +1,4 @@
-//! What can happen to a dashboard. Live, following and replay send the same.
+//! The events of a dashboard. Live, following and replay send the same.
 
 use std::path::PathBuf;
 
@@ -6,41 +6,41 @@ use crossterm::event::{KeyEvent, MouseEvent};
 use leveloff_model::sample::Tick;
 use leveloff_model::units::Seconds;
 
-/// Something that happened.
+/// An event.
 #[derive(Debug, Clone)]
 pub enum Event {
-    /// The run moved on.
+    /// A sample of the run, and its events.
     Tick(Box<Tick>),
-    /// The source of ticks has something to say about itself.
-    Source(SourceNews),
+    /// The source of ticks changed.
+    Source(SourceEvent),
     /// A key was pressed.
     Key(KeyEvent),
     /// The mouse moved or a button was pressed.
     Mouse(MouseEvent),
     /// The terminal has this size now: columns, then rows.
     Resized(u16, u16),
-    /// What was asked of the outside is done, or could not be done.
+    /// A message for the last line, such as the result of a request.
     Answer(String),
-    /// Something has to be heard now: it is shown like an answer, and the bell rings.
+    /// A message that needs attention now: the bell rings.
     Alarm(String),
-    /// A signal asks to leave.
+    /// A signal requests the end of the dashboard.
     Leave,
     /// This program was stopped for a while, and goes on.
     Continued,
 }
 
-/// What the source of ticks says about itself.
+/// A change of the source of ticks.
 #[derive(Debug, Clone, PartialEq)]
-pub enum SourceNews {
+pub enum SourceEvent {
     /// Ticks come from the beginning again: a replay jumped back.
     Restarted,
     /// The run ended, in words; no more ticks come.
     Ended(String),
-    /// A replay is here.
+    /// The position of a replay.
     Replaying(ReplayPosition),
 }
 
-/// Where a replay is.
+/// The position of a replay.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ReplayPosition {
     /// On the recording's clock.
@@ -49,11 +49,11 @@ pub struct ReplayPosition {
     pub end: Option<Seconds>,
     /// Seconds of the recording for one of ours.
     pub speed: f64,
-    /// Whether it waits.
+    /// Whether it is paused.
     pub paused: bool,
 }
 
-/// What the dashboard asks of the outside. It does no input or output of its own.
+/// What the dashboard needs from its caller: it does no input or output of its own.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Request {
     /// Write the samples so far as CSV.

@@ -7,12 +7,12 @@ use crate::dashboard::Dashboard;
 use crate::draw;
 use crate::event::{Event, Request};
 use crate::terminal::Screen;
-use crate::theme::Look;
+use crate::theme::Styles;
 
-/// Between two frames while nobody touches anything: a slow link has other things to carry.
+/// Between two frames while no key is pressed: frames cost bandwidth on a slow link.
 const CALM: Duration = Duration::from_millis(500);
 
-/// Between two frames while keys are pressed; nobody sees more.
+/// Between two frames while keys are pressed: 30 frames a second.
 const QUICK: Duration = Duration::from_millis(33);
 
 /// What became of a request.
@@ -26,11 +26,11 @@ pub enum Reply {
     Leave,
 }
 
-/// Runs until the user leaves, or nobody is there who could. Whatever the dashboard asks for goes to
+/// Runs until the user leaves or the events end. Requests of the dashboard go to
 /// `answer`; while it answers [`Request::Suspend`], the terminal is as it was.
 pub fn run(
     dashboard: &mut Dashboard,
-    look: &Look,
+    styles: &Styles,
     screen: &mut Screen,
     events: &Receiver<Event>,
     answer: &mut dyn FnMut(Request) -> Reply,
@@ -56,7 +56,7 @@ pub fn run(
         }
         if pace.is_due() {
             dashboard.settle();
-            screen.draw(|frame| draw::draw(dashboard, look, frame))?;
+            screen.draw(|frame| draw::draw(dashboard, styles, frame))?;
             pace.drawn();
         }
     }

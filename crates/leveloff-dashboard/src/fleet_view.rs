@@ -1,4 +1,4 @@
-//! A fleet on the screen: which run is chosen, and what the newest look gave.
+//! The state of the fleet screen: the newest result and the selected run.
 
 use leveloff_text::fleet::{Fleet, Member};
 
@@ -8,63 +8,63 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 #[derive(Debug, Clone, Default)]
 pub struct FleetView {
     fleet: Option<Fleet>,
-    /// The chosen run, by its name: the order changes with every look.
-    chosen: Option<String>,
-    /// Why the newest look failed; what is shown is older.
-    trouble: Option<String>,
-    is_looking: bool,
+    /// The selected run, by its name: the order changes with every query.
+    selected: Option<String>,
+    /// Why the newest query failed; the fleet that is shown is older.
+    error: Option<String>,
+    is_querying: bool,
 }
 
-/// What the user wants of the outside.
+/// What the caller has to do after a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FleetWish {
+pub enum FleetAction {
     /// Nothing.
-    Stay,
-    /// To look again now.
-    Look,
-    /// To leave.
-    Leave,
+    None,
+    /// Query again now.
+    Refresh,
+    /// Leave the screen.
+    Quit,
 }
 
 impl FleetView {
-    /// A look begins.
-    pub fn looking(&mut self) {
-        self.is_looking = true;
+    /// A query begins.
+    pub fn begin_query(&mut self) {
+        self.is_querying = true;
     }
 
-    /// What a look gave.
+    /// Takes the result of a query.
     pub fn show(&mut self, looked: Result<Fleet, String>) {
-        self.is_looking = false;
+        self.is_querying = false;
         match looked {
             Ok(fleet) => {
                 self.fleet = Some(fleet);
-                self.trouble = None;
+                self.error = None;
             }
-            Err(trouble) => self.trouble = Some(trouble),
+            Err(error) => self.error = Some(error),
         }
     }
 
     /// Takes a key; `page` is how many rows are seen at once.
-    pub fn on_key(&mut self, key: KeyEvent, page: usize) -> FleetWish {
+    pub fn on_key(&mut self, key: KeyEvent, page: usize) -> FleetAction {
         let page = page.max(1) as isize;
         match key.code {
-            KeyCode::Char('q') => return FleetWish::Leave,
+            KeyCode::Char('q') => return FleetAction::Quit,
             KeyCode::Char('c' | 'd') if key.modifiers == KeyModifiers::CONTROL => {
-                return FleetWish::Leave;
+                return FleetAction::Quit;
             }
-            KeyCode::Char('r') => return FleetWish::Look,
-            KeyCode::Up | KeyCode::Char('k') => self.choose(-1),
-            KeyCode::Down | KeyCode::Char('j') => self.choose(1),
-            KeyCode::PageUp => self.choose(-page),
-            KeyCode::PageDown | KeyCode::Char(' ') => self.choose(page),
-            KeyCode::Home | KeyCode::Char('g') => self.choose(isize::MIN / 2),
-            KeyCode::End | KeyCode::Char('G') => self.choose(isize::MAX / 2),
+            KeyCode::Char('r') => return FleetAction::Refresh,
+            KeyCode::Up | KeyCode::Char('k') => self.select(-1),
+            KeyCode::Down | KeyCode::Char('j') => self.select(1),
+            KeyCode::PageUp => self.select(-page),
+            KeyCode::PageDown | KeyCode::Char(' ') => self.select(page),
+            KeyCode::Home | KeyCode::Char('g') => self.select(isize::MIN / 2),
+            KeyCode::End | KeyCode::Char('G') => self.select(isize::MAX / 2),
             _ => {}
         }
-        FleetWish::Stay
+        FleetAction::None
     }
 
-    /// The newest fleet, once there was a look.
+    /// The newest fleet; `None` before the first result.
     pub fn fleet(&self) -> Option<&Fleet> {
         self.fleet.as_ref()
     }
@@ -74,26 +74,26 @@ impl FleetView {
         self.fleet.as_ref().map_or(&[], |fleet| &fleet.members)
     }
 
-    /// The place of the chosen run; the worst, when none was chosen or it is gone.
-    pub fn chosen(&self) -> usize {
-        let is_chosen = |member: &Member| Some(&member.name) == self.chosen.as_ref();
+    /// The index of the selected run; the worst, when none was selected or it is gone.
+    pub fn selected(&self) -> usize {
+        let is_chosen = |member: &Member| Some(&member.name) == self.selected.as_ref();
         self.members().iter().position(is_chosen).unwrap_or(0)
     }
 
-    /// What went wrong with the newest look.
-    pub fn trouble(&self) -> Option<&str> {
-        self.trouble.as_deref()
+    /// Why the newest query failed.
+    pub fn error(&self) -> Option<&str> {
+        self.error.as_deref()
     }
 
-    /// Whether a look goes on.
-    pub fn is_looking(&self) -> bool {
-        self.is_looking
+    /// Whether a query is running.
+    pub fn is_querying(&self) -> bool {
+        self.is_querying
     }
 
-    fn choose(&mut self, by: isize) {
+    fn select(&mut self, by: isize) {
         let last = self.members().len().saturating_sub(1) as isize;
-        let place = (self.chosen() as isize).saturating_add(by).clamp(0, last);
+        let place = (self.selected() as isize).saturating_add(by).clamp(0, last);
         let member = self.members().get(place as usize);
-        self.chosen = member.map(|member| member.name.clone());
+        self.selected = member.map(|member| member.name.clone());
     }
 }

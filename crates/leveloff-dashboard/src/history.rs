@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use leveloff_classifier::observation::Observation;
 pub use leveloff_model::folded::Reach;
 use leveloff_model::folded::{Fold, Folded};
 use leveloff_model::units::Seconds;
@@ -26,12 +27,12 @@ pub enum Axis {
     Time,
 }
 
-/// One sample.
+/// One sample of the curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Moment {
-    /// When.
+pub struct CurvePoint {
+    /// When, on the run's clock.
     pub t: Seconds,
-    /// How far the training was.
+    /// The step of the training.
     pub step: Option<f64>,
     /// Memory of the run, in bytes.
     pub memory: f64,
@@ -51,9 +52,9 @@ pub struct Column {
 /// The curve so far.
 #[derive(Debug, Clone)]
 pub struct History {
-    recent: VecDeque<Moment>,
+    recent: VecDeque<CurvePoint>,
     older: Folded<Span>,
-    first: Option<Moment>,
+    first: Option<CurvePoint>,
     /// Steps may restart: the newest is not always the furthest.
     steps: Option<Reach>,
 }
@@ -69,9 +70,9 @@ struct Span {
 
 impl History {
     /// Takes the next sample.
-    pub fn push(&mut self, moment: Moment) {
-        self.first.get_or_insert(moment);
-        if let Some(step) = moment.step.map(Reach::at) {
+    pub fn push(&mut self, point: CurvePoint) {
+        self.first.get_or_insert(point);
+        if let Some(step) = point.step.map(Reach::at) {
             self.steps = Some(self.steps.map_or(step, |steps| steps.and(step)));
         }
         if self.recent.len() == RECENT
@@ -79,15 +80,24 @@ impl History {
         {
             self.older.push(Span::of(oldest));
         }
-        self.recent.push_back(moment);
+        self.recent.push_back(point);
+    }
+
+    /// Drops the samples after `t`, as far as they are kept one by one.
+    pub fn cut_after(&mut self, t: Seconds) {
+        while self.recent.back().is_some_and(|newest| newest.t > t) {
+            self.recent.pop_back();
+        }
+        let steps = self.spans().filter_map(|span| span.step);
+        self.steps = steps.reduce(Reach::and);
     }
 
     /// The newest sample.
-    pub fn last(&self) -> Option<Moment> {
+    pub fn last(&self) -> Option<CurvePoint> {
         self.recent.back().copied()
     }
 
-    /// From the first to the newest moment, from the lowest to the highest step.
+    /// From the first to the newest point, from the lowest to the highest step.
     pub fn extent(&self, axis: Axis) -> Option<Range<f64>> {
         let last = self.last()?;
         match axis {
@@ -127,7 +137,7 @@ impl History {
 
     fn spans(&self) -> impl Iterator<Item = Span> {
         let older = self.older.iter().copied();
-        older.chain(self.recent.iter().map(|&moment| Span::of(moment)))
+        older.chain(self.recent.iter().map(|&point| Span::of(point)))
     }
 }
 
@@ -142,13 +152,26 @@ impl Default for History {
     }
 }
 
+impl CurvePoint {
+    /// One observation.
+    pub fn of(observation: &Observation) -> CurvePoint {
+        let memory = observation.memory.0 as f64;
+        CurvePoint {
+            t: observation.t.unwrap_or(Seconds(0.0)),
+            step: observation.count,
+            memory,
+            rss: observation.rss_sum.map_or(memory, |rss| rss.0 as f64),
+        }
+    }
+}
+
 impl Span {
-    fn of(moment: Moment) -> Span {
+    fn of(point: CurvePoint) -> Span {
         Span {
-            t: Reach::at(moment.t.0),
-            step: moment.step.map(Reach::at),
-            memory: Reach::at(moment.memory),
-            rss: Reach::at(moment.rss),
+            t: Reach::at(point.t.0),
+            step: point.step.map(Reach::at),
+            memory: Reach::at(point.memory),
+            rss: Reach::at(point.rss),
         }
     }
 
@@ -194,7 +217,7 @@ mod tests {
     fn history(samples: usize, memory: impl Fn(usize) -> f64) -> History {
         let mut history = History::default();
         for i in 0..samples {
-            history.push(Moment {
+            history.push(CurvePoint {
                 t: Seconds(i as f64),
                 step: (i >= 10).then(|| i as f64 / 2.0),
                 memory: memory(i),
@@ -260,7 +283,7 @@ mod tests {
     #[test]
     fn steps_that_restart_keep_what_was_reached() {
         let mut history = history(30, |_| 1.0);
-        history.push(Moment {
+        history.push(CurvePoint {
             t: Seconds(30.0),
             step: Some(1.0),
             memory: 1.0,

@@ -4,7 +4,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent,
 
 use crate::event::Event;
 
-/// Longer than any sequence that means something; what is longer means nothing.
+/// Longer than any known sequence; longer ones are dropped.
 const LONGEST: usize = 64;
 
 const ESCAPE: u8 = 0x1b;
@@ -15,30 +15,30 @@ pub struct Keyboard {
     waiting: Vec<u8>,
 }
 
-/// What the beginning of the waiting bytes is.
-enum Found {
-    /// Something that happened, and how many bytes it took.
+/// What the waiting bytes begin with.
+enum Parsed {
+    /// An event, and its length in bytes.
     Event(Event, usize),
-    /// Nothing that we know, and how many bytes of it.
+    /// An unknown sequence, and its length in bytes.
     Nothing(usize),
-    /// The beginning of something.
+    /// An incomplete sequence.
     Incomplete,
 }
 
 impl Keyboard {
-    /// What these bytes complete.
+    /// Takes bytes; returns the events that they complete.
     pub fn take(&mut self, bytes: &[u8]) -> Vec<Event> {
         self.waiting.extend_from_slice(bytes);
         let mut events = Vec::new();
         while !self.waiting.is_empty() {
-            let used = match found(&self.waiting) {
-                Found::Event(event, used) => {
+            let used = match parse(&self.waiting) {
+                Parsed::Event(event, used) => {
                     events.push(event);
                     used
                 }
-                Found::Nothing(used) => used,
-                Found::Incomplete if self.waiting.len() > LONGEST => self.waiting.len(),
-                Found::Incomplete => break,
+                Parsed::Nothing(used) => used,
+                Parsed::Incomplete if self.waiting.len() > LONGEST => self.waiting.len(),
+                Parsed::Incomplete => break,
             };
             self.waiting.drain(..used);
         }
@@ -58,80 +58,80 @@ impl Keyboard {
     }
 }
 
-fn found(bytes: &[u8]) -> Found {
+fn parse(bytes: &[u8]) -> Parsed {
     match bytes {
-        [ESCAPE] => Found::Incomplete,
+        [ESCAPE] => Parsed::Incomplete,
         [ESCAPE, b'[', rest @ ..] => control_sequence(rest, 2),
         [ESCAPE, b'O', rest @ ..] => match rest {
-            [] => Found::Incomplete,
+            [] => Parsed::Incomplete,
             [last, ..] => known(named(*last, &[]), 3),
         },
         // Alt with a key, or Esc and then a key: the Esc is one of its own.
-        [ESCAPE, ..] => Found::Event(key(KeyCode::Esc), 1),
+        [ESCAPE, ..] => Parsed::Event(key(KeyCode::Esc), 1),
         [byte, ..] => single(*byte, bytes),
-        [] => Found::Incomplete,
+        [] => Parsed::Incomplete,
     }
 }
 
-fn single(byte: u8, bytes: &[u8]) -> Found {
+fn single(byte: u8, bytes: &[u8]) -> Parsed {
     let control = |c: u8| {
         let code = KeyCode::Char(char::from(c));
         Event::Key(KeyEvent::new(code, KeyModifiers::CONTROL))
     };
     match byte {
-        b'\r' | b'\n' => Found::Event(key(KeyCode::Enter), 1),
-        b'\t' => Found::Event(key(KeyCode::Tab), 1),
-        0x7f | 0x08 => Found::Event(key(KeyCode::Backspace), 1),
-        0x01..=0x1a => Found::Event(control(byte - 1 + b'a'), 1),
-        0x00..=0x1f => Found::Nothing(1),
-        0x20..=0x7e => Found::Event(key(KeyCode::Char(char::from(byte))), 1),
+        b'\r' | b'\n' => Parsed::Event(key(KeyCode::Enter), 1),
+        b'\t' => Parsed::Event(key(KeyCode::Tab), 1),
+        0x7f | 0x08 => Parsed::Event(key(KeyCode::Backspace), 1),
+        0x01..=0x1a => Parsed::Event(control(byte - 1 + b'a'), 1),
+        0x00..=0x1f => Parsed::Nothing(1),
+        0x20..=0x7e => Parsed::Event(key(KeyCode::Char(char::from(byte))), 1),
         _ => character(bytes),
     }
 }
 
-fn character(bytes: &[u8]) -> Found {
+fn character(bytes: &[u8]) -> Parsed {
     let length = match bytes[0] {
         0xc2..=0xdf => 2,
         0xe0..=0xef => 3,
         0xf0..=0xf4 => 4,
-        _ => return Found::Nothing(1),
+        _ => return Parsed::Nothing(1),
     };
     let Some(all) = bytes.get(..length) else {
-        return Found::Incomplete;
+        return Parsed::Incomplete;
     };
     let decoded = std::str::from_utf8(all).ok();
     match decoded.and_then(|text| text.chars().next()) {
-        Some(c) => Found::Event(key(KeyCode::Char(c)), length),
-        None => Found::Nothing(1),
+        Some(c) => Parsed::Event(key(KeyCode::Char(c)), length),
+        None => Parsed::Nothing(1),
     }
 }
 
 /// `rest` is what follows the introducer of `before` bytes.
-fn control_sequence(rest: &[u8], before: usize) -> Found {
+fn control_sequence(rest: &[u8], before: usize) -> Parsed {
     // Linux consoles send `ESC [ [ A` for F1.
     if let [b'[', tail @ ..] = rest {
         return match tail {
-            [] => Found::Incomplete,
+            [] => Parsed::Incomplete,
             [last, ..] => known((*last == b'A').then_some(KeyCode::F(1)), before + 2),
         };
     }
     let Some(end) = rest.iter().position(|byte| (0x40..=0x7e).contains(byte)) else {
-        return Found::Incomplete;
+        return Parsed::Incomplete;
     };
     let (parameters, last, used) = (&rest[..end], rest[end], before + end + 1);
     match (parameters, last) {
         ([b'<', numbers @ ..], b'M' | b'm') => match mouse(numbers, last == b'M') {
-            Some(event) => Found::Event(event, used),
-            None => Found::Nothing(used),
+            Some(event) => Parsed::Event(event, used),
+            None => Parsed::Nothing(used),
         },
         _ => known(named(last, parameters), used),
     }
 }
 
-fn known(code: Option<KeyCode>, used: usize) -> Found {
+fn known(code: Option<KeyCode>, used: usize) -> Parsed {
     match code {
-        Some(code) => Found::Event(key(code), used),
-        None => Found::Nothing(used),
+        Some(code) => Parsed::Event(key(code), used),
+        None => Parsed::Nothing(used),
     }
 }
 
@@ -153,7 +153,7 @@ fn named(last: u8, parameters: &[u8]) -> Option<KeyCode> {
     })
 }
 
-/// Button, column and row, as `CSI < b ; x ; y M` tells them; counted from one.
+/// Button, column and row out of `CSI < b ; x ; y M`, where they are counted from one.
 fn mouse(parameters: &[u8], is_pressed: bool) -> Option<Event> {
     let [button, column, row] = numbers(parameters)[..] else {
         return None;

@@ -1,13 +1,12 @@
-//! Where everything stands. Drawing and the mouse ask the same function, so a click lands on what is
+//! The areas of the screen. Drawing and the mouse use the same function, so a click lands on what is
 //! seen.
 
 use ratatui::layout::{Position, Rect};
 
 use crate::dashboard::Dashboard;
-use crate::table;
 
-/// Less than this cannot show a verdict, a curve and who grows.
-pub const LEAST: (u16, u16) = (60, 16);
+/// Columns and rows below which a verdict, a curve and a table do not fit.
+pub const MINIMUM_SIZE: (u16, u16) = (60, 16);
 
 /// From this width on, findings and the log stand beside the processes.
 const WIDE: u16 = 132;
@@ -16,7 +15,7 @@ const CHART_LEAST: u16 = 7;
 /// Ranks that get a line each; the worst come first.
 const RANKS_MOST: u16 = 8;
 
-/// Where everything stands; an area without rows is not drawn.
+/// The areas of the screen; an area without rows is not drawn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Layout {
     /// What is watched, how far it is, what that costs.
@@ -29,21 +28,21 @@ pub struct Layout {
     pub chart: Rect,
     /// The processes, a line of headings first.
     pub table: Rect,
-    /// What grew since the marker.
+    /// What grew.
     pub growth: Rect,
     /// Findings, with what to do.
     pub findings: Rect,
     /// What happened.
     pub log: Rect,
-    /// Keys, or what is being typed or asked.
+    /// Keys, a prompt or a question.
     pub footer: Rect,
     /// The first row of the processes that is in sight, counted from the first that there is.
     pub first_row: usize,
 }
 
-/// What is at a place on the screen.
+/// What a click hits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum ClickTarget {
     /// The curve.
     Chart,
     /// This row of the processes, counted from the first that there is.
@@ -53,11 +52,12 @@ pub enum Place {
 }
 
 impl Layout {
-    /// The layout of the overview; [`LEAST`] is not asked here, so that any size has one.
+    /// The layout of the overview; any size has one, also below [`MINIMUM_SIZE`].
     pub fn of(dashboard: &Dashboard) -> Layout {
         let (columns, rows) = dashboard.size();
         let area = Rect::new(0, 0, columns, rows);
-        let ranks = table::ranks(dashboard.run()).len() as u16;
+        let account = dashboard.run().account();
+        let ranks = account.map_or(0, |account| account.ranks().len()) as u16;
         let rows = dashboard.rows();
         let selected = dashboard.view().table.selected;
         let chosen = rows.iter().position(|row| Some(row.key) == selected);
@@ -93,7 +93,7 @@ impl Layout {
         }
     }
 
-    /// All below each other. What explains comes first to give way, then the processes.
+    /// All below each other. On a small screen explanations are dropped first, then processes.
     fn narrow(self, mut left: Rect, processes: u16) -> Layout {
         let spare = left.height.saturating_sub(CHART_LEAST + 3);
         let log = cut_bottom(&mut left, spare.saturating_sub(1).min(1 + spare / 8));
@@ -157,19 +157,19 @@ impl Layout {
     }
 
     /// What is at this column and row.
-    pub fn place(&self, column: u16, row: u16) -> Place {
+    pub fn target_at(&self, column: u16, row: u16) -> ClickTarget {
         let position = Position::new(column, row);
         if self.chart.contains(position) {
-            return Place::Chart;
+            return ClickTarget::Chart;
         }
         if self.table.contains(position) && row > self.table.y {
-            return Place::Row(self.first_row + usize::from(row - self.table.y - 1));
+            return ClickTarget::Row(self.first_row + usize::from(row - self.table.y - 1));
         }
-        Place::Elsewhere
+        ClickTarget::Elsewhere
     }
 }
 
-/// Rows are turned like pages, so that a row stays where it is when it is clicked.
+/// Rows scroll by whole pages, so that a row does not move when it is clicked.
 fn first_row(chosen: Option<usize>, in_sight: usize) -> usize {
     let in_sight = in_sight.max(1);
     chosen.unwrap_or(0) / in_sight * in_sight
@@ -256,9 +256,9 @@ mod tests {
     fn a_click_lands_on_the_row_that_is_seen() {
         let layout = Layout::in_area(Rect::new(0, 0, 80, 24), 0, 3);
         let table = layout.table;
-        assert_eq!(layout.place(5, table.y), Place::Elsewhere);
-        assert_eq!(layout.place(5, table.y + 2), Place::Row(1));
-        assert_eq!(layout.place(5, layout.chart.y), Place::Chart);
+        assert_eq!(layout.target_at(5, table.y), ClickTarget::Elsewhere);
+        assert_eq!(layout.target_at(5, table.y + 2), ClickTarget::Row(1));
+        assert_eq!(layout.target_at(5, layout.chart.y), ClickTarget::Chart);
     }
 
     #[test]
@@ -267,7 +267,7 @@ mod tests {
         layout.first_row = first_row(Some(13), layout.rows_in_sight());
         let chosen = 1 + layout.table.y + (13 - layout.first_row) as u16;
         assert!(layout.table.contains(Position::new(0, chosen)));
-        assert_eq!(layout.place(5, chosen), Place::Row(13));
+        assert_eq!(layout.target_at(5, chosen), ClickTarget::Row(13));
         assert_eq!(first_row(None, 5), 0);
         assert_eq!(first_row(Some(3), 0), 3);
     }

@@ -1,171 +1,135 @@
 //! What is known of the run: fed by ticks, read by drawing.
+//!
+//! The numbers come from one [`RunAnalysis`]; this module adds what only a screen needs: a fine curve
+//! for zooming, the log of events and the newest sample.
 
-mod growth;
 mod log;
-mod people;
-mod ticks;
+mod training_events;
 
-pub use growth::{Grown, Marker};
 pub use log::{EventLog, LogEntry, LogKind};
-pub use people::{People, Person, Sparkline};
-pub use ticks::{EventTick, EventTicks, TickKind};
+pub use training_events::TrainingEvents;
 
-use leveloff_classifier::observation::{Observer, ProcessShare, XUnit};
-use leveloff_classifier::run::RunJudge;
-use leveloff_classifier::verdict::RunVerdict;
+use leveloff_classifier::observation::{ProcessShare, XUnit};
+use leveloff_classifier::run_analysis::{ProcessAccount, RunAccount, RunAnalysis};
+use leveloff_classifier::verdict::{Judgement, RunVerdict, Subject};
+use leveloff_model::process::{ProcessIndex, ProcessInfo};
 use leveloff_model::progress::Progress;
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::sample::{Sample, Tick};
 use leveloff_model::units::Seconds;
 
-use crate::history::{History, Moment};
+use crate::history::{CurvePoint, History};
 
 /// Everything that is known of the run.
 #[derive(Debug, Clone)]
 pub struct RunState {
-    observer: Observer,
-    /// `None` for a whole machine, which is no run.
-    judge: Option<RunJudge>,
-    verdict: Option<RunVerdict>,
-    /// Whether ticks came since the verdict was asked for.
+    analysis: RunAnalysis,
+    is_machine: bool,
+    account: Option<RunAccount>,
+    /// Whether something changed since the account was made.
     is_stale: bool,
     stated: StatedFacts,
     sample: Option<Sample>,
-    shares: Vec<ProcessShare>,
-    people: People,
+    /// The last sample of the whole run, while processes leave it and it may be ending.
+    whole_sample: Option<Sample>,
     history: History,
-    event_ticks: EventTicks,
+    events: TrainingEvents,
     log: EventLog,
-    marker: Option<Marker>,
-    /// Whether the user set the marker.
-    marker_is_set: bool,
     interval: Option<Seconds>,
-    samples: u64,
 }
 
 impl RunState {
     /// A run of which nothing is known but what the user stated.
     pub fn new(stated: &StatedFacts) -> RunState {
         RunState {
-            judge: Some(RunJudge::new(XUnit::Step, stated)),
-            ..RunState::of_machine(stated)
-        }
-    }
-
-    /// All processes of a machine, which are no run: nothing is judged.
-    pub fn of_machine(stated: &StatedFacts) -> RunState {
-        RunState {
-            observer: Observer::new(),
-            judge: None,
-            verdict: None,
+            analysis: RunAnalysis::new(XUnit::Step, stated),
+            is_machine: false,
+            account: None,
             is_stale: false,
             stated: stated.clone(),
             sample: None,
-            shares: Vec::new(),
-            people: People::default(),
+            whole_sample: None,
             history: History::default(),
-            event_ticks: EventTicks::default(),
+            events: TrainingEvents::default(),
             log: EventLog::default(),
-            marker: None,
-            marker_is_set: false,
             interval: None,
-            samples: 0,
         }
     }
 
-    /// Takes a tick.
-    pub fn take(&mut self, tick: Tick) {
-        self.log.take(&tick, &self.people);
-        self.event_ticks.take(&tick);
-        self.samples += 1;
-        if self.observe(&tick) {
-            self.show(tick);
-        } else if let Some(shown) = &mut self.sample {
-            shown.t = tick.sample.t;
-            shown.progress = tick.sample.progress;
-        } else {
-            self.people.take(&tick);
+    /// All processes of a machine: they are not a run, so nothing is judged.
+    pub fn of_machine(stated: &StatedFacts) -> RunState {
+        RunState {
+            analysis: RunAnalysis::of_machine(),
+            is_machine: true,
+            ..RunState::new(stated)
         }
     }
 
-    /// Whether the tick is evidence of the run. In the first moments of one that was joined, nobody
-    /// knows yet what its workers share. While it ends, memory falls because processes end: what it
-    /// held before is then shown on, and who held it.
-    fn observe(&mut self, tick: &Tick) -> bool {
-        let observation = self.observer.observe(tick);
-        if let Some(observation) = observation {
-            self.shares.clone_from(&observation.processes);
-            if let Some(judge) = &mut self.judge {
-                judge.observe(observation);
-                self.is_stale = true;
-            }
-        }
-        observation.is_some() || self.judge.is_none()
-    }
-
-    fn show(&mut self, mut tick: Tick) {
-        if self.is_machine() {
-            // The steps of some run say nothing of the others.
+    /// Takes a tick. One that shows no state of the run leaves its events only.
+    pub fn take(&mut self, mut tick: Tick) {
+        if self.is_machine {
+            // The steps of one run say nothing about the other processes.
             tick.sample.progress = Progress::default();
         }
-        self.people.take(&tick);
-        let tree = tick.sample.tree();
-        self.history.push(Moment {
-            t: tick.sample.t,
-            step: tick.sample.progress.step.map(|step| step.0 as f64),
-            memory: tree.total.0 as f64,
-            rss: tree.rss.0 as f64,
-        });
-        let before = self.sample.replace(tick.sample);
-        self.interval = self.since(before.as_ref());
-        self.move_own_marker();
-        if let (Some(marker), Some(now)) = (&mut self.marker, &self.sample) {
-            marker.learn(&now.progress.counters);
+        let point = self.analysis.take(&tick).map(CurvePoint::of);
+        self.log.take(&tick, &self.analysis);
+        self.events.take(&tick);
+        if let Some(point) = point {
+            self.history.push(point);
+            self.show(tick.sample);
+            self.is_stale = true;
         }
     }
 
-    /// Asks for the verdict, once for all ticks that came at a time.
+    fn show(&mut self, sample: Sample) {
+        self.interval = self.sample.as_ref().map(|before| sample.t - before.t);
+        let before = self.sample.replace(sample);
+        self.whole_sample = match self.analysis.is_whole() {
+            true => None,
+            false => self.whole_sample.take().or(before),
+        };
+    }
+
+    /// The run has ended: shows the last sample before processes left it.
+    pub fn end(&mut self) {
+        self.analysis.end();
+        if let Some(whole) = self.whole_sample.take() {
+            self.sample = Some(whole);
+        }
+        if let Some(last) = self.analysis.observation().and_then(|last| last.t) {
+            self.history.cut_after(last);
+        }
+        self.is_stale = true;
+    }
+
+    /// Brings the account up to date, once for all ticks that came at a time.
     pub fn settle(&mut self) {
         if !std::mem::take(&mut self.is_stale) {
             return;
         }
-        let Some(judge) = &self.judge else { return };
-        let verdict = judge.verdict();
-        let before = self.verdict.replace(verdict);
-        if let (Some(now), Some(sample)) = (&self.verdict, &self.sample) {
-            self.log.compare(before.as_ref(), now, sample);
+        let account = self.analysis.account();
+        let before = std::mem::replace(&mut self.account, account);
+        if let (Some(verdict), Some(sample)) = (self.verdict(), &self.sample) {
+            let before = before.and_then(|before| Some(before.verdict?.verdict));
+            let now = verdict.verdict;
+            self.log.add_verdict(before, now, sample);
         }
     }
 
-    /// Growth is told since here from now on.
+    /// Growth counts from the newest sample from now on.
     pub fn set_marker(&mut self) {
-        self.mark();
-        self.marker_is_set = true;
+        self.analysis.set_marker();
+        self.is_stale = true;
     }
 
-    fn mark(&mut self) {
-        if let Some(sample) = &self.sample {
-            self.marker = Some(Marker::new(sample, &self.shares));
-        }
+    /// The numbers of the run; `None` before the first sample.
+    pub fn account(&self) -> Option<&RunAccount> {
+        self.account.as_ref()
     }
 
-    /// Until the user sets it, the marker is at the first step: what came before is loading.
-    fn move_own_marker(&mut self) {
-        let step = self.sample.as_ref().and_then(|now| now.progress.step);
-        let is_before_steps = self.marker.as_ref().is_none_or(|it| it.step.is_none());
-        let steps_begin = step.is_some() && is_before_steps && !self.marker_is_set;
-        if self.marker.is_none() || steps_begin {
-            self.mark();
-        }
-    }
-
-    fn since(&self, before: Option<&Sample>) -> Option<Seconds> {
-        Some(self.sample.as_ref()?.t - before?.t)
-    }
-
-    /// What is said of the run; `None` before the first look, and for a whole machine.
+    /// The verdict; `None` before the first sample, and for a whole machine.
     pub fn verdict(&self) -> Option<&RunVerdict> {
-        self.verdict.as_ref()
+        self.account.as_ref()?.verdict.as_ref()
     }
 
     /// What the user stated.
@@ -173,19 +137,36 @@ impl RunState {
         &self.stated
     }
 
-    /// The newest sample.
+    /// The sample that the account is of.
     pub fn sample(&self) -> Option<&Sample> {
         self.sample.as_ref()
     }
 
-    /// Who holds how much, now.
-    pub fn shares(&self) -> &[ProcessShare] {
-        &self.shares
+    /// The account of a process that is alive.
+    pub fn process(&self, index: ProcessIndex) -> Option<&ProcessAccount> {
+        let mut alive = self.account()?.alive();
+        alive.find(|process| process.index == index)
     }
 
-    /// The processes, living and lately gone.
-    pub fn people(&self) -> &People {
-        &self.people
+    /// What a process that is alive holds, by kind.
+    pub fn share(&self, index: ProcessIndex) -> Option<&ProcessShare> {
+        let shares = &self.analysis.observation()?.processes;
+        shares.iter().find(|share| share.index == index)
+    }
+
+    /// What is known of a process beside its memory.
+    pub fn info(&self, index: ProcessIndex) -> Option<&ProcessInfo> {
+        self.analysis.info(index)
+    }
+
+    /// The judgement of one process; only processes that grow are judged.
+    pub fn judgement(&self, process: &ProcessAccount) -> Option<&Judgement> {
+        let is_it =
+            |subject: &Subject| matches!(subject, Subject::Process(pid, _) if *pid == process.pid);
+        let mut subjects = self.verdict()?.subjects.iter();
+        subjects
+            .find(|(subject, _)| is_it(subject))
+            .map(|(_, judgement)| judgement)
     }
 
     /// The curve.
@@ -194,25 +175,13 @@ impl RunState {
     }
 
     /// Evaluations, checkpoints and epochs.
-    pub fn event_ticks(&self) -> &EventTicks {
-        &self.event_ticks
+    pub fn events(&self) -> &TrainingEvents {
+        &self.events
     }
 
-    /// What happened.
+    /// The log of events.
     pub fn log(&self) -> &EventLog {
         &self.log
-    }
-
-    /// Since when growth is told.
-    pub fn marker(&self) -> Option<&Marker> {
-        self.marker.as_ref()
-    }
-
-    /// Who and what grew since the marker; adds up to the growth of the run's memory.
-    pub fn grown(&self) -> Vec<Grown> {
-        self.marker
-            .as_ref()
-            .map_or_else(Vec::new, |marker| marker.grown(&self.shares))
     }
 
     /// Time between the two newest samples.
@@ -220,13 +189,8 @@ impl RunState {
         self.interval
     }
 
-    /// Whether this is a whole machine, which is no run.
+    /// Whether this is a whole machine and not a run.
     pub fn is_machine(&self) -> bool {
-        self.judge.is_none()
-    }
-
-    /// Samples taken.
-    pub fn samples(&self) -> u64 {
-        self.samples
+        self.is_machine
     }
 }

@@ -1,7 +1,7 @@
 //! The terminal while it is ours: taken over, and given back clean whatever happens.
 //!
 //! There is one terminal, so what is known of it is known to the whole process: a panic in any
-//! thread has to find out whether a screen is shown, and by whom.
+//! thread has to find out whether a screen is shown, and by which thread.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -15,7 +15,7 @@ use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal, TerminalOptions, Viewport};
 
-/// Another screen, without a cursor. Of the mouse only buttons and the wheel are asked for: every
+/// Another screen, without a cursor. Of the mouse only buttons and the wheel are reported: every
 /// move would be a message over a slow link.
 const TAKE: &[u8] = b"\x1b[?1049h\x1b[2J\x1b[?25l\x1b[?1000h\x1b[?1006h";
 
@@ -39,10 +39,10 @@ pub struct Screen {
     terminal: Terminal<Output>,
 }
 
-/// Who shows a screen, and what was said meanwhile that would have spoiled it.
+/// The thread that shows a screen, and messages that wait until it is left.
 struct Shown {
     by: ThreadId,
-    said: Vec<String>,
+    held_messages: Vec<String>,
 }
 
 static SHOWN: Mutex<Option<Shown>> = Mutex::new(None);
@@ -72,7 +72,7 @@ impl Screen {
         io::Write::flush(backend)
     }
 
-    /// Takes the terminal over again, after whoever had it meanwhile.
+    /// Takes the terminal over again, after another program used it.
     pub fn come_back(&mut self) -> io::Result<()> {
         give_back_modes();
         take_over()?;
@@ -101,18 +101,18 @@ pub fn size() -> (u16, u16) {
     }
 }
 
-/// Gives the terminal back, and says what had to wait for that. Does nothing when it was not taken.
+/// Gives the terminal back, then prints the messages that waited. Does nothing when it was not taken.
 pub fn give_back() {
     let Some(shown) = shown().take() else { return };
     // A terminal that is gone needs nothing.
     let _ = write_through(GIVE_BACK);
     give_back_modes();
-    for text in shown.said {
+    for text in shown.held_messages {
         let _ = writeln!(io::stderr(), "{text}");
     }
 }
 
-/// Gives the terminal its modes back and nothing more, for who is in a hurry: writing may block.
+/// Restores the terminal's modes only: writing may block.
 pub fn give_back_modes() {
     let _ = disable_raw_mode();
 }
@@ -122,12 +122,12 @@ fn take_over() -> io::Result<()> {
     let by = std::thread::current().id();
     shown().get_or_insert(Shown {
         by,
-        said: Vec::new(),
+        held_messages: Vec::new(),
     });
     write_through(TAKE).inspect_err(|_| give_back())
 }
 
-/// A screen on which nothing was drawn. Ratatui's own way to clear one asks the terminal where its
+/// A screen on which nothing was drawn. Ratatui's own way to clear one queries the terminal for its
 /// cursor is and waits for the answer among the keys, which are read elsewhere.
 fn blank() -> io::Result<Terminal<Output>> {
     let output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
@@ -144,7 +144,7 @@ fn write_through(bytes: &[u8]) -> io::Result<()> {
     output.write_all(bytes)
 }
 
-/// A panic of the thread that draws is told on the terminal as it was before. One of another thread
+/// A panic of the thread that draws is printed on the restored terminal. One of another thread
 /// may be survived, and waits until the screen is left.
 fn give_back_on_panic() {
     static ONCE: Once = Once::new();
@@ -163,7 +163,7 @@ fn is_kept(about: &PanicHookInfo<'_>) -> bool {
     let mut shown = shown();
     match shown.as_mut() {
         Some(shown) if shown.by != std::thread::current().id() => {
-            shown.said.push(about.to_string());
+            shown.held_messages.push(about.to_string());
             true
         }
         _ => false,

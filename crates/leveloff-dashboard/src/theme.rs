@@ -1,6 +1,6 @@
 //! How it looks: colours for a meaning, and the characters that a terminal can show.
 //!
-//! Drawing asks for a [`Paint`], never for a colour, so a theme is one table. No theme sets a
+//! Drawing names a [`Paint`], never a colour, so a theme is one table. No theme sets a
 //! background but for the chosen row: the terminal's own stays.
 
 mod charset;
@@ -11,7 +11,7 @@ use ratatui::style::{Modifier, Style};
 
 /// How the screen looks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Look {
+pub struct Styles {
     /// The colours.
     pub theme: Theme,
     /// The characters.
@@ -26,7 +26,7 @@ pub enum Theme {
     Dark,
     /// For a light one.
     Light,
-    /// Blue and orange, which nobody mixes up, and which stand out from either background.
+    /// Blue and orange, which everyone can tell apart, on either background.
     ColourBlind,
     /// No colour at all: bold, faint and reversed only.
     None,
@@ -38,7 +38,7 @@ pub enum Charset {
     /// All that fonts for terminals have.
     #[default]
     Unicode,
-    /// Those of 1963.
+    /// ASCII only.
     Ascii,
 }
 
@@ -47,35 +47,35 @@ pub enum Charset {
 pub enum Paint {
     /// Nothing special.
     Plain,
-    /// Worth a second look.
+    /// Important.
     Strong,
-    /// There for whoever looks for it.
+    /// Secondary.
     Faint,
     /// The name of a part of the screen.
     Heading,
-    /// Something to press, or to notice.
+    /// A key, a bar or a message.
     Accent,
-    /// Fine.
+    /// Level.
     Good,
-    /// Too early to tell.
+    /// Too early to decide.
     Early,
     /// Leaking.
     Bad,
-    /// Cannot be told.
+    /// Undecided.
     Unsure,
     /// The chosen row.
     Chosen,
 }
 
-impl Look {
+impl Styles {
     /// The style for a meaning.
-    pub fn style(&self, paint: Paint) -> Style {
+    pub fn get(&self, paint: Paint) -> Style {
         palette::style(self.theme, paint)
     }
 
     /// The style of words that are read from across the room.
     pub fn badge(&self, paint: Paint) -> Style {
-        self.style(paint)
+        self.get(paint)
             .add_modifier(Modifier::BOLD | Modifier::REVERSED)
     }
 }

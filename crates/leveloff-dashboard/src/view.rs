@@ -1,14 +1,13 @@
-//! What the user looks at, and how: nothing here is known of the run.
+//! What the user has chosen to see: pages, sort order, zoom. No data of the run.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
 use leveloff_model::process::{ProcessIndex, Rank, Role};
 
-use crate::event::Mode;
 use crate::history::Axis;
 
-/// What the user looks at.
+/// What the user has chosen to see.
 #[derive(Debug, Clone, Default)]
 pub struct View {
     /// What the chart is drawn over, if the user chose.
@@ -17,12 +16,12 @@ pub struct View {
     pub window: Window,
     /// How the processes are listed.
     pub table: TableView,
-    /// What covers the screen, if something does.
+    /// The page that is shown.
     pub page: Page,
-    /// Rows that a page which is longer than the screen was moved by: from its first, or for what
-    /// happened from the newest.
+    /// Rows that a long page is scrolled by: from its first row; for the log, from its
+    /// newest.
     pub scrolled: usize,
-    /// What is being typed, if something is.
+    /// The prompt, while the user types.
     pub prompt: Option<Prompt>,
     /// A question that waits for an answer.
     pub question: Option<Question>,
@@ -43,7 +42,7 @@ pub enum Window {
 /// How the processes are listed.
 #[derive(Debug, Clone, Default)]
 pub struct TableView {
-    /// By what.
+    /// The sort order.
     pub sort: Sort,
     /// Only those that have this in their role, command line or number.
     pub filter: String,
@@ -56,17 +55,17 @@ pub struct TableView {
 /// What rows are sorted by; the largest first, but for names.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Sort {
-    /// As a tree is read: launcher, trainer, workers.
+    /// By growth since the onset or the marker.
     #[default]
-    Role,
-    /// By true memory.
-    Memory,
-    /// By growth since the marker.
     Growth,
+    /// By memory.
+    Memory,
     /// By RSS.
     Rss,
     /// By CPU.
     Cpu,
+    /// By role: launcher, trainer, workers.
+    Role,
 }
 
 /// Processes that are shown as one row: a role, and of which rank if there are several.
@@ -83,14 +82,14 @@ pub struct GroupKey {
 pub enum RowKey {
     /// Several processes.
     Group(GroupKey),
-    /// One.
+    /// One process.
     Process(ProcessIndex),
 }
 
-/// What covers the screen.
+/// A page of the screen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Page {
-    /// Nothing: the overview.
+    /// The overview.
     #[default]
     Overview,
     /// The keys.
@@ -99,20 +98,20 @@ pub enum Page {
     Process(ProcessIndex),
     /// All findings, with what to do.
     Findings,
-    /// All that happened.
+    /// The whole log.
     Log,
 }
 
-/// Something that is being typed.
+/// A prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {
-    /// What for.
+    /// Its purpose.
     pub purpose: Purpose,
-    /// What was typed so far.
+    /// The text so far.
     pub text: String,
 }
 
-/// What is being typed for.
+/// The purpose of a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// Processes to show.
@@ -128,26 +127,15 @@ pub enum Question {
     LeaveRun,
 }
 
-impl View {
-    /// What is looked at first: of a machine, who grows.
-    pub fn new(mode: Mode) -> View {
-        let mut view = View::default();
-        if mode == Mode::System {
-            view.table.sort = Sort::Growth;
-        }
-        view
-    }
-}
-
 impl Sort {
-    /// The next one.
+    /// The next sort order.
     pub fn next(self) -> Sort {
         match self {
-            Sort::Role => Sort::Memory,
-            Sort::Memory => Sort::Growth,
-            Sort::Growth => Sort::Rss,
+            Sort::Growth => Sort::Memory,
+            Sort::Memory => Sort::Rss,
             Sort::Rss => Sort::Cpu,
             Sort::Cpu => Sort::Role,
+            Sort::Role => Sort::Growth,
         }
     }
 
@@ -180,7 +168,7 @@ impl Window {
         }
     }
 
-    /// Half or twice as much (`factor`) of what is shown now, around the newest place if that is in
+    /// Half or twice as much (`factor`) of what is shown now, around the newest position if that is in
     /// sight, else around the middle. Out beyond the whole run is the whole run.
     pub fn zoomed(&self, whole: &Range<f64>, factor: f64) -> Window {
         let shown = self.range(whole, 0.0);

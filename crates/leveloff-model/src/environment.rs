@@ -1,24 +1,24 @@
-//! The software under watch: what a report for somebody else has to name beside the numbers.
+//! The software of the watched training, which a bug report has to name beside the numbers.
 
 use std::collections::BTreeMap;
 
 use crate::process::ProcessIndex;
 
-/// What is known of a trainer's software, as seen from outside. Told once for each trainer, and again
-/// when more of it shows: a framework is mapped seconds after the start.
+/// A trainer's software, as seen from outside. Reported once for each trainer, and again when more of it is known: a
+/// framework is mapped seconds after the start.
 ///
 /// `None` is unknown, an empty map is known to be empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Software {
-    /// Whose.
+    /// The trainer.
     pub process: ProcessIndex,
-    /// Its Python, as far as file names tell: `3.11`.
+    /// Its Python version, from file names: `3.11`.
     pub python: Option<String>,
     /// Versions of the packages that matter for memory, by their normalised names (`flash-attn`), as
     /// they are installed beside the framework that it maps. `None` when it maps none.
     pub packages: Option<BTreeMap<String, String>>,
-    /// Variables that change how memory behaves, as they were when the program was executed: from a
-    /// fixed list of names, so that no secret is among them.
+    /// Variables that change how memory behaves, as they were when the program was executed. Only names on a fixed list
+    /// are kept, so no secret is among them.
     pub variables: Option<BTreeMap<String, String>>,
 }
 

@@ -1,4 +1,4 @@
-//! A series of any length in bounded memory, no spike lost.
+//! A series of any length in bounded memory that keeps every spike.
 //!
 //! A chart has a few hundred columns, a run a million samples. Neighbours are folded into spans that
 //! keep their lowest and highest value; when there are too many spans, each two become one.
@@ -12,9 +12,9 @@ pub struct Reach {
     pub high: f64,
 }
 
-/// Something that can be one with its neighbour.
+/// A span that can be merged with the next one.
 pub trait Fold: Copy {
-    /// Both as one.
+    /// Both spans merged.
     fn and(self, next: Self) -> Self;
 }
 

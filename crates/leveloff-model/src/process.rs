@@ -1,4 +1,4 @@
-//! Who was measured: a process's identity, and the part it plays in a training run.
+//! A process's identity, its role in a training run and its state.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub struct Pid(pub i32);
 #[serde(transparent)]
 pub struct StartTicks(pub u64);
 
-/// What makes a process this one and no other. A pid alone is reused.
+/// The identity of a process. A pid alone is reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProcessKey {
     /// Its number.
@@ -33,7 +33,7 @@ pub struct ProcessIndex(pub u32);
 #[serde(transparent)]
 pub struct Rank(pub u32);
 
-/// The part a process plays in a training run.
+/// The role of a process in a training run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
     /// Starts the trainers: torchrun, accelerate, a shell, uv.
@@ -83,13 +83,13 @@ pub struct ProcessInfo {
     pub index: ProcessIndex,
     /// Its identity.
     pub key: ProcessKey,
-    /// Its parent at the moment it was last looked at.
+    /// Its parent at the last sample.
     pub parent: Pid,
-    /// Its part in the run. May be learned late: a spawned worker renames itself after seconds.
+    /// Its role. May become known late: a spawned worker renames itself after seconds.
     pub role: Role,
     /// The name of its role in a recording of a later leveloff, where this version has no such role.
     pub unknown_role: Option<String>,
-    /// Which of the job's trainers it is, or belongs to.
+    /// The rank of the trainer that it is, or belongs to.
     pub rank: Option<Rank>,
     /// The kernel's name for it, control characters and invalid UTF-8 escaped.
     pub comm: String,
@@ -208,7 +208,7 @@ pub fn printable(raw: &[u8]) -> String {
     text
 }
 
-/// Signs that no eye sees and that let text read backwards, so that a name can pass for another.
+/// Invisible characters that reverse the direction of text, so that a name can look like another.
 pub fn turns_text_around(c: char) -> bool {
     matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

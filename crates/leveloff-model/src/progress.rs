@@ -1,4 +1,4 @@
-//! How far the training has come, and what it said about itself.
+//! How far the training has come, and the marks that it wrote.
 
 use std::collections::BTreeMap;
 
@@ -6,14 +6,14 @@ use crate::process::ProcessIndex;
 use crate::training_counters::{GrownTensors, TrainingCounters};
 use crate::units::{Seconds, Step};
 
-/// The training's progress as last heard of. Every field is unknown until something tells it.
+/// The training's last known progress. A field is `None` until a source reports it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Progress {
     /// The current step.
     pub step: Option<Step>,
     /// The current epoch; 2.5 is half-way through the third.
     pub epoch: Option<f64>,
-    /// What is going on now.
+    /// The current phase.
     pub phase: Option<Phase>,
     /// How many steps the run is going to take.
     pub planned_steps: Option<Step>,
@@ -21,16 +21,16 @@ pub struct Progress {
     pub epoch_steps: Option<Step>,
     /// What the training counted.
     pub counters: TrainingCounters,
-    /// Which tensors became more, most bytes first, where the training tells.
+    /// Tensors that became more, most bytes first, if the training reports them.
     pub grown: Vec<GrownTensors>,
-    /// Who told.
+    /// The source of the step.
     pub source: Option<ProgressSource>,
 }
 
-/// Where progress was learned, best first.
+/// Sources of progress, best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ProgressSource {
-    /// Marks that the training wrote for us.
+    /// Marks that the training wrote for leveloff.
     Marks,
     /// The child's output under `run`.
     Output,
@@ -49,32 +49,32 @@ pub enum Phase {
     Eval,
     /// Saving a checkpoint.
     Checkpoint,
-    /// Anything else, in the training's own word.
+    /// Any other, by the training's own name.
     Other(String),
 }
 
-/// Something the training said at a moment: a phase began, a checkpoint was written.
+/// Something that the training reported at a moment: a phase began, a checkpoint was written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mark {
     /// When, on the recording's clock.
     pub t: Seconds,
-    /// Which trainer said it, if that is known.
+    /// The trainer that wrote it, if known.
     pub process: Option<ProcessIndex>,
     /// The step at that time.
     pub step: Option<Step>,
     /// What happened.
     pub kind: MarkKind,
-    /// Where, if it is an event that has a place: the checkpoint that was saved. The training's own
-    /// word, which may name people and machines: whoever shows it must mask it where that is asked for.
+    /// Path of the event, such as the saved checkpoint. Written by the training, so it may contain user and host names:
+    /// redacted outputs must mask it.
     pub path: Option<String>,
-    /// Other numbers that came with it, by name.
+    /// Other numbers of the mark, by name.
     pub facts: BTreeMap<String, f64>,
 }
 
-/// The event that a run was started again within one recording: what is judged begins anew.
+/// The event of a restart within one recording: the analysis starts over.
 pub const RESTART: &str = "guard_restart";
 
-/// What a mark tells.
+/// What a mark reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MarkKind {
     /// A phase began.
@@ -86,7 +86,7 @@ pub enum MarkKind {
 }
 
 impl Phase {
-    /// Its word.
+    /// Its name in files and on screens.
     pub fn name(&self) -> &str {
         match self {
             Phase::Train => "train",

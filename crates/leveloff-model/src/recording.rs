@@ -1,7 +1,7 @@
 //! A run on disk: JSON Lines, append-only, a header first.
 //!
-//! A recorder that is killed at any byte loses at most the tick it was writing: a torn last line
-//! never existed. What did not change costs no bytes. `docs/RECORDING_FORMAT.md` describes the
+//! A recorder that is killed at any byte loses at most the tick it was writing: readers ignore a
+//! torn last line. What did not change is not written. `docs/RECORDING_FORMAT.md` describes the
 //! lines; `v1` holds them as types of their own, so that renaming a field of the program cannot
 //! break an old recording.
 
@@ -17,12 +17,12 @@ use crate::units::{Bytes, Limit, Seconds, Step};
 /// The newest format version that this program writes and reads.
 pub const FORMAT_VERSION: u32 = 1;
 
-/// What a recording says of itself.
+/// The first line of a recording.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Header {
     /// Version of leveloff that wrote it.
     pub tool: String,
-    /// Start in seconds since 1970, for people; nothing is computed from it.
+    /// Start in seconds since 1970, for display only; nothing is computed from it.
     pub started_unix: f64,
     /// Host name.
     pub host: Option<String>,
@@ -34,7 +34,7 @@ pub struct Header {
     pub interval: Seconds,
     /// CPU that PSS may cost, in percent of one core.
     pub pss_budget_percent: f64,
-    /// What the user knows and stated.
+    /// What the user stated about the run.
     pub stated: StatedFacts,
 }
 
@@ -43,7 +43,7 @@ pub struct Header {
 pub enum Target {
     /// A command that leveloff started.
     Command(Vec<String>),
-    /// A run that was there already.
+    /// A run that was already there.
     Attached(crate::process::Pid),
     /// The whole machine.
     System,
@@ -78,9 +78,9 @@ impl StatedFacts {
 /// How a recording ended; absent when the recorder was killed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct End {
-    /// When.
+    /// Time of the end.
     pub t: Seconds,
-    /// Why.
+    /// Why it ended.
     pub reason: EndReason,
 }
 
@@ -93,9 +93,9 @@ pub enum EndReason {
     Signalled(i32),
     /// The watched processes are all gone.
     TargetGone,
-    /// The asked-for duration is over.
+    /// The `--duration` is over.
     Duration,
-    /// The recorder was asked to stop; the run went on.
+    /// The recorder was stopped; the run went on.
     Stopped,
     /// A reason that a later version of leveloff wrote.
     Other,
@@ -104,13 +104,13 @@ pub enum EndReason {
 /// Why a recording cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordingError {
-    /// The file system said no.
+    /// The file cannot be read.
     #[error("cannot read the recording: {0}")]
     Io(#[from] std::io::Error),
-    /// Nothing in it.
+    /// The file is empty.
     #[error("the recording is empty: the recorder had not written anything yet")]
     Empty,
-    /// Some other file.
+    /// Another kind of file.
     #[error(
         "this is not a leveloff recording: its first line is not a header; \
          `leveloff record -o FILE` makes one"
@@ -127,7 +127,7 @@ pub enum RecordingError {
     },
 }
 
-/// Amounts in bytes of a stated limit, for files: the share stays a share.
+/// A stated limit as files have it: a size in bytes, or a share.
 fn limit_to_text(limit: Limit) -> String {
     match limit {
         Limit::Size(Bytes(bytes)) => format!("{bytes}B"),

@@ -1,14 +1,14 @@
-//! What one look at the run saw.
+//! One sample of a run.
 //!
-//! A [`Tick`] is what flows through the whole program: the sampler makes it from /proc, the
-//! recording's reader makes the same from a file, and everything downstream cannot tell which.
+//! A [`Tick`] is what flows through the whole program. The sampler makes it from /proc, the recording's reader from a
+//! file; the code that takes it does not depend on which.
 
 use crate::environment::Software;
 use crate::process::{ProcessIndex, ProcessInfo, ProcessState};
 use crate::progress::{Mark, Progress};
 use crate::units::{Bytes, CpuMillis, Seconds};
 
-/// One look: what happened since the last one, then the state now.
+/// One sample, with what happened since the last one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tick {
     /// What happened since the last tick, in order.
@@ -22,22 +22,22 @@ pub struct Tick {
 pub enum Event {
     /// A process joined the tree, or was there at the start.
     Appeared(ProcessInfo),
-    /// A process's role, name, parent or command line is now known to be another.
+    /// A process's role, name, parent or command line changed.
     Changed(ProcessInfo),
-    /// A process is gone.
+    /// A process exited.
     Exited(ProcessIndex),
-    /// The training said something: a phase began, a checkpoint was written.
+    /// The training reported something: a phase began, a checkpoint was written.
     Mark(Mark),
-    /// What a trainer's software is, now that it is known, or known better.
+    /// A trainer's software, or more of it, is known.
     Software(Software),
-    /// Something could not be measured. Said once for each cause.
+    /// Something could not be measured. Reported once for each cause.
     Gap(Gap),
 }
 
 /// Something that could not be measured, and why. Unreadable is not zero.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Gap {
-    /// What is missing.
+    /// What could not be measured.
     pub subject: Subject,
     /// The process concerned, if one is.
     pub process: Option<ProcessIndex>,
@@ -66,7 +66,7 @@ pub enum Subject {
     Gpu,
     /// Steps, epochs, phases.
     Progress,
-    /// Time itself: a suspend, a late tick.
+    /// The clock: a suspend, a late tick.
     Clock,
     /// Damaged lines in a recording.
     Recording,
@@ -110,11 +110,11 @@ pub struct ProcessReading {
     pub shmem: Bytes,
     /// Swapped-out anonymous memory.
     pub swap: Bytes,
-    /// Anonymous memory that it had from its parent when first seen: a fork's copy, still shared.
+    /// Anonymous memory that a fork shares with its parent when first seen.
     /// Zero for a process that executed a program of its own.
     pub inherited: Bytes,
-    /// What relatives who ended since its PSS was read had shared with it: its own again. An
-    /// estimate, gone with the next reading.
+    /// Memory that exited fork relatives had shared with it since its PSS was read, now its own again. An estimate, replaced
+    /// by the next reading.
     pub returned: Bytes,
     /// Threads.
     pub threads: u32,
@@ -128,12 +128,12 @@ pub struct ProcessReading {
     pub cpu: CpuMillis,
     /// The last PSS reading; `None` until there is one.
     pub pss: Option<PssReading>,
-    /// GPU memory; `None` when nothing can tell.
+    /// GPU memory; `None` when it cannot be read.
     pub gpu: Option<Bytes>,
 }
 
-/// A reading of `smaps_rollup`: the only honest account of shared pages, and a costly one, so it
-/// is taken seldom and carries its time.
+/// A reading of `smaps_rollup`, the only exact account of shared pages. It is costly, so it is taken seldom and carries
+/// its time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PssReading {
     /// When it was read.
@@ -146,7 +146,7 @@ pub struct PssReading {
     pub file: Bytes,
     /// Its shared-memory part.
     pub shmem: Bytes,
-    /// Pages nobody else maps.
+    /// Pages that no other process maps.
     pub private: Bytes,
     /// Proportional swap.
     pub swap: Bytes,
@@ -167,10 +167,10 @@ pub struct FastCounters {
     pub swap: Bytes,
 }
 
-/// The tree's memory, and what a sum of RSS would have said.
+/// The tree's memory, beside the sum of RSS.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct TreeMemory {
-    /// Memory the tree really holds: anonymous + shared memory + swap − lazily freed, shared
+    /// Memory of the tree: anonymous + shared memory + swap − lazily freed, shared
     /// pages counted once.
     pub total: Bytes,
     /// Sum of RSS, which counts a shared page once for each process.
@@ -224,9 +224,9 @@ pub struct Kinds {
 pub struct MachineReading {
     /// RAM.
     pub total: Option<Bytes>,
-    /// What the kernel thinks could still be had without swapping.
+    /// `MemAvailable`: the kernel's estimate of what can be allocated without swapping.
     pub available: Option<Bytes>,
-    /// Shared memory, tmpfs included: also what no process maps.
+    /// Shared memory, tmpfs and unmapped segments included.
     pub shmem: Option<Bytes>,
     /// Bytes in files in /dev/shm.
     pub devshm_used: Option<Bytes>,
@@ -263,7 +263,7 @@ pub struct CgroupReading {
     pub file: Option<Bytes>,
     /// Shared memory and tmpfs.
     pub shmem: Option<Bytes>,
-    /// Cache that would be given up before anything is killed.
+    /// Cache that the kernel reclaims before it kills.
     pub reclaimable: Option<Bytes>,
     /// Times the limit was hit.
     pub limit_hits: Option<u64>,
@@ -271,7 +271,7 @@ pub struct CgroupReading {
     pub oom_kills: Option<u64>,
 }
 
-/// The limit that growth meets first.
+/// The nearest limit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ceiling {
     /// What limits.
@@ -322,7 +322,7 @@ impl CeilingKind {
 }
 
 impl Subject {
-    /// What it is called when several are listed.
+    /// Its name in a list.
     pub fn name(self) -> &'static str {
         match self {
             Subject::Process => "a process",
@@ -342,7 +342,7 @@ impl Subject {
 }
 
 impl ProcessReading {
-    /// A process of which nothing has been read yet.
+    /// A process before its first reading.
     pub fn unread(process: ProcessIndex) -> ProcessReading {
         ProcessReading {
             process,
@@ -378,8 +378,8 @@ impl ProcessReading {
     }
 
     /// This process's share of the tree's memory: the last PSS reading carried forward by what the
-    /// fast counters did since, with what relatives left behind. Before the first reading: what it
-    /// holds beyond what it inherited. Never more than it has mapped.
+    /// fast counters did since, plus `returned`. Before the first reading: what it holds beyond what it inherited. Never
+    /// more than it has mapped.
     pub fn memory(&self) -> Bytes {
         let mapped = self.anon + self.shmem + self.swap;
         match &self.pss {
@@ -420,7 +420,7 @@ impl TreeMemory {
                         tree.oldest_pss = Some(age);
                     }
                 }
-                // A zombie has nothing left to read: its zero is exact.
+                // A process that exited has no memory: its zero is exact.
                 None if reading.state.is_gone() => {}
                 None => tree.unread += 1,
             }
@@ -459,7 +459,7 @@ impl Kinds {
 }
 
 impl Ceiling {
-    /// How much can still be had before it is met.
+    /// How much is left below the limit.
     pub fn headroom(&self) -> Bytes {
         self.limit.saturating_sub(self.used)
     }
@@ -513,7 +513,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_relative_left_behind_is_added_up_to_what_is_mapped() {
+    fn returned_memory_is_added_up_to_what_is_mapped() {
         let mut parent = reading(100, Some(pss(20, 100)));
         parent.returned = Bytes(30);
         assert_eq!(parent.memory(), Bytes(50));
@@ -527,7 +527,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tree_counts_shared_pages_once_and_says_what_is_estimated() {
+    fn the_tree_counts_shared_pages_once_and_counts_estimates() {
         let processes = [reading(100, Some(pss(20, 100))), reading(100, None)];
         let tree = TreeMemory::of(&processes, Seconds(4.0));
         assert_eq!(tree.total, Bytes(40));

@@ -141,6 +141,17 @@ impl TrainingCounters {
         TrainingCounters(std::array::from_fn(|n| newer.0[n].or(self.0[n])))
     }
 
+    /// The values a share of the way to `later`; where only one of the two is known, that one.
+    #[must_use]
+    pub fn towards(&self, later: &TrainingCounters, way: f64) -> TrainingCounters {
+        TrainingCounters(std::array::from_fn(|n| match (self.0[n], later.0[n]) {
+            (Some(from), Some(to)) => {
+                Some((from as f64 + way * (to as f64 - from as f64)).round() as u64)
+            }
+            (from, to) => from.or(to),
+        }))
+    }
+
     /// The known values.
     pub fn known(&self) -> impl Iterator<Item = (TrainingCounter, u64)> {
         let known = |counter: TrainingCounter| Some((counter, self.get(counter)?));

@@ -17,7 +17,7 @@ mod growth;
 #[serde(transparent)]
 pub struct Bytes(pub u64);
 
-/// A change of memory: what lies between two [`Bytes`].
+/// A change of memory: the difference of two [`Bytes`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ByteDelta(pub i64);
 
@@ -40,7 +40,7 @@ pub struct Step(pub u64);
 #[serde(transparent)]
 pub struct CpuMillis(pub u64);
 
-/// A limit as people write it: an amount, or a share of whatever the ceiling turns out to be.
+/// A limit as it is written on the command line: an amount, or a share of the ceiling.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Limit {
     /// `28GiB`
@@ -49,7 +49,7 @@ pub enum Limit {
     Share(f64),
 }
 
-/// Why a size could not be understood; says what would have been.
+/// Why a size could not be parsed; the message has an example.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SizeError {
     /// No digits in front.
@@ -60,7 +60,7 @@ pub enum SizeError {
         "'{0}' has no unit; write {0}GiB (1024-based), {0}GB (1000-based) or {0}B if bytes are meant"
     )]
     NoUnit(String),
-    /// A unit nobody knows.
+    /// An unknown unit.
     #[error(
         "'{unit}' in '{text}' is not a unit of memory; known: B, kB, KiB, MB, MiB, GB, GiB, TB, TiB"
     )]

@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_and_a_promise_are_read_and_wrong_ones_are_told() {
+    fn a_path_and_a_promise_are_read_and_wrong_ones_are_reported() {
         let (update, bad) =
             mark(r#"{"event":"checkpoint","path":"/ckpt/step 5","obeys_stop":true}"#);
         assert_eq!(update.path.as_deref(), Some("/ckpt/step 5"));

@@ -75,7 +75,7 @@ fn of_mark(mark: ProgressUpdate, bad: Option<BadMark>) -> Value {
         "t": mark.at.map(|at| at.0),
         "step": mark.step.map(|step| step.0),
         "epoch": mark.epoch,
-        "phase": mark.phase.as_ref().map(|phase| phase.name()),
+        "phase": mark.phase.as_ref().map(leveloff_model::progress::Phase::name),
         "event": mark.event,
         "path": mark.path,
         "planned_steps": planned,

@@ -1,18 +1,17 @@
-//! A counter or a clock that only goes forward, whatever the rows do.
+//! A counter or a clock that only increases.
 
-/// Where a value lies on the axis.
+/// The position of a value on the axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Position {
-    /// Here.
     At(f64),
-    /// Behind what was reached: a row out of order, or the first of a counter that began anew and
-    /// is not believed yet.
+    /// Behind what was reached: a row out of order, or the first of a counter that may have
+    /// restarted.
     Behind,
 }
 
 /// Follows one counter or clock.
 ///
-/// A counter that falls and then rises three times in a row began anew: a resumed run, or steps
+/// A counter that falls and then rises three times in a row has restarted: a resumed run, or steps
 /// that are counted within an epoch. It is counted on from where it was, one stride further.
 /// Anything less is a row out of order, as when ranks write into one log.
 #[derive(Debug, Clone, Default)]
@@ -20,10 +19,10 @@ pub struct Axis {
     last: Option<f64>,
     /// The last distance of two rows.
     stride: f64,
-    /// What is added since the counter began anew.
+    /// What is added since the counter restarted.
     offset: f64,
     behind: Option<Behind>,
-    /// How often it began anew.
+    /// How often it restarted.
     pub restarts: u64,
 }
 
@@ -34,11 +33,11 @@ struct Behind {
     rising: u32,
 }
 
-/// Values in a row that must rise before it is believed that a counter began anew.
+/// Values in a row that must rise before a counter counts as restarted.
 const EVIDENCE: u32 = 3;
 
 impl Axis {
-    /// Where the next value lies. `begins_anew`: something else tells that it does, such as the
+    /// Where the next value lies. `begins_anew`: there is other evidence for a restart, such as the
     /// number of the epoch.
     pub fn place(&mut self, value: f64, begins_anew: bool) -> Position {
         let Some(last) = self.last else {

@@ -1,8 +1,8 @@
-//! Times as tables and logs tell them.
+//! Times in tables and logs.
 
 use crate::number::number;
 
-/// How a column tells time.
+/// The format of a time column.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Clock {
     /// A number; this many of it are a second.
@@ -34,7 +34,7 @@ impl Clock {
         }
     }
 
-    /// The scale of a number that nobody gave a unit: a date since 1970 shows by its size, anything
+    /// The scale of a number without a unit: a date since 1970 shows by its size, anything
     /// smaller is taken for seconds.
     pub fn of_bare_number(value: f64) -> Clock {
         const YEAR_1973_IN_SECONDS: f64 = 1e8;
@@ -111,7 +111,7 @@ pub fn calendar(field: &[u8]) -> Option<Time> {
 
 /// The date or time of day that a log line begins with, in brackets or not.
 pub fn stamp(line: &[u8]) -> Option<Time> {
-    /// `[2026-11-16 08:53:01,250]` has 25; further in, a time belongs to what is told.
+    /// `[2026-11-16 08:53:01,250]` has 25; further in, a time belongs to the message.
     const REACH: usize = 40;
     let line = &line[..line.len().min(REACH)];
     let start = line.iter().position(u8::is_ascii_digit)?;

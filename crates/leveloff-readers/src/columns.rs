@@ -23,13 +23,13 @@ pub struct ColumnChoice {
 /// The columns that are read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Columns {
-    /// What counts, if anything does.
+    /// The column that counts, if any.
     pub count: Option<usize>,
     /// What it counts.
     pub unit: XUnit,
-    /// What tells time.
+    /// The time column.
     pub time: Option<(usize, Clock)>,
-    /// What holds the memory.
+    /// The column with memory.
     pub memory: usize,
     /// Its unit; `None` when each value carries its own.
     pub memory_unit: Option<SizeUnit>,
@@ -77,7 +77,7 @@ pub fn find(table: &Table, name: &str) -> Result<usize> {
         })
 }
 
-/// The first column that tells time, and how.
+/// The first time column and its format.
 pub fn time(table: &Table) -> Option<(usize, Clock)> {
     (0..table.names.len()).find_map(|column| {
         let scale = table.names[column].time_scale()?;

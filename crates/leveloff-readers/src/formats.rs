@@ -16,6 +16,7 @@ use leveloff_model::recording::Header;
 
 use crate::columns::ColumnChoice;
 use crate::error::{Problem, Result};
+use crate::lines::Lines;
 use crate::observation_sink::ObservationSink;
 use crate::stream::Stream;
 use crate::unsupported::refuse_unsupported;
@@ -42,7 +43,7 @@ pub trait Format: Debug {
     }
 
     /// Passes every observation to the sink.
-    fn read(&self, stream: Stream, sink: &mut ObservationSink<'_>) -> Result<()>;
+    fn read(&self, lines: &mut Lines, sink: &mut ObservationSink<'_>) -> Result<()>;
 }
 
 /// What a recogniser says about an input.

@@ -13,9 +13,9 @@ mod axis;
 mod clock;
 mod column;
 mod columns;
+mod counter_columns;
 mod error;
 mod formats;
-mod inside_columns;
 mod lines;
 mod number;
 mod observation_sink;
@@ -37,6 +37,7 @@ pub use stream::Input;
 
 use error::Result;
 use formats::Format;
+use lines::Lines;
 use observation_sink::ObservationSink;
 use stream::Stream;
 
@@ -148,7 +149,9 @@ fn read_all(
     stream: Stream,
     mut sink: ObservationSink<'_>,
 ) -> Result<ReadResult> {
-    reader.read(stream, &mut sink)?;
+    let mut lines = Lines::of(stream);
+    reader.read(&mut lines, &mut sink)?;
+    lines.report(&mut sink);
     let (observations, end) = (sink.left_out.taken, sink.end.take());
     let notes = sink.close(reader.points())?;
     if observations == 0 {

@@ -15,7 +15,7 @@ pub struct Lines {
     start: usize,
     end: usize,
     is_at_end: bool,
-    /// Lines that were passed over because nobody writes such long ones.
+    /// Lines that were skipped because they are too long.
     pub too_long: u64,
     /// The last line was incomplete and was left out.
     pub is_torn: bool,
@@ -64,6 +64,11 @@ impl Lines {
         }
     }
 
+    /// All bytes that are left, for a reader that splits lines itself.
+    pub fn bytes(&mut self) -> impl Read + '_ {
+        self.buffer[self.start..self.end].chain(&mut self.rest)
+    }
+
     /// Notes which lines were left out.
     pub fn report(&self, sink: &mut ObservationSink<'_>) {
         if self.is_torn {
@@ -77,8 +82,8 @@ impl Lines {
         }
     }
 
-    /// What comes behind the last newline. It is a line that lacks its end when nobody writes on;
-    /// else a piece of one, and a piece of a number is another number.
+    /// What follows the last newline: a line without its end, or a part of a line that is still being written. A part of
+    /// a number is another number.
     fn last_line(&mut self) -> Option<&[u8]> {
         if self.start == self.end {
             return None;

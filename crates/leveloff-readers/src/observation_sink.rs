@@ -45,9 +45,9 @@ pub struct LeftOut {
     pub clock_went_back: u64,
     /// Rows with too few fields.
     pub short: u64,
-    /// Lines that tell no memory.
+    /// Lines without a memory value.
     pub other_lines: u64,
-    /// Rows of processes of which nothing can be told.
+    /// Rows of processes without a memory value.
     pub unread_processes: u64,
     /// Samples of the end of the run.
     pub end_of_run: u64,
@@ -137,8 +137,8 @@ impl<'a> ObservationSink<'a> {
         for (axis, name) in [(&self.count, self.unit.name()), (&self.time, "time")] {
             if axis.restarts > 0 {
                 notes.push(format!(
-                    "the {name} began anew {} and is counted on: a resumed run, or counted within \
-                     an epoch?",
+                    "the {name} restarted {} and is continued: a resumed run, or counted within an \
+                     epoch?",
                     times(axis.restarts)
                 ));
             }
@@ -158,7 +158,7 @@ impl LeftOut {
             ),
             (
                 self.zeros,
-                "0 after there was memory, which means that nothing was read",
+                "0 after there was memory, which means that the value could not be read",
             ),
             (self.no_x, "no number for x"),
             (self.short, "too few fields"),
@@ -175,12 +175,12 @@ impl LeftOut {
             .collect();
         if self.other_lines > 0 {
             let lines = counted(self.other_lines, "lines");
-            notes.push(format!("passed over {lines} without memory"));
+            notes.push(format!("skipped {lines} without memory"));
         }
         if self.unread_processes > 0 {
             let rows = counted(self.unread_processes, "rows");
             notes.push(format!(
-                "{rows} of processes tell no memory; the others are added up"
+                "{rows} of processes have no memory value; the others are added up"
             ));
         }
         if self.clock_went_back > 0 {
@@ -259,7 +259,7 @@ mod tests {
         assert_eq!(taken.last(), Some(&(14.0, 5)));
         let notes = notes.unwrap();
         assert!(
-            notes.iter().any(|note| note.contains("began anew once")),
+            notes.iter().any(|note| note.contains("restarted once")),
             "{notes:?}"
         );
     }

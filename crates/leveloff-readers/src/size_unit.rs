@@ -1,4 +1,4 @@
-//! The unit in which a source tells memory.
+//! Units of memory.
 
 use std::str::FromStr;
 

@@ -3,12 +3,13 @@
 //! [`read`] opens the files; the modules below parse them. What may not be read is `None` with a note, never
 //! a default: a forbidden `maps` does not mean that torch is not mapped.
 
-pub mod devices;
+mod devices;
 pub mod environment;
-pub mod executable;
-pub mod libraries;
-pub mod signals;
-pub mod threads;
+mod executable;
+pub(crate) mod libraries;
+mod process_links;
+mod signals;
+mod threads;
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -24,18 +25,9 @@ use crate::proc_root::ProcRoot;
 pub use devices::GpuDevices;
 pub use environment::Environment;
 pub use libraries::{Framework, Libraries};
+pub(crate) use process_links::ProcessLinks;
 pub use signals::Signals;
 pub use threads::TrainingThreads;
-
-/// How much to read of a process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Depth {
-    /// `stat`, `status` and `cmdline`: some 30 µs.
-    Light,
-    /// Also mappings, environment, descriptors and thread names: a millisecond or more for a
-    /// process with torch in it, so once when it appears and again when it is re-examined.
-    Full,
-}
 
 /// What is visible of one process from outside.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,13 +77,14 @@ pub struct ProcessFacts {
 /// How much of a command line is read. It may have two megabytes, in each of a hundred workers.
 const COMMAND_LIMIT: u64 = 16 << 10;
 
-/// Reads one process. `Err` when it has exited, or is hidden ([`io::ErrorKind::PermissionDenied`]).
-pub fn read(proc_root: &ProcRoot, pid: Pid, depth: Depth) -> io::Result<ProcessFacts> {
+/// Reads one process: a millisecond or more for one with torch in it. `Err` when it has exited, or is hidden
+/// ([`io::ErrorKind::PermissionDenied`]).
+pub fn read(proc_root: &ProcRoot, pid: Pid) -> io::Result<ProcessFacts> {
     let directory = proc_root.process(pid);
     let stat_text = std::fs::read(directory.join("stat"))?;
     let stat = stat::parse(&stat_text).ok_or_else(|| damaged(pid, "stat"))?;
     let mut facts = light(proc_root, &directory, &stat)?;
-    if depth == Depth::Full && facts.memory.is_some() {
+    if facts.memory.is_some() {
         facts.deepen(&directory);
         // The values belong to one process only if the pid was not reused meanwhile.
         let again = std::fs::read(directory.join("stat"))?;

@@ -73,7 +73,7 @@ pub struct Member {
 
 /// Finds training runs. Fails when the process in `options` does not exist or is hidden.
 pub fn find(proc_root: &ProcRoot, options: &FindOptions) -> io::Result<Found> {
-    let machine = Machine::look(proc_root)?;
+    let machine = Machine::read(proc_root)?;
     let jobs = match (options.pid, &options.pattern) {
         (Some(pid), _) => jobs::around(&machine, index_of(&machine, pid)?),
         (None, Some(pattern)) => jobs::matching(&machine, &machine.matches(pattern)),
@@ -121,7 +121,7 @@ impl Run {
 }
 
 fn index_of(machine: &Machine, pid: Pid) -> io::Result<usize> {
-    if let Some(index) = machine.index(pid) {
+    if let Some(index) = machine.links.index(pid) {
         return Ok(index);
     }
     let (kind, text) = if machine.is_hidden(pid) {

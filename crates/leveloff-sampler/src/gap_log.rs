@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cause_is_said_once_even_after_it_was_taken() {
+    fn a_cause_is_reported_once_even_after_it_was_taken() {
         let mut gaps = GapLog::about(Subject::Machine);
         gaps.report("no swap numbers".into());
         gaps.report("no swap numbers".into());

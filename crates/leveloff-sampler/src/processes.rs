@@ -1,9 +1,9 @@
 //! The processes of a run: finds them, holds them by descriptors and reads their counters.
 //!
-//! [`tree`] decides which processes belong to a run; [`new_pids`] lists the pids started since the last tick,
+//! `tree` decides which processes belong to a run; `new_pids` lists the pids started since the last tick,
 //! so that /proc is not listed every time. [`handle`] holds a process so that a reused pid is never mistaken
-//! for it. [`watched_process`] reads the counters of one process, [`pss_uncertainty`] bounds how far its PSS
-//! may be off by now, and [`watched_processes`] keeps all processes of a run.
+//! for it. `watched_process` reads the counters of one process, `pss_uncertainty` bounds how far its PSS
+//! may be off by now, and `watched_processes` keeps all processes of a run.
 
 pub mod handle;
 mod new_pids;

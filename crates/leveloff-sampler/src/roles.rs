@@ -8,7 +8,7 @@
 //! (`fallback_trainer`).
 //!
 //! Where evidence is missing the role is `other`, with a [`RoleReason`] that says so. A spawned worker shows
-//! its role only after it has imported torch, so [`RoleTracker`] examines young processes again.
+//! its role only after it has imported torch, so `RoleTracker` examines young processes again.
 //!
 //! A new role takes three files: its variant and name in `leveloff-model`, its name in the recording
 //! (`recording/v1/names.rs`), and its rule here. [`RoleReason::Program`] and [`RoleReason::Name`] serve rules
@@ -122,7 +122,7 @@ fn assign_by(
     trainers::promote(&tree, &mut roles, &owners);
     trainers::demote_starters(&tree, &mut roles, &owners);
     trainers::name_rank_assigners(&tree, &mut roles);
-    let root_index = root.and_then(|pid| tree.index(pid));
+    let root_index = root.and_then(|pid| tree.links.index(pid));
     let was_chosen =
         root_index.filter(|&root| fallback_trainer::ensure_one(&tree, &mut roles, root, previous));
     trainers::name_launchers(&tree, &mut roles, root);

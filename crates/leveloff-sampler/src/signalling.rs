@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_has_the_number_now_does_not() {
+    fn a_process_with_a_reused_pid_gets_no_signal() {
         let (mut child, key) = sleeper();
         let earlier = ProcessKey {
             start: StartTicks(key.start.0 - 1),

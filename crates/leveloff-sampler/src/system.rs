@@ -1,7 +1,7 @@
 //! The machine around the processes: memory of the host, control groups, limits.
 //!
 //! [`machine`] reads the host's memory, [`cgroup`] the control group of the run, [`ceiling`] finds the limit
-//! with the least headroom, and [`SystemReaders`] reads all of them, each at its own interval.
+//! with the least headroom, and `SystemReaders` reads all of them, each at its own interval.
 //! [`container`] detects containers.
 
 pub mod ceiling;

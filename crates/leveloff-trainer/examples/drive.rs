@@ -94,7 +94,7 @@ impl Course {
             ("held", _) => return Ok(self.pattern()?.held_tensors()),
             ("drop", _) => self.pattern = None,
             ("trim", _) => return Ok(trim::trim().into()),
-            ("in-use", _) => return trim::in_use().context("this allocator does not tell"),
+            ("in-use", _) => return trim::in_use().context("this allocator has no such counter"),
             _ => bail!("unknown order {order:?}"),
         }
         Ok(self.step)
@@ -150,7 +150,7 @@ fn limit(resource: Resource, most: u64) -> Result<()> {
     Ok(setrlimit(resource, limit)?)
 }
 
-/// Nobody to hear it means that the test is over; the end of the input will tell.
+/// A closed pipe means that the test is over; the end of the input follows.
 fn say(line: &str) {
     let mut output = std::io::stdout().lock();
     let _ = writeln!(output, "{line}").and_then(|()| output.flush());

@@ -1,54 +1,53 @@
-//! The command line: what can be asked for, and what the manual page says about it.
+//! The command line.
 
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Parser, ValueEnum};
 
-use crate::device::Place;
+use crate::device::DeviceChoice;
 use crate::pattern::{Knob, Knobs, Schedule};
 use crate::patterns::{self, Entry, HEALTHY};
 use crate::sizes::Size;
-use crate::stop::Deafness;
+use crate::stop::IgnoredStops;
 
 /// More steps than any training has, and few enough that marks can carry them.
 const MOST_STEPS: u64 = 1_000_000_000_000_000;
 
-/// A small training whose memory behaves as it is told to.
+/// The reference trainer.
 #[derive(Debug, Parser)]
 #[command(
     name = "leveloff-trainer",
     version,
-    about = "A small training whose memory behaves as it is told to: the patient of leveloff",
-    long_about = "A small training whose memory behaves as it is told to: the patient of leveloff.\n\n\
+    about = "A small training with known memory behaviour, the reference trainer of leveloff",
+    long_about = "A small training with known memory behaviour, the reference trainer of leveloff.\n\n\
         A vision-language model learns to answer questions about synthetic pictures, on one core, \
-        with evaluations, checkpoints and marks, like a training that one would watch. Beside it, a \
-        pattern makes memory grow, level off, jump or fall on purpose, so that what leveloff says \
-        can be compared with what is true. The same seed gives the same losses, also over a resume.",
+        with evaluations, checkpoints and marks. A pattern makes memory grow, level off, jump or fall \
+        on purpose, so that leveloff's verdict can be compared with the truth. The same seed gives the same losses, also over a resume.",
     after_help = "Examples:\n  \
         leveloff-trainer                                       a healthy training\n  \
-        leveloff-trainer --list-patterns                       what memory can do, and the truth of it\n  \
-        leveloff-trainer --pattern native-leak --rate 2MiB     two MiB a step, gone for good\n  \
+        leveloff-trainer --list-patterns                       every pattern with its truth\n  \
+        leveloff-trainer --pattern native-leak --rate 2MiB     a leak of two MiB a step\n  \
         leveloff run -- leveloff-trainer --pattern story       watched and recorded\n  \
         leveloff-trainer --checkpoint-dir ckpt --steps 1000    saved every hundred steps\n  \
         leveloff-trainer --checkpoint-dir ckpt --steps 1000 --resume\n\n\
         Stopping: SIGINT, SIGTERM or a stop request beside the marks finishes the step, saves a \
         checkpoint if there is a directory for it, and ends with 0. A second SIGINT ends at once. \
-        Ranks stop together, whichever of them was asked, or their launcher.\n\n\
-        Exit codes: 0 trained or stopped when asked, 1 the training failed, 2 usage or tool error."
+        Ranks stop together, whichever process gets the request.\n\n\
+        Exit codes: 0 trained or stopped on request, 1 the training failed, 2 usage or tool error."
 )]
 pub struct Cli {
-    /// What memory does beside the training; --list-patterns explains each
+    /// What memory does; --list-patterns explains each
     #[arg(long, value_name = "NAME", default_value = HEALTHY.name, hide_possible_values = true,
           value_parser = PossibleValuesParser::new(pattern_names()))]
     pub pattern: String,
-    /// List the patterns with what is true of each and what leveloff should say, and end
+    /// List the patterns with the truth and the expected verdict of each, and exit
     #[arg(long)]
     pub list_patterns: bool,
     /// Steps in the whole run, those before a resume included [default: what shows the pattern]
     #[arg(long, value_name = "N", value_parser = some_steps)]
     pub steps: Option<u64>,
-    /// Where parameters, data and patterns begin
+    /// Seed of parameters, data and patterns
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// Questions in a batch
@@ -63,51 +62,51 @@ pub struct Cli {
     /// Steps between checkpoints
     #[arg(long, value_name = "STEPS", default_value_t = 100, value_parser = some_steps)]
     pub checkpoint_every: u64,
-    /// Save checkpoints here; without it there are none
+    /// Save checkpoints here (default: none are saved)
     #[arg(long, value_name = "DIR")]
     pub checkpoint_dir: Option<PathBuf>,
     /// How many checkpoints are kept
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..))]
     pub keep_checkpoints: u16,
-    /// Go on from the newest good checkpoint in the directory, or from this file
+    /// Resume from the newest valid checkpoint in the directory, or from this file
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
     pub resume: Option<Option<PathBuf>>,
-    /// Go no faster than this
+    /// Highest speed
     #[arg(long, value_name = "STEPS_PER_SECOND", value_parser = some_pace)]
     pub pace: Option<f64>,
     /// Where to train
     #[arg(long, value_name = "WHERE", value_enum, default_value_t)]
-    pub device: Place,
+    pub device: DeviceChoice,
     /// Threads of the training [default: RAYON_NUM_THREADS, or 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
     /// How fast the pattern grows, by the step: 64KiB, 1.5MiB, 2MB
-    #[arg(long, value_name = "SIZE", help_heading = "Of the pattern")]
+    #[arg(long, value_name = "SIZE", help_heading = "Pattern options")]
     pub rate: Option<Size>,
     /// How much its warmup, cache, spike or jump holds
-    #[arg(long, value_name = "SIZE", help_heading = "Of the pattern")]
+    #[arg(long, value_name = "SIZE", help_heading = "Pattern options")]
     pub size: Option<Size>,
     /// The step after which it begins, or by which its warmup is over
-    #[arg(long, value_name = "STEP", help_heading = "Of the pattern")]
+    #[arg(long, value_name = "STEP", help_heading = "Pattern options")]
     pub onset: Option<u64>,
     /// How many worker processes it has
-    #[arg(long, value_name = "N", help_heading = "Of the pattern",
+    #[arg(long, value_name = "N", help_heading = "Pattern options",
           value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub workers: Option<u32>,
-    /// Look for stop requests in word only: say so in the marks, and never obey one
-    #[arg(long, conflicts_with = "no_marks", help_heading = "As a hard patient")]
+    /// Claim in the marks to obey stop requests, and ignore them
+    #[arg(long, conflicts_with = "no_marks", help_heading = "To test a guard")]
     pub ignore_requests: bool,
     /// Ignore SIGTERM and SIGINT, in the workers too: only SIGKILL ends it
-    #[arg(long, help_heading = "As a hard patient")]
+    #[arg(long, help_heading = "To test a guard")]
     pub ignore_signals: bool,
     /// Start this many copies that train in step, each with its memory, marks and rank-K directory
-    #[arg(long, value_name = "N", help_heading = "As a hard patient",
+    #[arg(long, value_name = "N", help_heading = "To test a guard",
           value_parser = clap::value_parser!(u32).range(1..=64))]
     pub ranks: Option<u32>,
     /// Write no marks, and obey no stop request beside them
     #[arg(long)]
     pub no_marks: bool,
-    /// Say nothing but errors
+    /// Print errors only
     #[arg(long, short)]
     pub quiet: bool,
     /// How output is written
@@ -118,16 +117,15 @@ pub struct Cli {
 /// How output is written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// For people.
+    /// Text.
     #[default]
     Text,
-    /// For programs: an object a line.
+    /// JSON, one object a line.
     Json,
 }
 
 impl Cli {
-    /// The pattern that was chosen. What it has no use for must not be set: whoever sets it expects
-    /// something else.
+    /// The chosen pattern. An option that the pattern does not use is an error.
     pub fn entry(&self) -> Result<&'static Entry, String> {
         let entry = patterns::find(&self.pattern).unwrap_or(&HEALTHY);
         if entry.needs_checkpoints && self.checkpoint_dir.is_none() {
@@ -147,7 +145,7 @@ impl Cli {
         };
         let useless = flags(&useless).join(", ");
         Err(format!(
-            "{} has no use for {useless}; of the pattern's own settings it takes {takes}",
+            "{} has no use for {useless}; it takes {takes}",
             entry.name
         ))
     }
@@ -163,11 +161,11 @@ impl Cli {
         }
     }
 
-    /// What it will not hear.
-    pub fn deafness(&self) -> Deafness {
-        Deafness {
-            to_requests: self.ignore_requests,
-            to_signals: self.ignore_signals,
+    /// Stop requests that it ignores.
+    pub fn ignored_stops(&self) -> IgnoredStops {
+        IgnoredStops {
+            requests: self.ignore_requests,
+            signals: self.ignore_signals,
         }
     }
 
@@ -196,7 +194,7 @@ fn some_steps(text: &str) -> Result<u64, String> {
 
 fn some_pace(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
-        // Below, a step would take longer than anyone waits, or than a clock can tell.
+        // The limits keep the time of a step within what a clock can measure.
         Ok(pace) if (1e-3..=1e6).contains(&pace) => Ok(pace),
         _ => Err("pass steps a second from 0.001 to 1000000, such as 4 or 0.5".to_owned()),
     }
@@ -235,7 +233,7 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused_with_what_would_do() {
-        for (arguments, told) in [
+        for (arguments, words) in [
             (["--steps", "0"], "zero steps"),
             (["--steps", "1e3"], "whole number"),
             (["--pace", "0"], "steps a second"),
@@ -244,7 +242,7 @@ mod tests {
             (["--pattern", "heathy"], "healthy"),
         ] {
             let error = parse(&arguments).expect_err("refused");
-            assert!(error.contains(told), "{arguments:?}: {error}");
+            assert!(error.contains(words), "{arguments:?}: {error}");
         }
     }
 

@@ -1,8 +1,8 @@
 //! What is learned: questions about pictures, made from a seed.
 //!
 //! A picture has a colour in each quarter, all four different; the text asks for the colour of one
-//! quarter. Who sees only the picture knows four answers and not which is asked for; who reads only
-//! the text knows the quarter and not its colour. Both have one chance in four.
+//! quarter. The picture alone leaves four answers, the text alone leaves the colour open: either way,
+//! a guess is right once in four times.
 
 use candle_core::{Device, Result, Tensor};
 
@@ -98,7 +98,7 @@ pub fn bytes(tensor: &Tensor) -> u64 {
 struct Example {
     /// The colour of each quarter.
     colours: [usize; ANSWERS],
-    /// The quarter that is asked for.
+    /// The quarter in question.
     quarter: usize,
     /// The question.
     text: [usize; WORDS],

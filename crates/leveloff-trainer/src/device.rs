@@ -5,7 +5,7 @@ use clap::ValueEnum;
 
 /// Where a user wants to train.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum Place {
+pub enum DeviceChoice {
     /// On the processor.
     #[default]
     Cpu,
@@ -26,12 +26,16 @@ pub enum DeviceError {
     NoDevice(Box<candle_core::Error>),
 }
 
-/// The device at this place.
-pub fn open(place: Place) -> Result<Device, DeviceError> {
-    match place {
-        Place::Cpu => Ok(Device::Cpu),
-        Place::Cuda if !candle_core::utils::cuda_is_available() => Err(DeviceError::NotBuilt),
-        Place::Cuda => Device::new_cuda(0).map_err(|error| DeviceError::NoDevice(Box::new(error))),
+/// The device at this choice.
+pub fn open(choice: DeviceChoice) -> Result<Device, DeviceError> {
+    match choice {
+        DeviceChoice::Cpu => Ok(Device::Cpu),
+        DeviceChoice::Cuda if !candle_core::utils::cuda_is_available() => {
+            Err(DeviceError::NotBuilt)
+        }
+        DeviceChoice::Cuda => {
+            Device::new_cuda(0).map_err(|error| DeviceError::NoDevice(Box::new(error)))
+        }
     }
 }
 
@@ -57,9 +61,12 @@ mod tests {
     #[test]
     #[cfg(not(feature = "cuda"))]
     fn without_the_feature_the_message_is_the_command_that_builds_it() {
-        let message = open(Place::Cuda).map(|_| ()).unwrap_err().to_string();
+        let message = open(DeviceChoice::Cuda)
+            .map(|_| ())
+            .unwrap_err()
+            .to_string();
         assert!(message.contains("--features cuda"), "{message}");
-        assert!(open(Place::Cpu).is_ok());
+        assert!(open(DeviceChoice::Cpu).is_ok());
         assert_eq!(bytes_in_use(&Device::Cpu), None);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Candle asks `RAYON_NUM_THREADS` at each product and takes all cores without it. With one thread
 //! the training is the same each time, leaves cores to what watches it, and can fork. A variable
-//! cannot be set soundly in a process that is running, so the program starts itself anew with it:
+//! cannot be set soundly in a process that is running, so the program executes itself again with it:
 //! same pid, same start time, same arguments.
 
 use std::ffi::OsStr;
@@ -20,7 +20,7 @@ pub fn settle(threads: Option<u32>) {
     if let Some(wanted) = missing(threads, set.as_deref()) {
         let error = start_anew(&wanted);
         crate::notice::notice(&format!(
-            "cannot start anew with {THREADS}={wanted}: {error}; set it yourself for the same \
+            "cannot restart with {THREADS}={wanted}: {error}; set it yourself for the same \
              numbers each time"
         ));
     }
@@ -60,7 +60,7 @@ mod tests {
         assert_eq!(missing(None, None).as_deref(), Some("1"));
         assert_eq!(missing(None, Some("8")), None);
         assert_eq!(missing(Some(2), Some("8")).as_deref(), Some("2"));
-        // It ends: what was started anew finds what it wants.
+        // It ends: the restarted program finds the variable set.
         assert_eq!(missing(Some(2), Some("2")), None);
         assert_eq!(missing(None, Some("1")), None);
     }

@@ -1,16 +1,14 @@
-//! The patient: a small training whose memory behaves as it is told to.
+//! The reference trainer: a small training with known memory behaviour.
 //!
 //! A vision-language model learns from synthetic data, evaluates, saves checkpoints and writes
-//! marks, like a training that leveloff would watch. Beside it runs a *pattern*: something that
-//! memory does on purpose, with a known truth. The crate depends on no other of the workspace; what
-//! it shares with leveloff is the marks protocol and what `/proc` shows.
+//! marks. A *pattern* makes memory grow, level off, jump or fall on purpose, with a known truth. The
+//! crate depends on no other crate of leveloff; they share the marks protocol and `/proc`.
 //!
-//! The story in reading order: a user asks on the command line ([`cli`]) for a [`pattern`], which is
-//! what memory can do beside a training, and what is true of it; [`patterns`] has all of them by
-//! name, made of [`memory`] that is really there and of [`workers`] that end with the training, and
-//! the [`listing`] prints them. [`data`] is what a [`model`] learns with an [`optimiser`]; the
-//! [`training`] goes step by step, saves a [`checkpoint`], writes [`marks`], shows its [`progress`],
-//! and ends early if someone asks it to [`stop`]; several [`ranks`] do so in step.
+//! In reading order: the command line ([`cli`]) names a [`pattern`]; [`patterns`] has all of them,
+//! made of touched [`memory`] and of [`workers`] that end with the training, and [`listing`] prints
+//! them. A [`model`] learns [`data`] with an [`optimiser`]. The [`training`] goes step by step, saves a
+//! [`checkpoint`], writes [`marks`], shows its [`progress`] and ends early on a request to [`stop`];
+//! several [`ranks`] do so in step.
 
 pub mod cli;
 pub mod environment;

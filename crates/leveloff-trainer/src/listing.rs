@@ -123,10 +123,10 @@ mod tests {
                 .map(str::to_owned)
                 .collect::<Vec<_>>()
         };
-        let told = words(&text).join(" ");
+        let listed = words(&text).join(" ");
         for entry in ALL {
             assert!(
-                told.contains(entry.summary) && told.contains(entry.says),
+                listed.contains(entry.summary) && listed.contains(entry.says),
                 "{}",
                 entry.name
             );

@@ -1,4 +1,4 @@
-//! The patient: a small training whose memory behaves as it is told to.
+//! The reference trainer: a small training with known memory behaviour.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use anyhow::{Context, Result, bail};
 use clap::Parser;
 use leveloff_trainer::checkpoint::{Directory, Skipped, resume_from};
 use leveloff_trainer::cli::Cli;
-use leveloff_trainer::marks::{Marks, Place};
+use leveloff_trainer::marks::{Marks, MarksLocation};
 use leveloff_trainer::notice::notice;
 use leveloff_trainer::progress::Progress;
-use leveloff_trainer::ranks::{Arrival, Mates, launcher};
+use leveloff_trainer::ranks::{Arrival, RankGroup, launcher};
 use leveloff_trainer::stop::StopRequests;
 use leveloff_trainer::training::{Failure, Pace, Session, Training};
 use leveloff_trainer::{device, environment, listing, workers};
@@ -19,7 +19,7 @@ use leveloff_trainer::{device, environment, listing, workers};
 /// The training failed.
 const FAILED: u8 = 1;
 /// A usage or tool error.
-const TROUBLE: u8 = 2;
+const USAGE_ERROR: u8 = 2;
 
 fn main() -> ExitCode {
     // Workers of a pattern are this same program.
@@ -31,20 +31,20 @@ fn main() -> ExitCode {
         Err(error) => return explain(&error),
     };
     environment::settle(cli.threads);
-    match obey(&cli) {
+    match dispatch(&cli) {
         Ok(code) => code,
         Err(error) => {
             notice(&format!("{error:#}"));
             ExitCode::from(if error.is::<Failure>() {
                 FAILED
             } else {
-                TROUBLE
+                USAGE_ERROR
             })
         }
     }
 }
 
-fn obey(cli: &Cli) -> Result<ExitCode> {
+fn dispatch(cli: &Cli) -> Result<ExitCode> {
     if cli.list_patterns {
         print(&listing::listing(cli)?)?;
         return Ok(ExitCode::SUCCESS);
@@ -53,21 +53,21 @@ fn obey(cli: &Cli) -> Result<ExitCode> {
         // Before there are workers or ranks, which inherit it.
         workers::fork::ignore_signals();
     }
-    match (cli.ranks, Mates::of_this_process()?) {
-        (Some(count), Mates::None) => {
+    match (cli.ranks, RankGroup::of_this_process()?) {
+        (Some(count), RankGroup::Alone) => {
             cli.entry().map_err(anyhow::Error::msg)?;
-            let stop = StopRequests::listen(None, cli.deafness());
+            let stop = StopRequests::listen(None, cli.ignored_stops());
             launcher::launch(count, &stop.context("cannot listen to signals")?)
         }
-        (_, mates) => train(cli, mates).map(|()| ExitCode::SUCCESS),
+        (_, ranks) => train(cli, ranks).map(|()| ExitCode::SUCCESS),
     }
 }
 
-fn train(cli: &Cli, mut mates: Mates) -> Result<()> {
+fn train(cli: &Cli, mut ranks: RankGroup) -> Result<()> {
     let entry = cli.entry().map_err(anyhow::Error::msg)?;
     let schedule = cli.schedule(entry);
     let checkpoints = match &cli.checkpoint_dir {
-        Some(path) => Some(own_directory(cli, path, &mates)?),
+        Some(path) => Some(own_directory(cli, path, &ranks)?),
         None => None,
     };
     // Before there is any thread or tensor: a pattern may fork here.
@@ -77,17 +77,17 @@ fn train(cli: &Cli, mut mates: Mates) -> Result<()> {
     let marks = if cli.no_marks {
         Marks::none()
     } else {
-        Marks::begin(&Place::of_this_process())
+        Marks::begin(&MarksLocation::of_this_process())
     };
-    let stop = StopRequests::listen(marks.stop_request(), cli.deafness())
+    let stop = StopRequests::listen(marks.stop_request(), cli.ignored_stops())
         .context("cannot listen to signals")?;
     let device = device::open(cli.device)?;
     let mut training = Training::new(cli.seed, cli.batch_size, &device)?;
     let resumed = resume(cli, checkpoints.as_ref(), &mut training)?;
-    let resumed = meet(&mut mates, checkpoints.as_ref(), &mut training, resumed)?;
+    let resumed = start_at_same_step(&mut ranks, checkpoints.as_ref(), &mut training, resumed)?;
     let at = training.steps();
-    // Of several ranks, the first one talks.
-    let quiet = cli.quiet || mates.rank().is_some_and(|rank| rank > 0);
+    // Of several ranks, only the first prints.
+    let quiet = cli.quiet || ranks.rank().is_some_and(|rank| rank > 0);
     let progress = Progress::new(cli.format, quiet, at, schedule.steps);
     if let Some(path) = &resumed {
         progress.resumed(at, path);
@@ -100,7 +100,7 @@ fn train(cli: &Cli, mut mates: Mates) -> Result<()> {
         checkpoints,
         progress,
         stop,
-        mates,
+        ranks,
         pace: Pace::new(cli.pace),
         last_saved: resumed.map(|path| (at, path)),
     };
@@ -108,7 +108,7 @@ fn train(cli: &Cli, mut mates: Mates) -> Result<()> {
     Ok(())
 }
 
-/// Brings the training to where its checkpoint was, if that is wanted, and says which that is.
+/// Loads a checkpoint, if `--resume` is given; returns its path.
 fn resume(
     cli: &Cli,
     checkpoints: Option<&Directory>,
@@ -133,10 +133,10 @@ fn resume(
     }
 }
 
-/// Each rank saves for itself.
-fn own_directory(cli: &Cli, path: &Path, mates: &Mates) -> Result<Directory> {
+/// Each rank has a directory of its own.
+fn own_directory(cli: &Cli, path: &Path, ranks: &RankGroup) -> Result<Directory> {
     let keep = cli.keep_checkpoints.into();
-    match mates.rank() {
+    match ranks.rank() {
         None => Directory::open(path, keep),
         Some(rank) => Directory::open(&path.join(format!("rank-{rank}")), keep),
     }
@@ -144,17 +144,17 @@ fn own_directory(cli: &Cli, path: &Path, mates: &Mates) -> Result<Directory> {
 
 /// Ranks begin at the same step: one that was killed while it saved is a checkpoint behind, and the
 /// others go back to where it is.
-fn meet(
-    mates: &mut Mates,
+fn start_at_same_step(
+    ranks: &mut RankGroup,
     checkpoints: Option<&Directory>,
     training: &mut Training,
     resumed: Option<PathBuf>,
 ) -> Result<Option<PathBuf>> {
     let here = |training: &Training| Arrival {
         step: training.steps(),
-        asked: None,
+        cause: None,
     };
-    let last = mates.agree(here(training))?.step;
+    let last = ranks.agree(here(training))?.step;
     let resumed = match checkpoints {
         Some(directory) if last < training.steps() => {
             let expected = training.origin();
@@ -167,11 +167,11 @@ fn meet(
         }
         _ => resumed,
     };
-    mates.agree_at(here(training))?;
+    ranks.agree_at(here(training))?;
     Ok(resumed)
 }
 
-/// What clap has to say, under our own name if it is an error.
+/// Prints clap's message, an error with our own prefix.
 fn explain(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
         let _ = error.print();
@@ -179,7 +179,7 @@ fn explain(error: &clap::Error) -> ExitCode {
     }
     let text = error.render().to_string();
     notice(text.trim_start_matches("error: ").trim_end());
-    ExitCode::from(TROUBLE)
+    ExitCode::from(USAGE_ERROR)
 }
 
 /// A reader that has seen enough, such as `head`, is no error.

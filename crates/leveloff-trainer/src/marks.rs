@@ -1,11 +1,11 @@
-//! Marks: what this training tells whoever watches it.
+//! Marks: what this training reports to a watcher.
 //!
-//! A line of JSON for each thing that happened, in a file named after our pid. Nothing here ever
-//! ends a training: what cannot be written is told once, and then left.
+//! Each mark is a line of JSON in a file named after our pid. A failed write never ends the
+//! training: it is reported once, and no more marks are written.
 
-mod place;
+mod location;
 
-pub use place::{Place, PlaceError};
+pub use location::{MarksError, MarksLocation};
 
 use std::fs::File;
 use std::io::Write;
@@ -14,21 +14,21 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 
-/// Something that happened in the training. What is not known is left out.
+/// Something that happened in the training. Unknown fields are left out.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Mark {
     /// Steps done, over all epochs.
     pub step: u64,
-    /// What begins now.
+    /// The phase that begins.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<&'static str>,
     /// What happened.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event: Option<&'static str>,
-    /// Where: the checkpoint that was saved.
+    /// Path of the saved checkpoint.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// This training looks for a stop request.
+    /// Whether this training obeys stop requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub obeys_stop: Option<bool>,
     /// Epochs done, with a fraction.
@@ -63,8 +63,8 @@ pub struct Mark {
 /// The longest path that watchers read.
 const LONGEST_PATH: usize = 1024;
 
-/// A path as marks can tell it: absolute, since a watcher does not know to what it is relative.
-pub fn told_path(path: &Path) -> Option<String> {
+/// A path for a mark: absolute, since a watcher does not know the working directory.
+pub fn mark_path(path: &Path) -> Option<String> {
     let path = std::path::absolute(path).ok()?;
     let text = path.to_str().filter(|text| text.len() <= LONGEST_PATH)?;
     (!text.chars().any(char::is_control)).then(|| text.to_owned())
@@ -79,7 +79,7 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// Writes none, and has no place for a stop request.
+    /// Writes no marks, and has no path for a stop request.
     pub fn none() -> Marks {
         Marks {
             file: None,
@@ -88,16 +88,16 @@ impl Marks {
         }
     }
 
-    /// Begins a new file. If there is no place for one, says so and writes none.
-    pub fn begin(place: &Place) -> Marks {
-        match place.create() {
+    /// Creates a new file. If that fails, prints why and writes no marks.
+    pub fn begin(location: &MarksLocation) -> Marks {
+        match location.create() {
             Ok((path, file)) => {
                 let mut marks = Marks {
                     file: Some(file),
-                    stop_request: Some(place.stop_request_beside(&path)),
+                    stop_request: Some(location.stop_request_beside(&path)),
                     path,
                 };
-                marks.write_line(&place.header());
+                marks.write_line(&location.header());
                 marks
             }
             Err(error) => {
@@ -120,12 +120,12 @@ impl Marks {
         }
     }
 
-    /// Where a request to stop would be.
+    /// Path of a stop request.
     pub fn stop_request(&self) -> Option<&Path> {
         self.stop_request.as_deref()
     }
 
-    /// With one write, so that a reader never sees half a line.
+    /// With a single write, so that a reader never sees half a line.
     fn write_line(&mut self, line: &impl Serialize) {
         let Some(file) = &mut self.file else { return };
         let written = serde_json::to_string(line)
@@ -175,7 +175,7 @@ mod tests {
             .lines()
             .map(|line| serde_json::from_str(line).expect("JSON"))
             .collect();
-        let header = Place::of_this_process().header();
+        let header = MarksLocation::of_this_process().header();
         let header = serde_json::to_value(header).expect("a value");
         let names = |value: &serde_json::Value| -> Vec<String> {
             value
@@ -229,20 +229,20 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_told_whole_or_not_at_all() {
+    fn a_path_is_written_whole_or_not_at_all() {
         let here = std::env::current_dir().expect("a directory");
         let expected = here.join("ckpt/1").to_str().map(str::to_owned);
-        assert_eq!(told_path(Path::new("ckpt/1")), expected);
-        assert_eq!(told_path(Path::new("/a\u{1b}[2J")), None);
-        assert_eq!(told_path(Path::new(&"/x".repeat(600))), None);
+        assert_eq!(mark_path(Path::new("ckpt/1")), expected);
+        assert_eq!(mark_path(Path::new("/a\u{1b}[2J")), None);
+        assert_eq!(mark_path(Path::new(&"/x".repeat(600))), None);
     }
 
     #[test]
     fn a_file_begins_with_the_header_and_is_ours_alone() {
         let place = tempfile::tempdir().expect("a directory");
-        let here = Place {
+        let here = MarksLocation {
             named: Some(format!("{}/deeper/", place.path().display()).into()),
-            ..Place::of_this_process()
+            ..MarksLocation::of_this_process()
         };
         let mut marks = Marks::begin(&here);
         marks.write(&Mark::default());

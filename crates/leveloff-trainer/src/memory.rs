@@ -44,7 +44,7 @@ impl Pages {
     }
 }
 
-/// As much memory as it is told to hold, no more and no less.
+/// Holds exactly as much memory as it is set to.
 #[derive(Debug, Default)]
 pub struct Ballast {
     chunks: Vec<Pages>,
@@ -53,7 +53,7 @@ pub struct Ballast {
 
 impl Ballast {
     /// Memory comes and goes in pieces of this size, the last one smaller: few mappings, and little
-    /// to map anew when it shrinks.
+    /// to map again when it shrinks.
     const CHUNK: u64 = 1 << 20;
 
     /// Maps or unmaps until it holds this many bytes, less what is not a whole page.

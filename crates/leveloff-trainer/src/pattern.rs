@@ -158,7 +158,7 @@ pub struct Truth {
     /// Descriptors that stay open each step from then on.
     #[serde(skip_serializing_if = "is_zero")]
     pub descriptors_per_step: u64,
-    /// Whose memory it is.
+    /// The role whose memory grows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<&'static str>,
     /// What kind of memory it is.
@@ -171,7 +171,7 @@ pub struct Truth {
 }
 
 impl Truth {
-    /// Level since a step, with nobody to blame.
+    /// Level since a step, with nothing to blame.
     pub(crate) fn level(since: u64) -> Truth {
         Truth {
             verdict: TrueVerdict::Level,

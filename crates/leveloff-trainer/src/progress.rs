@@ -14,7 +14,7 @@ use crate::training::Evaluation;
 /// Steps between lines.
 const LINE_EVERY: u64 = 10;
 
-/// Tells the user how far the training is.
+/// Shows the user how far the training is.
 #[derive(Debug)]
 pub struct Progress {
     style: Style,
@@ -31,10 +31,10 @@ enum Style {
     Quiet,
 }
 
-/// What programs read, an object a line.
+/// One line of `--format json`.
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
-enum Told<'a> {
+enum ProgressLine<'a> {
     Step {
         step: u64,
         steps: u64,
@@ -95,7 +95,7 @@ impl Progress {
             }
             Style::Json => {
                 let steps_per_s = self.steps_per_second(step);
-                tell(&Told::Step {
+                print_json(&ProgressLine::Step {
                     step,
                     steps,
                     loss,
@@ -110,7 +110,7 @@ impl Progress {
     pub fn evaluated(&self, step: u64, evaluation: &Evaluation) {
         let Evaluation { loss, accuracy } = *evaluation;
         match &self.style {
-            Style::Json => tell(&Told::Evaluation {
+            Style::Json => print_json(&ProgressLine::Evaluation {
                 step,
                 loss,
                 accuracy,
@@ -125,7 +125,7 @@ impl Progress {
     /// A checkpoint was saved.
     pub fn saved(&self, step: u64, path: &Path) {
         match &self.style {
-            Style::Json => tell(&Told::Checkpoint { step, path }),
+            Style::Json => print_json(&ProgressLine::Checkpoint { step, path }),
             _ => self.line(&format!(
                 "step {step}/{}  saved {}",
                 self.steps,
@@ -137,15 +137,15 @@ impl Progress {
     /// The training goes on from a checkpoint.
     pub fn resumed(&self, step: u64, path: &Path) {
         match &self.style {
-            Style::Json => tell(&Told::Resumed { step, path }),
+            Style::Json => print_json(&ProgressLine::Resumed { step, path }),
             _ => self.line(&format!("resumed at step {step} from {}", path.display())),
         }
     }
 
-    /// The training ends because someone asked.
+    /// The training was stopped.
     pub fn stopped(&self, step: u64, by: &str, saved: Option<&Path>) {
         match &self.style {
-            Style::Json => tell(&Told::Stopped { step, by }),
+            Style::Json => print_json(&ProgressLine::Stopped { step, by }),
             _ => self.line(&format!("stopped at step {step} by {by}{}", go_on(saved))),
         }
         self.end();
@@ -154,7 +154,7 @@ impl Progress {
     /// The training did all of its steps.
     pub fn finished(&self, step: u64) {
         match &self.style {
-            Style::Json => tell(&Told::Finished { step }),
+            Style::Json => print_json(&ProgressLine::Finished { step }),
             _ => self.line(&format!("finished {step} steps")),
         }
         self.end();
@@ -183,7 +183,7 @@ impl Progress {
         }
     }
 
-    /// Since it was last asked for.
+    /// Since the last call.
     fn steps_per_second(&mut self, step: u64) -> f64 {
         let (before, then) = std::mem::replace(&mut self.counted_from, (step, Instant::now()));
         (step.saturating_sub(before)) as f64 / then.elapsed().as_secs_f64().max(1e-9)
@@ -213,13 +213,13 @@ fn bar(step: u64, steps: u64) -> ProgressBar {
     bar
 }
 
-fn tell(told: &Told<'_>) {
-    if let Ok(text) = serde_json::to_string(told) {
+fn print_json(line: &ProgressLine<'_>) {
+    if let Ok(text) = serde_json::to_string(line) {
         print(&text);
     }
 }
 
-/// A reader that has seen enough, such as `head`, does not end the training.
+/// A closed pipe, as after `head`, does not end the training.
 fn print(line: &str) {
     let _ = std::io::stdout().write_all(format!("{line}\n").as_bytes());
 }

@@ -1,9 +1,9 @@
 //! Ranks: copies of this program that train in step, as data-parallel training does.
 //!
-//! Before each step every rank tells the [`launcher`] where it is and waits for the answer, which
-//! comes when all have told. So they stop at the same step, whoever was asked; and a rank whose mate
-//! is gone waits for ever, as it would in a collective operation. No gradients are exchanged: the
-//! ranks compute the same.
+//! Before each step every rank sends its step to the [`launcher`] and waits for the answer, which
+//! comes when all have sent theirs. So all stop at the same step, whichever of them got the request,
+//! and a rank waits for ever when another is gone, as it would in a collective operation. No
+//! gradients are exchanged: all ranks compute the same.
 //!
 //! A rank's standard input is its end of the barrier.
 
@@ -14,19 +14,19 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::str::FromStr;
 
-use crate::stop::Asked;
+use crate::stop::StopCause;
 use crate::workers::stay_with;
 
 /// The variable that makes this program a rank.
-const CALLING: &str = "LEVELOFF_TRAINER_RANK";
+const RANK_VARIABLE: &str = "LEVELOFF_TRAINER_RANK";
 
-/// Those who train in step with this process.
+/// The ranks that train in step with this process.
 #[derive(Debug)]
-pub enum Mates {
-    /// Nobody.
-    None,
-    /// It is this one of several ranks.
-    Ranks {
+pub enum RankGroup {
+    /// There are no ranks.
+    Alone,
+    /// This process is one of several ranks.
+    Member {
         /// Which one.
         own: u32,
         /// To the launcher.
@@ -34,29 +34,29 @@ pub enum Mates {
     },
 }
 
-/// Where a rank is, and whether it was asked to stop; as an answer, the same of all of them: how
-/// far the last of them is, and whether anyone was asked.
+/// The step of a rank and its cause to stop. As an answer: the lowest step of all ranks, and the
+/// cause of any of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arrival {
     /// Steps done.
     pub step: u64,
-    /// Who asked it to stop, if anyone did.
-    pub asked: Option<Asked>,
+    /// Why it should stop, if it should.
+    pub cause: Option<StopCause>,
 }
 
 /// Why a rank cannot train with the others.
 #[derive(Debug, thiserror::Error)]
 pub enum RanksError {
-    /// The variable was set by somebody else.
-    #[error("{CALLING} is for its own ranks and says nothing that they know; unset it")]
-    Calling,
+    /// The launcher did not set the variable.
+    #[error("{RANK_VARIABLE} is internal and has an unknown value; unset it")]
+    Variable,
     /// The barrier is closed.
     #[error("the launcher of the ranks is gone: {0}")]
     LauncherGone(io::Error),
     /// They are not in step.
     #[error(
         "this rank is at step {own} and another at step {other}, of which this one has no good \
-         checkpoint; remove the rank-K directories to begin anew"
+         checkpoint; remove the rank-K directories to start over"
     )]
     Apart {
         /// Where this one is.
@@ -66,22 +66,22 @@ pub enum RanksError {
     },
 }
 
-impl Mates {
+impl RankGroup {
     /// As this process was started. A rank ends with its launcher from now on.
-    pub fn of_this_process() -> Result<Mates, RanksError> {
-        let Some(calling) = std::env::var_os(CALLING) else {
-            return Ok(Mates::None);
+    pub fn of_this_process() -> Result<RankGroup, RanksError> {
+        let Some(start) = std::env::var_os(RANK_VARIABLE) else {
+            return Ok(RankGroup::Alone);
         };
-        let calling: Calling = calling
+        let start: RankStart = start
             .to_str()
             .and_then(|text| text.parse().ok())
-            .ok_or(RanksError::Calling)?;
-        if !stay_with(calling.launcher) {
+            .ok_or(RanksError::Variable)?;
+        if !stay_with(start.launcher) {
             return Err(RanksError::LauncherGone(io::ErrorKind::NotFound.into()));
         }
         let barrier = io::stdin().as_fd().try_clone_to_owned();
-        Ok(Mates::Ranks {
-            own: calling.rank,
+        Ok(RankGroup::Member {
+            own: start.rank,
             barrier: barrier.map_err(RanksError::LauncherGone)?.into(),
         })
     }
@@ -89,16 +89,16 @@ impl Mates {
     /// Which rank this is, if there are several.
     pub fn rank(&self) -> Option<u32> {
         match self {
-            Mates::None => None,
-            Mates::Ranks { own, .. } => Some(*own),
+            RankGroup::Alone => None,
+            RankGroup::Member { own, .. } => Some(*own),
         }
     }
 
-    /// Waits until all are here, and says how far the last of them is.
+    /// Waits until all ranks have arrived; returns the lowest step.
     pub fn agree(&mut self, here: Arrival) -> Result<Arrival, RanksError> {
         match self {
-            Mates::None => Ok(here),
-            Mates::Ranks { barrier, .. } => here
+            RankGroup::Alone => Ok(here),
+            RankGroup::Member { barrier, .. } => here
                 .send(barrier)
                 .and_then(|()| Arrival::receive(barrier))
                 .map_err(RanksError::LauncherGone),
@@ -122,10 +122,10 @@ impl Mates {
 impl Arrival {
     fn send(self, mut barrier: &UnixStream) -> io::Result<()> {
         let mut message = [0; MESSAGE];
-        message[0] = match self.asked {
+        message[0] = match self.cause {
             None => 0,
-            Some(Asked::BySignal) => 1,
-            Some(Asked::ByRequest) => 2,
+            Some(StopCause::Signal) => 1,
+            Some(StopCause::Request) => 2,
         };
         message[1..].copy_from_slice(&self.step.to_le_bytes());
         barrier.write_all(&message)
@@ -134,41 +134,41 @@ impl Arrival {
     fn receive(mut barrier: &UnixStream) -> io::Result<Arrival> {
         let mut message = [0; MESSAGE];
         barrier.read_exact(&mut message)?;
-        let [asked, step @ ..] = message;
+        let [cause, step @ ..] = message;
         Ok(Arrival {
             step: u64::from_le_bytes(step),
-            asked: match asked {
+            cause: match cause {
                 0 => None,
-                1 => Some(Asked::BySignal),
-                2 => Some(Asked::ByRequest),
+                1 => Some(StopCause::Signal),
+                2 => Some(StopCause::Request),
                 _ => return Err(io::ErrorKind::InvalidData.into()),
             },
         })
     }
 }
 
-/// Who asked, and the step.
+/// Bytes of a message: the cause and the step.
 const MESSAGE: usize = 1 + size_of::<u64>();
 
-/// What a process was started as, and by whom.
+/// The launcher and the number of a rank, in the variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Calling {
+struct RankStart {
     launcher: i32,
     rank: u32,
 }
 
-impl std::fmt::Display for Calling {
+impl std::fmt::Display for RankStart {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} {}", self.launcher, self.rank)
     }
 }
 
-impl FromStr for Calling {
+impl FromStr for RankStart {
     type Err = ();
 
-    fn from_str(text: &str) -> Result<Calling, ()> {
+    fn from_str(text: &str) -> Result<RankStart, ()> {
         let (launcher, rank) = text.split_once(' ').ok_or(())?;
-        Ok(Calling {
+        Ok(RankStart {
             launcher: launcher.parse().map_err(|_| ())?,
             rank: rank.parse().map_err(|_| ())?,
         })
@@ -180,24 +180,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_calling_is_understood_as_it_was_meant() {
-        let calling = Calling {
+    fn the_variable_round_trips() {
+        let start = RankStart {
             launcher: 4312,
             rank: 7,
         };
-        assert_eq!(calling.to_string().parse(), Ok(calling));
+        assert_eq!(start.to_string().parse(), Ok(start));
         for wrong in ["", "1", "1 -1", "1 2 3", "a 1"] {
-            assert!(wrong.parse::<Calling>().is_err(), "{wrong}");
+            assert!(wrong.parse::<RankStart>().is_err(), "{wrong}");
         }
     }
 
     #[test]
-    fn an_arrival_is_understood_as_it_was_meant() {
+    fn an_arrival_round_trips() {
         let (here, there) = UnixStream::pair().unwrap();
-        for asked in [None, Some(Asked::BySignal), Some(Asked::ByRequest)] {
+        for cause in [None, Some(StopCause::Signal), Some(StopCause::Request)] {
             let arrival = Arrival {
                 step: 1 << 40,
-                asked,
+                cause,
             };
             arrival.send(&here).unwrap();
             assert_eq!(Arrival::receive(&there).unwrap(), arrival);
@@ -209,17 +209,17 @@ mod tests {
     #[test]
     fn ranks_that_are_apart_say_so() {
         let (here, there) = UnixStream::pair().unwrap();
-        let mut mates = Mates::Ranks {
+        let mut ranks = RankGroup::Member {
             own: 1,
             barrier: here,
         };
-        let at = |step| Arrival { step, asked: None };
+        let at = |step| Arrival { step, cause: None };
         at(20).send(&there).unwrap();
-        let error = mates.agree_at(at(40)).unwrap_err().to_string();
+        let error = ranks.agree_at(at(40)).unwrap_err().to_string();
         assert!(
             error.contains("step 40") && error.contains("step 20"),
             "{error}"
         );
-        assert_eq!(Mates::None.agree_at(at(40)).unwrap(), at(40));
+        assert_eq!(RankGroup::Alone.agree_at(at(40)).unwrap(), at(40));
     }
 }

@@ -1,4 +1,4 @@
-//! Amounts of memory as people write them.
+//! Amounts of memory on the command line.
 
 use std::fmt;
 use std::str::FromStr;
@@ -21,7 +21,7 @@ const UNITS: [(&str, f64); 7] = [
 impl FromStr for Size {
     type Err = String;
 
-    /// `64KiB`, `1.5 MiB`, `2MB`: powers of two and of ten are told apart.
+    /// `64KiB`, `1.5 MiB`, `2MB`: powers of two and of ten are different.
     fn from_str(text: &str) -> Result<Size, String> {
         let text = text.trim();
         let digits = text

@@ -1,8 +1,8 @@
 //! Requests to stop: a signal, or a file beside the marks.
 //!
-//! The step at hand is finished, and a checkpoint saved. Who presses Ctrl-C a second time wants out.
+//! The training finishes the current step and saves a checkpoint. A second Ctrl-C ends it at once.
 //!
-//! A hard patient hears neither, so that a guard's further stages can be tested.
+//! Both can be ignored, to test the later stages of a guard.
 
 use std::fs;
 use std::io;
@@ -14,35 +14,35 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
-/// Who asked.
+/// What stops the training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asked {
-    /// A signal: Ctrl-C, or an end that was asked for kindly.
-    BySignal,
-    /// The file.
-    ByRequest,
+pub enum StopCause {
+    /// SIGINT or SIGTERM.
+    Signal,
+    /// The stop request, a file.
+    Request,
 }
 
-impl Asked {
-    /// In a few words.
+impl StopCause {
+    /// Its name in messages.
     pub fn words(self) -> &'static str {
         match self {
-            Asked::BySignal => "a signal",
-            Asked::ByRequest => "a stop request",
+            StopCause::Signal => "a signal",
+            StopCause::Request => "a stop request",
         }
     }
 }
 
-/// What is not heard.
+/// Stop requests that the training ignores.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Deafness {
-    /// The file.
-    pub to_requests: bool,
+pub struct IgnoredStops {
+    /// The file beside the marks.
+    pub requests: bool,
     /// SIGTERM and SIGINT.
-    pub to_signals: bool,
+    pub signals: bool,
 }
 
-/// Listens.
+/// Watches for signals and for the request file.
 #[derive(Debug)]
 pub struct StopRequests {
     signalled: Arc<AtomicBool>,
@@ -50,20 +50,20 @@ pub struct StopRequests {
 }
 
 impl StopRequests {
-    /// For signals, and for a request at this path, as far as they are heard.
-    pub fn listen(request: Option<&Path>, deafness: Deafness) -> io::Result<StopRequests> {
+    /// Watches for signals, and for a request at this path, unless they are ignored.
+    pub fn listen(request: Option<&Path>, ignored: IgnoredStops) -> io::Result<StopRequests> {
         let signalled = Arc::new(AtomicBool::new(false));
-        if !deafness.to_signals {
-            StopRequests::listen_to_signals(&signalled)?;
+        if !ignored.signals {
+            StopRequests::catch_signals(&signalled)?;
         }
-        let request = request.filter(|_| !deafness.to_requests);
+        let request = request.filter(|_| !ignored.requests);
         Ok(StopRequests {
             signalled,
             request: request.map(Path::to_owned),
         })
     }
 
-    fn listen_to_signals(signalled: &Arc<AtomicBool>) -> io::Result<()> {
+    fn catch_signals(signalled: &Arc<AtomicBool>) -> io::Result<()> {
         let interrupted = Arc::new(AtomicBool::new(false));
         // Registered first: it acts when the flag is set already, and the next lines set it.
         flag::register_conditional_default(SIGINT, Arc::clone(&interrupted))?;
@@ -74,16 +74,16 @@ impl StopRequests {
         Ok(())
     }
 
-    /// Whether someone asked until now.
-    pub fn asked(&self) -> Option<Asked> {
+    /// The cause to stop, if there is one now.
+    pub fn cause(&self) -> Option<StopCause> {
         if self.signalled.load(Ordering::Relaxed) {
-            return Some(Asked::BySignal);
+            return Some(StopCause::Signal);
         }
         let request = self.request.as_deref()?;
-        is_believed(request).then_some(Asked::ByRequest)
+        is_believed(request).then_some(StopCause::Request)
     }
 
-    /// Takes the request away, now that it was obeyed.
+    /// Removes the request after it was obeyed.
     pub fn obeyed(&self) {
         if let Some(request) = self.request.as_deref().filter(|path| is_believed(path)) {
             let _ = fs::remove_file(request);
@@ -91,7 +91,7 @@ impl StopRequests {
     }
 }
 
-/// Only our own user and root may stop us, and only by a file of theirs: a link could be anyone's.
+/// Only a regular file of our own user or root is obeyed: anyone could have made a link.
 fn is_believed(request: &Path) -> bool {
     let own = rustix::process::getuid().as_raw();
     fs::symlink_metadata(request)
@@ -110,11 +110,11 @@ mod tests {
             signalled: Arc::default(),
             request: Some(path.clone()),
         };
-        assert_eq!(requests.asked(), None);
+        assert_eq!(requests.cause(), None);
         fs::write(&path, "").expect("written");
-        assert_eq!(requests.asked(), Some(Asked::ByRequest));
+        assert_eq!(requests.cause(), Some(StopCause::Request));
         requests.obeyed();
-        assert_eq!(requests.asked(), None);
+        assert_eq!(requests.cause(), None);
         assert!(!path.exists());
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Some are forked before the training has threads ([`fork`]), so that they share its pages. Others
 //! are this program started again under the command line of torch's ([`pool`], [`loader`]): such a
-//! process finds an environment variable that says what it is, and [`entry`] obeys it.
+//! process finds an environment variable that says what it is, and [`entry`] serves as that.
 
 pub mod fork;
 pub mod loader;
@@ -19,20 +19,20 @@ use rustix::process::{Pid, Signal};
 use crate::pattern::PatternError;
 
 /// The variable that makes this program a worker.
-const CALLING: &str = "LEVELOFF_TRAINER_WORKER";
+const WORKER_VARIABLE: &str = "LEVELOFF_TRAINER_WORKER";
 
 /// The name that torch gives its loader workers.
 pub const LOADER_NAME: &CStr = c"pt_data_worker";
 
-/// What this process is, if it was started as a worker: to be called first in `main`, which then
-/// ends with this code.
+/// Serves as a worker if this process was started as one. Called first in `main`, which then exits
+/// with this code.
 pub fn entry() -> Option<ExitCode> {
-    let calling = std::env::var_os(CALLING)?;
-    Some(match calling.to_str().and_then(|text| text.parse().ok()) {
-        Some(calling) => serve(calling),
+    let start = std::env::var_os(WORKER_VARIABLE)?;
+    Some(match start.to_str().and_then(|text| text.parse().ok()) {
+        Some(start) => serve(start),
         None => {
             eprintln!(
-                "leveloff-trainer: {CALLING} is for its own workers and says nothing that they know; unset it"
+                "leveloff-trainer: {WORKER_VARIABLE} is internal and has an unknown value; unset it"
             );
             ExitCode::from(2)
         }
@@ -47,73 +47,73 @@ pub fn cannot_start(who: &str, error: io::Error) -> PatternError {
              container; or ask for fewer --workers"
         }
         Some(libc::EMFILE) => "the limit on open files is reached: see `ulimit -n`",
-        _ => "ask for fewer --workers, or less --size",
+        _ => "lower --workers or --size",
     };
     PatternError::new(format!("cannot start {who}"), error, next)
 }
 
-/// What a process was started for, and by whom.
+/// The parent and the kind of a worker, in the variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Calling {
+struct WorkerStart {
     parent: i32,
-    part: Part,
+    kind: WorkerKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum WorkerKind {
     /// The parent of torch's compile workers.
     CompilePool { workers: u32, shared: u64 },
     /// A loader worker with so much memory of its own.
     Loader { own: u64 },
 }
 
-fn serve(calling: Calling) -> ExitCode {
-    if !stay_with(calling.parent) {
+fn serve(start: WorkerStart) -> ExitCode {
+    if !stay_with(start.parent) {
         return ExitCode::SUCCESS;
     }
-    match calling.part {
-        Part::CompilePool { workers, shared } => pool::serve(workers, shared),
-        Part::Loader { own } => loader::serve(own),
+    match start.kind {
+        WorkerKind::CompilePool { workers, shared } => pool::serve(workers, shared),
+        WorkerKind::Loader { own } => loader::serve(own),
     }
 }
 
 /// Ends this process with its parent, even when that is killed; false if it is gone already.
 /// Makes system calls only, so that a forked worker may call it.
 pub(crate) fn stay_with(parent: i32) -> bool {
-    let asked = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
+    let set = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
     let living = rustix::process::getppid().map(Pid::as_raw_pid);
-    asked.is_ok() && living == Some(parent)
+    set.is_ok() && living == Some(parent)
 }
 
-impl std::fmt::Display for Calling {
+impl std::fmt::Display for WorkerStart {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let parent = self.parent;
-        match self.part {
-            Part::CompilePool { workers, shared } => {
+        match self.kind {
+            WorkerKind::CompilePool { workers, shared } => {
                 write!(f, "compile-pool {parent} {workers} {shared}")
             }
-            Part::Loader { own } => write!(f, "loader {parent} {own}"),
+            WorkerKind::Loader { own } => write!(f, "loader {parent} {own}"),
         }
     }
 }
 
-impl FromStr for Calling {
+impl FromStr for WorkerStart {
     type Err = ();
 
-    fn from_str(text: &str) -> Result<Calling, ()> {
+    fn from_str(text: &str) -> Result<WorkerStart, ()> {
         let number = |word: &str| word.parse::<u64>().map_err(|_| ());
         let words: Vec<&str> = text.split(' ').collect();
-        let (parent, part) = match words[..] {
+        let (parent, kind) = match words[..] {
             ["compile-pool", parent, workers, shared] => {
                 let workers = workers.parse().map_err(|_| ())?;
                 let shared = number(shared)?;
-                (parent, Part::CompilePool { workers, shared })
+                (parent, WorkerKind::CompilePool { workers, shared })
             }
-            ["loader", parent, own] => (parent, Part::Loader { own: number(own)? }),
+            ["loader", parent, own] => (parent, WorkerKind::Loader { own: number(own)? }),
             _ => return Err(()),
         };
         let parent = parent.parse().map_err(|_| ())?;
-        Ok(Calling { parent, part })
+        Ok(WorkerStart { parent, kind })
     }
 }
 
@@ -125,13 +125,13 @@ mod tests {
 
     #[test]
     fn a_calling_is_understood_as_it_was_meant() {
-        let pool = Part::CompilePool {
+        let pool = WorkerKind::CompilePool {
             workers: 20,
             shared: 64 << 20,
         };
-        for part in [pool, Part::Loader { own: 6 << 20 }] {
-            let calling = Calling { parent: 4312, part };
-            assert_eq!(calling.to_string().parse(), Ok(calling));
+        for kind in [pool, WorkerKind::Loader { own: 6 << 20 }] {
+            let start = WorkerStart { parent: 4312, kind };
+            assert_eq!(start.to_string().parse(), Ok(start));
         }
         for wrong in [
             "",
@@ -141,7 +141,7 @@ mod tests {
             "compile-pool 1 2",
             "loader 1 2 3",
         ] {
-            assert!(wrong.parse::<Calling>().is_err(), "{wrong}");
+            assert!(wrong.parse::<WorkerStart>().is_err(), "{wrong}");
         }
     }
 
@@ -154,7 +154,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_can_be_read(text in "(loader|compile-pool)?[ 0-9a-z-]{0,40}") {
-            let _ = text.parse::<Calling>();
+            let _ = text.parse::<WorkerStart>();
         }
     }
 }

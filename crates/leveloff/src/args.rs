@@ -55,7 +55,7 @@ use clap::{Parser, Subcommand, ValueEnum};
         leveloff finds a training run, samples its whole process tree (launcher, ranks, compile \
         workers, data loaders) and records how much memory each process holds. Shared pages are \
         counted once, not once for each process as in a sum of RSS. It needs no change to the \
-        training code and no restart, and it only reads: it does not slow the run down.",
+        training code and no restart, and it only reads from the run.",
     after_help = "Examples:\n  \
         leveloff demo                               watch a demo run with a known answer\n  \
         leveloff                                    watch the training run on this machine\n  \
@@ -93,7 +93,7 @@ pub(crate) enum Command {
     /// Start a command, watch its process tree and record it
     #[command(long_about = run::LONG_ABOUT, after_help = run::EXAMPLES)]
     Run(RunArgs),
-    /// ScreenThread a running training on the dashboard: level, too early to tell, or leaking
+    /// Show a running training on the dashboard: level, too early to tell, or leaking
     #[command(long_about = watch::LONG_ABOUT, after_help = watch::EXAMPLES)]
     Watch(Box<WatchArgs>),
     /// Record a run that already runs, without a screen

@@ -67,7 +67,7 @@ pub(crate) const PROCESS_COLUMNS: [&str; 44] = [
     "tensor_counts",
 ];
 
-/// What is counted inside and has its columns among the first; the rest of it stands to the right.
+/// Training counters whose columns are among the first; the others are further right.
 const LONG_KNOWN_INSIDE: [TrainingCounter; 2] =
     [TrainingCounter::Tensors, TrainingCounter::TensorBytes];
 
@@ -204,7 +204,7 @@ fn write_csv(
                     infos.remove(&index);
                 }
                 Event::Gap(gap) if gap.subject == Subject::Recording => {
-                    damage.tell(&gap.text);
+                    damage.report(&gap.text);
                 }
                 Event::Mark(_) | Event::Software(_) | Event::Gap(_) => {}
             }
@@ -228,10 +228,10 @@ struct Damage {
 }
 
 impl Damage {
-    /// So many are told one by one.
+    /// How many are reported one by one.
     const TOLD: u64 = 5;
 
-    fn tell(&mut self, text: &str) {
+    fn report(&mut self, text: &str) {
         self.found += 1;
         if self.found <= Damage::TOLD {
             notice(text);

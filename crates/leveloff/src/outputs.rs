@@ -1,4 +1,4 @@
-//! Files that we write: whole or not at all, and never over another one unless asked to.
+//! Files that leveloff writes: whole or not at all, and never over an existing one without --force.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -28,7 +28,7 @@ impl Existing {
     }
 }
 
-/// Refuses early what [`write()`] would refuse in the end, so that nobody waits for nothing.
+/// Refuses early what [`write()`] would refuse at the end.
 pub(crate) fn check(path: &Path, existing: Existing) -> Result<()> {
     if is_stdout(path) || keeps_nothing(path) {
         return Ok(());

@@ -19,7 +19,7 @@ pub(crate) struct Recorder {
     writer: RecordingWriter<File>,
     /// Ticks that could not be written since the last one that could.
     lost: u64,
-    /// What it may grow to, if it has no name and nobody knows that it is there.
+    /// The size at which a recording without a name stops growing.
     most: Option<u64>,
 }
 
@@ -68,7 +68,7 @@ impl Recorder {
     }
 
     /// Creates a file whose name says when and what: `leveloff-20261116-0135-train.jsonl`. Others
-    /// may choose a name at the same moment, so only creating it tells whether it is free.
+    /// may choose a name at the same moment, so creating the file is the only test whether it is free.
     pub(crate) fn create_named_after(command: &[String], header: &Header) -> Result<Recorder> {
         for path in names(&Recorder::stem_named_after(command)) {
             if let Some(recorder) = Recorder::create_if_free(&path, header)? {
@@ -101,7 +101,6 @@ impl Recorder {
         }))
     }
 
-    /// Where it is.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -129,7 +128,7 @@ impl Recorder {
             }
             Ok(()) => {}
             Err(error) => {
-                // Of what has no name, nobody expects anything yet.
+                // The user does not know about a recording without a name.
                 if self.lost == 0 && self.is_named() {
                     notice(&format!(
                         "cannot write {}: {error}; the run goes on, recording continues when \
@@ -158,7 +157,7 @@ impl Recorder {
 
     /// Takes the file away again, when nothing was recorded in it.
     pub(crate) fn discard(path: &Path) {
-        // What cannot be removed stays: a header, which harms nobody.
+        // A file that cannot be removed holds only a header.
         let _ = std::fs::remove_file(path);
     }
 }

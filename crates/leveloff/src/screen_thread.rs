@@ -21,10 +21,10 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use leveloff_dashboard::dashboard::Dashboard;
-use leveloff_dashboard::event::{Event, SourceNews, Subject};
+use leveloff_dashboard::event::{Event, SourceEvent, Subject};
 use leveloff_dashboard::event_loop;
 use leveloff_dashboard::terminal::{self, Screen};
-use leveloff_dashboard::theme::Look;
+use leveloff_dashboard::theme::Styles;
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::sample::{self, Tick};
 use leveloff_supervise::notify::Urgency;
@@ -44,8 +44,7 @@ pub(crate) struct ScreenOptions {
     pub subject: Subject,
     /// What the user stated about it.
     pub stated: StatedFacts,
-    /// How it looks.
-    pub look: Look,
+    pub styles: Styles,
     /// Handles what the user asks the dashboard for.
     pub requests: RequestHandler,
 }
@@ -129,7 +128,7 @@ impl ScreenThread {
     }
 
     /// Shows a message from the source of the ticks.
-    pub(crate) fn show_source(&self, news: SourceNews) {
+    pub(crate) fn show_source(&self, news: SourceEvent) {
         self.send(Event::Source(news));
     }
 
@@ -204,7 +203,7 @@ fn show(
     let waiting = waiting;
     let ended = event_loop::run(
         &mut dashboard,
-        &options.look,
+        &options.styles,
         &mut screen,
         &waiting,
         &mut |request| requests.handle(request, events),

@@ -115,8 +115,8 @@ fn a_terminal_that_is_gone_ends_it() {
 fn keys_and_sizes_are_followed() {
     let mut session = Session::replay();
     session.terminal.keys("p");
-    session.terminal.wait_for("PAUSED");
     session.terminal.keys("g40\r");
+    session.terminal.wait_for("PAUSED");
     session.terminal.wait_for("WARMING UP");
     session.terminal.keys("?");
     session.terminal.wait_for("PAGES");
@@ -326,7 +326,7 @@ fn the_command_of_run_watch_prints_to_a_log_and_is_stopped_when_asked() {
     session.terminal.wait_for("still runs");
     session.terminal.keys("s");
     session.terminal.wait_for("\x1b[?1049l");
-    session.terminal.wait_for("asked python3 to stop");
+    session.terminal.wait_for("sent SIGTERM to python3");
     session.terminal.wait_for("ended by signal 15");
     let status = session.child.wait().unwrap();
     assert_eq!(

@@ -1,4 +1,4 @@
-"""A server that speaks TLS, under an authority that nobody else knows."""
+"""A server that speaks TLS, with a private certificate authority."""
 
 import http.server
 import pathlib

@@ -42,4 +42,4 @@ def at(step):
 
 def blame(answer):
     parts = [f"{one['role'] or 'no process'} {one['kind']} {100 * one['share']:.0f} %" for one in answer["blame"][:2]]
-    return ", ".join(parts) or "nobody"
+    return ", ".join(parts) or "nothing"

@@ -6,7 +6,7 @@ import subprocess
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 
-from score import Look, Told
+from score import Look, Prediction
 
 LOOKS = 40
 MEGABYTE = 1e6
@@ -17,7 +17,7 @@ FILES_PER_PROCESS = 100
 ANSWERS = (0, 1, 3)
 
 
-class Asked:
+class JudgeProgram:
     """The program under test, with what it costs to ask it."""
 
     def __init__(self, program, with_facts=True, looks=LOOKS):
@@ -30,7 +30,7 @@ class Asked:
             for label in labels.values()
         }
         answers = self.answers(files)
-        return {path.stem: told(answer) for path, answer in answers.items()}
+        return {path.stem: prediction(answer) for path, answer in answers.items()}
 
     def answers(self, files):
         """The JSON object for each file, asked with the flags that go with it."""
@@ -69,10 +69,10 @@ def batches(files):
             yield its_flags, paths[begin : begin + FILES_PER_PROCESS]
 
 
-def told(answer):
+def prediction(answer):
     looks = [Look(look["x"], word(look), look["grade"] or "") for look in answer["trajectory"]]
     rate = answer["rate_bytes"]
-    return Told(looks, None if rate is None else rate / MEGABYTE)
+    return Prediction(looks, None if rate is None else rate / MEGABYTE)
 
 
 def word(look):

@@ -10,7 +10,7 @@ import numpy as np
 import pymannkendall
 from scipy import stats
 
-from score import Look, Told
+from score import Look, Prediction
 
 SIGNIFICANCE = 0.05
 MOST_POINTS = 100
@@ -54,7 +54,7 @@ def told_by(test, x, y, looked_at):
         newest = int(np.searchsorted(x, step, side="right"))
         leak, rate = test(*thinned(x[:newest], y[:newest]))
         looks.append(Look(step, "leak" if leak else "stable"))
-    return Told(looks, rate)
+    return Prediction(looks, rate)
 
 
 def thinned(x, y):

@@ -4,7 +4,7 @@ import csv
 
 import baselines
 import runs
-from asking import Asked
+from asking import JudgeProgram
 from tables import table
 
 # More looks than any of them has points: every prefix is judged.
@@ -18,13 +18,13 @@ LONG_ENOUGH, LEVEL_SOON = 250, 100
 HEALTHY_ENDS = ("plateau", "stable", "sawtooth")
 
 
-def traces(asked, directory):
+def traces(judge, directory):
     """Real runs, judged with all the evidence that a recording has, without and with a horizon."""
-    asked = Asked(asked.program, looks=EVERY_PREFIX)
+    judge = JudgeProgram(judge.program, looks=EVERY_PREFIX)
     labels = rows_of(directory / "labels.csv")
     paths = {label["name"]: directory / f"{label['name']}.csv" for label in labels}
-    plain = asked.answers(dict.fromkeys(paths.values(), ()))
-    stated = asked.answers(dict.fromkeys(paths.values(), (f"--level-by={LEVEL_BY}",)))
+    plain = judge.answers(dict.fromkeys(paths.values(), ()))
+    stated = judge.answers(dict.fromkeys(paths.values(), (f"--level-by={LEVEL_BY}",)))
     judged = [
         (label, plain[paths[label["name"]]], stated[paths[label["name"]]]) for label in labels
     ]
@@ -93,7 +93,7 @@ def levelled_by(label, step):
 
 
 def rightly_blamed(label, answer):
-    """The largest share of the blame is on the guilty role (files belong to nobody) and kind."""
+    """The largest share of the blame is on the guilty role (files have no role) and kind."""
     if not answer["blame"]:
         return False
     largest = answer["blame"][0]
@@ -101,12 +101,12 @@ def rightly_blamed(label, answer):
     return right_role and largest["kind"] in label["visible_in"]
 
 
-def corpus(asked, directory):
+def corpus(judge, directory):
     """Series that people pasted into public issues, and how each thread ended."""
-    asked = Asked(asked.program, looks=EVERY_PREFIX)
+    judge = JudgeProgram(judge.program, looks=EVERY_PREFIX)
     index = rows_of(directory / "index.csv")
     paths = {row["name"]: directory / "series" / f"{row['name']}.csv" for row in index}
-    answers = asked.answers(dict.fromkeys(paths.values(), ()))
+    answers = judge.answers(dict.fromkeys(paths.values(), ()))
     judged = [(row, answers[paths[row["name"]]]) for row in index]
     rows = [
         [row["name"], row["truth"], row["evidence"], row["points"], verdict(answer)]
@@ -125,9 +125,9 @@ def series_remark(row, answer):
 
 def corpus_summary(judged, paths):
     ours = {row["name"]: answer["verdict"] for row, answer in judged}
-    told = {runs.OURS: ours}
+    predictions = {runs.OURS: ours}
     for name, test in baselines.TESTS.items():
-        told[name] = {series: said_by(test, path) for series, path in paths.items()}
+        predictions[name] = {series: said_by(test, path) for series, path in paths.items()}
     healthy = [row["name"] for row, _ in judged if row["truth"] in HEALTHY_ENDS]
     leaks = [row["name"] for row, _ in judged if row["truth"] == "leak"]
     questions = [
@@ -136,14 +136,14 @@ def corpus_summary(judged, paths):
         ("leaks called leak", leaks, "leak", ""),
     ]
     rows = [
-        [question, *(called(series, word, by) for by in told.values()), wanted]
+        [question, *(called(series, word, by) for by in predictions.values()), wanted]
         for question, series, word, wanted in questions
     ]
-    return table(["series from public issues", *told, "must reach"], rows)
+    return table(["series from public issues", *predictions, "must reach"], rows)
 
 
-def called(series, word, told):
-    return some(series, lambda one: told[one] == word)
+def called(series, word, predictions):
+    return some(series, lambda one: predictions[one] == word)
 
 
 def said_by(test, path):
@@ -166,7 +166,7 @@ def blamed(label, answer):
     if label["truth"] != "leak" and answer["verdict"] != "leak":
         return ""
     if not answer["blame"]:
-        return "nobody"
+        return "nothing"
     largest = answer["blame"][0]
     return f"{largest['role'] or 'no process'} · {largest['kind']} {100 * largest['share']:.0f} %"
 

@@ -83,28 +83,28 @@ def make(simulator, seeds, count, directory):
     return directories
 
 
-def judged(asked, directories, with_baselines):
+def judged(judge, directories, with_baselines):
     """Labels, and what each judge says of each run."""
-    labels, told = {}, {OURS: {}}
+    labels, predictions = {}, {OURS: {}}
     for directory in directories.values():
         here = read_labels(directory / "labels.csv")
         labels |= here
-        told[OURS] |= asked.runs(directory, here)
+        predictions[OURS] |= judge.runs(directory, here)
         if with_baselines:
-            for name, told_here in told_by_baselines(directory, here, told[OURS]).items():
-                told.setdefault(name, {}).update(told_here)
-    return labels, told
+            for name, predictions_here in predictions_of_baselines(directory, here, predictions[OURS]).items():
+                predictions.setdefault(name, {}).update(predictions_here)
+    return labels, predictions
 
 
-def told_by_baselines(directory, labels, ours):
+def predictions_of_baselines(directory, labels, ours):
     work = [(directory / f"{name}.csv", looked_at(ours[name])) for name in labels]
     with ProcessPoolExecutor(PROCESSES) as pool:
         each = list(pool.map(all_tests, work, chunksize=8))
     return {test: dict(zip(labels, (one[test] for one in each))) for test in baselines.TESTS}
 
 
-def looked_at(told):
-    return [look.step for look in told.looks]
+def looked_at(prediction):
+    return [look.step for look in prediction.looks]
 
 
 def all_tests(work):
@@ -118,9 +118,9 @@ def read_run(path):
     return rows[:, 0], rows[:, -1]
 
 
-def summary(labels, told):
+def summary(labels, predictions):
     """The table of all measures, leveloff beside the trend tests."""
-    scores = {name: score(labels, of_judge) for name, of_judge in told.items()}
+    scores = {name: score(labels, of_judge) for name, of_judge in predictions.items()}
     others = [name for name in scores if name != OURS]
     rows = []
     for measure in MEASURES:
@@ -131,12 +131,12 @@ def summary(labels, told):
     return table(["", *others, OURS, "must reach", "reached"], rows)
 
 
-def by_seed(labels, told, directories):
+def by_seed(labels, predictions, directories):
     """How much the figures differ from seed to seed."""
     scores = {}
     for seed, directory in directories.items():
         here = {name: labels[name] for name in read_labels(directory / "labels.csv")}
-        scores[seed] = score(here, told[OURS])
+        scores[seed] = score(here, predictions[OURS])
     rows = []
     for measure in MEASURES:
         values = [measure.value(one) for one in scores.values()]
@@ -147,9 +147,9 @@ def by_seed(labels, told, directories):
     return table(["", *(f"seed {seed}" for seed in scores), "mean", "must reach", "reached"], rows)
 
 
-def by_shape(labels, told):
+def by_shape(labels, predictions):
     """What each shape is called in the end, how soon, and how often a healthy one was a leak."""
-    result = score(labels, told[OURS])
+    result = score(labels, predictions[OURS])
     rows = []
     for shape, share in result.by_shape.items():
         delays = result.delays[shape]
@@ -170,17 +170,17 @@ def steps(number):
     return "–" if number != number else f"{number:,.0f} steps"
 
 
-def confusion(labels, told):
-    counts = score(labels, told[OURS]).confusion
+def confusion(labels, predictions):
+    counts = score(labels, predictions[OURS]).confusion
     truths = dict.fromkeys(label.truth for label in labels.values())
     rows = [[truth, *(counts[truth, verdict] or "·" for verdict in VERDICTS)] for truth in truths]
     return table(["truth", *VERDICTS], rows)
 
 
-def wrong(labels, told):
+def wrong(labels, predictions):
     """Every run with a verdict that is not acceptable, or an alarm on the way to a right one."""
     rows = []
-    for label, said in score(labels, told[OURS]).wrong:
+    for label, said in score(labels, predictions[OURS]).wrong:
         alarms = [look for look in said.looks if look.verdict in ("leak", "step")]
         seen = f"{len(alarms)}, first at {alarms[0].step:,.0f}" if alarms else "none"
         right = "right in the end" if said.verdict in label.acceptable else "WRONG"

@@ -23,7 +23,7 @@ LEAKING_SHARE = 0.12
 
 @dataclass(frozen=True)
 class Label:
-    """The truth about a run, and what may be told about it beforehand."""
+    """The truth about a run, and the facts that may be stated beforehand."""
 
     name: str
     shape: str
@@ -58,7 +58,7 @@ class Look:
 
 
 @dataclass
-class Told:
+class Prediction:
     """All that was said of a run; the last look is the verdict."""
 
     looks: list
@@ -114,36 +114,36 @@ class Score:
         self.delays = defaultdict(list)
         self.wrong = []
 
-    def add(self, label, told):
-        verdict, right = told.verdict, told.verdict in label.acceptable
+    def add(self, label, prediction):
+        verdict, right = prediction.verdict, prediction.verdict in label.acceptable
         self.confusion[label.truth, verdict] += 1
         self.acceptable.count(right)
         self.by_shape[label.shape].count(right)
         if label.leaks:
-            self.add_leak(label, told)
+            self.add_leak(label, prediction)
         if label.healthy:
-            self.add_healthy(label, told)
+            self.add_healthy(label, prediction)
         if label.truth != "ambiguous":
             for grade in GRADES:
-                self.graded[grade, not label.healthy].count(told.ever(ALARMS, grade))
+                self.graded[grade, not label.healthy].count(prediction.ever(ALARMS, grade))
         if right:
-            self.add_delay(label, told.decided_at)
-        if not right or (label.healthy and told.ever(ALARMS)):
-            self.wrong.append((label, told))
+            self.add_delay(label, prediction.decided_at)
+        if not right or (label.healthy and prediction.ever(ALARMS)):
+            self.wrong.append((label, prediction))
 
-    def add_leak(self, label, told):
-        self.fine_of_leak.count(told.verdict in FINE)
+    def add_leak(self, label, prediction):
+        self.fine_of_leak.count(prediction.verdict in FINE)
         if label.decidable:
-            self.recall.count(told.verdict in ALARMS & label.acceptable)
-        if told.verdict == "leak" and told.rate is not None:
-            self.rate_errors.append(100 * abs(told.rate - label.rate) / label.rate)
+            self.recall.count(prediction.verdict in ALARMS & label.acceptable)
+        if prediction.verdict == "leak" and prediction.rate is not None:
+            self.rate_errors.append(100 * abs(prediction.rate - label.rate) / label.rate)
 
-    def add_healthy(self, label, told):
-        self.false_leak.count(told.verdict == "leak")
-        self.ever_leak.count(told.ever({"leak"}))
-        self.ever_alarm.count(told.ever(ALARMS))
-        self.ever_by_shape[label.shape].count(told.ever({"leak"}))
-        for look in told.looks:
+    def add_healthy(self, label, prediction):
+        self.false_leak.count(prediction.verdict == "leak")
+        self.ever_leak.count(prediction.ever({"leak"}))
+        self.ever_alarm.count(prediction.ever(ALARMS))
+        self.ever_by_shape[label.shape].count(prediction.ever({"leak"}))
+        for look in prediction.looks:
             if label.warming_at(look.step):
                 self.warmup_looks.count(look.verdict == "leak")
 
@@ -201,11 +201,11 @@ def number(text):
     return float(text) if text else None
 
 
-def score(labels, told):
-    """The score of what was told of each run, by name. Nothing told is nothing decided."""
+def score(labels, predictions):
+    """The score of the predictions, by run. A run without a prediction counts as inconclusive."""
     result = Score()
     for name, its_label in labels.items():
-        result.add(its_label, told.get(name) or Told([Look(math.nan, "inconclusive")]))
+        result.add(its_label, predictions.get(name) or Prediction([Look(math.nan, "inconclusive")]))
     return result
 
 
@@ -215,8 +215,8 @@ def main():
     parser.add_argument("predictions")
     parser.add_argument("--trajectory")
     arguments = parser.parse_args()
-    told = read_told(arguments.predictions, arguments.trajectory)
-    result = score(read_labels(arguments.labels), told)
+    predictions = read_predictions(arguments.predictions, arguments.trajectory)
+    result = score(read_labels(arguments.labels), predictions)
     print(f"acceptable            {result.acceptable.percent:.1f} %")
     print(f"recall (decidable)    {result.recall.percent:.1f} %")
     print(f"false leak, final     {result.false_leak.percent:.1f} %")
@@ -231,7 +231,7 @@ def main():
         print(f"{shape:16}{share.percent:7.1f}{delays[0]:9.0f}{delays[1]:9.0f}{ever:7.1f}")
 
 
-def read_told(predictions, trajectory=None):
+def read_predictions(predictions, trajectory=None):
     looks = defaultdict(list)
     if trajectory:
         with open(trajectory, newline="") as file:
@@ -245,7 +245,7 @@ def read_told(predictions, trajectory=None):
 def prediction(row, looks):
     if not looks:
         looks = [Look(number(row["decided_at_step"]) or math.nan, row["verdict"])]
-    return Told(looks, number(row["rate_mb_per_step"]))
+    return Prediction(looks, number(row["rate_mb_per_step"]))
 
 
 if __name__ == "__main__":

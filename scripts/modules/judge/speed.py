@@ -57,7 +57,7 @@ def memory(program, directory):
 
 
 def written(path, points):
-    """A warmup with noise, as long as asked."""
+    """A warmup with noise, as long as wanted."""
     dice = np.random.default_rng(1)
     with open(path, "w") as file:
         file.write("step,t_seconds,rss_mb\n")

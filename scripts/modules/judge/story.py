@@ -4,7 +4,7 @@ import pathlib
 import random
 import tempfile
 
-from asking import MEGABYTE, Asked, word
+from asking import MEGABYTE, JudgeProgram, word
 from tables import table
 
 STRIDE = 10
@@ -21,14 +21,14 @@ EVERY_PREFIX = 1000
 LEVEL_BY = 130
 
 
-def report(asked):
+def report(judge):
     """Rows of what must hold, at every prefix."""
-    asked = Asked(asked.program, looks=EVERY_PREFIX)
+    judge = JudgeProgram(judge.program, looks=EVERY_PREFIX)
     with tempfile.TemporaryDirectory(prefix="leveloff-story-") as name:
         directory = pathlib.Path(name)
         levelling = [written(directory, f"level-{seed}", plateau(seed)) for seed in variants()]
         leaking = [written(directory, f"leak-{seed}", straight(seed)) for seed in variants()]
-        answers = asked.answers(dict.fromkeys([*levelling, *leaking], ()))
+        answers = judge.answers(dict.fromkeys([*levelling, *leaking], ()))
     rows = levelling_rows([answers[path] for path in levelling])
     rows += leaking_rows([answers[path] for path in leaking])
     return table(["the story", "measured", "must reach", "reached"], rows)

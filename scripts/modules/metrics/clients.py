@@ -61,7 +61,7 @@ class Scrapers:
 
 
 class Troublemakers:
-    """Connections that are held, read from slowly, or talk nonsense, until they are told to stop."""
+    """Connections that are held, read from slowly, or send garbage, until they are stopped."""
 
     def __init__(self, address, held=100, slow=10):
         self.address, self.stopping, self.did = address, threading.Event(), 0

@@ -59,7 +59,7 @@ class Outcome:
         return misses + [f"NOT FOUND {name}" for name in self.missing_findings()]
 
     def rightly_blamed(self):
-        """The largest share of the blame is on who keeps it. What is no process's is nobody's."""
+        """The largest share of the blame is on the true role and kind. Memory of no process has no role."""
         role, kind = self.truth.get("role"), self.truth.get("kind")
         if not self.stated["blame"]:
             return not (role or kind)
@@ -92,6 +92,6 @@ def decided(answer):
 
 def blamed(answer):
     if not answer["blame"]:
-        return "nobody"
+        return "nothing"
     largest = answer["blame"][0]
     return f"{largest['role'] or 'no process'} {largest['kind']}"

@@ -38,7 +38,7 @@ const AMPLITUDE_SPREAD: f64 = 0.45;
 /// A drop is at least this share of the height, or it is a bend and no cycle.
 const REAL_DROP: f64 = 0.4;
 
-/// A point must tell this much of the one a period later.
+/// A point must predict this much of the one a period later.
 const LEAST_ECHO: f64 = 0.25;
 
 /// Cycles that are high for less than this share of the time are spikes.
@@ -47,7 +47,7 @@ const SHORT_SPIKES: f64 = 0.3;
 /// A reversal is larger than this share of the range of a curve without its trend.
 const REVERSAL_OF_RANGE: f64 = 0.3;
 
-/// A rise of less than this share of what is worth a word is a quiver and no sawtooth, the same share
+/// A rise of less than this share of what is material is a quiver and no sawtooth, the same share
 /// as of a jump. In a view of a long run even the last digits of a steady value beat against the
 /// points that were joined, with a period that is nowhere in the run.
 const SAWTOOTH_OF_MATERIAL: f64 = 0.25;
@@ -98,8 +98,8 @@ impl Cycles {
         })
     }
 
-    /// Whether it rises far enough to be told of, where `material` is worth a word.
-    pub fn are_worth_a_word(&self, material: f64) -> bool {
+    /// Whether it rises far enough to be reported, beside what is `material`.
+    pub fn are_material(&self, material: f64) -> bool {
         self.amplitude >= SAWTOOTH_OF_MATERIAL * material
     }
 

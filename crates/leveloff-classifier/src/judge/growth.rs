@@ -1,4 +1,4 @@
-//! Is it still growing, since when, and is that worth a word?
+//! Is it still growing, since when, and is that material?
 //!
 //! Shares and multiples that name no other source were chosen on simulated runs; docs/METHOD.md says
 //! on which, and how they did on others.
@@ -10,8 +10,8 @@ use crate::stats::{Curvature, LineFit};
 use crate::units::AmountPerX;
 use crate::verdict::Rate;
 
+use super::prepared_curve::PreparedCurve;
 use super::prior::Before;
-use super::scene::Scene;
 
 /// Growth up to the newest point.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,18 +44,18 @@ pub const FEWEST: usize = 5;
 /// Chance that the interval of a rate misses it at any look.
 pub const ALPHA: f64 = 0.05;
 
-/// Even the lower end of the rate must lead to this share of what is worth a word: an interval that
+/// Even the lower end of the rate must lead to this share of what is material: an interval that
 /// only just leaves zero out says that it grows, and not that it matters.
 const MATERIAL_AT_LEAST: f64 = 0.3;
 
-/// This share of what is worth a word must have grown already: the rest is looked ahead for.
+/// This share of what is material must have grown already: the rest is looked ahead for.
 const GROWN_ALREADY: f64 = 0.5;
 
 /// And so many standard deviations of the residuals, or all that it grew may be one of its swings.
 const GROWN_RESIDUALS: f64 = 3.0;
 
 /// A rise is certain when the newest third of the points is above the oldest by this share of what is
-/// worth a word: less may be one quantum of the allocator.
+/// material: less may be one quantum of the allocator.
 const CERTAIN_RISE: f64 = 0.5;
 
 /// What came before was faster when its rate was this many times the rate now.
@@ -88,45 +88,49 @@ const FLAT_BEFORE: f64 = 0.4;
 
 impl Growth {
     /// Growth since the point `from`.
-    pub fn since(scene: &Scene<'_>, from: usize) -> Growth {
-        let line = scene.line_from(from);
+    pub fn since(prepared: &PreparedCurve<'_>, from: usize) -> Growth {
+        let line = prepared.line_from(from);
         let reach = line.slope_reach(ALPHA);
-        let onset = scene.begins_at(from);
-        let age = scene.end() - onset;
-        let earlier = scene.rate_before(from);
-        let lead = onset - scene.begin();
-        let before = before(scene, from, age, line.slope);
-        let grew = before == Before::Warmup && earlier * lead > scene.material;
+        let onset = prepared.begins_at(from);
+        let age = prepared.end() - onset;
+        let earlier = prepared.rate_before(from);
+        let lead = onset - prepared.begin();
+        let before = before(prepared, from, age, line.slope);
+        let grew = before == Before::Warmup && earlier * lead > prepared.material;
         Growth {
             from,
             onset,
             age,
             line,
             rate: Rate::around(line.slope, reach),
-            curvature: Curvature::over(&scene.x[from..], &scene.y[from..], scene.noise.floor),
-            tail: scene.line_from(tail_of(scene, from)),
+            curvature: Curvature::over(
+                &prepared.x[from..],
+                &prepared.y[from..],
+                prepared.noise.floor,
+            ),
+            tail: prepared.line_from(tail_of(prepared, from)),
             before,
             slowed: grew && earlier > FASTER_BEFORE * line.slope,
-            decision_age: first_epoch::decided_after(scene, age, before),
+            decision_age: first_epoch::decided_after(prepared, age, before),
         }
     }
 
-    /// Whether it grows at all, by an amount that is worth a word.
-    pub fn is_material(&self, scene: &Scene<'_>) -> bool {
-        let horizon = scene.horizon();
+    /// Whether it grows at all, by an amount that is material.
+    pub fn is_material(&self, prepared: &PreparedCurve<'_>) -> bool {
+        let horizon = prepared.horizon();
         let (slope, low) = (self.rate.value.0, self.rate.low.0);
-        let grown = (GROWN_ALREADY * scene.material).max(GROWN_RESIDUALS * self.line.residual);
+        let grown = (GROWN_ALREADY * prepared.material).max(GROWN_RESIDUALS * self.line.residual);
         low > 0.0
-            && slope * horizon >= scene.material
-            && low * horizon >= MATERIAL_AT_LEAST * scene.material
+            && slope * horizon >= prepared.material
+            && low * horizon >= MATERIAL_AT_LEAST * prepared.material
             && slope * self.age > grown
     }
 
     /// The same with a rate that is known to be higher where no point of the newest third is as low
     /// as any of the oldest. Growth in a few irregular chunks is certain by that long before a line
     /// through it is, whose residuals look like slow noise.
-    pub fn with_certain_rise(mut self, scene: &Scene<'_>) -> Growth {
-        let (x, y) = (&scene.x[self.from..], &scene.y[self.from..]);
+    pub fn with_certain_rise(mut self, prepared: &PreparedCurve<'_>) -> Growth {
+        let (x, y) = (&prepared.x[self.from..], &prepared.y[self.from..]);
         let third = y.len() / 3;
         if third < FEWEST {
             return self;
@@ -137,7 +141,7 @@ impl Growth {
             .copied()
             .fold(f64::MAX, f64::min);
         let rise = lowest_now - highest_before;
-        if rise > CERTAIN_RISE * scene.material {
+        if rise > CERTAIN_RISE * prepared.material {
             let certain = rise / (x[x.len() - 1] - x[0]);
             self.rate.low = AmountPerX(self.rate.low.0.max(certain));
         }
@@ -145,15 +149,15 @@ impl Growth {
     }
 
     /// Whether it is old enough for a leak.
-    pub fn is_old(&self, scene: &Scene<'_>) -> bool {
-        let all = scene.end() - scene.begin();
+    pub fn is_old(&self, prepared: &PreparedCurve<'_>) -> bool {
+        let all = prepared.end() - prepared.begin();
         let enough = !self.slowed || self.age >= SHARE_AFTER_SLOWING * all;
-        self.age >= self.decision_age && enough && !self.in_first_epoch(scene)
+        self.age >= self.decision_age && enough && !self.in_first_epoch(prepared)
     }
 
     /// Whether the line is what the points follow, and not a mean course between jumps or bends.
-    pub fn fits(&self, scene: &Scene<'_>) -> bool {
-        self.line.residual < (MISFIT_SIGMAS * scene.noise.sigma).hypot(MISFIT * self.grown())
+    pub fn fits(&self, prepared: &PreparedCurve<'_>) -> bool {
+        self.line.residual < (MISFIT_SIGMAS * prepared.noise.sigma).hypot(MISFIT * self.grown())
     }
 
     /// By how much it grew, as its line has it.
@@ -163,22 +167,22 @@ impl Growth {
 }
 
 /// Where the newest part begins, of which a line needs a few points.
-fn tail_of(scene: &Scene<'_>, from: usize) -> usize {
-    let points = scene.len() - from;
+fn tail_of(prepared: &PreparedCurve<'_>, from: usize) -> usize {
+    let points = prepared.len() - from;
     let tail = (points * TAIL_PERCENT / 100).max(FEWEST).min(points);
-    scene.len() - tail
+    prepared.len() - tail
 }
 
 /// What came just before: a plateau, or something that moved.
-fn before(scene: &Scene<'_>, from: usize, age: f64, slope: f64) -> Before {
-    let here = scene.x[from];
-    let stretch = scene.x.partition_point(|&x| x < here - LOOK_BACK * age);
-    let last = scene.segments.ranges().rfind(|range| range.end <= from);
+fn before(prepared: &PreparedCurve<'_>, from: usize, age: f64, slope: f64) -> Before {
+    let here = prepared.x[from];
+    let stretch = prepared.x.partition_point(|&x| x < here - LOOK_BACK * age);
+    let last = prepared.segments.ranges().rfind(|range| range.end <= from);
     let stretch = stretch.max(last.map_or(from, |range| range.start));
-    if from - stretch < FEWEST_BEFORE || here - scene.x[stretch] < PLATEAU_BEFORE * age {
+    if from - stretch < FEWEST_BEFORE || here - prepared.x[stretch] < PLATEAU_BEFORE * age {
         return Before::Warmup;
     }
-    if scene.line(stretch..from).slope.abs() < FLAT_BEFORE * slope {
+    if prepared.line(stretch..from).slope.abs() < FLAT_BEFORE * slope {
         Before::Plateau
     } else {
         Before::Warmup

@@ -1,4 +1,4 @@
-//! How much a curve shakes, apart from how it moves.
+//! The noise of a curve, apart from its course.
 
 use crate::stats::{mad, median, quantile};
 
@@ -26,7 +26,7 @@ const ENOUGH_FOR_RHO: usize = 40;
 /// eight of them, which must be less than one in ten.
 const ENOUGH_IF_MOSTLY_STILL: usize = 120;
 
-/// The highest autocorrelation that second differences can tell from a trend.
+/// The highest autocorrelation that second differences can separate from a trend.
 const HIGHEST_RHO: f64 = 0.97;
 
 impl Noise {
@@ -106,7 +106,7 @@ impl Jumps {
     }
 }
 
-/// Fewer differences tell nothing of their scale.
+/// Fewer differences do not show their scale.
 const FEWEST_DIFFERENCES: usize = 8;
 
 /// How large differences are.

@@ -5,7 +5,7 @@
 
 use crate::stats::{LineFit, median};
 
-use super::scene::Scene;
+use super::prepared_curve::PreparedCurve;
 
 /// A flat stretch up to the newest point.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -48,7 +48,7 @@ const KNOWN_SLOWER: f64 = 0.5;
 /// of normal noise hardly one is further out.
 const BAND_SIGMAS: f64 = 4.0;
 
-/// It grew before when it did by this share of what is worth a word.
+/// It grew before when it did by this share of what is material.
 const GREW_BEFORE: f64 = 0.5;
 
 /// The slope has collapsed when it is known to be below this share of the rate before.
@@ -61,15 +61,15 @@ const STANDARD_ERRORS: f64 = 2.0;
 /// points or slow noise not even that is known.
 const TIGHT: f64 = 2.0;
 
-/// It stood still for as long as it moved by less than this share of what is worth a word.
+/// It stood still for as long as it moved by less than this share of what is material.
 const STILL_OF_MATERIAL: f64 = 0.6;
 
 /// Or by less than so many standard deviations of the noise. Both are less than the band, which is
 /// measured from the middle; this is measured from where it came to stand.
 const STILL_SIGMAS: f64 = 3.0;
 
-/// A plateau may begin at one of about so many places beside the changes of course: finer ones tell
-/// nothing more, and each costs a line.
+/// A plateau may begin at one of about so many places beside the changes of course: finer ones add
+/// nothing, and each costs a line.
 const PLACES: usize = 32;
 
 /// The middle of the newest third may be this share of the band from that of the oldest. It is a
@@ -84,14 +84,14 @@ const ONE_OUTSIDE_IN: usize = 4;
 
 impl Plateau {
     /// The longest flat stretch that is long enough to be believed, else the longest one.
-    pub fn of(scene: &Scene<'_>) -> Option<Plateau> {
+    pub fn of(prepared: &PreparedCurve<'_>) -> Option<Plateau> {
         let mut longest = None;
-        for from in starts(scene) {
-            let stretch = Stretch::from(scene, from);
-            let Some(line) = stretch.flat_line(scene) else {
+        for from in starts(prepared) {
+            let stretch = Stretch::from(prepared, from);
+            let Some(line) = stretch.flat_line(prepared) else {
                 continue;
             };
-            let plateau = stretch.plateau(scene, line);
+            let plateau = stretch.plateau(prepared, line);
             if plateau.settled {
                 return Some(plateau);
             }
@@ -114,11 +114,11 @@ struct Stretch {
 }
 
 impl Stretch {
-    fn from(scene: &Scene<'_>, from: usize) -> Stretch {
-        let since = scene.begins_at(from);
-        let before = since - scene.begin();
-        let earlier = scene.rate_before(from);
-        let usual = scene.material.max(BAND_SIGMAS * scene.noise.sigma);
+    fn from(prepared: &PreparedCurve<'_>, from: usize) -> Stretch {
+        let since = prepared.begins_at(from);
+        let before = since - prepared.begin();
+        let earlier = prepared.rate_before(from);
+        let usual = prepared.material.max(BAND_SIGMAS * prepared.noise.sigma);
         Stretch {
             from,
             since,
@@ -129,8 +129,8 @@ impl Stretch {
     }
 
     /// The line through it if it is flat, with spikes cut down to the edge of the band.
-    fn flat_line(&self, scene: &Scene<'_>) -> Option<LineFit> {
-        let y = &scene.y[self.from..];
+    fn flat_line(&self, prepared: &PreparedCurve<'_>) -> Option<LineFit> {
+        let y = &prepared.y[self.from..];
         let third = y.len().div_ceil(3);
         let older = median(&mut y[..third].to_vec());
         let newer = median(&mut y[y.len() - third..].to_vec());
@@ -143,8 +143,8 @@ impl Stretch {
         }
         let (low, high) = (middle - self.band, middle + self.band);
         let tamed: Vec<f64> = y.iter().map(|y| y.clamp(low, high)).collect();
-        let line = LineFit::over(&scene.x[self.from..], &tamed, scene.noise.floor);
-        let moves = line.slope.abs() * (scene.end() - scene.x[self.from]);
+        let line = LineFit::over(&prepared.x[self.from..], &tamed, prepared.noise.floor);
+        let moves = line.slope.abs() * (prepared.end() - prepared.x[self.from]);
         (moves <= self.band).then_some(line)
     }
 
@@ -158,19 +158,20 @@ impl Stretch {
     }
 
     /// What to think of it, once it is flat.
-    fn plateau(&self, scene: &Scene<'_>, line: LineFit) -> Plateau {
-        let length = scene.end() - self.since;
-        let grew = self.from > 0 && self.earlier * self.before > GREW_BEFORE * scene.material;
+    fn plateau(&self, prepared: &PreparedCurve<'_>, line: LineFit) -> Plateau {
+        let length = prepared.end() - self.since;
+        let grew = self.from > 0 && self.earlier * self.before > GREW_BEFORE * prepared.material;
         let reach = STANDARD_ERRORS * line.slope_error;
         let share = if line.slope + reach < COLLAPSED * self.earlier {
             SHARE_AFTER_COLLAPSE
         } else {
             SHARE_OF_BEFORE
         };
-        let needed = (share * self.before).max(LONGER_THAN_BEFORE * stood_still(scene, self.from));
+        let needed =
+            (share * self.before).max(LONGER_THAN_BEFORE * stood_still(prepared, self.from));
         let slower = !grew || line.slope + reach <= KNOWN_SLOWER * self.earlier;
-        let ahead = length.max(HORIZON_SHARE * scene.horizon());
-        let grows = line.slope - reach > 0.0 && line.slope * ahead > scene.material;
+        let ahead = length.max(HORIZON_SHARE * prepared.horizon());
+        let grows = line.slope - reach > 0.0 && line.slope * ahead > prepared.material;
         let tight = (line.slope.abs() + reach) * length <= TIGHT * self.band;
         Plateau {
             from: self.from,
@@ -184,18 +185,21 @@ impl Stretch {
 
 /// For how long it stood still before `until` and went up after all, at least twice: an allocator
 /// takes memory in chunks, and evaluations come at intervals.
-fn stood_still(scene: &Scene<'_>, until: usize) -> f64 {
-    let still = (STILL_OF_MATERIAL * scene.material).max(STILL_SIGMAS * scene.noise.sigma);
+fn stood_still(prepared: &PreparedCurve<'_>, until: usize) -> f64 {
+    let still = (STILL_OF_MATERIAL * prepared.material).max(STILL_SIGMAS * prepared.noise.sigma);
     let (mut stands, mut from) = (Vec::new(), 0);
     while from + 1 < until {
-        let level = scene.y[from];
+        let level = prepared.y[from];
         let to = (from + 1..until)
-            .find(|&i| (scene.y[i] - level).abs() > still)
+            .find(|&i| (prepared.y[i] - level).abs() > still)
             .unwrap_or(until);
-        let lowest_later = scene.y[to..].iter().copied().fold(f64::INFINITY, f64::min);
+        let lowest_later = prepared.y[to..]
+            .iter()
+            .copied()
+            .fold(f64::INFINITY, f64::min);
         // The first stretch is where it comes from, and counts for nothing.
         if from > 0 && to - from >= FEWEST && lowest_later > level {
-            stands.push(scene.x[to - 1] - scene.x[from]);
+            stands.push(prepared.x[to - 1] - prepared.x[from]);
         }
         from = to;
     }
@@ -206,10 +210,10 @@ fn stood_still(scene: &Scene<'_>, until: usize) -> f64 {
 
 /// Where a plateau may have begun: at a change of course, or at one of some places in
 /// between, oldest first.
-fn starts(scene: &Scene<'_>) -> Vec<usize> {
-    let points = scene.len();
+fn starts(prepared: &PreparedCurve<'_>) -> Vec<usize> {
+    let points = prepared.len();
     let grid = (0..points).step_by((points / PLACES).max(1));
-    let mut starts: Vec<usize> = scene
+    let mut starts: Vec<usize> = prepared
         .segments
         .starts()
         .iter()

@@ -14,8 +14,8 @@ pub struct Prior {
     sigma: f64,
 }
 
-/// The ages at which growth of one curve is called a leak, each worked out when it is first asked
-/// for: every stretch asks for one of the same four, and to find one is a bisection.
+/// The ages at which growth of one curve is called a leak, each worked out at its first use:
+/// every stretch needs one of the same four, and to find one is a bisection.
 #[derive(Debug, Clone)]
 pub struct DecisionAges {
     prior: Prior,
@@ -37,7 +37,7 @@ const LEAK_ODDS_FROM_START: f64 = 1.0 / 9.0;
 /// The same, for growth that begins after a plateau: a third, because warmups are over by then.
 const LEAK_ODDS_AFTER_PLATEAU: f64 = 1.0 / 3.0;
 
-/// Odds against health at which it is said to be a leak: nine to one.
+/// Odds against health at which it is called a leak: nine to one.
 const DECIDED_AT: f64 = 9.0;
 
 /// Beyond one and a half epochs a cache that fills in the first is no explanation any more.

@@ -1,6 +1,6 @@
 //! Lasting jumps.
 
-use super::scene::Scene;
+use super::prepared_curve::PreparedCurve;
 use crate::stats::median;
 
 /// Jumps up that stayed.
@@ -23,22 +23,23 @@ pub struct Stairs {
 /// A jump is larger than this many standard deviations of the noise.
 const JUMP_SIGMAS: f64 = 4.0;
 
-/// And than this share of what is worth a word.
+/// And than this share of what is material.
 const JUMP_OF_MATERIAL: f64 = 0.25;
 
 impl Stairs {
     /// The jumps of a curve.
-    pub fn of(scene: &Scene<'_>) -> Stairs {
-        let stretches: Vec<_> = scene
+    pub fn of(prepared: &PreparedCurve<'_>) -> Stairs {
+        let stretches: Vec<_> = prepared
             .segments
             .ranges()
-            .map(|range| (scene.line(range.clone()), range))
+            .map(|range| (prepared.line(range.clone()), range))
             .collect();
-        let smallest = (JUMP_SIGMAS * scene.noise.sigma).max(JUMP_OF_MATERIAL * scene.material);
+        let smallest =
+            (JUMP_SIGMAS * prepared.noise.sigma).max(JUMP_OF_MATERIAL * prepared.material);
         let (mut at, mut sizes, mut ups, mut downs) = (Vec::new(), Vec::new(), 0.0, 0.0);
         for pair in stretches.windows(2) {
             let ((left, older), (right, newer)) = (&pair[0], &pair[1]);
-            let x = 0.5 * (scene.x[older.end - 1] + scene.x[newer.start]);
+            let x = 0.5 * (prepared.x[older.end - 1] + prepared.x[newer.start]);
             let jump = right.at(x) - left.at(x);
             if jump > smallest {
                 at.push(x);
@@ -53,13 +54,13 @@ impl Stairs {
         let mean = gaps.iter().sum::<f64>() / gaps.len().max(1) as f64;
         let spread = gaps.iter().map(|g| (g - mean).powi(2)).sum::<f64>();
         let unevenness = (spread / gaps.len().max(1) as f64).sqrt() / mean.max(f64::MIN_POSITIVE);
-        let few = scene.len().min(3);
-        let net = median(&mut scene.y[scene.len() - few..].to_vec())
-            - median(&mut scene.y[..few].to_vec());
-        let newest = at.last().copied().unwrap_or(scene.begin());
+        let few = prepared.len().min(3);
+        let net = median(&mut prepared.y[prepared.len() - few..].to_vec())
+            - median(&mut prepared.y[..few].to_vec());
+        let newest = at.last().copied().unwrap_or(prepared.begin());
         Stairs {
-            explain_growth: net > scene.material && ups - downs > 0.5 * net,
-            over: scene.end() - newest > 2.5 * gap,
+            explain_growth: net > prepared.material && ups - downs > 0.5 * net,
+            over: prepared.end() - newest > 2.5 * gap,
             at,
             sizes,
             gap,

@@ -2,8 +2,8 @@
 
 use leveloff_model::process::{Pid, Role};
 
-use super::book::Book;
 use super::roles::RoleTrack;
+use super::run_series::RunSeries;
 use crate::observation::{Observation, ProcessShare};
 use crate::share_history::{self, Snapshot};
 use crate::units::Amount;
@@ -35,15 +35,15 @@ pub(super) fn blame(base: &Snapshot, now: &Observation) -> Vec<Blame> {
     blamed
 }
 
-/// Growth that is in nobody's memory, with whoever it was traced to.
+/// Growth of files that no process maps, with the role that it was traced to.
 pub(super) fn outside(role: Option<Role>, growth: f64) -> Vec<Blame> {
     alone(role, Kind::DevShm, growth)
 }
 
 /// Descriptors that pile up while memory does not: those of the role that gained most.
-pub(super) fn descriptors(book: &Book, from: f64, to: f64) -> Vec<Blame> {
+pub(super) fn descriptors(series: &RunSeries, from: f64, to: f64) -> Vec<Blame> {
     let gained = |role: &RoleTrack| role.descriptors.growth_since(from, to);
-    let roles = book.roles.all();
+    let roles = series.roles.all();
     let most = roles.max_by(|a, b| gained(a).total_cmp(&gained(b)));
     most.map_or_else(Vec::new, |role| {
         alone(Some(role.role), Kind::Descriptors, gained(role))

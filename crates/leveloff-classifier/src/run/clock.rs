@@ -1,4 +1,4 @@
-//! What makes memory grow: the training's own events, or something regular that it does not tell.
+//! What makes memory grow: the training's own events, or something regular that it does not report.
 
 use super::events::{Account, Events};
 use crate::units::{Amount, X};

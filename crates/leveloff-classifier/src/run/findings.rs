@@ -1,16 +1,16 @@
 //! What the evidence shows beside the verdict.
 
+mod counters;
 mod counts;
 mod growth;
-mod inside;
 mod workers;
 
 use leveloff_model::process::Role;
 use leveloff_model::units::Bytes;
 
-use super::book::Book;
-use super::fusion::Decision;
-use super::jury::Jury;
+use super::decide::Decision;
+use super::run_series::RunSeries;
+use super::series_judgements::SeriesJudgements;
 use crate::finding::{Finding, Growth};
 use crate::observation::XUnit;
 use crate::units::{Position, X};
@@ -20,9 +20,9 @@ use crate::verdict::Clock;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Case<'a> {
     /// The series.
-    pub(super) book: &'a Book,
+    pub(super) series: &'a RunSeries,
     /// The judgement of each.
-    pub(super) jury: &'a Jury,
+    pub(super) judgements: &'a SeriesJudgements,
     /// The judgement of the run.
     pub(super) decision: &'a Decision,
     /// What makes it grow.
@@ -41,7 +41,7 @@ pub(super) struct Case<'a> {
 pub(super) fn findings(case: &Case) -> Vec<Finding> {
     let found = [
         growth::at_events(case),
-        inside::cause(case),
+        counters::cause(case),
         workers::copy_on_write(case),
         growth::shared_memory(case),
         counts::devshm(case),
@@ -49,7 +49,7 @@ pub(super) fn findings(case: &Case) -> Vec<Finding> {
         counts::processes(case),
         workers::one_of_many(case),
         growth::cuda(case),
-        inside::pinned(case),
+        counters::pinned(case),
     ];
     let overcounted = Role::ALL
         .into_iter()
@@ -60,7 +60,7 @@ pub(super) fn findings(case: &Case) -> Vec<Finding> {
 impl Case<'_> {
     /// How much the run's memory grew since the onset, if it is growing by a material amount.
     fn memory_growth(&self) -> Option<f64> {
-        let growth = self.book.memory.growth_since(self.onset, self.now);
+        let growth = self.series.memory.growth_since(self.onset, self.now);
         let grows = self.decision.is_growth_of_memory();
         (grows && growth > 0.0 && growth >= self.material()).then_some(growth)
     }
@@ -72,12 +72,12 @@ impl Case<'_> {
 
     /// How much the memory grew of the process that counts inside; of all trainers where there is only one, and
     /// of the run where its processes are unknown.
-    fn teller_growth(&self, from: f64, to: f64) -> f64 {
-        let trainers = self.book.roles.get(Role::Trainer);
-        let memory = match (self.book.processes.teller(), trainers) {
-            (Some(teller), _) => &teller.memory,
+    fn counting_process_growth(&self, from: f64, to: f64) -> f64 {
+        let trainers = self.series.roles.get(Role::Trainer);
+        let memory = match (self.series.processes.counting_process(), trainers) {
+            (Some(process), _) => &process.memory,
             (None, Some(trainer)) => &trainer.memory,
-            (None, None) => &self.book.memory,
+            (None, None) => &self.series.memory,
         };
         memory.growth_since(from, to)
     }

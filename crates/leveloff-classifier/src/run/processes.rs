@@ -61,7 +61,7 @@ impl ProcessTracks {
     }
 
     /// The trainer whose marks are listened to, where there are several: that of the lowest rank.
-    pub(super) fn teller(&self) -> Option<&ProcessTrack> {
+    pub(super) fn counting_process(&self) -> Option<&ProcessTrack> {
         let trainers = || self.living().filter(|track| track.role == Role::Trainer);
         let lowest = trainers().min_by_key(|track| (track.rank.unwrap_or(Rank(0)), track.index));
         lowest.filter(|_| trainers().nth(1).is_some())

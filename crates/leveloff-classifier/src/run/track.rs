@@ -1,4 +1,4 @@
-//! One series of a run, with the few numbers that tell whether it is worth judging.
+//! One series of a run, with the few numbers that decide whether it is judged.
 
 use crate::curve::Curve;
 use crate::judge::{Facts, Quantity, judge};
@@ -75,7 +75,7 @@ impl Track {
         span.newest_x = x;
     }
 
-    /// What is said of it.
+    /// Judges it.
     pub(super) fn judge(&self, unit: XUnit, quantity: Quantity, facts: &Facts) -> Judgement {
         judge(&self.curve, unit, quantity, facts)
     }
@@ -120,7 +120,7 @@ impl Track {
         self.span.map_or(0.0, |span| span.newest - span.lowest)
     }
 
-    /// Whether it rose by at least this much and is still at it. A cheap question to be asked
+    /// Whether it rose by at least this much and still rises. A cheap test to be made
     /// before the costly one: what does not rise cannot leak.
     pub(super) fn rises_by(&self, least: f64) -> bool {
         let Some(span) = &self.span else { return false };

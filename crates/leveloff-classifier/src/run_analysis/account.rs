@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use leveloff_model::process::{Pid, ProcessIndex, ProcessInfo, Rank, Role};
+use leveloff_model::training_counters::TrainingCounters;
 use leveloff_model::units::{ByteDelta, Bytes, Seconds};
 
 use super::RunAnalysis;
@@ -37,6 +38,11 @@ pub struct RunAccount {
     pub processes: Vec<ProcessAccount>,
     /// Processes that exited and are not listed.
     pub processes_left_out: u64,
+    /// The training's own counters where growth counts from; of a counter that was reported only
+    /// later, the first value.
+    pub counters_base: TrainingCounters,
+    /// The training's own counters now.
+    pub counters: TrainingCounters,
     /// Observations of the run, since it was last started.
     pub samples: u64,
 }
@@ -93,6 +99,17 @@ pub struct GroupAccount {
     pub rss: Bytes,
     /// Their GPU memory, where the driver reports it.
     pub gpu: Option<Bytes>,
+}
+
+/// All processes of one rank.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RankAccount {
+    /// The rank.
+    pub rank: Rank,
+    /// Processes that are alive.
+    pub processes: u32,
+    /// Their memory. The peak is the sum of the peaks of its roles.
+    pub memory: Amounts,
 }
 
 /// One kind of memory of one role.
@@ -153,6 +170,7 @@ pub(super) fn account(run: &RunAnalysis, verdict: Option<RunVerdict>) -> Option<
         .as_ref()
         .map_or(XUnit::Second, |verdict| verdict.x_unit);
     let (origin, base) = base(run, verdict.as_ref())?;
+    let counters_base = run.shares().counters_at(&base);
     let ledger = Ledger::new(run, observation, base, unit);
     let peak = run.peak.map_or(0.0, |peak| peak.memory);
     let processes = ledger.processes();
@@ -169,6 +187,8 @@ pub(super) fn account(run: &RunAnalysis, verdict: Option<RunVerdict>) -> Option<
         parts: ledger.parts(),
         processes,
         processes_left_out: run.processes.dropped(),
+        counters_base,
+        counters: observation.counters,
         samples: verdict
             .as_ref()
             .map_or(run.observations, |verdict| verdict.points),
@@ -384,6 +404,26 @@ impl RunAccount {
         self.groups.iter().filter(move |group| group.role == role)
     }
 
+    /// Every rank of a run that has several.
+    pub fn ranks(&self) -> Vec<RankAccount> {
+        let mut ranks: Vec<RankAccount> = Vec::new();
+        for group in &self.groups {
+            let Some(rank) = group.rank else { continue };
+            match ranks.iter_mut().find(|one| one.rank == rank) {
+                Some(one) => {
+                    one.processes += group.processes;
+                    one.memory = one.memory.plus(&group.memory);
+                }
+                None => ranks.push(RankAccount {
+                    rank,
+                    processes: group.processes,
+                    memory: group.memory,
+                }),
+            }
+        }
+        ranks
+    }
+
     /// Processes that are alive.
     pub fn alive(&self) -> impl Iterator<Item = &ProcessAccount> {
         self.processes.iter().filter(|process| process.is_alive)
@@ -403,6 +443,15 @@ impl RunAccount {
 }
 
 impl Amounts {
+    fn plus(&self, other: &Amounts) -> Amounts {
+        Amounts {
+            base: self.base + other.base,
+            now: self.now + other.now,
+            peak: self.peak + other.peak,
+            rate: self.rate.zip(other.rate).map(|(a, b)| a + b),
+        }
+    }
+
     /// From the base to now; negative for what shrank.
     pub fn growth(&self) -> ByteDelta {
         self.now.since(self.base)

@@ -1,4 +1,4 @@
-//! How much one value tells of the next.
+//! How much one value predicts the next.
 
 /// The highest autocorrelation that is believed: beyond it no length of a series would be enough.
 const HIGHEST: f64 = 0.98;

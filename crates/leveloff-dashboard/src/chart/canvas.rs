@@ -8,8 +8,8 @@ use leveloff_text::braille::braille;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::sheet::Sheet;
-use super::style::{Charset, ChartStyle};
+use super::cells::Cells;
+use crate::theme::{Charset, Paint, Styles};
 
 /// A place in dots, from the upper left; fractions are between dots.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -74,17 +74,17 @@ impl Canvas {
         }
     }
 
-    /// Puts the dots on the screen.
-    pub(super) fn paint(&self, style: &ChartStyle, sheet: &mut Sheet<'_>) {
-        for (row, cells) in (self.area.y..).zip(self.cells.chunks(self.area.width.max(1).into())) {
-            for (column, layers) in (self.area.x..).zip(cells) {
+    /// Puts the dots on the screen. What was fitted, and where it leads, has the verdict's paint.
+    pub(super) fn paint(&self, styles: &Styles, verdict: Paint, cells: &mut Cells<'_>) {
+        for (row, dots) in (self.area.y..).zip(self.cells.chunks(self.area.width.max(1).into())) {
+            for (column, layers) in (self.area.x..).zip(dots) {
                 let top = Layer::ALL
                     .into_iter()
                     .rev()
                     .find(|&layer| layers[layer as usize] > 0);
                 if let Some(top) = top {
                     let glyph = self.charset.glyph(top, layers);
-                    sheet.put(column, row, glyph, top.style(style));
+                    cells.put(column, row, glyph, top.style(styles, verdict));
                 }
             }
         }
@@ -111,12 +111,12 @@ impl Layer {
     ];
     const COUNT: usize = Layer::ALL.len();
 
-    fn style(self, style: &ChartStyle) -> Style {
+    fn style(self, styles: &Styles, verdict: Paint) -> Style {
         match self {
-            Layer::Rss => style.rss,
-            Layer::Fan | Layer::Forecast => style.forecast,
-            Layer::Line => style.line,
-            Layer::Fit => style.fit,
+            Layer::Rss => styles.get(Paint::Faint),
+            Layer::Fan | Layer::Forecast => styles.get(verdict),
+            Layer::Line => styles.get(Paint::Accent),
+            Layer::Fit => styles.get(verdict).bold(),
         }
     }
 }
@@ -203,8 +203,8 @@ mod tests {
             canvas.line(*layer, point(*from), point(*to), Pen::SOLID);
         }
         let mut buffer = Buffer::empty(area);
-        let mut sheet = Sheet::new(area, &mut buffer);
-        canvas.paint(&ChartStyle::plain(charset), &mut sheet);
+        let mut cells = Cells::new(area, &mut buffer);
+        canvas.paint(&Styles::default(), Paint::Plain, &mut cells);
         crate::chart::lines(&buffer)
     }
 

@@ -112,10 +112,10 @@ mod tests {
     use ratatui::buffer::Buffer;
     use ratatui::layout::Rect;
 
-    use super::super::sheet::Sheet;
-    use super::super::style::{Charset, ChartStyle};
+    use super::super::cells::Cells;
     use super::*;
     use crate::chart::lines;
+    use crate::theme::{Charset, Paint, Styles};
 
     /// Ten cells, twenty columns; four rows, amounts from 0 to 15.
     fn drawn(columns: [Option<(f64, f64)>; 20]) -> Vec<String> {
@@ -138,8 +138,8 @@ mod tests {
             column.memory
         });
         let mut buffer = Buffer::empty(area);
-        let mut sheet = Sheet::new(area, &mut buffer);
-        canvas.paint(&ChartStyle::default(), &mut sheet);
+        let mut cells = Cells::new(area, &mut buffer);
+        canvas.paint(&Styles::default(), Paint::Plain, &mut cells);
         lines(&buffer)
     }
 

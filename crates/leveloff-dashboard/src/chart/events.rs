@@ -1,20 +1,48 @@
 //! Evaluations, checkpoints and epochs on the axis.
 
-use crate::history::Axis;
-use crate::run::{EventTick, TickKind};
+use leveloff_classifier::run_curves::{RunEvent, RunEventKind};
 
 use super::plot::Plot;
-use super::style::Charset;
+use crate::history::Axis;
+use crate::theme::Charset;
 
 /// Ticks of a kind that would stand closer than this many columns are counted instead.
 const CLOSEST: usize = 3;
 
-/// Kinds of ticks; where two fall on the same column, the first is shown.
-const KINDS: [TickKind; 4] = [
-    TickKind::Epoch,
-    TickKind::Checkpoint,
-    TickKind::Evaluation,
-    TickKind::Other,
+/// A kind of event on the axis.
+struct Kind {
+    name: &'static str,
+    unicode: char,
+    ascii: char,
+    includes: fn(&RunEventKind) -> bool,
+}
+
+/// Where two fall on the same column, the first is shown.
+const KINDS: [Kind; 4] = [
+    Kind {
+        name: "epoch",
+        unicode: '│',
+        ascii: '|',
+        includes: |kind| matches!(kind, RunEventKind::Epoch(_)),
+    },
+    Kind {
+        name: "checkpoint",
+        unicode: '◆',
+        ascii: '#',
+        includes: |kind| matches!(kind, RunEventKind::Checkpoint),
+    },
+    Kind {
+        name: "evaluation",
+        unicode: '▾',
+        ascii: 'v',
+        includes: |kind| matches!(kind, RunEventKind::Evaluation),
+    },
+    Kind {
+        name: "event",
+        unicode: '•',
+        ascii: 'o',
+        includes: |kind| matches!(kind, RunEventKind::Named(_)),
+    },
 ];
 
 /// Ticks of one kind in sight.
@@ -32,20 +60,20 @@ pub(super) struct Ticks {
 pub(super) fn ticks<'a>(
     plot: &Plot,
     axis: Axis,
-    all: impl Iterator<Item = &'a EventTick>,
+    all: impl Iterator<Item = &'a RunEvent>,
 ) -> Vec<Ticks> {
-    let mut places: [Vec<u16>; KINDS.len()] = Default::default();
-    for tick in all {
+    let mut columns: [Vec<u16>; KINDS.len()] = Default::default();
+    for event in all {
         let x = match axis {
-            Axis::Time => Some(tick.t.0),
-            Axis::Steps => tick.step,
+            Axis::Time => event.t,
+            Axis::Steps => event.x,
         };
-        let kind = KINDS.iter().position(|kind| *kind == tick.kind);
+        let kind = KINDS.iter().position(|kind| (kind.includes)(&event.kind));
         if let (Some(column), Some(kind)) = (x.and_then(|x| plot.column(x)), kind) {
-            places[kind].push(column);
+            columns[kind].push(column);
         }
     }
-    let kinds = KINDS.into_iter().zip(places);
+    let kinds = KINDS.iter().zip(columns);
     kinds
         .filter(|(_, columns)| !columns.is_empty())
         .map(|(kind, columns)| Ticks::of(kind, columns, plot))
@@ -53,60 +81,46 @@ pub(super) fn ticks<'a>(
 }
 
 impl Ticks {
-    fn of(kind: TickKind, mut columns: Vec<u16>, plot: &Plot) -> Ticks {
-        let (glyph, name) = look(kind, plot.charset);
-        let count = columns.len();
+    fn of(kind: &Kind, mut columns: Vec<u16>, plot: &Plot) -> Ticks {
+        let glyph = match plot.charset {
+            Charset::Unicode => kind.unicode,
+            Charset::Ascii => kind.ascii,
+        };
+        let (count, name) = (columns.len(), kind.name);
+        let mut legend = format!("{glyph} {name}");
         columns.sort_unstable();
         columns.dedup();
         if count > 1 && count * CLOSEST > usize::from(plot.area.width) {
             columns.clear();
-            return Ticks {
-                glyph,
-                columns,
-                legend: format!("{glyph} {count} {name}s"),
-            };
+            legend = format!("{glyph} {count} {name}s");
         }
         Ticks {
             glyph,
             columns,
-            legend: format!("{glyph} {name}"),
+            legend,
         }
-    }
-}
-
-fn look(kind: TickKind, charset: Charset) -> (char, &'static str) {
-    match (kind, charset) {
-        (TickKind::Evaluation, Charset::Unicode) => ('▾', "evaluation"),
-        (TickKind::Evaluation, Charset::Ascii) => ('v', "evaluation"),
-        (TickKind::Checkpoint, Charset::Unicode) => ('◆', "checkpoint"),
-        (TickKind::Checkpoint, Charset::Ascii) => ('#', "checkpoint"),
-        (TickKind::Epoch, Charset::Unicode) => ('│', "epoch"),
-        (TickKind::Epoch, Charset::Ascii) => ('|', "epoch"),
-        (TickKind::Other, Charset::Unicode) => ('•', "event"),
-        (TickKind::Other, Charset::Ascii) => ('o', "event"),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use leveloff_model::units::Seconds;
     use ratatui::layout::Rect;
 
     use super::*;
 
-    fn ticks_every(distance: u32, kind: TickKind) -> Vec<Ticks> {
+    fn ticks_every(distance: u32, kind: &RunEventKind) -> Vec<Ticks> {
         let plot = Plot {
             area: Rect::new(0, 0, 100, 4),
             x: 0.0..1000.0,
             memory: 0.0..1.0,
             charset: Charset::Ascii,
         };
-        let all: Vec<EventTick> = (0..=1000)
+        let all: Vec<RunEvent> = (0..=1000)
             .step_by(distance as usize)
-            .map(|step| EventTick {
-                t: Seconds(0.0),
-                step: Some(f64::from(step)),
-                kind,
+            .map(|step| RunEvent {
+                t: Some(0.0),
+                x: Some(f64::from(step)),
+                kind: kind.clone(),
             })
             .collect();
         ticks(&plot, Axis::Steps, all.iter())
@@ -114,14 +128,14 @@ mod tests {
 
     #[test]
     fn a_tick_stands_at_its_step() {
-        let ticks = ticks_every(400, TickKind::Evaluation);
+        let ticks = ticks_every(400, &RunEventKind::Evaluation);
         assert_eq!(ticks[0].columns, [0, 40, 80]);
         assert_eq!(ticks[0].legend, "v evaluation");
     }
 
     #[test]
     fn too_many_are_counted() {
-        let ticks = ticks_every(10, TickKind::Checkpoint);
+        let ticks = ticks_every(10, &RunEventKind::Checkpoint);
         assert_eq!(ticks[0].columns, [0; 0]);
         assert_eq!(ticks[0].legend, "# 101 checkpoints");
     }

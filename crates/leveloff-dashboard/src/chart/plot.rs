@@ -5,7 +5,7 @@ use std::ops::Range;
 use ratatui::layout::Rect;
 
 use super::canvas::Point;
-use super::style::Charset;
+use crate::theme::Charset;
 
 /// The area of the curve, and what its borders stand for.
 #[derive(Debug, Clone)]

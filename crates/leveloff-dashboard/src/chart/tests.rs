@@ -12,6 +12,7 @@ use leveloff_model::units::Step;
 use self::ticks::{GIB, MIB, MadeUpRun};
 use super::*;
 use crate::event::{Event, Subject};
+use crate::theme::{Charset, Theme};
 use crate::view::Window;
 
 /// A dashboard that saw these: seconds, step, memory in bytes.
@@ -45,7 +46,11 @@ fn growth(step: u64) -> f64 {
 fn drawn_with(dashboard: &Dashboard, charset: Charset, width: u16, height: u16) -> Vec<String> {
     let area = Rect::new(0, 0, width, height);
     let mut buffer = Buffer::empty(area);
-    draw(dashboard, &ChartStyle::plain(charset), area, &mut buffer);
+    let styles = Styles {
+        theme: Theme::None,
+        charset,
+    };
+    draw(dashboard, &styles, area, &mut buffer);
     lines(&buffer)
 }
 
@@ -76,7 +81,7 @@ fn growth_is_led_on_to_the_limit() {
 fn growth_meets_the_limit_where_the_verdict_says() {
     let samples = by_step(1..=80, growth);
     let dashboard = seen(MadeUpRun::with_limit(24.0 * GIB), &samples);
-    let scene = Scene::of(&dashboard).unwrap();
+    let content = ChartContent::of(&dashboard).unwrap();
     let risk = dashboard.run().verdict().unwrap().risk.unwrap();
     // 24 GiB are 20,576 MiB more than at the beginning, at 150 each step.
     assert!((risk.at_x.0 - 137.2).abs() < 1.0, "{risk:?}");
@@ -84,13 +89,17 @@ fn growth_meets_the_limit_where_the_verdict_says() {
     let row = chart.iter().find(|row| row.contains("limit 24.0 GiB"));
     let cross = row.unwrap().chars().position(|glyph| glyph == '╳').unwrap();
     let share = (cross as f64 + 0.5 - 5.0) / 95.0;
-    let x = scene.range.start + share * (scene.range.end - scene.range.start);
+    let x = content.range.start + share * (content.range.end - content.range.start);
     assert!((x - risk.at_x.0).abs() < 1.0, "{x} {risk:?}");
     assert!(row.unwrap().contains("step 137"), "{chart:#?}");
     // The same over time, of which ten seconds are a step.
     let mut by_time = dashboard.clone();
     by_time.on(Event::Key(KeyCode::Char('x').into()));
-    let meeting = Scene::of(&by_time).unwrap().outlook.forecast.unwrap();
+    let meeting = ChartContent::of(&by_time)
+        .unwrap()
+        .outlook
+        .forecast
+        .unwrap();
     let met_at = meeting.meeting.unwrap().x;
     assert!((met_at - 10.0 * risk.at_x.0).abs() < 10.0, "{met_at}");
     let chart = drawn(&by_time, 100, 20);
@@ -160,7 +169,7 @@ fn the_stated_horizon_is_drawn_and_the_usual_one_only_while_young() {
     let chart = drawn(&dashboard, 85, 9);
     assert!(chart[0].contains("level-by 120"), "{chart:#?}");
     let line = chart[3].chars().position(|glyph| glyph == '┊').unwrap();
-    let end = Scene::of(&dashboard).unwrap().range.end;
+    let end = ChartContent::of(&dashboard).unwrap().range.end;
     assert_eq!(line, 5 + (120.0 / end * 80.0) as usize, "{chart:#?}");
 }
 
@@ -320,14 +329,14 @@ fn a_part_of_the_screen_is_all_that_is_touched() {
     let screen = Rect::new(0, 0, 60, 20);
     let area = Rect::new(10, 5, 40, 10);
     let mut buffer = Buffer::empty(screen);
-    draw(&dashboard, &ChartStyle::default(), area, &mut buffer);
+    draw(&dashboard, &Styles::default(), area, &mut buffer);
     for position in screen.positions().filter(|at| !area.contains(*at)) {
         assert_eq!(buffer[position].symbol(), " ", "{position}");
     }
-    // An area that is partly off the screen, as between a resize and the next frame.
+    // An area that is partly off the screen, as between a resize and the next areas.
     draw(
         &dashboard,
-        &ChartStyle::default(),
+        &Styles::default(),
         Rect::new(50, 15, 40, 10),
         &mut buffer,
     );

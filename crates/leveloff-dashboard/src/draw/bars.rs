@@ -14,12 +14,22 @@ pub fn bar(share: f64, columns: usize) -> String {
     bar
 }
 
-/// One character for each point, between the lowest and the highest. What moves by less than a
-/// fiftieth is flat: else noise would look like growth.
-pub fn sparkline(points: &[f64]) -> String {
-    let low = points.iter().copied().fold(f64::INFINITY, f64::min);
+/// From the lowest to the highest of the points.
+pub fn span(points: &[f64]) -> f64 {
     let high = points.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let span = (high - low).max(FLAT * high.abs());
+    (high - lowest(points)).max(0.0)
+}
+
+fn lowest(points: &[f64]) -> f64 {
+    points.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+/// One character for each point, from the lowest up; `span` is the height of the highest character.
+/// Lines that are compared have the same span. What moves by less than a fiftieth is flat: otherwise
+/// noise would look like growth.
+pub fn sparkline(points: &[f64], span: f64) -> String {
+    let low = lowest(points);
+    let span = span.max(FLAT * points.last().copied().unwrap_or(0.0).abs());
     let height = |point: f64| match span > 0.0 {
         true => (((point - low) / span) * 7.0).round() as usize,
         false => 0,
@@ -66,10 +76,12 @@ mod tests {
 
     #[test]
     fn a_sparkline_tells_growth_from_noise() {
-        assert_eq!(sparkline(&[0.0, 50.0, 100.0]), "▁▅█");
-        assert_eq!(sparkline(&[100.0, 100.1, 100.0]), "▁▁▁");
-        assert_eq!(sparkline(&[0.0, 0.0]), "▁▁");
-        assert_eq!(sparkline(&[]), "");
+        let line = |points: &[f64]| sparkline(points, span(points));
+        assert_eq!(line(&[0.0, 50.0, 100.0]), "▁▅█");
+        assert_eq!(line(&[100.0, 100.1, 100.0]), "▁▁▁");
+        assert_eq!(line(&[0.0, 0.0]), "▁▁");
+        assert_eq!(line(&[]), "");
+        assert_eq!(sparkline(&[7.0, 8.0, 9.0], 100.0), "▁▁▁");
     }
 
     #[test]

@@ -10,40 +10,40 @@ use ratatui::text::{Line, Span};
 use super::text::{padded, put, put_right, width, wrapped};
 use super::{below_heading, boxed, heading};
 use crate::dashboard::Dashboard;
-use crate::theme::{Look, Paint};
+use crate::theme::{Paint, Styles};
 
-/// Something to tell, and what to do about it.
-struct Told {
+/// A finding or another note, and what to do about it.
+struct Note {
     name: String,
     text: String,
     next: String,
 }
 
-/// Where the rest is when a line is all there is.
+/// Shown beside notes that are cut to one line.
 const HINT: &str = "  F shows what to try";
 
 /// Draws them in the overview: whole if there is room, else a line each.
-pub fn draw(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer) {
-    // Beside the processes, they need a heading to tell them from what is above.
+pub fn draw(dashboard: &Dashboard, styles: &Styles, area: Rect, buffer: &mut Buffer) {
+    // Beside the processes, a heading separates them from the part above.
     let is_beside = area.x > 0;
     let mut area = padded(area);
-    let told = dashboard.run().verdict().map_or_else(Vec::new, findings);
+    let notes = dashboard.run().verdict().map_or_else(Vec::new, findings);
     if is_beside {
-        heading("FINDINGS", "", look, area, buffer);
+        heading("FINDINGS", "", styles, area, buffer);
         area = below_heading(area);
     }
-    draw_told(&told, look, area, buffer);
-    if told.is_empty() && dashboard.run().verdict().is_some() {
-        let nothing = Line::styled("◆ nothing else was found", look.style(Paint::Faint));
+    draw_notes(&notes, styles, area, buffer);
+    if notes.is_empty() && dashboard.run().verdict().is_some() {
+        let nothing = Line::styled("◆ nothing else was found", styles.get(Paint::Faint));
         put(nothing, 0, area, buffer);
     }
 }
 
 /// Draws all of them, over the whole screen.
-pub fn draw_page(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer) {
-    let title = Line::styled(" FINDINGS ", look.badge(Paint::Accent));
-    let inner = boxed(title, Paint::Accent, look, area, buffer);
-    let lines = page_lines(dashboard, look, inner.width);
+pub fn draw_page(dashboard: &Dashboard, styles: &Styles, area: Rect, buffer: &mut Buffer) {
+    let title = Line::styled(" FINDINGS ", styles.badge(Paint::Accent));
+    let inner = boxed(title, Paint::Accent, styles, area, buffer);
+    let lines = page_lines(dashboard, styles, inner.width);
     let room = usize::from(inner.height);
     let above = dashboard
         .view()
@@ -55,7 +55,7 @@ pub fn draw_page(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Bu
     }
     if below > 0 {
         let more = format!(" {below} more below ");
-        let more = Line::styled(more, look.style(Paint::Accent));
+        let more = Line::styled(more, styles.get(Paint::Accent));
         put_right(more, usize::from(area.height) - 1, padded(area), buffer);
     }
 }
@@ -63,58 +63,59 @@ pub fn draw_page(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Bu
 /// Rows that the page has, on a screen of so many columns.
 pub fn rows_of_page(dashboard: &Dashboard, columns: u16) -> usize {
     // A border and a space at either side.
-    page_lines(dashboard, &Look::default(), columns.saturating_sub(4)).len()
+    page_lines(dashboard, &Styles::default(), columns.saturating_sub(4)).len()
 }
 
-fn page_lines(dashboard: &Dashboard, look: &Look, columns: u16) -> Vec<Line<'static>> {
+fn page_lines(dashboard: &Dashboard, styles: &Styles, columns: u16) -> Vec<Line<'static>> {
     let Some(verdict) = dashboard.run().verdict() else {
         return vec![Line::from("nothing has been judged yet")];
     };
-    let mut told = beside(verdict);
-    told.splice(0..0, findings(verdict));
+    let mut notes = beside(verdict);
+    notes.splice(0..0, findings(verdict));
     let mut lines = Vec::new();
-    if told.is_empty() {
+    if notes.is_empty() {
         lines.push(Line::from("nothing was found beside the verdict"));
     }
     for line in settling(verdict, dashboard.run().stated()) {
-        told.extend(is_open(verdict).then(|| Told::new("decided", line)));
+        notes.extend(is_open(verdict).then(|| Note::new("decided", line)));
     }
     lines.extend(
-        told.iter()
-            .flat_map(|it| it.lines(usize::from(columns), look)),
+        notes
+            .iter()
+            .flat_map(|it| it.lines(usize::from(columns), styles)),
     );
     lines
 }
 
-/// What the verdict found; where it found nothing, what to try all the same.
-fn findings(verdict: &RunVerdict) -> Vec<Told> {
-    let mut told: Vec<Told> = verdict
+/// The findings of the verdict; without any, what to try.
+fn findings(verdict: &RunVerdict) -> Vec<Note> {
+    let mut notes: Vec<Note> = verdict
         .findings
         .iter()
         .map(|finding| {
             let FindingWords { text, next } = finding_words(finding);
-            Told {
+            Note {
                 name: finding.name().replace('-', " "),
                 text,
                 next: next.into_owned(),
             }
         })
         .collect();
-    if let (true, Some(next)) = (told.is_empty(), what_to_try(verdict)) {
-        told.push(Told::new("next", next.to_owned()));
+    if let (true, Some(next)) = (notes.is_empty(), what_to_try(verdict)) {
+        notes.push(Note::new("next", next.to_owned()));
     }
-    told
+    notes
 }
 
-/// Who and what grew, and when.
-fn beside(verdict: &RunVerdict) -> Vec<Told> {
+/// The processes and kinds that grew, and when.
+fn beside(verdict: &RunVerdict) -> Vec<Note> {
     let clock = verdict
         .clock
         .as_ref()
         .filter(|clock| clock.tick != ClockTick::Step)
-        .map(|clock| Told::new("when", clock_words(clock, verdict)));
+        .map(|clock| Note::new("when", clock_words(clock, verdict)));
     let who = verdict.blame.iter().take(4);
-    let who = who.map(|blame| Told::new("who", blame_words(blame)));
+    let who = who.map(|blame| Note::new("who", blame_words(blame)));
     clock.into_iter().chain(who).collect()
 }
 
@@ -122,21 +123,21 @@ fn is_open(verdict: &RunVerdict) -> bool {
     matches!(verdict.verdict, Verdict::WarmingUp | Verdict::Undecided)
 }
 
-/// What is most telling whole as far as there is room for it, the others in a line each.
-fn draw_told(told: &[Told], look: &Look, area: Rect, buffer: &mut Buffer) {
+/// The first notes whole, as far as there is room; the others in a line each.
+fn draw_notes(notes: &[Note], styles: &Styles, area: Rect, buffer: &mut Buffer) {
     let mut hint = HINT;
     let mut row = 0;
-    for (place, it) in told.iter().enumerate() {
-        let lines = it.lines(usize::from(area.width), look);
-        let others = usize::from(place + 1 < told.len());
+    for (place, it) in notes.iter().enumerate() {
+        let lines = it.lines(usize::from(area.width), styles);
+        let others = usize::from(place + 1 < notes.len());
         if row + lines.len() + others <= usize::from(area.height) {
             for line in lines {
                 put(line, row, area, buffer);
                 row += 1;
             }
         } else {
-            let line = it.first_line(&it.text, look);
-            put_with_hint(line, std::mem::take(&mut hint), row, look, area, buffer);
+            let line = it.first_line(&it.text, styles);
+            put_with_hint(line, std::mem::take(&mut hint), row, styles, area, buffer);
             row += 1;
         }
     }
@@ -147,7 +148,7 @@ fn put_with_hint(
     line: Line,
     hint: &'static str,
     row: usize,
-    look: &Look,
+    styles: &Styles,
     area: Rect,
     buffer: &mut Buffer,
 ) {
@@ -157,32 +158,32 @@ fn put_with_hint(
     };
     put(line, row, room, buffer);
     put_right(
-        Line::styled(hint, look.style(Paint::Accent)),
+        Line::styled(hint, styles.get(Paint::Accent)),
         row,
         area,
         buffer,
     );
 }
 
-impl Told {
-    fn new(name: &str, text: String) -> Told {
-        Told {
+impl Note {
+    fn new(name: &str, text: String) -> Note {
+        Note {
             name: name.to_owned(),
             text,
             next: String::new(),
         }
     }
 
-    fn first_line(&self, text: &str, look: &Look) -> Line<'static> {
+    fn first_line(&self, text: &str, styles: &Styles) -> Line<'static> {
         Line::from_iter([
-            Span::styled("◆ ", look.style(Paint::Accent)),
-            Span::styled(format!("{}: ", self.name), look.style(Paint::Strong)),
+            Span::styled("◆ ", styles.get(Paint::Accent)),
+            Span::styled(format!("{}: ", self.name), styles.get(Paint::Strong)),
             Span::raw(text.to_owned()),
         ])
     }
 
     /// The text below its name, and what to try below that.
-    fn lines(&self, columns: usize, look: &Look) -> Vec<Line<'static>> {
+    fn lines(&self, columns: usize, styles: &Styles) -> Vec<Line<'static>> {
         let name = format!("{}: ", self.name);
         let whole = format!("{name}{}", self.text);
         let mut lines = Vec::new();
@@ -191,7 +192,7 @@ impl Told {
             .enumerate()
         {
             lines.push(match text.strip_prefix(&name) {
-                Some(rest) if row == 0 => self.first_line(rest, look),
+                Some(rest) if row == 0 => self.first_line(rest, styles),
                 _ => Line::from(format!("  {text}")),
             });
         }
@@ -202,7 +203,7 @@ impl Told {
             let begin = if row == 0 { "  → " } else { "    " };
             lines.push(Line::styled(
                 format!("{begin}{text}"),
-                look.style(Paint::Accent),
+                styles.get(Paint::Accent),
             ));
         }
         lines

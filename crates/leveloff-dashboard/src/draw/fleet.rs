@@ -1,4 +1,4 @@
-//! The screen of a fleet: how many leak, every run in a row, and what is known of the chosen one.
+//! The screen of a fleet: how many leak, every run in a row, and what is known of the selected one.
 
 use leveloff_classifier::verdict::Verdict;
 use leveloff_model::process::printable;
@@ -13,9 +13,9 @@ use ratatui::text::{Line, Span};
 use super::footer::keys;
 use super::text::{cut, left_aligned, padded, put, put_right, width, wrapped};
 use crate::fleet_view::FleetView;
-use crate::theme::{Look, Paint};
+use crate::theme::{Paint, Styles};
 
-/// Rows of the chosen run, where there is room for them beside the table.
+/// Rows of the selected run, where there is room for them beside the table.
 const DETAIL: u16 = 7;
 
 /// Below this there is a table and nothing else.
@@ -27,12 +27,12 @@ const LONGEST_NAME: usize = 36;
 const KEYS: [(&str, &str); 4] = [
     ("q", "quit"),
     ("↑↓", "choose"),
-    ("r", "look now"),
+    ("r", "refresh"),
     ("g G", "worst, best"),
 ];
 
 /// Draws it.
-pub fn draw(view: &FleetView, look: &Look, frame: &mut Frame) {
+pub fn draw(view: &FleetView, styles: &Styles, frame: &mut Frame) {
     let area = frame.area();
     let buffer = frame.buffer_mut();
     let row = |y: u16, height: u16| Rect {
@@ -41,23 +41,23 @@ pub fn draw(view: &FleetView, look: &Look, frame: &mut Frame) {
         ..area
     };
     let detail = if area.height >= TALL { DETAIL } else { 0 };
-    draw_header(view, look, padded(row(0, 2)), buffer);
+    draw_header(view, styles, padded(row(0, 2)), buffer);
     draw_table(
         view,
-        look,
+        styles,
         padded(row(3, rows_of(area.height) as u16 + 1)),
         buffer,
     );
     let below = row(area.height.saturating_sub(detail + 1), detail);
-    draw_detail(view, look, padded(below), buffer);
+    draw_detail(view, styles, padded(below), buffer);
     let footer = padded(row(area.height.saturating_sub(1), 1));
     put(
-        keys(&KEYS, false, usize::from(footer.width), look),
+        keys(&KEYS, false, usize::from(footer.width), styles),
         0,
         footer,
         buffer,
     );
-    look.charset.limit(buffer);
+    styles.charset.limit(buffer);
 }
 
 /// Runs that are seen at once on a screen of this height.
@@ -67,8 +67,8 @@ pub fn rows_of(height: u16) -> usize {
     usize::from(height.saturating_sub(5 + detail))
 }
 
-fn draw_header(view: &FleetView, look: &Look, area: Rect, buffer: &mut Buffer) {
-    let mut line = Line::from(Span::styled("leveloff  ", look.style(Paint::Accent).bold()));
+fn draw_header(view: &FleetView, styles: &Styles, area: Rect, buffer: &mut Buffer) {
+    let mut line = Line::from(Span::styled("leveloff  ", styles.get(Paint::Accent).bold()));
     if let Some(fleet) = view.fleet() {
         let worst = fleet
             .members
@@ -76,20 +76,20 @@ fn draw_header(view: &FleetView, look: &Look, area: Rect, buffer: &mut Buffer) {
             .map_or(Verdict::Undecided, |worst| worst.verdict.verdict);
         line.push_span(Span::styled(
             format!(" {} ", tally(fleet).trim()),
-            look.badge(worst.into()),
+            styles.badge(worst.into()),
         ));
         let about = format!("{} · {}", fleet.server, fleet.asked);
         put(
-            Line::styled(printable(about.as_bytes()), look.style(Paint::Faint)),
+            Line::styled(printable(about.as_bytes()), styles.get(Paint::Faint)),
             1,
             area,
             buffer,
         );
     }
     put(line, 0, area, buffer);
-    let (text, paint) = match (view.trouble(), view.fleet(), view.is_looking()) {
-        (Some(trouble), _, _) => (trouble.to_owned(), Paint::Bad),
-        (None, _, true) => ("looking …".to_owned(), Paint::Faint),
+    let (text, paint) = match (view.error(), view.fleet(), view.is_querying()) {
+        (Some(error), _, _) => (error.to_owned(), Paint::Bad),
+        (None, _, true) => ("querying …".to_owned(), Paint::Faint),
         (None, Some(fleet), false) if fleet.is_partial() => (fleet.failures.join("; "), Paint::Bad),
         (None, Some(fleet), false) => (fleet.at.clone(), Paint::Faint),
         (None, None, false) => (String::new(), Paint::Faint),
@@ -97,26 +97,26 @@ fn draw_header(view: &FleetView, look: &Look, area: Rect, buffer: &mut Buffer) {
     // Trouble has the second line for itself; what is usual stands beside the first.
     let row = usize::from(paint == Paint::Bad);
     let text = cut(&printable(text.as_bytes()), usize::from(area.width));
-    put_right(Line::styled(text, look.style(paint)), row, area, buffer);
+    put_right(Line::styled(text, styles.get(paint)), row, area, buffer);
 }
 
-fn draw_table(view: &FleetView, look: &Look, area: Rect, buffer: &mut Buffer) {
+fn draw_table(view: &FleetView, styles: &Styles, area: Rect, buffer: &mut Buffer) {
     let rows = usize::from(area.height.saturating_sub(1));
-    let chosen = view.chosen();
-    let first = (chosen + 1).saturating_sub(rows);
+    let selected = view.selected();
+    let first = (selected + 1).saturating_sub(rows);
     let shown = || view.members().iter().skip(first).take(rows);
     let sheet = Sheet::of(shown());
     let widths = sheet.widths(LONGEST_NAME);
     let heading = line(&sheet.headings, &widths);
-    let heading = Line::styled(heading, look.style(Paint::Heading));
+    let heading = Line::styled(heading, styles.get(Paint::Heading));
     put(heading, 0, area, buffer);
     for (place, (member, row)) in shown().zip(&sheet.rows).enumerate() {
         let text = line(row, &widths);
-        let line = if first + place == chosen {
+        let line = if first + place == selected {
             let text = left_aligned(&text, usize::from(area.width));
-            Line::styled(text, look.style(Paint::Chosen))
+            Line::styled(text, styles.get(Paint::Chosen))
         } else {
-            painted(&text, &widths, member.verdict.verdict, look)
+            painted(&text, &widths, member.verdict.verdict, styles)
         };
         put(line, place + 1, area, buffer);
     }
@@ -131,7 +131,7 @@ fn line(row: &[impl AsRef<str>], widths: &[usize]) -> String {
 }
 
 /// The verdict in its colour, the rest plain.
-fn painted(text: &str, widths: &[usize], verdict: Verdict, look: &Look) -> Line<'static> {
+fn painted(text: &str, widths: &[usize], verdict: Verdict, styles: &Styles) -> Line<'static> {
     let place = |columns: usize| {
         let mut taken = 0;
         let at = text.char_indices().find(|(_, c)| {
@@ -145,20 +145,20 @@ fn painted(text: &str, widths: &[usize], verdict: Verdict, look: &Look) -> Line<
         Span::raw(text[..begin].to_owned()),
         Span::styled(
             text[begin..end].to_owned(),
-            look.style(verdict.into()).bold(),
+            styles.get(verdict.into()).bold(),
         ),
         Span::raw(text[end..].to_owned()),
     ])
 }
 
-fn draw_detail(view: &FleetView, look: &Look, area: Rect, buffer: &mut Buffer) {
-    let Some(member) = view.members().get(view.chosen()) else {
+fn draw_detail(view: &FleetView, styles: &Styles, area: Rect, buffer: &mut Buffer) {
+    let Some(member) = view.members().get(view.selected()) else {
         return;
     };
     let columns = usize::from(area.width);
     let title = format!("{}  {}", member.name, Headline::of(&member.verdict).whole());
     put(
-        Line::styled(printable(title.as_bytes()), look.style(Paint::Strong)),
+        Line::styled(printable(title.as_bytes()), styles.get(Paint::Strong)),
         0,
         area,
         buffer,
@@ -169,11 +169,11 @@ fn draw_detail(view: &FleetView, look: &Look, area: Rect, buffer: &mut Buffer) {
         let words = finding_words(found);
         [words.text, format!("→ {}", words.next)]
     });
-    let told = risk
+    let texts = risk
         .into_iter()
         .chain(findings)
         .chain(member.notes.iter().cloned());
-    let lines = told.flat_map(|text| wrapped(&printable(text.as_bytes()), columns));
+    let lines = texts.flat_map(|text| wrapped(&printable(text.as_bytes()), columns));
     for (row, text) in lines.enumerate() {
         put(Line::raw(text), row + 1, area, buffer);
     }

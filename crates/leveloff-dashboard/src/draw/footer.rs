@@ -1,4 +1,4 @@
-//! The last line: the keys, or what is being typed, asked or answered.
+//! The last line: the keys, a prompt, a question or a message.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 use super::text::{padded, put, width};
 use crate::dashboard::Dashboard;
 use crate::event::Mode;
-use crate::theme::{Look, Paint};
+use crate::theme::{Paint, Styles};
 use crate::view::{Page, Prompt, Purpose, Question};
 
 /// A key, and what it does in a word or two.
@@ -64,18 +64,23 @@ const PROCESS: [Key; 4] = [
 ];
 
 /// Draws it.
-pub fn draw(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer) {
+pub fn draw(dashboard: &Dashboard, styles: &Styles, area: Rect, buffer: &mut Buffer) {
     let view = dashboard.view();
     let inner = padded(area);
     let line = if let Some(question) = view.question {
-        asked(question, look)
+        question_line(question, styles)
     } else if let Some(prompt) = &view.prompt {
-        typed(prompt, look)
+        prompt_line(prompt, styles)
     } else if let Some(message) = dashboard.message() {
-        Line::styled(message.to_owned(), look.style(Paint::Accent).bold())
+        Line::styled(message.to_owned(), styles.get(Paint::Accent).bold())
     } else {
         let is_still = dashboard.is_frozen() || dashboard.replay().is_some_and(|it| it.paused);
-        keys(keys_of(dashboard), is_still, usize::from(inner.width), look)
+        keys(
+            keys_of(dashboard),
+            is_still,
+            usize::from(inner.width),
+            styles,
+        )
     };
     put(line, 0, inner, buffer);
 }
@@ -90,7 +95,7 @@ fn keys_of(dashboard: &Dashboard) -> &'static [Key] {
 }
 
 /// As many keys as fit.
-pub(super) fn keys(keys: &[Key], is_still: bool, columns: usize, look: &Look) -> Line<'static> {
+pub(super) fn keys(keys: &[Key], is_still: bool, columns: usize, styles: &Styles) -> Line<'static> {
     let mut line = Line::default();
     for &(key, does) in keys {
         let does = if key == "p" && is_still {
@@ -103,37 +108,37 @@ pub(super) fn keys(keys: &[Key], is_still: bool, columns: usize, look: &Look) ->
             continue;
         }
         line.push_span(Span::raw(gap));
-        line.push_span(Span::styled(key, look.style(Paint::Accent).bold()));
-        line.push_span(Span::styled(format!(" {does}"), look.style(Paint::Faint)));
+        line.push_span(Span::styled(key, styles.get(Paint::Accent).bold()));
+        line.push_span(Span::styled(format!(" {does}"), styles.get(Paint::Faint)));
     }
     line
 }
 
-fn asked(question: Question, look: &Look) -> Line<'static> {
+fn question_line(question: Question, styles: &Styles) -> Line<'static> {
     match question {
         Question::LeaveRun => Line::from_iter([
-            Span::styled(" The command still runs: ", look.badge(Paint::Accent)),
+            Span::styled(" The command still runs: ", styles.badge(Paint::Accent)),
             Span::raw(" "),
-            Span::styled("l", look.style(Paint::Accent).bold()),
+            Span::styled("l", styles.get(Paint::Accent).bold()),
             Span::raw(" leave it running  "),
-            Span::styled("s", look.style(Paint::Accent).bold()),
+            Span::styled("s", styles.get(Paint::Accent).bold()),
             Span::raw(" stop it  any other key: stay"),
         ]),
     }
 }
 
-fn typed(prompt: &Prompt, look: &Look) -> Line<'static> {
+fn prompt_line(prompt: &Prompt, styles: &Styles) -> Line<'static> {
     let (what, then) = match prompt.purpose {
         Purpose::Filter => ("show processes with: ", "  enter keeps it, esc shows all"),
         Purpose::Step => ("jump to step: ", "  enter jumps, esc does not"),
     };
     Line::from_iter([
-        Span::styled(what, look.style(Paint::Accent).bold()),
+        Span::styled(what, styles.get(Paint::Accent).bold()),
         Span::raw(prompt.text.clone()),
         Span::styled(
             " ",
-            look.style(Paint::Plain).add_modifier(Modifier::REVERSED),
+            styles.get(Paint::Plain).add_modifier(Modifier::REVERSED),
         ),
-        Span::styled(then, look.style(Paint::Faint)),
+        Span::styled(then, styles.get(Paint::Faint)),
     ])
 }

@@ -13,18 +13,17 @@ use super::text::{cut, padded, put, put_right, width};
 use crate::dashboard::Dashboard;
 use crate::event::{Mode, ReplayPosition};
 use crate::run::RunState;
-use crate::table;
-use crate::theme::{Look, Paint};
+use crate::theme::{Paint, Styles};
 
-/// Whose screen it is.
+/// The name of the program.
 const NAME: &str = "leveloff  ";
 /// The title is never cut below this.
 const TITLE_LEAST: usize = 12;
-/// What is unusual has at most so many columns.
+/// Columns of the badge at most.
 const BADGE_MOST: usize = 32;
 
 /// Draws it.
-pub fn draw(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer) {
+pub fn draw(dashboard: &Dashboard, styles: &Styles, area: Rect, buffer: &mut Buffer) {
     let area = padded(area);
     let badge = badge(dashboard);
     let title = &dashboard.subject().title;
@@ -35,16 +34,16 @@ pub fn draw(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer)
     let room = room.saturating_sub(width(&facts));
     let cost = longest(costs(dashboard.run()), room.saturating_sub(least + 2));
 
-    let mut line = Line::from(Span::styled(NAME, look.style(Paint::Accent).bold()));
+    let mut line = Line::from(Span::styled(NAME, styles.get(Paint::Accent).bold()));
     if let Some((text, paint)) = badge {
-        line.push_span(Span::styled(format!(" {text} "), look.badge(paint)));
+        line.push_span(Span::styled(format!(" {text} "), styles.badge(paint)));
         line.push_span(Span::raw(" "));
     }
     let room = room.saturating_sub(width(&cost) + 2 * usize::from(!cost.is_empty()));
-    line.push_span(Span::styled(cut(title, room), look.style(Paint::Strong)));
+    line.push_span(Span::styled(cut(title, room), styles.get(Paint::Strong)));
     line.push_span(Span::raw(facts));
     put(line, 0, area, buffer);
-    let cost = Line::styled(cost, look.style(Paint::Faint));
+    let cost = Line::styled(cost, styles.get(Paint::Faint));
     put_right(cost, 0, area, buffer);
 }
 
@@ -55,16 +54,16 @@ fn longest(texts: Vec<String>, columns: usize) -> String {
     fits.unwrap_or_default()
 }
 
-/// What is unusual about what is seen.
+/// What differs from a live view.
 fn badge(dashboard: &Dashboard) -> Option<(String, Paint)> {
     if dashboard.is_frozen() {
         return Some((frozen(dashboard), Paint::Accent));
     }
-    if let Some(position) = dashboard.replay() {
-        return Some((replaying(position), Paint::Accent));
+    if let Some(how) = dashboard.ended() {
+        return Some((cut(&format!("ENDED {how}"), BADGE_MOST), Paint::Plain));
     }
-    match (dashboard.ended(), dashboard.subject().mode) {
-        (Some(how), _) => Some((cut(&format!("ENDED {how}"), BADGE_MOST), Paint::Plain)),
+    match (dashboard.replay(), dashboard.subject().mode) {
+        (Some(position), _) => Some((replaying(position), Paint::Accent)),
         (None, Mode::Follow) => Some(("FOLLOWING".to_owned(), Paint::Plain)),
         (None, _) => None,
     }
@@ -98,38 +97,38 @@ fn facts(dashboard: &Dashboard) -> Vec<String> {
     let Some(sample) = run.sample() else {
         return Vec::new();
     };
-    // A replay says where it is.
-    let time = dashboard.replay().is_none().then(|| clock(sample.t));
+    // The badge of a replay shows the time.
+    let is_replaying = dashboard.replay().is_some() && dashboard.ended().is_none();
+    let time = (!is_replaying).then(|| clock(sample.t));
     // A title may be all that is known of who it is.
     let who = who(run).filter(|who| *who != dashboard.subject().title);
     let step = step(run, sample);
     let short = sample.progress.step;
     let short = short.map(|step| format!("step {}", thousands(step.0)));
-    let told = |facts: &[&Option<String>]| {
+    let joined = |facts: &[&Option<String>]| {
         let facts = facts.iter().copied().flatten();
         facts.map(|fact| format!(" · {fact}")).collect::<String>()
     };
     vec![
-        told(&[&who, &step, &time]),
-        told(&[&step, &time]),
-        told(&[&step]),
-        told(&[&short]),
+        joined(&[&who, &step, &time]),
+        joined(&[&step, &time]),
+        joined(&[&step]),
+        joined(&[&short]),
     ]
 }
 
 fn who(run: &RunState) -> Option<String> {
+    let account = run.account()?;
     if run.is_machine() {
-        return Some(format!("{} processes", run.shares().len()));
+        return Some(format!("{} processes", account.alive().count()));
     }
-    let ranks = table::ranks(run).len();
+    let ranks = account.ranks().len();
     if ranks > 1 {
         return Some(format!("{ranks} ranks"));
     }
-    let shares = run.shares();
-    let trainer = shares.iter().find(|share| share.role == Role::Trainer);
-    trainer
-        .or(shares.first())
-        .map(|share| format!("pid {}", share.pid))
+    let trainer = account.alive().find(|one| one.role == Role::Trainer);
+    let process = trainer.or_else(|| account.alive().next())?;
+    Some(format!("pid {}", process.pid))
 }
 
 fn step(run: &RunState, sample: &Sample) -> Option<String> {
@@ -139,7 +138,7 @@ fn step(run: &RunState, sample: &Sample) -> Option<String> {
     Some(format!("step {}{of}", thousands(step.0)))
 }
 
-/// How often it looks and what that costs, the longest first.
+/// The sampling interval and its cost, the longest text first.
 fn costs(run: &RunState) -> Vec<String> {
     let Some(sample) = run.sample() else {
         return Vec::new();
@@ -163,7 +162,7 @@ fn costs(run: &RunState) -> Vec<String> {
     ]
 }
 
-/// With at most so many decimals, and none that say nothing.
+/// With at most so many decimals, without trailing zeros.
 fn short(number: f64, decimals: usize) -> String {
     let text = format!("{number:.decimals$}");
     match text.contains('.') {

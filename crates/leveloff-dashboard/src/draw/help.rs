@@ -8,7 +8,7 @@ use super::boxed;
 use super::text::{left_aligned, put, width};
 use crate::dashboard::Dashboard;
 use crate::event::Mode;
-use crate::theme::{Look, Paint};
+use crate::theme::{Paint, Styles};
 
 /// Keys that belong together.
 struct Group {
@@ -94,7 +94,7 @@ const MEMORY: Group = Group {
 const GAP: usize = 2;
 /// Columns of a group at least.
 const GROUP_LEAST: usize = 29;
-/// Columns of a group at most: further apart, nobody sees what belongs together.
+/// Columns of a group at most: further apart, a key and its text are hard to match.
 const GROUP_MOST: usize = 44;
 
 /// Rows from which on there is a free line between groups.
@@ -103,9 +103,9 @@ const AIRY: u16 = 19;
 const ROWS_MOST: u16 = 20;
 
 /// Draws it.
-pub fn draw(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer) {
-    let title = Line::styled(" HELP ", look.badge(Paint::Accent));
-    let inner = boxed(title, Paint::Accent, look, area, buffer);
+pub fn draw(dashboard: &Dashboard, styles: &Styles, area: Rect, buffer: &mut Buffer) {
+    let title = Line::styled(" HELP ", styles.badge(Paint::Accent));
+    let inner = boxed(title, Paint::Accent, styles, area, buffer);
     let columns = usize::from(inner.width);
     let beside = if columns >= 2 * GROUP_LEAST { 2 } else { 1 };
     let wide = (columns / beside).clamp(1, GROUP_MOST);
@@ -125,7 +125,7 @@ pub fn draw(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer)
             width: wide as u16 - 1,
             ..inner
         };
-        draw_group(group, row, look, column, buffer);
+        draw_group(group, row, styles, column, buffer);
         row += rows + usize::from(inner.height >= AIRY);
     }
 }
@@ -139,14 +139,14 @@ fn groups(mode: Mode) -> Vec<&'static Group> {
     groups
 }
 
-fn draw_group(group: &Group, row: usize, look: &Look, area: Rect, buffer: &mut Buffer) {
-    let name = Line::styled(group.name, look.style(Paint::Heading));
+fn draw_group(group: &Group, row: usize, styles: &Styles, area: Rect, buffer: &mut Buffer) {
+    let name = Line::styled(group.name, styles.get(Paint::Heading));
     put(name, row, area, buffer);
     let keys = group.keys.iter().map(|(key, _)| width(key));
     let columns = keys.max().unwrap_or(0) + GAP;
     for (below, (key, does)) in group.keys.iter().enumerate() {
         let line = Line::from_iter([
-            Span::styled(left_aligned(key, columns), look.style(Paint::Accent).bold()),
+            Span::styled(left_aligned(key, columns), styles.get(Paint::Accent).bold()),
             Span::raw(*does),
         ]);
         put(line, row + 1 + below, area, buffer);

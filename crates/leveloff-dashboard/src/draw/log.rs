@@ -10,32 +10,38 @@ use super::text::{padded, put, right_aligned, width};
 use super::{below_heading, boxed, heading};
 use crate::dashboard::Dashboard;
 use crate::run::{LogEntry, LogKind};
-use crate::theme::{Look, Paint};
+use crate::theme::{Paint, Styles};
 
 /// Draws the newest in the overview.
-pub fn draw(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer) {
-    // Beside the processes, they need a heading to tell them from what is above.
+pub fn draw(dashboard: &Dashboard, styles: &Styles, area: Rect, buffer: &mut Buffer) {
+    // Beside the processes, a heading separates them from the part above.
     let is_beside = area.x > 0;
     let mut area = padded(area);
     if is_beside {
-        heading("WHAT HAPPENED", "", look, area, buffer);
+        heading("WHAT HAPPENED", "", styles, area, buffer);
         area = below_heading(area);
     }
-    draw_entries(dashboard, 0, look, area, buffer);
+    draw_entries(dashboard, 0, styles, area, buffer);
 }
 
 /// Draws all that fits, over the whole screen.
-pub fn draw_page(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer) {
+pub fn draw_page(dashboard: &Dashboard, styles: &Styles, area: Rect, buffer: &mut Buffer) {
     let title = Line::from_iter([
-        Span::styled(" WHAT HAPPENED ", look.badge(Paint::Accent)),
+        Span::styled(" WHAT HAPPENED ", styles.badge(Paint::Accent)),
         Span::raw(" time since the start, step, newest last "),
     ]);
-    let inner = boxed(title, Paint::Accent, look, area, buffer);
-    draw_entries(dashboard, dashboard.view().scrolled, look, inner, buffer);
+    let inner = boxed(title, Paint::Accent, styles, area, buffer);
+    draw_entries(dashboard, dashboard.view().scrolled, styles, inner, buffer);
 }
 
 /// Draws as many as there is room for, up to the newest but `newer`.
-fn draw_entries(dashboard: &Dashboard, newer: usize, look: &Look, area: Rect, buffer: &mut Buffer) {
+fn draw_entries(
+    dashboard: &Dashboard,
+    newer: usize,
+    styles: &Styles,
+    area: Rect,
+    buffer: &mut Buffer,
+) {
     let entries = dashboard.run().log().all();
     let room = usize::from(area.height);
     let before = entries.len().saturating_sub(room);
@@ -50,8 +56,8 @@ fn draw_entries(dashboard: &Dashboard, newer: usize, look: &Look, area: Rect, bu
         let time = right_aligned(&time_of(entry), times);
         let step = right_aligned(&step_of(entry), steps);
         let line = Line::from_iter([
-            Span::styled(format!("{time}{step}  "), look.style(Paint::Faint)),
-            Span::styled(entry.text.clone(), look.style(paint(entry.kind))),
+            Span::styled(format!("{time}{step}  "), styles.get(Paint::Faint)),
+            Span::styled(entry.text.clone(), styles.get(paint(entry.kind))),
         ]);
         put(line, row, area, buffer);
     }

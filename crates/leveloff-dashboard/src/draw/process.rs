@@ -1,12 +1,13 @@
-//! The page of one process: who it is, what it holds, and what is said of it.
+//! The page of one process: its role, its memory, and what is said of it.
 
 mod kinds;
 
 use leveloff_classifier::observation::ProcessShare;
+use leveloff_classifier::run_analysis::{ProcessAccount, RunAccount};
 use leveloff_classifier::verdict::Judgement;
-use leveloff_model::process::{ProcessIndex, ProcessState};
+use leveloff_model::process::{ProcessIndex, ProcessInfo, ProcessState};
 use leveloff_model::sample::{ProcessReading, Sample};
-use leveloff_model::units::{ByteDelta, Seconds};
+use leveloff_model::units::Seconds;
 use leveloff_text::rate::MemoryRate;
 use leveloff_text::verdict::verdict_words;
 use ratatui::buffer::Buffer;
@@ -16,12 +17,11 @@ use ratatui::text::{Line, Span};
 
 use super::bars::tall_sparkline;
 use super::boxed;
-use super::since::{clock, marker_words, stretch};
+use super::since::{clock, rate_now, since_words};
 use super::text::{left_aligned, put, wrapped};
 use crate::dashboard::Dashboard;
-use crate::run::{Person, RunState};
-use crate::table;
-use crate::theme::{Look, Paint};
+use crate::run::RunState;
+use crate::theme::{Paint, Styles};
 
 /// Columns of the labels.
 const LABEL: usize = 10;
@@ -29,13 +29,13 @@ const LABEL: usize = 10;
 const LINES_MOST: usize = 4;
 /// Rows of the curve at least and at most.
 const CURVE: (usize, usize) = (2, 20);
-/// Points of the curve, as many as are kept.
-const POINTS: usize = 64;
 
 /// Everything that is known of the process.
-struct Known<'a> {
+struct ProcessPage<'a> {
     run: &'a RunState,
-    person: &'a Person,
+    account: &'a RunAccount,
+    process: &'a ProcessAccount,
+    info: &'a ProcessInfo,
     sample: &'a Sample,
     reading: &'a ProcessReading,
     share: &'a ProcessShare,
@@ -45,38 +45,36 @@ struct Known<'a> {
 pub fn draw(
     dashboard: &Dashboard,
     index: ProcessIndex,
-    look: &Look,
+    styles: &Styles,
     area: Rect,
     buffer: &mut Buffer,
 ) {
-    let run = dashboard.run();
-    let Some(known) = Known::of(run, index) else {
-        let title = Line::styled(" PROCESS ", look.badge(Paint::Unsure));
-        let inner = boxed(title, Paint::Unsure, look, area, buffer);
-        put("it is gone; esc goes back", 0, inner, buffer);
+    let Some(page) = ProcessPage::of(dashboard.run(), index) else {
+        let title = Line::styled(" PROCESS ", styles.badge(Paint::Unsure));
+        let inner = boxed(title, Paint::Unsure, styles, area, buffer);
+        put("the process has exited; esc goes back", 0, inner, buffer);
         return;
     };
-    let judgement = table::judgement(run, index);
+    let judgement = page.run.judgement(page.process);
     let paint = judgement.map_or(Paint::Accent, |it| Paint::from(it.verdict));
-    let inner = boxed(known.title(look, paint), paint, look, area, buffer);
-    let mut lines = known.lines(judgement, look, usize::from(inner.width));
-    lines.extend(kinds::lines(&known, look, usize::from(inner.width)));
+    let inner = boxed(page.title(styles, paint), paint, styles, area, buffer);
+    let mut lines = page.lines(judgement, styles, usize::from(inner.width));
+    lines.extend(kinds::lines(&page, styles, usize::from(inner.width)));
     let taken = lines.len();
     for (row, line) in lines.into_iter().enumerate() {
         put(line, row, inner, buffer);
     }
-    draw_curve(&known, taken, look, inner, buffer);
+    draw_curve(&page, taken, styles, inner, buffer);
 }
 
 /// Its memory over its life, below everything, if there is room.
-fn draw_curve(known: &Known, taken: usize, look: &Look, area: Rect, buffer: &mut Buffer) {
+fn draw_curve(page: &ProcessPage, taken: usize, styles: &Styles, area: Rect, buffer: &mut Buffer) {
     let room = usize::from(area.height).saturating_sub(taken + 1);
     if room < CURVE.0 {
         return;
     }
-    let points = known.person.sparkline.points(POINTS);
     let columns = usize::from(area.width).saturating_sub(LABEL);
-    let points = stretched(&points, columns);
+    let points = stretched(&page.process.trend, columns);
     let most = points.iter().copied().fold(0.0, f64::max);
     let most = leveloff_text::verdict::bytes(most).to_string();
     let rows = tall_sparkline(&points, room.min(CURVE.1));
@@ -86,8 +84,8 @@ fn draw_curve(known: &Known, taken: usize, look: &Look, area: Rect, buffer: &mut
             _ => " ".repeat(LABEL),
         };
         let line = Line::from_iter([
-            Span::styled(label, look.style(Paint::Faint)),
-            Span::styled(text, look.style(Paint::Accent)),
+            Span::styled(label, styles.get(Paint::Faint)),
+            Span::styled(text, styles.get(Paint::Accent)),
         ]);
         put(line, taken + 1 + row, area, buffer);
     }
@@ -101,44 +99,46 @@ fn stretched(points: &[f64], columns: usize) -> Vec<f64> {
         .collect()
 }
 
-impl<'a> Known<'a> {
-    fn of(run: &'a RunState, index: ProcessIndex) -> Option<Known<'a>> {
+impl<'a> ProcessPage<'a> {
+    fn of(run: &'a RunState, index: ProcessIndex) -> Option<ProcessPage<'a>> {
         let sample = run.sample()?;
-        Some(Known {
+        Some(ProcessPage {
             run,
-            person: run.people().get(index)?,
+            account: run.account()?,
+            process: run.process(index)?,
+            info: run.info(index)?,
             sample,
             reading: sample.processes.iter().find(|it| it.process == index)?,
-            share: run.shares().iter().find(|it| it.index == index)?,
+            share: run.share(index)?,
         })
     }
 
-    fn title(&self, look: &Look, paint: Paint) -> Line<'static> {
-        let info = &self.person.info;
+    fn title(&self, styles: &Styles, paint: Paint) -> Line<'static> {
+        let info = self.info;
         let name = format!(" {} {} ", info.role_name().to_uppercase(), info.key.pid);
         let rank = info
             .rank
             .map_or_else(String::new, |rank| format!("rank {rank}, "));
         let rest = format!(" {rank}{} ", info.comm);
         Line::from_iter([
-            Span::styled(name, look.badge(paint)),
-            Span::styled(rest, look.style(paint)),
+            Span::styled(name, styles.badge(paint)),
+            Span::styled(rest, styles.get(paint)),
         ])
     }
 
     fn lines(
         &self,
         judgement: Option<&Judgement>,
-        look: &Look,
+        styles: &Styles,
         columns: usize,
     ) -> Vec<Line<'static>> {
-        let info = &self.person.info;
-        let strong = look.style(Paint::Strong);
-        let plain = look.style(Paint::Plain);
-        let faint = look.style(Paint::Faint);
+        let info = self.info;
+        let strong = styles.get(Paint::Strong);
+        let plain = styles.get(Paint::Plain);
+        let faint = styles.get(Paint::Faint);
         let (verdict, paint) = self.verdict(judgement);
         let rows = [
-            ("verdict", verdict, look.style(paint)),
+            ("verdict", verdict, styles.get(paint)),
             ("memory", self.memory(), strong),
             ("growth", self.growth(), plain),
             ("uses", self.uses(), plain),
@@ -147,7 +147,7 @@ impl<'a> Known<'a> {
             ("command", info.command.join(" "), faint),
         ];
         let rows = rows.into_iter();
-        rows.flat_map(|(label, text, style)| labelled(label, &text, style, look, columns))
+        rows.flat_map(|(label, text, style)| labelled(label, &text, style, styles, columns))
             .collect()
     }
 
@@ -166,27 +166,23 @@ impl<'a> Known<'a> {
     }
 
     fn memory(&self) -> String {
-        let rss = self.reading.rss();
+        let (memory, rss) = (self.process.memory.now, self.process.rss);
         match &self.reading.pss {
             Some(pss) => {
                 let age = age(self.sample.t, pss.at);
-                let (memory, private) = (self.share.memory, pss.private);
+                let private = pss.private;
                 format!("{memory} · private {private} · RSS {rss} · PSS read {age} ago")
             }
-            None => format!(
-                "about {} · RSS {rss} · PSS was not read yet",
-                self.share.memory
-            ),
+            None => format!("about {memory} · RSS {rss} · PSS was not read yet"),
         }
     }
 
     fn growth(&self) -> String {
-        let marker = self.run.marker();
-        let growth = marker.map_or(ByteDelta(0), |marker| marker.process(self.share));
-        let rate = stretch(self.run)
-            .rate(growth)
-            .map_or_else(String::new, |rate| format!(", {rate}"));
-        format!("{growth} since {}{rate}", marker_words(self.run))
+        let memory = &self.process.memory;
+        let rate = rate_now(memory, self.account);
+        let rate = rate.map_or_else(String::new, |rate| format!(", now {rate}"));
+        let since = since_words(self.account);
+        format!("{} since {since}{rate}", memory.growth())
     }
 
     fn uses(&self) -> String {
@@ -195,7 +191,7 @@ impl<'a> Known<'a> {
             || "descriptors not readable".to_owned(),
             |fds| format!("{fds} descriptors"),
         );
-        let cpu = self.person.cpu_percent;
+        let cpu = self.process.cpu_percent;
         let cpu = cpu.map(|percent| format!("{percent:.0} % CPU"));
         let gpu = reading.gpu.map(|gpu| format!("{gpu} on the GPU"));
         let threads = format!("{} threads", reading.threads);
@@ -205,15 +201,15 @@ impl<'a> Known<'a> {
     }
 
     fn seen(&self) -> String {
-        let info = &self.person.info;
-        let since = clock(self.person.since);
+        let info = self.info;
+        let since = self.process.seen.map_or(Seconds(0.0), |(first, _)| first);
         let state = match self.reading.state {
             ProcessState::Zombie => ", ended but not waited for",
             ProcessState::Stopped => ", stopped",
             ProcessState::DiskSleep => ", waits for a device",
             _ => "",
         };
-        format!("since {since}, child of {}{state}", info.parent)
+        format!("since {}, child of {}{state}", clock(since), info.parent)
     }
 }
 
@@ -227,7 +223,7 @@ fn labelled(
     label: &str,
     text: &str,
     style: Style,
-    look: &Look,
+    styles: &Styles,
     columns: usize,
 ) -> Vec<Line<'static>> {
     let mut lines = wrapped(text, columns.saturating_sub(LABEL));
@@ -240,7 +236,7 @@ fn labelled(
     let labels = std::iter::once(label).chain(std::iter::repeat(""));
     let line = |(text, label): (String, &str)| {
         Line::from_iter([
-            Span::styled(left_aligned(label, LABEL), look.style(Paint::Heading)),
+            Span::styled(left_aligned(label, LABEL), styles.get(Paint::Heading)),
             Span::styled(text, style),
         ])
     };

@@ -1,8 +1,11 @@
 //! One line for each rank, worst first.
 
-use leveloff_classifier::verdict::{Grade, Judgement, Verdict};
-use leveloff_model::process::{Rank, Role};
-use leveloff_model::units::{ByteDelta, Bytes};
+use std::cmp::Reverse;
+
+use leveloff_classifier::run_analysis::{RankAccount, RunAccount};
+use leveloff_classifier::verdict::{Grade, Verdict};
+use leveloff_model::process::Role;
+use leveloff_model::units::Bytes;
 use leveloff_text::verdict::verdict_words;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -10,37 +13,37 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::bars::bar;
-use super::since::stretch;
+use super::since::rate_now;
 use super::text::{left_aligned, padded, put, right_aligned};
 use crate::dashboard::Dashboard;
 use crate::run::RunState;
-use crate::table;
-use crate::theme::{Look, Paint};
+use crate::theme::{Paint, Styles};
 
 /// Columns of the bar of a rank's memory.
 const BAR: usize = 16;
 /// Columns from which on there is room for it.
 const BAR_FROM: usize = 100;
 
-/// What is known of one rank.
+/// One rank, and what is said of its trainer.
 struct RankLine {
-    rank: Rank,
+    account: RankAccount,
     verdict: Option<Verdict>,
-    memory: Bytes,
-    growth: ByteDelta,
-    processes: usize,
 }
 
 /// Draws them.
-pub fn draw(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer) {
+pub fn draw(dashboard: &Dashboard, styles: &Styles, area: Rect, buffer: &mut Buffer) {
     let area = padded(area);
     let run = dashboard.run();
-    let mut lines: Vec<RankLine> = table::ranks(run)
-        .into_iter()
-        .map(|rank| RankLine::of(run, rank))
-        .collect();
-    lines.sort_by_key(|line| (std::cmp::Reverse((line.severity(), line.growth)), line.rank));
-    let most = lines.iter().map(|line| line.memory).max();
+    let Some(account) = run.account() else {
+        return;
+    };
+    let ranks = account.ranks().into_iter();
+    let mut lines: Vec<RankLine> = ranks.map(|rank| RankLine::of(run, account, rank)).collect();
+    lines.sort_by_key(|line| {
+        let growth = line.account.memory.growth();
+        (Reverse((line.severity(), growth)), line.account.rank)
+    });
+    let most = lines.iter().map(|line| line.account.memory.now).max();
     let room = usize::from(area.height);
     let shown = if lines.len() > room {
         room.saturating_sub(1)
@@ -49,13 +52,13 @@ pub fn draw(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer)
     };
     for (row, line) in lines[..shown].iter().enumerate() {
         let most = most.unwrap_or(Bytes::ZERO);
-        let text = line.text(run, most, look, usize::from(area.width));
+        let text = line.text(run, most, styles, usize::from(area.width));
         put(text, row, area, buffer);
     }
     if shown < lines.len() {
         let more = format!("… and {} ranks more, none worse", lines.len() - shown);
         put(
-            Line::styled(more, look.style(Paint::Faint)),
+            Line::styled(more, styles.get(Paint::Faint)),
             shown,
             area,
             buffer,
@@ -64,18 +67,13 @@ pub fn draw(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer)
 }
 
 impl RankLine {
-    fn of(run: &RunState, rank: Rank) -> RankLine {
-        let shares = || run.shares().iter().filter(|it| it.rank == Some(rank));
-        let trainer = shares().find(|share| share.role == Role::Trainer);
-        let judgement: Option<&Judgement> =
-            trainer.and_then(|share| table::judgement(run, share.index));
-        let growth = |share| run.marker().map_or(ByteDelta(0), |it| it.process(share));
+    fn of(run: &RunState, all: &RunAccount, account: RankAccount) -> RankLine {
+        let mut members = all.alive().filter(|one| one.rank == Some(account.rank));
+        let trainer = members.find(|one| one.role == Role::Trainer);
+        let judgement = trainer.and_then(|trainer| run.judgement(trainer));
         RankLine {
-            rank,
+            account,
             verdict: judgement.map(|judgement| judgement.verdict),
-            memory: shares().map(|share| share.memory).sum(),
-            growth: shares().map(growth).fold(ByteDelta(0), |sum, by| sum + by),
-            processes: shares().count(),
         }
     }
 
@@ -89,40 +87,41 @@ impl RankLine {
         }
     }
 
-    fn text(&self, run: &RunState, most: Bytes, look: &Look, columns: usize) -> Line<'static> {
-        let (words, style) = self.words(run, look);
-        let share = self.memory.0 as f64 / most.0.max(1) as f64;
-        let rate = stretch(run).rate(self.growth).unwrap_or_default();
-        let name = left_aligned(&format!("rank {}", self.rank), 9);
+    fn text(&self, run: &RunState, most: Bytes, styles: &Styles, columns: usize) -> Line<'static> {
+        let (words, style) = self.words(run, styles);
+        let memory = self.account.memory;
+        let share = memory.now.0 as f64 / most.0.max(1) as f64;
+        let rate = run.account().and_then(|account| rate_now(&memory, account));
+        let name = left_aligned(&format!("rank {}", self.account.rank), 9);
         let mut line = Line::from_iter([
-            Span::styled(name, look.style(Paint::Strong)),
+            Span::styled(name, styles.get(Paint::Strong)),
             Span::styled(left_aligned(&words, 19), style),
-            Span::raw(right_aligned(&self.memory.to_string(), 9)),
+            Span::raw(right_aligned(&memory.now.to_string(), 9)),
         ]);
         if columns >= BAR_FROM {
             let bar = format!(" {}", left_aligned(&bar(share, BAR), BAR));
-            line.push_span(Span::styled(bar, look.style(Paint::Accent)));
+            line.push_span(Span::styled(bar, styles.get(Paint::Accent)));
         }
-        line.push_span(Span::raw(right_aligned(&self.growth.to_string(), 10)));
-        line.push_span(Span::raw(right_aligned(&rate, 15)));
-        let processes = format!("  {} processes", self.processes);
-        line.push_span(Span::styled(processes, look.style(Paint::Faint)));
+        line.push_span(Span::raw(right_aligned(&memory.growth().to_string(), 10)));
+        line.push_span(Span::raw(right_aligned(&rate.unwrap_or_default(), 15)));
+        let processes = format!("  {} processes", self.account.processes);
+        line.push_span(Span::styled(processes, styles.get(Paint::Faint)));
         line
     }
 
     /// Of several trainers, only one that stands out from its siblings is judged on its own.
-    fn words(&self, run: &RunState, look: &Look) -> (String, Style) {
+    fn words(&self, run: &RunState, styles: &Styles) -> (String, Style) {
         match (self.verdict, run.verdict()) {
             (Some(verdict), _) => (
                 verdict_words(verdict).to_owned(),
-                look.style(Paint::from(verdict)).bold(),
+                styles.get(Paint::from(verdict)).bold(),
             ),
             (None, Some(of_run)) if of_run.verdict == Verdict::Level => (
                 verdict_words(Verdict::Level).to_owned(),
-                look.style(Paint::Good),
+                styles.get(Paint::Good),
             ),
-            (None, Some(_)) => ("does not stand out".to_owned(), look.style(Paint::Faint)),
-            (None, None) => ("not judged yet".to_owned(), look.style(Paint::Faint)),
+            (None, Some(_)) => ("does not stand out".to_owned(), styles.get(Paint::Faint)),
+            (None, None) => ("not judged yet".to_owned(), styles.get(Paint::Faint)),
         }
     }
 }

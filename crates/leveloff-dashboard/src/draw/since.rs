@@ -1,92 +1,47 @@
-//! The marker in words, and growth since then over steps or minutes.
+//! When growth counts from, how fast it goes, and the run's clock, in words.
 
 use leveloff_classifier::observation::XUnit;
+use leveloff_classifier::run_analysis::{Amounts, GrowthOrigin, RunAccount};
+use leveloff_classifier::units::X;
 use leveloff_classifier::verdict::Verdict;
-use leveloff_model::units::{ByteDelta, Seconds};
-use leveloff_text::number::thousands;
-use leveloff_text::rate::amount;
+use leveloff_model::units::Seconds;
+use leveloff_text::rate::change;
+use leveloff_text::x_position::XPosition;
 
-use crate::history::Axis;
-use crate::run::{Marker, RunState};
-
-/// What lies between the marker and now.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Stretch {
-    /// So many steps.
-    Steps(f64),
-    /// So many minutes, where no steps are known.
-    Minutes(f64),
-    /// Nothing yet, or nothing that growth should be divided by.
-    Nothing,
-}
-
-/// Since when growth is told: `step 10`, `0:30`, `the first sample`.
-pub fn marker_words(run: &RunState) -> String {
-    let Some(marker) = run.marker() else {
-        return "the first sample".to_owned();
-    };
-    let first = run.history().extent(Axis::Time).map(|whole| whole.start);
-    match marker.step {
-        Some(step) => format!("step {}", thousands(step.0)),
-        None if first == Some(marker.t.0) => "the first sample".to_owned(),
-        None => clock(marker.t),
-    }
-}
-
-/// What lies between the marker and now.
-pub fn stretch(run: &RunState) -> Stretch {
-    let (Some(marker), Some(sample)) = (run.marker(), run.sample()) else {
-        return Stretch::Nothing;
-    };
-    if is_over_a_warmup(run, marker) {
-        return Stretch::Nothing;
-    }
-    match (marker.step, sample.progress.step) {
-        (Some(from), Some(to)) if to > from => Stretch::Steps((to.0 - from.0) as f64),
-        (Some(_), _) => Stretch::Nothing,
-        (None, _) if sample.t > marker.t => Stretch::Minutes((sample.t - marker.t).0 / 60.0),
-        (None, _) => Stretch::Nothing,
-    }
-}
-
-/// Of a run that is level, growth since before it was tells nothing of each step.
-fn is_over_a_warmup(run: &RunState, marker: &Marker) -> bool {
-    let Some(verdict) = run.verdict().filter(|it| it.verdict == Verdict::Level) else {
-        return false;
-    };
-    let place = match verdict.x_unit {
-        XUnit::Second => Some(marker.t.0),
-        _ => marker.step.map(|step| step.0 as f64),
-    };
-    let since = verdict.judgement.level_since_x;
-    place
-        .zip(since)
-        .is_some_and(|(place, since)| place < since.0)
-}
-
-impl Stretch {
-    /// The heading of a column of growth over this.
-    pub fn heading(self) -> &'static str {
-        match self {
-            Stretch::Steps(_) | Stretch::Nothing => "PER STEP",
-            Stretch::Minutes(_) => "PER MINUTE",
+/// When growth counts from: `step 12`, `the marker (step 40)`, `the first sample`.
+pub fn since_words(account: &RunAccount) -> String {
+    let (since, unit) = (account.since, account.unit());
+    let span = account.verdict.as_ref().and_then(|verdict| verdict.span);
+    let is_first = |x: X| span.is_none_or(|(first, _)| x <= first);
+    match (since.origin, since.moment.x(unit).map(X)) {
+        (GrowthOrigin::Marker, Some(x)) => format!("the marker ({})", XPosition::new(x, unit)),
+        (GrowthOrigin::Marker, None) => "the marker".to_owned(),
+        // The clock's zero means little.
+        (_, Some(x)) if unit != XUnit::Second || !is_first(x) => {
+            XPosition::new(x, unit).to_string()
         }
+        _ => "the first sample".to_owned(),
     }
+}
 
-    /// `+164 MiB/step`; `None` before there is anything to divide by.
-    pub fn rate(self, growth: ByteDelta) -> Option<String> {
-        let (length, unit) = match self {
-            Stretch::Steps(steps) => (steps, "step"),
-            Stretch::Minutes(minutes) => (minutes, "min"),
-            Stretch::Nothing => return None,
-        };
-        let each = growth.0 as f64 / length;
-        // A fraction of a byte is nothing.
-        if each.abs() < 1.0 {
-            return Some(format!("0 B/{unit}"));
-        }
-        let sign = if each > 0.0 { "+" } else { "" };
-        Some(format!("{sign}{}/{unit}", amount(each)))
+/// How fast memory grows now: `+164 MiB/step`; over time, for each minute. Around a level, what two
+/// samples differ by is noise and no rate.
+pub fn rate_now(memory: &Amounts, account: &RunAccount) -> Option<String> {
+    let verdict = account.verdict.as_ref().map(|verdict| verdict.verdict);
+    let is_noise = verdict == Some(Verdict::Level) && account.since.origin != GrowthOrigin::Marker;
+    let rate = memory.rate.filter(|_| !is_noise)?;
+    Some(rate_words(rate, account.unit()))
+}
+
+fn rate_words(rate: f64, unit: XUnit) -> String {
+    let (each, unit) = match unit {
+        XUnit::Second => (60.0 * rate, "min"),
+        unit => (rate, unit.name()),
+    };
+    // A fraction of a byte is nothing.
+    match each.abs() < 1.0 {
+        true => format!("0 B/{unit}"),
+        false => format!("{}/{unit}", change(each)),
     }
 }
 
@@ -106,24 +61,14 @@ pub fn clock(t: Seconds) -> String {
 mod tests {
     use super::*;
 
+    const MIB: f64 = 1048576.0;
+
     #[test]
     fn a_rate_has_a_sign_and_its_base() {
-        let steps = Stretch::Steps(10.0);
-        assert_eq!(
-            steps.rate(ByteDelta(1640 << 20)).as_deref(),
-            Some("+164 MiB/step")
-        );
-        assert_eq!(
-            steps.rate(ByteDelta(-(10 << 20))).as_deref(),
-            Some("-1.00 MiB/step")
-        );
-        assert_eq!(steps.rate(ByteDelta(3)).as_deref(), Some("0 B/step"));
-        assert_eq!(Stretch::Nothing.rate(ByteDelta(3)), None);
-        let half = Stretch::Minutes(0.5);
-        assert_eq!(
-            half.rate(ByteDelta(1 << 20)).as_deref(),
-            Some("+2.00 MiB/min")
-        );
+        assert_eq!(rate_words(164.0 * MIB, XUnit::Step), "+164 MiB/step");
+        assert_eq!(rate_words(-MIB, XUnit::Epoch), "-1.00 MiB/epoch");
+        assert_eq!(rate_words(0.3, XUnit::Step), "0 B/step");
+        assert_eq!(rate_words(MIB / 30.0, XUnit::Second), "+2.00 MiB/min");
     }
 
     #[test]

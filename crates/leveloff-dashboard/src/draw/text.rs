@@ -8,7 +8,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Stands where text was cut.
 const CUT: char = '…';
-/// Stands between things that are told beside each other.
+/// Separates the parts of a line.
 const BETWEEN: &str = " · ";
 
 /// Columns that a text takes.
@@ -61,7 +61,7 @@ pub fn cut_line(line: Line<'_>, columns: usize) -> Line<'_> {
     shown
 }
 
-/// Something to tell in one of several ways, the longest first.
+/// A part of a line in several wordings, the longest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part(pub Vec<String>);
 

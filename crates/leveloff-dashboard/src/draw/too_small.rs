@@ -1,4 +1,4 @@
-//! A screen that is too small for the overview: it says what it needs, and what can still be said.
+//! A screen that is too small for the overview: it shows the verdict and the size that is needed.
 
 use leveloff_text::verdict::verdict_words;
 use ratatui::buffer::Buffer;
@@ -7,11 +7,11 @@ use ratatui::text::Line;
 
 use super::text::{put, wrapped};
 use crate::dashboard::Dashboard;
-use crate::layout::LEAST;
-use crate::theme::{Look, Paint};
+use crate::layout::MINIMUM_SIZE;
+use crate::theme::{Paint, Styles};
 
 /// Draws it.
-pub fn draw(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer) {
+pub fn draw(dashboard: &Dashboard, styles: &Styles, area: Rect, buffer: &mut Buffer) {
     let columns = usize::from(area.width);
     let mut lines: Vec<Line> = Vec::new();
     let run = dashboard.run();
@@ -19,20 +19,20 @@ pub fn draw(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer)
         let words = format!(" {} ", verdict_words(verdict.verdict));
         lines.push(Line::styled(
             words,
-            look.badge(Paint::from(verdict.verdict)),
+            styles.badge(Paint::from(verdict.verdict)),
         ));
     }
-    if let Some(sample) = run.sample() {
-        lines.push(Line::raw(format!("holds {}", sample.tree().total)));
+    if let Some(account) = run.account() {
+        lines.push(Line::raw(format!("holds {}", account.memory.now)));
     }
-    let (wide, high) = LEAST;
+    let (wide, high) = MINIMUM_SIZE;
     let needs = format!(
         "the dashboard needs {wide}×{high}, this is {}×{}",
         area.width, area.height
     );
     let needs = wrapped(&needs, columns);
     lines.extend(needs.into_iter().map(Line::raw));
-    let keys = Line::styled("q quits", look.style(Paint::Faint));
+    let keys = Line::styled("q quits", styles.get(Paint::Faint));
     lines.push(keys);
     for (row, line) in lines.into_iter().enumerate() {
         put(line, row, area, buffer);

@@ -1,7 +1,9 @@
-//! The verdict in its box: readable from across the room, and up close with its numbers.
+//! The verdict in its box: large words first, then the numbers.
 
+use leveloff_classifier::run_analysis::RunAccount;
 use leveloff_classifier::verdict::{Because, RunVerdict, Verdict};
-use leveloff_model::sample::{Sample, TreeMemory};
+use leveloff_model::sample::Sample;
+use leveloff_model::units::Bytes;
 use leveloff_text::evidence::bound;
 use leveloff_text::rate::MemoryRate;
 use leveloff_text::sizing::Sizing;
@@ -14,41 +16,42 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::since::marker_words;
+use super::since::since_words;
 use super::text::{Part, joined, program, put, put_right, width};
 use super::{boxed, text};
 use crate::dashboard::Dashboard;
 use crate::run::RunState;
-use crate::table::Row;
-use crate::theme::{Look, Paint};
+use crate::table::{self, Row};
+use crate::theme::{Paint, Styles};
+use crate::view::TableView;
 
 /// A sum of RSS that is so many times the memory misleads.
 const MISLEADS: f64 = 1.25;
 
-/// Who is named among those that grow on a machine, in so many columns each.
+/// Processes of a machine that are named among those that grow, in so many columns each.
 const GROWERS_NAMED: usize = 5;
 const PROGRAM_MOST: usize = 20;
 
-/// The first words, and what stands behind them in the border.
+/// The title in the border.
 struct Title {
     words: String,
     rest: String,
     paint: Paint,
-    /// How much was seen.
+    /// How much was judged.
     facts: String,
 }
 
 /// Draws it.
-pub fn draw(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer) {
+pub fn draw(dashboard: &Dashboard, styles: &Styles, area: Rect, buffer: &mut Buffer) {
     let title = Title::of(dashboard);
     let line = Line::from_iter([
-        Span::styled(format!(" {} ", title.words), look.badge(title.paint)),
-        Span::styled(format!(" {} ", title.rest), look.style(title.paint).bold()),
+        Span::styled(format!(" {} ", title.words), styles.badge(title.paint)),
+        Span::styled(format!(" {} ", title.rest), styles.get(title.paint).bold()),
     ]);
     let free = usize::from(area.width).saturating_sub(line.width() + 4);
-    let inner = boxed(line, title.paint, look, area, buffer);
+    let inner = boxed(line, title.paint, styles, area, buffer);
     if !title.facts.is_empty() && width(&title.facts) + 2 <= free {
-        let facts = Line::styled(format!(" {} ", title.facts), look.style(Paint::Faint));
+        let facts = Line::styled(format!(" {} ", title.facts), styles.get(Paint::Faint));
         let border = Rect { y: area.y, ..inner };
         put_right(facts, 0, border, buffer);
     }
@@ -60,15 +63,15 @@ pub fn draw(dashboard: &Dashboard, look: &Look, area: Rect, buffer: &mut Buffer)
 impl Title {
     fn of(dashboard: &Dashboard) -> Title {
         let run = dashboard.run();
-        match run.verdict() {
-            _ if run.is_machine() && run.sample().is_some() => Title {
+        match (run.verdict(), run.account()) {
+            (Some(verdict), _) => Title::of_verdict(verdict),
+            (None, Some(account)) => Title {
                 words: "SYSTEM".to_owned(),
-                rest: format!("top growers since {}", marker_words(run)),
+                rest: format!("top growers since {}", since_words(account)),
                 paint: Paint::Accent,
                 facts: String::new(),
             },
-            Some(verdict) => Title::of_verdict(verdict),
-            None => Title {
+            (None, None) => Title {
                 words: "WAITING".to_owned(),
                 rest: waiting_for(dashboard).to_owned(),
                 paint: Paint::Unsure,
@@ -89,11 +92,9 @@ impl Title {
 }
 
 fn waiting_for(dashboard: &Dashboard) -> &'static str {
-    match (dashboard.run().sample(), dashboard.ended()) {
-        (None, None) => "for the first sample",
-        (None, Some(_)) => "in vain: it ended before the first sample",
-        (Some(_), None) => "for a process to judge",
-        (Some(_), Some(_)) => "in vain: it ended before anything could be judged",
+    match dashboard.ended() {
+        None => "for the first sample",
+        Some(_) => "the run ended before the first sample",
     }
 }
 
@@ -101,25 +102,25 @@ fn waiting_for(dashboard: &Dashboard) -> &'static str {
 fn lines(dashboard: &Dashboard, inner: Rect) -> Vec<String> {
     let run = dashboard.run();
     let columns = usize::from(inner.width);
-    let Some(sample) = run.sample() else {
+    let Some((account, sample)) = run.account().zip(run.sample()) else {
         let title = &dashboard.subject().title;
         return vec![format!("{title} has not been measured yet")];
     };
     let (first, second) = match run.verdict() {
-        Some(verdict) => (now(verdict, run, sample), later(verdict, dashboard)),
-        None => (growers(dashboard), of_machine(sample)),
+        Some(verdict) => (now(verdict, run, account), later(verdict, account, run)),
+        None => (growers(run), of_machine(sample)),
     };
     vec![joined(&first, columns), joined(&second, columns)]
 }
 
-/// How it is now, what matters most first.
-fn now(verdict: &RunVerdict, run: &RunState, sample: &Sample) -> Vec<Part> {
-    let holds = holds(&sample.tree());
+/// The state now, the most important first.
+fn now(verdict: &RunVerdict, run: &RunState, account: &RunAccount) -> Vec<Part> {
+    let holds = holds(account);
     let sentence = Part::from(sentence(verdict, run.stated()));
     let mut parts = match verdict.verdict {
         Verdict::Level => vec![holds, bound(verdict).into(), sentence],
         Verdict::Undecided => vec![holds, sentence],
-        Verdict::WarmingUp | Verdict::Leak(_) => growth_part(verdict)
+        Verdict::WarmingUp | Verdict::Leak(_) => growth_part(verdict, account)
             .into_iter()
             .chain([holds, sentence])
             .collect(),
@@ -129,21 +130,26 @@ fn now(verdict: &RunVerdict, run: &RunState, sample: &Sample) -> Vec<Part> {
 }
 
 /// How fast it grows, with the interval if there is room for it.
-fn growth_part(verdict: &RunVerdict) -> Option<Part> {
+fn growth_part(verdict: &RunVerdict, account: &RunAccount) -> Option<Part> {
+    let verb = if account.is_over { "grew" } else { "growing" };
     let forms = [growth_with_interval(verdict)?, growth(verdict)?];
-    let forms = forms.into_iter().map(|growth| format!("growing {growth}"));
+    let forms = forms.into_iter().map(|growth| format!("{verb} {growth}"));
     Some(Part(forms.collect()))
 }
 
 /// `holds 17.0 GiB (RSS says 24.1 GiB)`
-fn holds(tree: &TreeMemory) -> Part {
-    let about = if tree.unread > 0 { "about " } else { "" };
-    let holds = format!("holds {about}{}", tree.total);
-    let misleads = tree.rss.0 as f64 > MISLEADS * tree.total.0 as f64;
-    if misleads {
-        Part(vec![format!("{holds} (RSS says {})", tree.rss), holds])
-    } else {
-        Part::from(holds)
+fn holds(account: &RunAccount) -> Part {
+    let verb = if account.is_over { "held" } else { "holds" };
+    let about = match account.estimated() {
+        0 => "",
+        _ => "about ",
+    };
+    let memory = account.memory.now;
+    let holds = format!("{verb} {about}{memory}");
+    let misleads = |rss: &Bytes| rss.0 as f64 > MISLEADS * memory.0 as f64;
+    match account.rss.filter(misleads) {
+        Some(rss) => Part(vec![format!("{holds} (RSS says {rss})"), holds]),
+        None => Part::from(holds),
     }
 }
 
@@ -155,11 +161,10 @@ fn conversions(verdict: &RunVerdict) -> Option<Part> {
     (!also.is_empty()).then(|| format!("that is {}", also.join(", ")).into())
 }
 
-/// Where it leads, or what would settle it.
-fn later(verdict: &RunVerdict, dashboard: &Dashboard) -> Vec<Part> {
-    let run = dashboard.run();
+/// The forecast, or what would decide the verdict.
+fn later(verdict: &RunVerdict, account: &RunAccount, run: &RunState) -> Vec<Part> {
     let settling = || {
-        if dashboard.ended().is_some() {
+        if account.is_over {
             return Some(Part::from(
                 "it ended before that could be decided".to_owned(),
             ));
@@ -181,7 +186,7 @@ fn later(verdict: &RunVerdict, dashboard: &Dashboard) -> Vec<Part> {
     parts.into_iter().flatten().collect()
 }
 
-/// How much is meant by level.
+/// What level means here.
 fn calm(verdict: &RunVerdict) -> &'static str {
     match verdict.judgement.because {
         Because::Immaterial => "growing, so far below the reporting threshold",
@@ -196,22 +201,21 @@ fn risk(verdict: &RunVerdict) -> Option<Part> {
     Some(Part(forms))
 }
 
-/// How much memory it needs; where there is little room, without where that comes from.
+/// How much memory it needs; the short form without the numbers behind it.
 fn sizing(verdict: &RunVerdict) -> Option<Part> {
     let full = Sizing::of_memory(&verdict.memory)?.line();
     let short = full.split_once("→ ").map(|(_, needed)| needed.to_owned());
     Some(Part(std::iter::once(full).chain(short).collect()))
 }
 
-/// `python 4312 +1.2 GiB`, who grew most first.
-fn growers(dashboard: &Dashboard) -> Vec<Part> {
-    let mut rows: Vec<Row> = dashboard.rows();
-    rows.retain(|row| row.growth.0 > 0);
-    rows.sort_by_key(|row| std::cmp::Reverse(row.growth.0));
-    let named = rows.iter().take(GROWERS_NAMED).map(|row| {
+/// `python 4312 +1.2 GiB`, the largest growth first.
+fn growers(run: &RunState) -> Vec<Part> {
+    let rows: Vec<Row> = table::rows(run, &TableView::default());
+    let grew = rows.iter().filter(|row| row.growth().0 > 0);
+    let named = grew.take(GROWERS_NAMED).map(|row| {
         let name = text::cut(&program(&row.command), PROGRAM_MOST);
         let pid = row.pid.map_or_else(String::new, |pid| format!(" {pid}"));
-        format!("{name}{pid} {}", row.growth)
+        format!("{name}{pid} {}", row.growth())
     });
     let named: Vec<Part> = named.map(Part::from).collect();
     if named.is_empty() {

@@ -1,21 +1,21 @@
-//! What happened, newest last, in words.
+//! The log of events, newest last, in words.
 
 use std::collections::VecDeque;
 
-use leveloff_classifier::verdict::{Grade, RunVerdict};
+use leveloff_classifier::run_analysis::RunAnalysis;
+use leveloff_classifier::run_curves::RunEventKind;
+use leveloff_classifier::verdict::{Grade, Verdict};
 use leveloff_model::process::{ProcessIndex, Role};
-use leveloff_model::progress::{MarkKind, Phase};
+use leveloff_model::progress::MarkKind;
 use leveloff_model::sample::{Event, Gap, Sample, Tick};
 use leveloff_model::training_counters::{TrainingCounter, TrainingCounters};
 use leveloff_model::units::{Seconds, Step};
 use leveloff_text::verdict::trimmed_words;
 
-use super::people::People;
-
 /// Entries that are kept.
 const KEPT: usize = 1000;
 
-/// What happened.
+/// The log of events.
 #[derive(Debug, Clone, Default)]
 pub struct EventLog {
     entries: VecDeque<LogEntry>,
@@ -23,31 +23,31 @@ pub struct EventLog {
     mappings_at: Option<Seconds>,
 }
 
-/// One thing that happened.
+/// One event.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LogEntry {
-    /// When.
+    /// When, on the run's clock.
     pub t: Seconds,
-    /// How far the training was.
+    /// The step of the training.
     pub step: Option<Step>,
-    /// What sort of thing.
+    /// What sort of event.
     pub kind: LogKind,
     /// In words.
     pub text: String,
 }
 
-/// What sort of thing happened.
+/// What sort of event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogKind {
-    /// The verdict is another.
+    /// The verdict changed.
     Verdict,
-    /// The training said something.
+    /// A mark of the training.
     Training,
-    /// Processes came or went.
+    /// Processes started or ended.
     Processes,
     /// Something could not be measured.
     Gap,
-    /// The user or the dashboard did something.
+    /// Something that the dashboard did.
     Own,
 }
 
@@ -57,80 +57,66 @@ impl EventLog {
         self.entries.iter()
     }
 
-    /// Something that the dashboard did.
-    pub fn note(&mut self, sample: Option<&Sample>, text: String) {
-        let t = sample.map_or(Seconds(0.0), |sample| sample.t);
-        let step = sample.and_then(|sample| sample.progress.step);
-        self.push(LogEntry {
-            t,
-            step,
-            kind: LogKind::Own,
-            text,
-        });
-    }
-
-    pub(super) fn take(&mut self, tick: &Tick, people: &People) {
-        let mut came: Vec<Role> = Vec::new();
-        let mut went: Vec<Role> = Vec::new();
+    pub(super) fn take(&mut self, tick: &Tick, run: &RunAnalysis) {
+        let mut started: Vec<Role> = Vec::new();
+        let mut ended: Vec<Role> = Vec::new();
         for event in &tick.events {
             match event {
-                Event::Appeared(info) => came.push(info.role),
-                Event::Exited(index) => went.extend(role(people, *index)),
+                Event::Appeared(info) => started.push(info.role),
+                Event::Exited(index) => ended.extend(role(run, *index)),
                 Event::Changed(_) | Event::Software(_) => {}
                 Event::Mark(mark) => {
-                    if let Some(text) = told(&mark.kind, &tick.sample.progress.counters) {
-                        self.push(LogEntry {
-                            t: mark.t,
-                            step: mark.step,
-                            kind: LogKind::Training,
-                            text,
-                        });
-                    }
+                    let text = mark_text(&mark.kind, &tick.sample.progress.counters);
+                    let entry = text.map(|text| LogEntry {
+                        t: mark.t,
+                        step: mark.step,
+                        kind: LogKind::Training,
+                        text,
+                    });
+                    entry.into_iter().for_each(|entry| self.push(entry));
                 }
-                Event::Gap(gap) => self.at(&tick.sample, LogKind::Gap, gap_text(gap)),
+                Event::Gap(gap) => self.add(&tick.sample, LogKind::Gap, gap_text(gap)),
             }
         }
-        self.take_mappings(&tick.sample, people);
-        for (roles, verb) in [(came, "started"), (went, "ended")] {
+        self.take_mappings(&tick.sample, run);
+        for (roles, verb) in [(started, "started"), (ended, "ended")] {
             for text in counted(roles, verb) {
-                self.at(&tick.sample, LogKind::Processes, text);
+                self.add(&tick.sample, LogKind::Processes, text);
             }
         }
     }
 
-    fn take_mappings(&mut self, sample: &Sample, people: &People) {
+    fn take_mappings(&mut self, sample: &Sample, run: &RunAnalysis) {
         let Some(mappings) = &sample.mappings else {
             return;
         };
         if self.mappings_at.replace(mappings.at) != Some(mappings.at) {
-            let who = role(people, mappings.process).map_or("a process", Role::name);
-            let text = format!("memory detail of {who} read");
-            self.at(sample, LogKind::Own, text);
+            let name = role(run, mappings.process).map_or("a process", Role::name);
+            let text = format!("memory detail of {name} read");
+            self.add(sample, LogKind::Own, text);
         }
     }
 
-    pub(super) fn compare(
-        &mut self,
-        before: Option<&RunVerdict>,
-        now: &RunVerdict,
-        sample: &Sample,
-    ) {
-        if before.is_some_and(|before| before.verdict == now.verdict) {
+    /// Adds a verdict that differs from the one before.
+    pub(super) fn add_verdict(&mut self, before: Option<Verdict>, now: Verdict, sample: &Sample) {
+        if before == Some(now) {
             return;
         }
-        let words = |verdict: &RunVerdict| {
-            let grade = verdict.verdict.grade().map(Grade::name);
-            let name = verdict.verdict.name().replace('_', " ");
-            grade.map_or(name.clone(), |grade| format!("{name} ({grade})"))
+        let words = |verdict: Verdict| {
+            let name = verdict.name().replace('_', " ");
+            match verdict.grade().map(Grade::name) {
+                Some(grade) => format!("{name} ({grade})"),
+                None => name,
+            }
         };
         let text = match before {
             Some(before) => format!("verdict: {} → {}", words(before), words(now)),
             None => format!("verdict: {}", words(now)),
         };
-        self.at(sample, LogKind::Verdict, text);
+        self.add(sample, LogKind::Verdict, text);
     }
 
-    fn at(&mut self, sample: &Sample, kind: LogKind, text: String) {
+    fn add(&mut self, sample: &Sample, kind: LogKind, text: String) {
         self.push(LogEntry {
             t: sample.t,
             step: sample.progress.step,
@@ -140,12 +126,11 @@ impl EventLog {
     }
 
     fn push(&mut self, entry: LogEntry) {
-        // A training may tell that it begins to save, and again that it has saved.
-        if self
-            .entries
-            .back()
-            .is_some_and(|last| last.tells_of(&entry))
-        {
+        // A training may report that it begins to save, and again that it has saved.
+        let repeats = |last: &LogEntry| {
+            (last.kind, last.step, &last.text) == (entry.kind, entry.step, &entry.text)
+        };
+        if entry.kind == LogKind::Training && self.entries.back().is_some_and(repeats) {
             return;
         }
         if self.entries.len() == KEPT {
@@ -155,31 +140,19 @@ impl EventLog {
     }
 }
 
-impl LogEntry {
-    /// Whether this is the training's word about the same thing.
-    fn tells_of(&self, other: &LogEntry) -> bool {
-        let said = |entry: &LogEntry| (entry.kind, entry.step, entry.text.clone());
-        self.kind == LogKind::Training && said(self) == said(other)
-    }
+fn role(run: &RunAnalysis, index: ProcessIndex) -> Option<Role> {
+    run.info(index).map(|info| info.role)
 }
 
-fn role(people: &People, index: ProcessIndex) -> Option<Role> {
-    people.get(index).map(|person| person.info.role)
-}
-
-fn told(kind: &MarkKind, inside: &TrainingCounters) -> Option<String> {
-    let trimmed = inside.bytes(TrainingCounter::Trimmed);
-    match kind {
-        // Training is what goes on between the others.
-        MarkKind::Phase(Phase::Train) => None,
-        MarkKind::Phase(Phase::Eval) => Some("evaluation".to_owned()),
-        MarkKind::Phase(phase) => Some(phase.name().to_owned()),
-        MarkKind::Epoch(epoch) => Some(format!("epoch {epoch}")),
-        MarkKind::Event(name) => match trimmed.filter(|_| name == "trim") {
-            Some(trimmed) => Some(trimmed_words(trimmed)),
-            None => Some(name.clone()),
-        },
-    }
+fn mark_text(kind: &MarkKind, counters: &TrainingCounters) -> Option<String> {
+    let trimmed = counters.bytes(TrainingCounter::Trimmed);
+    RunEventKind::of(kind).map(|kind| match (kind, trimmed) {
+        (RunEventKind::Evaluation, _) => "evaluation".to_owned(),
+        (RunEventKind::Checkpoint, _) => "checkpoint".to_owned(),
+        (RunEventKind::Epoch(epoch), _) => format!("epoch {epoch}"),
+        (RunEventKind::Named(name), Some(trimmed)) if name == "trim" => trimmed_words(trimmed),
+        (RunEventKind::Named(name), _) => name,
+    })
 }
 
 fn gap_text(gap: &Gap) -> String {
@@ -200,7 +173,7 @@ fn counted(mut roles: Vec<Role>, verb: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use leveloff_model::progress::{Mark, Progress};
+    use leveloff_model::progress::{Mark, Phase, Progress};
     use leveloff_model::sample::{Kinds, MachineReading, MappingReading, OwnCost};
 
     use super::*;
@@ -225,7 +198,7 @@ mod tests {
         }
     }
 
-    fn said(step: u64, kind: MarkKind) -> Tick {
+    fn marked(step: u64, kind: MarkKind) -> Tick {
         let mut tick = read_at(1.0, None);
         tick.events.push(Event::Mark(Mark {
             t: Seconds(1.0),
@@ -243,9 +216,9 @@ mod tests {
         let mut log = EventLog::default();
         for step in [100, 200] {
             let begun = MarkKind::Phase(Phase::Checkpoint);
-            log.take(&said(step, begun), &People::default());
+            log.take(&marked(step, begun), &RunAnalysis::default());
             let done = MarkKind::Event("checkpoint".to_owned());
-            log.take(&said(step, done), &People::default());
+            log.take(&marked(step, done), &RunAnalysis::default());
         }
         let steps: Vec<Option<Step>> = log.all().map(|entry| entry.step).collect();
         assert_eq!(steps, [Some(Step(100)), Some(Step(200))]);
@@ -255,19 +228,19 @@ mod tests {
     fn a_trim_is_told_with_what_came_back() {
         let mut log = EventLog::default();
         for (step, trimmed) in [(100, None), (200, Some(310 << 20)), (300, Some(0))] {
-            let mut tick = said(step, MarkKind::Event("trim".to_owned()));
+            let mut tick = marked(step, MarkKind::Event("trim".to_owned()));
             tick.sample
                 .progress
                 .counters
                 .set(TrainingCounter::Trimmed, trimmed);
-            log.take(&tick, &People::default());
+            log.take(&tick, &RunAnalysis::default());
         }
-        let told: Vec<&str> = log.all().map(|entry| entry.text.as_str()).collect();
+        let texts: Vec<&str> = log.all().map(|entry| entry.text.as_str()).collect();
         let gave = [
             "malloc_trim released 310 MiB",
             "malloc_trim released nothing",
         ];
-        assert_eq!(told, ["trim", gave[0], gave[1]]);
+        assert_eq!(texts, ["trim", gave[0], gave[1]]);
     }
 
     #[test]
@@ -278,9 +251,9 @@ mod tests {
             read_at(2.0, Some(2.0)),
             read_at(3.0, Some(2.0)),
         ] {
-            log.take(&tick, &People::default());
+            log.take(&tick, &RunAnalysis::default());
         }
-        let told: Vec<&str> = log.all().map(|entry| entry.text.as_str()).collect();
-        assert_eq!(told, ["memory detail of a process read"]);
+        let texts: Vec<&str> = log.all().map(|entry| entry.text.as_str()).collect();
+        assert_eq!(texts, ["memory detail of a process read"]);
     }
 }

@@ -1,5 +1,5 @@
-//! For terminals that show ASCII only. What was drawn is replaced cell by cell, so that no word of
-//! a verdict and no command line can be forgotten.
+//! For terminals that show ASCII only. The drawn screen is replaced cell by cell, so that no text
+//! is left out.
 
 use ratatui::buffer::Buffer;
 

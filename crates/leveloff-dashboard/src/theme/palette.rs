@@ -38,7 +38,7 @@ const LIGHT: Palette = Palette {
 };
 
 /// Blue and orange of middle brightness. Between them stands no third colour: what is too early to
-/// tell has none.
+/// decide has none.
 const COLOUR_BLIND: Palette = Palette {
     good: 32,
     early: None,

@@ -4,7 +4,7 @@ use leveloff_dashboard::event::Mode;
 use leveloff_model::process::Role;
 
 use crate::check;
-use crate::scene::{Actor, Scene, noise};
+use crate::simulated_run::{SimulatedProcess, SimulatedRun, noise};
 
 /// The reference story's curve in MiB: 165 a step up to step 88, then level.
 fn story(step: f64) -> f64 {
@@ -13,91 +13,100 @@ fn story(step: f64) -> f64 {
 }
 
 /// The trainer, its pool of twenty compile workers, four loaders.
-pub fn cast(trainer: impl Fn(f64) -> f64 + 'static) -> Vec<Actor> {
-    let mut cast = vec![
-        Actor::new(Role::Trainer, 22180, trainer),
-        Actor::new(Role::CompilePool, 22190, |_| 19.0).sharing(300.0),
+pub fn processes(trainer: impl Fn(f64) -> f64 + 'static) -> Vec<SimulatedProcess> {
+    let mut processes = vec![
+        SimulatedProcess::new(Role::Trainer, 22180, trainer),
+        SimulatedProcess::new(Role::CompilePool, 22190, |_| 19.0).sharing(300.0),
     ];
     for worker in 0..20 {
-        cast.push(Actor::new(Role::CompileWorker, 22200 + worker, |_| 19.0).sharing(331.0));
+        processes.push(
+            SimulatedProcess::new(Role::CompileWorker, 22200 + worker, |_| 19.0).sharing(331.0),
+        );
     }
     for worker in 0..4 {
-        cast.push(Actor::new(Role::DataloaderWorker, 22300 + worker, |_| 23.0).sharing(380.0));
+        processes.push(
+            SimulatedProcess::new(Role::DataloaderWorker, 22300 + worker, |_| 23.0).sharing(380.0),
+        );
     }
-    cast
+    processes
 }
 
 /// The story up to a step.
-pub fn story_at(step: u64) -> Scene {
-    let mut scene = Scene::new(cast(story)).limited(32.0);
-    scene.tensors = Some(|_| 6529);
-    scene.evaluates_every = Some(75);
-    scene.play(10..=step);
-    scene
+pub fn story_at(step: u64) -> SimulatedRun {
+    let mut run = SimulatedRun::new(processes(story)).limited(32.0);
+    run.tensors = Some(|_| 6529);
+    run.evaluates_every = Some(75);
+    run.play(10..=step);
+    run
 }
 
 /// Two MiB a step, and a tensor with them.
-pub fn leak() -> Scene {
-    let mut scene = Scene::new(cast(|step| 4200.0 + 2.06 * step + 4.0 * noise(step))).limited(24.0);
-    scene.tensors = Some(|step| 6529 + step as u64);
-    scene.evaluates_every = Some(100);
-    scene.play(1..=900);
-    scene
+pub fn leak() -> SimulatedRun {
+    let mut run =
+        SimulatedRun::new(processes(|step| 4200.0 + 2.06 * step + 4.0 * noise(step))).limited(24.0);
+    run.tensors = Some(|step| 6529 + step as u64);
+    run.evaluates_every = Some(100);
+    run.play(1..=900);
+    run
 }
 
 /// Malloc has ever more in use, and no tensor with it. Counts come after the first ten steps.
-pub fn native() -> Scene {
-    let mut scene = Scene::new(cast(|step| 4200.0 + 2.06 * step + 4.0 * noise(step))).limited(24.0);
-    scene.play(1..10);
-    scene.tensors = Some(|_| 6529);
-    scene.malloc = Some(|step| (1800.0 + 2.0 * step, 310.0 + step % 5.0));
-    scene.play(10..=900);
-    scene
+pub fn native() -> SimulatedRun {
+    let mut run =
+        SimulatedRun::new(processes(|step| 4200.0 + 2.06 * step + 4.0 * noise(step))).limited(24.0);
+    run.play(1..10);
+    run.tensors = Some(|_| 6529);
+    run.malloc = Some(|step| (1800.0 + 2.0 * step, 310.0 + step % 5.0));
+    run.play(10..=900);
+    run
 }
 
 /// Nobody can tell this from growth, nor from none.
-pub fn undecided() -> Scene {
+pub fn undecided() -> SimulatedRun {
     let noisy = |step: f64| 3000.0 + 30.0 * step + 800.0 * noise(step);
-    let mut scene = Scene::new(cast(noisy));
-    scene.play(1..=40);
-    scene
+    let mut run = SimulatedRun::new(processes(noisy));
+    run.play(1..=40);
+    run
 }
 
 /// Four ranks, of which one leaks.
-pub fn ranks() -> Scene {
-    let mut cast = vec![Actor::new(Role::Launcher, 500, |_| 60.0)];
+pub fn ranks() -> SimulatedRun {
+    let mut processes = vec![SimulatedProcess::new(Role::Launcher, 500, |_| 60.0)];
     for rank in 0..4 {
         let leaks = if rank == 2 { 6.0 } else { 0.0 };
         let holds = move |step: f64| 9000.0 + leaks * step + 5.0 * noise(step + f64::from(rank));
-        cast.push(Actor::new(Role::Trainer, 600 + rank as i32, holds).of_rank(rank));
+        processes
+            .push(SimulatedProcess::new(Role::Trainer, 600 + rank as i32, holds).of_rank(rank));
         for worker in 0..2 {
             let pid = 700 + 10 * rank as i32 + worker;
-            let worker = Actor::new(Role::DataloaderWorker, pid, |_| 80.0).sharing(900.0);
-            cast.push(worker.of_rank(rank));
+            let worker =
+                SimulatedProcess::new(Role::DataloaderWorker, pid, |_| 80.0).sharing(900.0);
+            processes.push(worker.of_rank(rank));
         }
     }
-    let mut scene = Scene::new(cast).limited(64.0);
-    scene.play(1..=700);
-    scene
+    let mut run = SimulatedRun::new(processes).limited(64.0);
+    run.play(1..=700);
+    run
 }
 
 /// A machine with a browser that grows.
-pub fn machine() -> Scene {
-    let mut cast: Vec<Actor> = (0..40)
+pub fn machine() -> SimulatedRun {
+    let mut processes: Vec<SimulatedProcess> = (0..40)
         .map(|n| {
-            let mut actor = Actor::new(Role::Other, 1000 + n, move |_| f64::from(20 + n));
-            actor.command = "/usr/sbin/some-daemon --foreground";
-            actor
+            let mut process =
+                SimulatedProcess::new(Role::Other, 1000 + n, move |_| f64::from(20 + n));
+            process.command = "/usr/sbin/some-daemon --foreground";
+            process
         })
         .collect();
-    cast[7].holds = Box::new(|x| 900.0 + 3.0 * x);
-    cast[7].command = "/opt/browser/browser --type=renderer";
-    cast[9].holds = Box::new(|x| 300.0 + 0.5 * x);
-    cast[9].command = "python -m http.server";
-    let mut scene = Scene::in_mode(Mode::System, cast);
-    scene.tells_steps = false;
-    scene.play(0..120);
-    scene
+    processes[7].holds = Box::new(|x| 900.0 + 3.0 * x);
+    processes[7].command = "/opt/browser/browser --type=renderer";
+    processes[9].holds = Box::new(|x| 300.0 + 0.5 * x);
+    processes[9].command = "python -m http.server";
+    let mut run = SimulatedRun::in_mode(Mode::System, processes);
+    run.tells_steps = false;
+    run.play(0..120);
+    run
 }
 
 #[test]
@@ -127,10 +136,10 @@ fn undecided_run() {
 
 #[test]
 fn many_workers_expanded() {
-    let mut scene = story_at(300);
+    let mut run = story_at(300);
     // The first group is opened, then a row further down is chosen.
-    scene.press(" jjjjjjjj");
-    check("workers_expanded", scene.dashboard);
+    run.press(" jjjjjjjj");
+    check("workers_expanded", run.dashboard);
 }
 
 #[test]
@@ -140,26 +149,26 @@ fn several_ranks() {
 
 #[test]
 fn no_steps() {
-    let mut scene = Scene::new(cast(|x| 4000.0 + 3.0 * x));
-    scene.tells_steps = false;
-    scene.seconds_a_step = 1.0;
-    scene.play(0..300);
-    check("no_steps", scene.dashboard);
+    let mut run = SimulatedRun::new(processes(|x| 4000.0 + 3.0 * x));
+    run.tells_steps = false;
+    run.seconds_a_step = 1.0;
+    run.play(0..300);
+    check("no_steps", run.dashboard);
 }
 
 #[test]
 fn gaps() {
     use leveloff_model::sample::Subject;
-    let mut cast = cast(story);
-    for actor in &mut cast {
-        actor.is_read = false;
+    let mut processes = processes(story);
+    for process in &mut processes {
+        process.is_read = false;
     }
-    let mut scene = Scene::new(cast);
-    scene.play(10..40);
+    let mut run = SimulatedRun::new(processes);
+    run.play(10..40);
     let text = "permission denied; run as the same user, or pass --no-pss";
-    scene.gap(40, Subject::Pss, text);
-    scene.gap(41, Subject::Gpu, "no NVML on this machine");
-    check("gaps", scene.dashboard);
+    run.gap(40, Subject::Pss, text);
+    run.gap(41, Subject::Gpu, "no NVML on this machine");
+    check("gaps", run.dashboard);
 }
 
 #[test]
@@ -169,12 +178,12 @@ fn a_whole_machine() {
 
 #[test]
 fn too_few_points() {
-    let mut scene = Scene::new(cast(story));
-    scene.play(1..=3);
-    check("too_few_points", scene.dashboard);
+    let mut run = SimulatedRun::new(processes(story));
+    run.play(1..=3);
+    check("too_few_points", run.dashboard);
 }
 
 #[test]
 fn waiting_for_the_first_sample() {
-    check("waiting", Scene::new(Vec::new()).dashboard);
+    check("waiting", SimulatedRun::new(Vec::new()).dashboard);
 }

@@ -1,6 +1,6 @@
 //! Colours say what the words say, and nothing more.
 
-use leveloff_dashboard::theme::{Charset, Look, Theme};
+use leveloff_dashboard::theme::{Charset, Styles, Theme};
 use ratatui::style::Color;
 
 use crate::cases::{leak, machine, ranks, story_at};
@@ -8,13 +8,13 @@ use crate::screen;
 
 #[test]
 fn without_colour_there_is_none() {
-    let look = Look {
+    let styles = Styles {
         theme: Theme::None,
         charset: Charset::Unicode,
     };
-    for mut scene in [leak(), ranks(), machine()] {
-        scene.press("j");
-        let shown = screen(&mut scene.dashboard, &look, (120, 40));
+    for mut run in [leak(), ranks(), machine()] {
+        run.press("j");
+        let shown = screen(&mut run.dashboard, &styles, (120, 40));
         let coloured = shown
             .buffer()
             .content
@@ -27,12 +27,12 @@ fn without_colour_there_is_none() {
 #[test]
 fn the_border_has_the_colour_of_the_verdict_in_every_theme() {
     for theme in [Theme::Dark, Theme::Light, Theme::ColourBlind] {
-        let look = Look {
+        let styles = Styles {
             theme,
             charset: Charset::Unicode,
         };
-        let border = |mut scene: crate::scene::Scene| {
-            let shown = screen(&mut scene.dashboard, &look, (80, 24));
+        let border = |mut run: crate::simulated_run::SimulatedRun| {
+            let shown = screen(&mut run.dashboard, &styles, (80, 24));
             shown.buffer()[(0, 1)].fg
         };
         let (level, leaking, early) = (border(story_at(300)), border(leak()), border(story_at(80)));
@@ -42,14 +42,14 @@ fn the_border_has_the_colour_of_the_verdict_in_every_theme() {
 
 #[test]
 fn ascii_is_ascii() {
-    let look = Look {
+    let styles = Styles {
         theme: Theme::None,
         charset: Charset::Ascii,
     };
-    for (case, mut scene) in [("leak", leak()), ("level", story_at(300))] {
-        scene.press("j");
+    for (case, mut run) in [("leak", leak()), ("level", story_at(300))] {
+        run.press("j");
         for size in [(80, 24), (200, 60)] {
-            let shown = screen(&mut scene.dashboard, &look, size);
+            let shown = screen(&mut run.dashboard, &styles, size);
             assert!(shown.to_string().is_ascii(), "{shown}");
             let name = format!("ascii_{case}_{}x{}", size.0, size.1);
             insta::assert_snapshot!(name, shown);

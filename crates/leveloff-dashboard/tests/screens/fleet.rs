@@ -6,8 +6,8 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use leveloff_classifier::observation::{Observation, XUnit};
 use leveloff_classifier::run::RunJudge;
 use leveloff_dashboard::draw::fleet::draw;
-use leveloff_dashboard::fleet_view::{FleetView, FleetWish};
-use leveloff_dashboard::theme::{Charset, Look, Theme};
+use leveloff_dashboard::fleet_view::{FleetAction, FleetView};
+use leveloff_dashboard::theme::{Charset, Styles, Theme};
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::units::{Bytes, Limit, Seconds};
 use leveloff_text::fleet::{Fleet, Member};
@@ -64,13 +64,13 @@ fn fleet(ranks: usize) -> Fleet {
     fleet
 }
 
-fn shown(view: &FleetView, look: &Look, size: (u16, u16)) -> TestBackend {
+fn shown(view: &FleetView, styles: &Styles, size: (u16, u16)) -> TestBackend {
     let mut terminal = Terminal::new(TestBackend::new(size.0, size.1)).unwrap();
-    terminal.draw(|frame| draw(view, look, frame)).unwrap();
+    terminal.draw(|frame| draw(view, styles, frame)).unwrap();
     terminal.backend().clone()
 }
 
-fn press(view: &mut FleetView, code: KeyCode) -> FleetWish {
+fn press(view: &mut FleetView, code: KeyCode) -> FleetAction {
     view.on_key(KeyEvent::new(code, KeyModifiers::NONE), 10)
 }
 
@@ -80,7 +80,7 @@ fn the_rank_that_leaks_stands_on_top() {
     view.show(Ok(fleet(40)));
     for size in SIZES {
         let name = format!("fleet_{}x{}", size.0, size.1);
-        insta::assert_snapshot!(name, shown(&view, &Look::default(), size));
+        insta::assert_snapshot!(name, shown(&view, &Styles::default(), size));
     }
 }
 
@@ -88,22 +88,22 @@ fn the_rank_that_leaks_stands_on_top() {
 fn whoever_was_chosen_stays_chosen_and_trouble_is_told() {
     let mut view = FleetView::default();
     view.show(Ok(fleet(40)));
-    assert_eq!(view.chosen(), 0);
+    assert_eq!(view.selected(), 0);
     press(&mut view, KeyCode::End);
-    assert_eq!(view.members()[view.chosen()].name, "lm-7b rank 39");
+    assert_eq!(view.members()[view.selected()].name, "lm-7b rank 39");
     view.show(Ok(fleet(60)));
-    assert_eq!(view.members()[view.chosen()].name, "lm-7b rank 39");
-    assert_eq!(press(&mut view, KeyCode::Char('r')), FleetWish::Look);
+    assert_eq!(view.members()[view.selected()].name, "lm-7b rank 39");
+    assert_eq!(press(&mut view, KeyCode::Char('r')), FleetAction::Refresh);
     view.show(Err("http://127.0.0.1:9090 cannot be reached".to_owned()));
-    let screen = shown(&view, &Look::default(), (100, 30)).to_string();
+    let screen = shown(&view, &Styles::default(), (100, 30)).to_string();
     assert!(screen.contains("cannot be reached"), "{screen}");
     assert!(screen.contains("lm-7b rank 39"), "{screen}");
-    assert_eq!(press(&mut view, KeyCode::Char('q')), FleetWish::Leave);
+    assert_eq!(press(&mut view, KeyCode::Char('q')), FleetAction::Quit);
 }
 
 #[test]
 fn any_size_and_no_run_at_all_can_be_drawn() {
-    let look = Look {
+    let styles = Styles {
         theme: Theme::None,
         charset: Charset::Ascii,
     };
@@ -117,7 +117,7 @@ fn any_size_and_no_run_at_all_can_be_drawn() {
         }
         for columns in (1..90).step_by(7) {
             for rows in 1..30 {
-                let screen = shown(&view, &look, (columns, rows)).to_string();
+                let screen = shown(&view, &styles, (columns, rows)).to_string();
                 assert!(screen.is_ascii(), "{screen}");
             }
         }

@@ -10,14 +10,15 @@
 mod any_size;
 mod cases;
 mod colours;
+mod ends_and_growth;
 mod fleet;
 mod pages;
-mod scene;
+mod simulated_run;
 
 use leveloff_dashboard::dashboard::Dashboard;
 use leveloff_dashboard::draw::draw;
 use leveloff_dashboard::event::Event;
-use leveloff_dashboard::theme::Look;
+use leveloff_dashboard::theme::Styles;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
@@ -28,20 +29,22 @@ const SIZES: [(u16, u16); 4] = [(62, 16), (80, 24), (120, 40), (200, 60)];
 fn check(case: &str, mut dashboard: Dashboard) {
     for size in SIZES {
         let name = format!("{case}_{}x{}", size.0, size.1);
-        insta::assert_snapshot!(name, screen(&mut dashboard, &Look::default(), size));
+        insta::assert_snapshot!(name, screen(&mut dashboard, &Styles::default(), size));
     }
 }
 
 /// What a terminal of this size shows.
-fn screen(dashboard: &mut Dashboard, look: &Look, size: (u16, u16)) -> TestBackend {
+fn screen(dashboard: &mut Dashboard, styles: &Styles, size: (u16, u16)) -> TestBackend {
     dashboard.on(Event::Resized(size.0, size.1));
     dashboard.settle();
-    shown(dashboard, look, size)
+    shown(dashboard, styles, size)
 }
 
 /// The same without telling the dashboard of the size.
-fn shown(dashboard: &Dashboard, look: &Look, size: (u16, u16)) -> TestBackend {
+fn shown(dashboard: &Dashboard, styles: &Styles, size: (u16, u16)) -> TestBackend {
     let mut terminal = Terminal::new(TestBackend::new(size.0, size.1)).unwrap();
-    terminal.draw(|frame| draw(dashboard, look, frame)).unwrap();
+    terminal
+        .draw(|frame| draw(dashboard, styles, frame))
+        .unwrap();
     terminal.backend().clone()
 }

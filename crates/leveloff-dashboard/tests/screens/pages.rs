@@ -1,140 +1,149 @@
 //! Pages, prompts, and views that stand still or play.
 
 use crossterm::event::KeyCode;
-use leveloff_dashboard::event::{Event, Mode, ReplayPosition, SourceNews};
-use leveloff_dashboard::theme::Look;
-use leveloff_model::units::{Seconds, Step};
+use leveloff_classifier::run_analysis::GrowthOrigin;
+use leveloff_dashboard::event::{Event, Mode, ReplayPosition, SourceEvent};
+use leveloff_dashboard::theme::Styles;
+use leveloff_model::units::Seconds;
 
-use crate::cases::{cast, leak, ranks, story_at};
-use crate::scene::Scene;
+use crate::cases::{leak, processes, ranks, story_at};
+use crate::simulated_run::SimulatedRun;
 use crate::{check, screen};
 
 #[test]
 fn help() {
-    let mut scene = story_at(80);
-    scene.press("?");
-    check("help", scene.dashboard);
+    let mut run = story_at(80);
+    run.press("?");
+    check("help", run.dashboard);
 }
 
 #[test]
 fn the_page_of_a_process() {
-    let mut scene = ranks();
-    scene.press("ss");
-    scene.press("j\n");
-    check("process", scene.dashboard);
+    let mut run = ranks();
+    run.press("ss");
+    run.press("j\n");
+    check("process", run.dashboard);
 }
 
 #[test]
 fn findings() {
-    let mut scene = leak();
-    scene.press("F");
-    check("findings", scene.dashboard);
+    let mut run = leak();
+    run.press("F");
+    check("findings", run.dashboard);
 }
 
 #[test]
 fn what_happened() {
-    let mut scene = leak();
-    scene.press("L");
-    check("log", scene.dashboard);
+    let mut run = leak();
+    run.press("L");
+    check("log", run.dashboard);
 }
 
 #[test]
 fn frozen() {
-    let mut scene = story_at(60);
-    scene.press("p");
-    scene.play(61..=80);
-    check("frozen", scene.dashboard);
+    let mut run = story_at(60);
+    run.press("p");
+    run.play(61..=80);
+    check("frozen", run.dashboard);
 }
 
 #[test]
 fn replay() {
-    let mut scene = Scene::in_mode(Mode::Replay, cast(|step| 4000.0 + step));
-    scene.play(1..=200);
+    let mut run = SimulatedRun::in_mode(Mode::Replay, processes(|step| 4000.0 + step));
+    run.play(1..=200);
     let position = ReplayPosition {
         at: Seconds(1080.0),
         end: Some(Seconds(4860.0)),
         speed: 8.0,
         paused: false,
     };
-    let news = SourceNews::Replaying(position);
-    scene.dashboard.on(Event::Source(news));
-    check("replay", scene.dashboard);
+    let news = SourceEvent::Replaying(position);
+    run.dashboard.on(Event::Source(news));
+    check("replay", run.dashboard);
 }
 
 #[test]
 fn a_filter_is_typed_and_shown() {
-    let mut scene = story_at(80);
-    scene.press("/load");
+    let mut run = story_at(80);
+    run.press("/load");
     let size = (80, 24);
-    let typing = screen(&mut scene.dashboard, &Default::default(), size).to_string();
+    let typing = screen(&mut run.dashboard, &Default::default(), size).to_string();
     assert!(typing.contains("show processes with: load"), "{typing}");
-    scene.key(KeyCode::Enter);
-    let kept = screen(&mut scene.dashboard, &Default::default(), size).to_string();
-    assert!(kept.contains("WHO ▾ \"load\""), "{kept}");
+    run.key(KeyCode::Enter);
+    let kept = screen(&mut run.dashboard, &Default::default(), size).to_string();
+    assert!(kept.contains("WHO \"load\""), "{kept}");
     assert!(!kept.contains("▸ compile workers"), "{kept}");
-    scene.press("/zz\n");
-    let nothing = screen(&mut scene.dashboard, &Default::default(), size).to_string();
+    run.press("/zz\n");
+    let nothing = screen(&mut run.dashboard, &Default::default(), size).to_string();
     assert!(nothing.contains("no process has \"loadzz\""), "{nothing}");
 }
 
 #[test]
 fn leaving_a_command_asks() {
-    let mut scene = Scene::in_mode(Mode::Command, cast(|_| 4000.0));
-    scene.play(1..=3);
-    scene.press("q");
-    let asked = screen(&mut scene.dashboard, &Default::default(), (80, 24)).to_string();
+    let mut run = SimulatedRun::in_mode(Mode::Command, processes(|_| 4000.0));
+    run.play(1..=3);
+    run.press("q");
+    let asked = screen(&mut run.dashboard, &Default::default(), (80, 24)).to_string();
     assert!(asked.contains("l leave it running  s stop it"), "{asked}");
-    scene.dashboard.on(Event::Source(SourceNews::Ended(
+    run.dashboard.on(Event::Source(SourceEvent::Ended(
         "with exit code 0".to_owned(),
     )));
-    let ended = screen(&mut scene.dashboard, &Default::default(), (80, 24)).to_string();
+    let ended = screen(&mut run.dashboard, &Default::default(), (80, 24)).to_string();
     assert!(ended.contains("ENDED with exit code 0"), "{ended}");
 }
 
 #[test]
-fn growth_is_told_since_the_first_step_until_the_user_moves_the_marker() {
-    let mut scene = Scene::new(cast(|step| 4000.0 + step));
-    scene.tells_steps = false;
-    scene.play(0..5);
-    let marker = |scene: &Scene| scene.dashboard.run().marker().unwrap().step;
-    assert_eq!(marker(&scene), None);
-    scene.tells_steps = true;
-    scene.play(5..20);
-    assert_eq!(marker(&scene), Some(Step(5)));
-    scene.press("m");
-    scene.play(20..25);
-    assert_eq!(marker(&scene), Some(Step(19)));
+fn growth_counts_from_the_first_step_until_the_user_sets_a_marker() {
+    let mut run = SimulatedRun::new(processes(|step| 4000.0 + step));
+    run.tells_steps = false;
+    run.play(0..5);
+    let since = |run: &SimulatedRun| {
+        let since = run.dashboard.run().account().unwrap().since;
+        (since.origin, since.moment.count)
+    };
+    assert_eq!(since(&run).1, None);
+    run.tells_steps = true;
+    run.play(5..20);
+    assert_eq!(since(&run).1, Some(5.0));
+    run.press("m");
+    run.play(20..25);
+    assert_eq!(since(&run), (GrowthOrigin::Marker, Some(19.0)));
+    let shown = screen(&mut run.dashboard, &Styles::default(), (80, 24)).to_string();
+    assert!(
+        shown.contains("+5.0 MiB since the marker (step 19)"),
+        "{shown}"
+    );
 }
 
 #[test]
 fn what_a_run_held_stays_when_it_has_ended() {
-    let mut scene = story_at(300);
-    scene.end(301);
-    let news = SourceNews::Ended("the run ended".to_owned());
-    scene.dashboard.on(Event::Source(news));
-    check("ended", scene.dashboard);
+    let mut run = story_at(300);
+    run.end(301);
+    run.ended();
+    check("ended", run.dashboard);
 }
 
 #[test]
 fn a_page_that_is_longer_than_the_screen_can_be_moved() {
-    let mut scene = leak();
-    let shown =
-        |scene: &mut Scene| screen(&mut scene.dashboard, &Look::default(), (62, 16)).to_string();
+    let mut run = leak();
+    let shown = |run: &mut SimulatedRun| {
+        screen(&mut run.dashboard, &Styles::default(), (62, 16)).to_string()
+    };
     for (page, first, moved) in [
         ("F", "held references", "smaller number"),
         ("L", "verdict", "trainer started"),
     ] {
-        scene.press(page);
-        assert!(shown(&mut scene).contains(first), "{page}");
+        run.press(page);
+        assert!(shown(&mut run).contains(first), "{page}");
         let key = if page == "F" {
             KeyCode::PageDown
         } else {
             KeyCode::PageUp
         };
         for _ in 0..9 {
-            scene.key(key);
+            run.key(key);
         }
-        let after = shown(&mut scene);
+        let after = shown(&mut run);
         assert!(after.contains(moved) && !after.contains(first), "{after}");
         // It was not moved further than there is something to see.
         let back = if page == "F" {
@@ -142,31 +151,31 @@ fn a_page_that_is_longer_than_the_screen_can_be_moved() {
         } else {
             KeyCode::PageDown
         };
-        scene.key(back);
-        scene.key(back);
-        assert!(shown(&mut scene).contains(first), "{page}");
-        scene.key(KeyCode::Esc);
+        run.key(back);
+        run.key(back);
+        assert!(shown(&mut run).contains(first), "{page}");
+        run.key(KeyCode::Esc);
     }
 }
 
 #[test]
 fn a_run_that_was_joined_is_shown_when_it_is_known_what_its_workers_share() {
-    let mut scene = Scene::new(cast(|step| 4000.0 + step));
-    let known = |scene: &mut Scene, known| {
-        scene
-            .actors
+    let mut run = SimulatedRun::new(processes(|step| 4000.0 + step));
+    let known = |run: &mut SimulatedRun, known| {
+        run.processes
             .iter_mut()
-            .for_each(|actor| actor.is_read = known);
+            .for_each(|process| process.is_read = known);
     };
-    scene.seconds_a_step = 1.0;
-    known(&mut scene, false);
-    scene.play(100..=102);
-    let shown =
-        |scene: &mut Scene| screen(&mut scene.dashboard, &Look::default(), (80, 24)).to_string();
-    assert!(shown(&mut scene).contains("has not been measured yet"));
-    known(&mut scene, true);
-    scene.play(103..=120);
-    let after = shown(&mut scene);
+    run.seconds_a_step = 1.0;
+    known(&mut run, false);
+    run.play(100..=102);
+    let shown = |run: &mut SimulatedRun| {
+        screen(&mut run.dashboard, &Styles::default(), (80, 24)).to_string()
+    };
+    assert!(shown(&mut run).contains("has not been measured yet"));
+    known(&mut run, true);
+    run.play(103..=120);
+    let after = shown(&mut run);
     assert!(
         after.contains("trainer 22180") && after.contains("compile workers ×20"),
         "{after}"
@@ -175,15 +184,15 @@ fn a_run_that_was_joined_is_shown_when_it_is_known_what_its_workers_share() {
 
 #[test]
 fn a_run_that_ended_promises_nothing() {
-    let mut scene = Scene::new(cast(|step| 4000.0 + step));
-    scene.play(1..=60);
-    let shown =
-        |scene: &mut Scene| screen(&mut scene.dashboard, &Look::default(), (80, 24)).to_string();
-    assert!(shown(&mut scene).contains("decided about step"));
-    scene.end(61);
-    let news = SourceNews::Ended("the run ended".to_owned());
-    scene.dashboard.on(Event::Source(news));
-    let after = shown(&mut scene);
+    let mut run = SimulatedRun::new(processes(|step| 4000.0 + step));
+    run.play(1..=60);
+    let shown = |run: &mut SimulatedRun| {
+        screen(&mut run.dashboard, &Styles::default(), (80, 24)).to_string()
+    };
+    assert!(shown(&mut run).contains("decided about step"));
+    run.end(61);
+    run.ended();
+    let after = shown(&mut run);
     assert!(
         after.contains("it ended before that could be decided"),
         "{after}"

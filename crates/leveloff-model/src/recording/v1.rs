@@ -23,13 +23,13 @@ pub enum Row {
     Header(HeaderRow),
     /// A process joined.
     Process(ProcessRow),
-    /// A process turned out to be something else.
+    /// A process has another role, name or parent.
     Changed(ProcessRow),
-    /// A process is gone.
+    /// A process exited.
     Exit(ExitRow),
-    /// The training said something.
+    /// The training reported something.
     Mark(MarkRow),
-    /// A trainer's software is known, or known better.
+    /// A trainer's software, or more of it, is known.
     Software(SoftwareRow),
     /// Something could not be measured.
     Gap(GapRow),
@@ -39,7 +39,7 @@ pub enum Row {
     Maps(MapsRow),
     /// A sample: what changed since the last one. Ends a tick.
     S(SampleRow),
-    /// The recorder ended in good order.
+    /// The recorder ended normally.
     End(EndRow),
 }
 
@@ -230,7 +230,7 @@ pub struct SampleRow {
     pub source: Change<SourceName>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub p: Vec<ProcessChange>,
-    /// Who lives; written only after a failed write, when an exit may have been lost.
+    /// The living processes; written only after a failed write, when an exit may have been lost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alive: Option<Vec<u32>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -365,7 +365,7 @@ pub struct EndRow {
     pub code: Option<i32>,
 }
 
-/// Tells a written `null` (no longer known) from an absent field (unchanged).
+/// Distinguishes a written `null` (no longer known) from an absent field (unchanged).
 fn known<'de, T, D>(deserializer: D) -> Result<Change<T>, D::Error>
 where
     T: Deserialize<'de>,

@@ -33,7 +33,7 @@ pub struct RecordingWriter<W> {
     bytes_written: u64,
 }
 
-/// What the file says so far, to tell changes from repetition.
+/// The state that the file has so far; only changes to it are written.
 #[derive(Debug, Default)]
 struct Written {
     progress: Progress,
@@ -89,7 +89,7 @@ impl<W: Write> RecordingWriter<W> {
                 }
             }
             Err(_) => {
-                // Nothing is known about how much arrived: say everything again next time.
+                // How much arrived is unknown: the next tick repeats everything.
                 self.written = Written::default();
                 if self.unwritten.len() + (events_to - events_from) <= UNWRITTEN_LIMIT {
                     self.unwritten
@@ -100,12 +100,12 @@ impl<W: Write> RecordingWriter<W> {
         result
     }
 
-    /// How long the recording is, without what may have arrived of a tick that failed.
+    /// Length of the recording, without any part of a tick that failed.
     pub fn bytes_written(&self) -> u64 {
         self.bytes_written
     }
 
-    /// Ends the recording in good order.
+    /// Writes the end of the recording.
     pub fn finish(mut self, end: &End) -> io::Result<W> {
         self.buffer.clear();
         if self.torn {
@@ -156,7 +156,7 @@ impl<W: Write> RecordingWriter<W> {
 }
 
 impl Written {
-    /// The sample as changes; afterwards this is the sample.
+    /// The changes up to this sample, which becomes the written state.
     fn changes_to(&mut self, sample: &Sample) -> SampleRow {
         let (was, is) = (&self.progress, &sample.progress);
         let steps = |step: Option<Step>| step.map(|s| s.0);
@@ -386,7 +386,7 @@ fn process_change(before: Option<&ProcessReading>, now: &ProcessReading) -> Proc
         shmem: amount(before.map(|b| b.shmem), now.shmem),
         swap: amount(before.map(|b| b.swap), now.swap),
         inherited: amount(before.map(|b| b.inherited), now.inherited),
-        // Seldom anything else than nothing, so that is not said.
+        // Nearly always zero, and zero is not written.
         returned: amount(
             Some(before.map_or(Bytes::ZERO, |b| b.returned)),
             now.returned,

@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use super::{Bytes, SizeError};
 
-/// Growth that is still accepted: `1MiB/step`, `170MB per 10 steps`, `1GiB/h`. An amount without its
-/// base is none: 170 MB in ten steps was once passed on as 170 MB.
+/// Growth that is still accepted: `1MiB/step`, `170MB per 10 steps`, `1GiB/h`. An amount without a base is refused,
+/// because 170 MB in ten steps and 170 MB in one step are easily confused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GrowthLimit {
     amount: Bytes,
@@ -26,16 +26,16 @@ pub enum GrowthBase {
     Second,
 }
 
-/// Why a growth could not be understood; says what would have been.
+/// Why a growth could not be parsed; the message has an example.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GrowthError {
-    /// The amount is none.
+    /// The amount is not valid.
     #[error(transparent)]
     Amount(#[from] SizeError),
     /// An amount alone.
     #[error("{0} per what? write {0}/step, {0}/epoch, {0}/min or {0}/h")]
     NoBase(String),
-    /// A base nobody knows.
+    /// An unknown base.
     #[error(
         "'{base}' in '{text}' is nothing that growth is counted in; known: step, 10 steps, epoch, s, min, h, d"
     )]

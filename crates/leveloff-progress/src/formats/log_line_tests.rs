@@ -92,7 +92,7 @@ fn tensors_plans_epochs_and_checkpoints_come_along() {
 }
 
 #[test]
-fn names_are_told_apart() {
+fn names_are_distinguished() {
     assert!(StepName::GlobalStep > StepName::Step && StepName::Step > StepName::Iteration);
     assert_eq!(
         parse(b"iter 3 loss 2").unwrap().step.unwrap().name,

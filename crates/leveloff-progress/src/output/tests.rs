@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 
 /// All that a stream of bytes tells, fed in one chunk.
-fn told(bytes: &[u8]) -> Vec<ProgressUpdate> {
+fn updates(bytes: &[u8]) -> Vec<ProgressUpdate> {
     let mut parser = OutputParser::new();
     let mut updates = parser.feed(bytes);
     updates.extend(parser.finish());
@@ -12,7 +12,7 @@ fn told(bytes: &[u8]) -> Vec<ProgressUpdate> {
 
 fn steps(bytes: &[u8]) -> Vec<u64> {
     let step = |update: ProgressUpdate| Some(update.step?.0);
-    told(bytes).into_iter().filter_map(step).collect()
+    updates(bytes).into_iter().filter_map(step).collect()
 }
 
 fn fixture(name: &str) -> Vec<u8> {
@@ -24,7 +24,7 @@ fn fixture(name: &str) -> Vec<u8> {
 fn story(bytes: &[u8]) -> Vec<String> {
     let mut story = Vec::new();
     let mut step = None;
-    for update in told(bytes) {
+    for update in updates(bytes) {
         step = update.step.or(step);
         let at = step.map_or("-".to_owned(), |step| step.to_string());
         let mut say = |what: String| story.push(format!("{at} {what}"));
@@ -54,7 +54,7 @@ fn story(bytes: &[u8]) -> Vec<String> {
 }
 
 fn epochs(bytes: &[u8]) -> Vec<f64> {
-    told(bytes)
+    updates(bytes)
         .iter()
         .filter_map(|update| update.epoch)
         .collect()
@@ -253,7 +253,7 @@ fn bars_that_are_not_training_are_passed_over() {
         \rGenerating train split: 1000 examples [00:00, 9000.12 examples/s]\n\
         \rFetching 4 files:  25%|██▌  | 1/4 [00:00<00:00, 9.12it/s]\n\
         torch 2.8.0 built 2025-08-06; step 3: install the package\nStep 1/12 : FROM x\n";
-    assert_eq!(told(text.as_bytes()), []);
+    assert_eq!(updates(text.as_bytes()), []);
 }
 
 #[test]
@@ -275,7 +275,7 @@ fn an_evaluation_bar_beside_step_lines_is_not_the_training() {
 #[test]
 fn steps_carry_tensors() {
     let updates =
-        told(b"Step 10: 6529 tensors, RAM: 5552 MB\nStep 20: 6530 tensors, RAM: 7159 MB\n");
+        updates(b"Step 10: 6529 tensors, RAM: 5552 MB\nStep 20: 6530 tensors, RAM: 7159 MB\n");
     let tensors: Vec<Option<u64>> = updates
         .iter()
         .map(|update| update.counters.get(TrainingCounter::Tensors))
@@ -284,7 +284,7 @@ fn steps_carry_tensors() {
 }
 
 #[test]
-fn a_training_that_begins_anew_is_told() {
+fn a_restarted_training_is_reported() {
     let run: String = [1, 2, 3, 4]
         .map(|n| format!("step {}: loss 2.0\n", n * 10))
         .concat();
@@ -311,7 +311,7 @@ const FIXTURES: [&str; 15] = [
 ];
 
 /// What is told when the bytes come in chunks of these sizes, again and again.
-fn told_in_chunks(bytes: &[u8], sizes: &[usize]) -> Vec<ProgressUpdate> {
+fn updates_in_chunks(bytes: &[u8], sizes: &[usize]) -> Vec<ProgressUpdate> {
     let mut parser = OutputParser::new();
     let mut updates = Vec::new();
     let mut rest = bytes;
@@ -328,25 +328,25 @@ fn told_in_chunks(bytes: &[u8], sizes: &[usize]) -> Vec<ProgressUpdate> {
 }
 
 #[test]
-fn every_byte_on_its_own_tells_the_same() {
+fn every_byte_on_its_own_gives_the_same() {
     for name in FIXTURES {
         let bytes = fixture(name);
-        assert_eq!(told_in_chunks(&bytes, &[1]), told(&bytes), "{name}");
+        assert_eq!(updates_in_chunks(&bytes, &[1]), updates(&bytes), "{name}");
     }
 }
 
 proptest! {
     #[test]
-    fn any_chunking_of_a_real_output_tells_the_same(
+    fn any_chunking_of_a_real_output_gives_the_same(
         name in prop::sample::select(FIXTURES.to_vec()),
         sizes in prop::collection::vec(1usize..700, 1..12),
     ) {
         let bytes = fixture(name);
-        prop_assert_eq!(told_in_chunks(&bytes, &sizes), told(&bytes));
+        prop_assert_eq!(updates_in_chunks(&bytes, &sizes), updates(&bytes));
     }
 
     #[test]
-    fn any_mixture_in_any_chunks_tells_the_same(
+    fn any_mixture_in_any_chunks_gives_the_same(
         parts in prop::collection::vec(prop::sample::select(vec![
             "\r 25%|██▌  | 10/40 [00:01<00:04, 7.22it/s]", "\r100%|██| 5/5 [00:00<00:00, 9.1it/s]\x1b[A",
             "\rEpoch 1:   2%|▎ | 1/40 [00:00<00:00, 9.1it/s, loss=0.8]", "step 12: loss 2\n", "]", "[x]",
@@ -356,12 +356,12 @@ proptest! {
         sizes in prop::collection::vec(1usize..60, 1..12),
     ) {
         let bytes = parts.concat().into_bytes();
-        prop_assert_eq!(told_in_chunks(&bytes, &sizes), told(&bytes));
+        prop_assert_eq!(updates_in_chunks(&bytes, &sizes), updates(&bytes));
     }
 
     #[test]
     fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
-        let _ = told(&bytes);
+        let _ = updates(&bytes);
     }
 
     #[test]
@@ -374,6 +374,6 @@ proptest! {
             let at = at % bytes.len();
             bytes[at] = byte;
         }
-        let _ = told(&bytes);
+        let _ = updates(&bytes);
     }
 }

@@ -1,4 +1,4 @@
-//! Numbers written down: as OpenMetrics, and in the classic text format of Prometheus.
+//! The text formats: OpenMetrics, and the classic one of Prometheus.
 //!
 //! Prometheus asks for OpenMetrics. node_exporter's textfile collector and `promtool check metrics` read the
 //! classic format only, which knows neither state sets nor infos and calls a counter by another name.
@@ -49,7 +49,7 @@ pub enum MetricKind {
     Counter,
     /// Is 1 for the state that holds and 0 for the others.
     StateSet,
-    /// Is always 1; the labels tell.
+    /// Is always 1; the labels hold the information.
     Info,
 }
 

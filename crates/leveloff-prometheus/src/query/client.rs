@@ -338,7 +338,7 @@ fn refusal(parts: &http::response::Parts, body: impl Read) -> QueryError {
             QueryError::Redirected(few(to))
         }
         404 => QueryError::NotPrometheus("it knows no such page (404)".to_owned()),
-        // Prometheus tells that a query took too long or is too big with 422 and 503.
+        // Prometheus answers a query that takes too long or is too big with 422 or 503.
         400 | 422 => QueryError::Refused(match &*words {
             "" => format!("it does not say why ({status})"),
             _ => words,

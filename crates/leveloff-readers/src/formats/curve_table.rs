@@ -9,13 +9,12 @@ use super::Format;
 use super::known_tool::SWAP_BESIDE_PSS;
 use crate::clock::Timeline;
 use crate::columns::{ColumnChoice, Columns};
+use crate::counter_columns::CounterColumns;
 use crate::error::Result;
-use crate::inside_columns::InsideColumns;
 use crate::lines::Lines;
 use crate::number::{number, with_decimal_comma, with_thousands};
 use crate::observation_sink::ObservationSink;
 use crate::size_unit::{SizeUnit, amount_with_unit};
-use crate::stream::Stream;
 use crate::table::{Dialect, Fields, Row, Table, is_blank_or_comment};
 
 /// How the rows are read.
@@ -29,12 +28,12 @@ pub struct CurveTable {
     extras: Extras,
 }
 
-/// Columns that tell more than x and y, as leveloff's own export calls them.
+/// Columns beside x and y, by the names of leveloff's own export.
 #[derive(Debug, Default)]
 struct Extras {
     epoch: Option<usize>,
     phase: Option<usize>,
-    counters: InsideColumns,
+    counters: CounterColumns,
     devshm: Option<usize>,
     rss: Option<usize>,
     ceiling: Option<(usize, usize)>,
@@ -53,28 +52,6 @@ impl CurveTable {
             dialect: table.dialect.clone(),
             has_header: table.has_header,
         })
-    }
-
-    fn read_lines(&self, lines: &mut Lines, sink: &mut ObservationSink<'_>) -> Result<()> {
-        let mut row = Row::default();
-        let mut timeline = Timeline::default();
-        let mut observation = Observation::default();
-        let mut is_header = self.has_header;
-        let mut rows = 0_u64;
-        while let Some(line) = lines.next_line()? {
-            if is_blank_or_comment(line) || std::mem::take(&mut is_header) {
-                continue;
-            }
-            rows += 1;
-            let fields = self.dialect.split(line, &mut row);
-            if self.fill(&mut observation, fields, &mut timeline, sink) {
-                if self.columns.count.is_none() && self.columns.time.is_none() {
-                    observation.count = Some(rows as f64);
-                }
-                sink.offer(&mut observation);
-            }
-        }
-        Ok(())
     }
 
     fn fill(
@@ -152,10 +129,25 @@ impl Format for CurveTable {
         self.columns.notes.clone()
     }
 
-    fn read(&self, stream: Stream, sink: &mut ObservationSink<'_>) -> Result<()> {
-        let mut lines = Lines::of(stream);
-        self.read_lines(&mut lines, sink)?;
-        lines.report(sink);
+    fn read(&self, lines: &mut Lines, sink: &mut ObservationSink<'_>) -> Result<()> {
+        let mut row = Row::default();
+        let mut timeline = Timeline::default();
+        let mut observation = Observation::default();
+        let mut is_header = self.has_header;
+        let mut rows = 0_u64;
+        while let Some(line) = lines.next_line()? {
+            if is_blank_or_comment(line) || std::mem::take(&mut is_header) {
+                continue;
+            }
+            rows += 1;
+            let fields = self.dialect.split(line, &mut row);
+            if self.fill(&mut observation, fields, &mut timeline, sink) {
+                if self.columns.count.is_none() && self.columns.time.is_none() {
+                    observation.count = Some(rows as f64);
+                }
+                sink.offer(&mut observation);
+            }
+        }
         Ok(())
     }
 }
@@ -170,7 +162,7 @@ impl Extras {
         Extras {
             epoch: find("epoch"),
             phase: find("phase"),
-            counters: InsideColumns::of(table, is_taken),
+            counters: CounterColumns::of(table, is_taken),
             devshm: find("devshm_bytes"),
             rss: find("rss_bytes").filter(|_| table.names[columns.memory].plain == "memory_bytes"),
             ceiling: find("ceiling_bytes").zip(find("ceiling_used_bytes")),

@@ -104,27 +104,6 @@ impl Log {
         };
         Ok(Some(log))
     }
-
-    fn read_lines(&self, lines: &mut Lines, sink: &mut ObservationSink<'_>) -> Result<()> {
-        let mut state = LogState::default();
-        while let Some(line) = lines.next_line()? {
-            state.read(line);
-            match amount(line, self.label, self.bare_unit) {
-                Some((value, unit)) => match unit.bytes(value) {
-                    Some(memory) => {
-                        state.observation.memory = memory;
-                        state.count(line, self.x_source);
-                        sink.offer(&mut state.observation);
-                        state.observation.marks.clear();
-                    }
-                    None => sink.left_out.impossible += 1,
-                },
-                None if line.trim_ascii().is_empty() => {}
-                None => sink.left_out.other_lines += 1,
-            }
-        }
-        Ok(())
-    }
 }
 
 impl Format for Log {
@@ -160,10 +139,24 @@ impl Format for Log {
         notes
     }
 
-    fn read(&self, stream: Stream, sink: &mut ObservationSink<'_>) -> Result<()> {
-        let mut lines = Lines::of(stream);
-        self.read_lines(&mut lines, sink)?;
-        lines.report(sink);
+    fn read(&self, lines: &mut Lines, sink: &mut ObservationSink<'_>) -> Result<()> {
+        let mut state = LogState::default();
+        while let Some(line) = lines.next_line()? {
+            state.read(line);
+            match amount(line, self.label, self.bare_unit) {
+                Some((value, unit)) => match unit.bytes(value) {
+                    Some(memory) => {
+                        state.observation.memory = memory;
+                        state.count(line, self.x_source);
+                        sink.offer(&mut state.observation);
+                        state.observation.marks.clear();
+                    }
+                    None => sink.left_out.impossible += 1,
+                },
+                None if line.trim_ascii().is_empty() => {}
+                None => sink.left_out.other_lines += 1,
+            }
+        }
         Ok(())
     }
 }
@@ -222,7 +215,7 @@ impl LogState {
         match x_source {
             // A line without its counter belongs to the step before.
             XSource::Counter(counter) => {
-                observation.count = counts.get(counter).or(observation.count)
+                observation.count = counts.get(counter).or(observation.count);
             }
             XSource::Progress => observation.count = self.step,
             XSource::Timestamp => observation.count = None,

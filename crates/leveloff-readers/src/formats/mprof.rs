@@ -44,8 +44,7 @@ impl Format for Mprof {
     }
 
     /// Reads the process and, where they were recorded separately, its children.
-    fn read(&self, stream: Stream, sink: &mut ObservationSink<'_>) -> Result<()> {
-        let mut lines = Lines::of(stream);
+    fn read(&self, lines: &mut Lines, sink: &mut ObservationSink<'_>) -> Result<()> {
         let mut sample = Sample::default();
         while let Some(line) = lines.next_line()? {
             match memory(line) {
@@ -66,7 +65,6 @@ impl Format for Mprof {
                     .to_owned(),
             );
         }
-        lines.report(sink);
         Ok(())
     }
 }
@@ -97,7 +95,7 @@ fn memory(line: &[u8]) -> Option<Memory> {
     })
 }
 
-/// Lines that tell something else than memory over time.
+/// Lines that hold no memory values.
 fn is_known(line: &[u8]) -> bool {
     let line = line.trim_ascii();
     line.is_empty() || line.starts_with(b"CMDLINE") || line.starts_with(b"FUNC")

@@ -19,7 +19,6 @@ use crate::error::Result;
 use crate::lines::Lines;
 use crate::number::number;
 use crate::observation_sink::ObservationSink;
-use crate::stream::Stream;
 use crate::table::{Dialect, Fields, Row, Table, is_blank_or_comment};
 
 /// How the rows are read.
@@ -42,29 +41,6 @@ impl ProcessTable {
             dialect: table.dialect.clone(),
             has_header: table.has_header,
         }))
-    }
-
-    fn read_lines(&self, lines: &mut Lines, sink: &mut ObservationSink<'_>) -> Result<()> {
-        let mut row = Row::default();
-        let mut moment = Moment::default();
-        let mut is_header = self.has_header;
-        while let Some(line) = lines.next_line()? {
-            if is_blank_or_comment(line) || std::mem::take(&mut is_header) {
-                continue;
-            }
-            let fields = self.dialect.split(line, &mut row);
-            if fields.len() < self.columns.width {
-                sink.left_out.short += 1;
-                continue;
-            }
-            if self.begins_moment(fields, &moment) {
-                moment.hand_on(sink);
-                self.begin(fields, &mut moment);
-            }
-            self.add(fields, &mut moment, sink);
-        }
-        moment.hand_on(sink);
-        Ok(())
     }
 
     /// Rows with the same time are one moment. Where each row was given a time of its own, a moment
@@ -179,10 +155,26 @@ impl Format for ProcessTable {
         self.columns.notes()
     }
 
-    fn read(&self, stream: Stream, sink: &mut ObservationSink<'_>) -> Result<()> {
-        let mut lines = Lines::of(stream);
-        self.read_lines(&mut lines, sink)?;
-        lines.report(sink);
+    fn read(&self, lines: &mut Lines, sink: &mut ObservationSink<'_>) -> Result<()> {
+        let mut row = Row::default();
+        let mut moment = Moment::default();
+        let mut is_header = self.has_header;
+        while let Some(line) = lines.next_line()? {
+            if is_blank_or_comment(line) || std::mem::take(&mut is_header) {
+                continue;
+            }
+            let fields = self.dialect.split(line, &mut row);
+            if fields.len() < self.columns.width {
+                sink.left_out.short += 1;
+                continue;
+            }
+            if self.begins_moment(fields, &moment) {
+                moment.hand_on(sink);
+                self.begin(fields, &mut moment);
+            }
+            self.add(fields, &mut moment, sink);
+        }
+        moment.hand_on(sink);
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! leveloff's own recordings.
 
-use std::io::{BufReader, Cursor, Read};
+use std::io::BufReader;
 
 use leveloff_classifier::observation::{Observer, XUnit};
 use leveloff_model::recording::{Header, RecordingError, RecordingReader};
@@ -9,6 +9,7 @@ use leveloff_model::sample::{Event, Subject, Tick};
 use super::{Format, Recognition};
 use crate::columns::ColumnChoice;
 use crate::error::Result;
+use crate::lines::Lines;
 use crate::observation_sink::{ObservationSink, counted};
 use crate::stream::Stream;
 
@@ -40,9 +41,9 @@ impl Format for Recording {
         Some(&self.0)
     }
 
-    fn read(&self, stream: Stream, sink: &mut ObservationSink<'_>) -> Result<()> {
-        let input = Cursor::new(stream.head).chain(stream.rest);
-        let mut reader = RecordingReader::new(BufReader::with_capacity(1 << 16, input))?;
+    fn read(&self, lines: &mut Lines, sink: &mut ObservationSink<'_>) -> Result<()> {
+        let input = BufReader::with_capacity(1 << 16, lines.bytes());
+        let mut reader = RecordingReader::new(input)?;
         let mut observer = Observer::new();
         let mut damaged = 0;
         while let Some(tick) = reader.next_tick()? {

@@ -1,4 +1,4 @@
-//! Logs as people write them.
+//! Logs of real trainings.
 
 use super::*;
 use leveloff_model::training_counters::TrainingCounter;
@@ -19,7 +19,7 @@ fn a_log_that_people_write_is_read() {
             .iter()
             .all(|o| o.counters.get(TrainingCounter::Tensors) == Some(6529))
     );
-    assert!(input.is_noted("passed over 3 lines"), "{:?}", input.notes);
+    assert!(input.is_noted("skipped 3 lines"), "{:?}", input.notes);
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn x_goes_forward_only() {
     );
     let resumed = read("step,rss_mb\n1,5\n2,5\n3,5\n4,5\n1,5\n2,5\n3,5\n4,5\n5,5\n");
     assert_eq!(resumed.counts(), [1.0, 2.0, 3.0, 4.0, 7.0, 8.0, 9.0]);
-    assert!(resumed.is_noted("began anew once"), "{:?}", resumed.notes);
+    assert!(resumed.is_noted("restarted once"), "{:?}", resumed.notes);
     let epochs = read("epoch,step,rss_mb\n0,1,5\n0,2,5\n1,1,5\n1,2,5\n2,1,5\n");
     assert_eq!(epochs.counts(), [1.0, 2.0, 3.0, 4.0, 5.0]);
     let shuffled = wrong("step,rss_mb\n9,5\n8,5\n7,5\n6,5\n5,5\n");

@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn a_computing_process_is_told_from_a_monitor() {
+    fn a_computing_process_is_distinguished_from_a_monitor() {
         let cuda = devices(&[
             "/dev/nvidia0",
             "/dev/nvidia-uvm",

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_without_a_rank_is_somebodys_shell_setting() {
+    fn a_port_without_a_rank_is_no_job() {
         assert_eq!(parse(b"MASTER_PORT=29500\0").unwrap().job(), None);
     }
 

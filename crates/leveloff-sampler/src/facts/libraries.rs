@@ -74,19 +74,6 @@ pub(crate) fn framework(maps: &[u8]) -> Option<(Framework, &[u8])> {
         .min_by_key(|(framework, _)| *framework)
 }
 
-impl Framework {
-    /// Its name on screens.
-    pub fn name(self) -> &'static str {
-        match self {
-            Framework::Torch => "torch",
-            Framework::TorchNative => "libtorch",
-            Framework::Jax => "JAX",
-            Framework::TensorFlow => "TensorFlow",
-            Framework::Candle => "candle",
-        }
-    }
-}
-
 /// The path of the mapped file whose name begins with `name`, if there is one.
 fn mapped_path<'a>(maps: &'a [u8], name: &str) -> Option<&'a [u8]> {
     memmem::find_iter(maps, name).find_map(|at| {

@@ -38,7 +38,7 @@ impl Drop for Waiting {
 }
 
 fn read_full(pid: Pid) -> ProcessFacts {
-    read(&ProcRoot::live(), pid, Depth::Full).unwrap()
+    read(&ProcRoot::live(), pid).unwrap()
 }
 
 #[test]
@@ -63,26 +63,11 @@ fn a_real_child_is_read_with_its_rank_and_without_its_secrets() {
 }
 
 #[test]
-fn a_light_look_reads_nothing_costly() {
-    let facts = read(
-        &ProcRoot::live(),
-        Pid(std::process::id() as i32),
-        Depth::Light,
-    )
-    .unwrap();
-    assert_eq!(
-        (facts.libraries, facts.environment, facts.gpu),
-        (None, None, None)
-    );
-    assert!(facts.signals.is_some());
-}
-
-#[test]
 fn a_process_that_is_gone_is_an_error() {
     let mut child = Waiting::start(&mut Command::new("/bin/cat"));
     let pid = child.pid();
     let _ = (child.0.kill(), child.0.wait());
-    let error = read(&ProcRoot::live(), pid, Depth::Full).unwrap_err();
+    let error = read(&ProcRoot::live(), pid).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::NotFound);
 }
 
@@ -101,7 +86,7 @@ fn a_zombie_has_a_name_and_no_memory() {
 }
 
 #[test]
-fn forbidden_files_are_unknown_and_said() {
+fn forbidden_files_are_unknown_and_noted() {
     let root = tempfile::tempdir().unwrap();
     let directory = root.path().join("42");
     std::fs::create_dir(&directory).unwrap();
@@ -110,7 +95,7 @@ fn forbidden_files_are_unknown_and_said() {
     }
     // A directory in its place: unreadable as a file, even for root, who may read anything else.
     std::fs::create_dir(directory.join("maps")).unwrap();
-    let facts = read(&ProcRoot::at(root.path()), Pid(42), Depth::Full).unwrap();
+    let facts = read(&ProcRoot::at(root.path()), Pid(42)).unwrap();
     assert_eq!(
         (&facts.libraries, &facts.environment, &facts.gpu),
         (&None, &None, &None)
@@ -130,7 +115,7 @@ fn another_users_process_is_read_as_far_as_it_may_be() {
         return;
     }
     // Process 1 is root's; ask as nobody, through a child of this very test program.
-    let test = "facts::tests::looks_at_process_1_as_whoever_runs_it";
+    let test = "facts::tests::reads_process_1_as_the_current_user";
     let output = Command::new(std::env::current_exe().unwrap())
         .args([test, "--exact", "--ignored", "--nocapture"])
         .uid(65_534)
@@ -148,7 +133,7 @@ fn another_users_process_is_read_as_far_as_it_may_be() {
 
 #[test]
 #[ignore = "run by the test above, as another user"]
-fn looks_at_process_1_as_whoever_runs_it() {
+fn reads_process_1_as_the_current_user() {
     let facts = read_full(Pid(1));
     assert!(facts.libraries.is_none() && facts.environment.is_none() && facts.gpu.is_none());
     println!("{:?}", facts.notes);

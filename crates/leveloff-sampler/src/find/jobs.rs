@@ -40,8 +40,9 @@ pub(super) fn around(machine: &Machine, named: usize) -> Vec<Job> {
     if within.is_empty() {
         let is_below = |job: &Job| {
             machine
+                .links
                 .index(job.root)
-                .is_some_and(|root| machine.ancestors(root).any(|above| above == named))
+                .is_some_and(|root| machine.links.ancestors(root).any(|above| above == named))
         };
         within = others.into_iter().filter(is_below).collect();
         // One job below a process that the user named is that process's job.
@@ -62,6 +63,7 @@ pub(super) fn matching(machine: &Machine, matches: &[usize]) -> Vec<Job> {
         .partition(|job| matches.iter().any(|found| job.members.contains(found)));
     for &matched in matches {
         let is_topmost = !machine
+            .links
             .ancestors(matched)
             .any(|above| matches.contains(&above));
         if is_topmost && !jobs.iter().any(|job| job.members.contains(&matched)) {
@@ -127,7 +129,7 @@ fn root_of(machine: &Machine, trainer: usize, found: &[Role]) -> usize {
             && !is_leveloff(facts)
             && (found[above] == Role::Trainer || found[above] == Role::Launcher && !wraps_others)
     };
-    let above = machine.ancestors(trainer).take_while(belongs);
+    let above = machine.links.ancestors(trainer).take_while(belongs);
     above.last().unwrap_or(trainer)
 }
 

@@ -1,12 +1,12 @@
 //! All processes of the machine that may be read, and how many may not.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::io;
 
 use leveloff_model::process::Pid;
 use regex::bytes::Regex;
 
-use crate::facts::{self, Depth, ProcessFacts};
+use crate::facts::{self, ProcessFacts, ProcessLinks};
 use crate::proc_root::ProcRoot;
 use crate::roles::is_leveloff;
 
@@ -15,18 +15,17 @@ pub(super) struct Machine {
     pub(super) looked_at: usize,
     pub(super) hidden: usize,
     pub(super) unlisted: bool,
-    by_pid: HashMap<Pid, usize>,
-    children: Vec<Vec<usize>>,
+    pub(super) links: ProcessLinks,
     forbidden: HashSet<Pid>,
     /// leveloff and its ancestors, whose command lines hold what the user typed.
-    own: HashSet<Pid>,
+    own: HashSet<usize>,
 }
 
 impl Machine {
-    pub(super) fn look(proc_root: &ProcRoot) -> io::Result<Machine> {
+    pub(super) fn read(proc_root: &ProcRoot) -> io::Result<Machine> {
         let (mut processes, mut forbidden) = (Vec::new(), HashSet::new());
         for pid in proc_root.pids()? {
-            match facts::read(proc_root, pid, Depth::Full) {
+            match facts::read(proc_root, pid) {
                 Ok(facts) => processes.push(facts),
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                     forbidden.insert(pid);
@@ -38,23 +37,20 @@ impl Machine {
         processes.sort_by_key(|facts| (facts.key.start, facts.pid()));
         let closed = |facts: &&ProcessFacts| facts.memory.is_some() && facts.libraries.is_none();
         let hidden = forbidden.len() + processes.iter().filter(closed).count();
-        let mut machine = Machine {
+        let links = ProcessLinks::of(&processes);
+        let own = own_pid(proc_root).and_then(|pid| links.index(pid));
+        let own = own
+            .into_iter()
+            .chain(own.into_iter().flat_map(|own| links.ancestors(own)));
+        Ok(Machine {
             looked_at: processes.len() + forbidden.len(),
             hidden,
             unlisted: lists_only_own(proc_root),
-            by_pid: HashMap::new(),
-            children: vec![Vec::new(); processes.len()],
             forbidden,
-            own: HashSet::new(),
+            own: own.collect(),
+            links,
             processes,
-        };
-        machine.connect();
-        machine.own = machine.line_of(own_pid(proc_root));
-        Ok(machine)
-    }
-
-    pub(super) fn index(&self, pid: Pid) -> Option<usize> {
-        self.by_pid.get(&pid).copied()
+        })
     }
 
     /// Whether it exists and nothing of it may be read.
@@ -62,21 +58,10 @@ impl Machine {
         self.forbidden.contains(&pid)
     }
 
-    pub(super) fn parent(&self, index: usize) -> Option<usize> {
-        self.index(self.processes[index].parent)
-            .filter(|&parent| parent != index)
-    }
-
-    /// Its ancestors, nearest first; at most as many as there are processes, in case of a damaged tree.
-    pub(super) fn ancestors(&self, index: usize) -> impl Iterator<Item = usize> {
-        std::iter::successors(self.parent(index), |&above| self.parent(above))
-            .take(self.processes.len())
-    }
-
     /// Its children that still live.
     pub(super) fn living_children(&self, index: usize) -> impl Iterator<Item = usize> {
         let lives = |&child: &usize| !self.processes[child].state.is_gone();
-        self.children[index].iter().copied().filter(lives)
+        self.links.children(index).iter().copied().filter(lives)
     }
 
     /// Adds `index` and all its descendants to `members`, parents before children, except leveloff.
@@ -93,7 +78,7 @@ impl Machine {
         let mut next = members.len() - 1;
         while let Some(&at) = members.get(next) {
             next += 1;
-            for &child in &self.children[at] {
+            for &child in self.links.children(at) {
                 if !is_leveloff(&self.processes[child]) && seen.insert(child) {
                     members.push(child);
                 }
@@ -108,7 +93,7 @@ impl Machine {
                 let facts = &self.processes[index];
                 !facts.command.is_empty()
                     && !is_leveloff(facts)
-                    && !self.own.contains(&facts.pid())
+                    && !self.own.contains(&index)
                     && pattern.is_match(&facts.command_line())
             })
             .collect()
@@ -116,34 +101,13 @@ impl Machine {
 
     /// Whether its parent exited and init or systemd adopted it.
     pub(super) fn is_orphan(&self, index: usize) -> bool {
-        match self.parent(index) {
+        match self.links.parent(index) {
             None => true,
             Some(parent) => {
                 let parent = &self.processes[parent];
                 parent.pid() == Pid(1) || parent.comm == b"systemd"
             }
         }
-    }
-
-    fn connect(&mut self) {
-        for (index, facts) in self.processes.iter().enumerate() {
-            self.by_pid.insert(facts.pid(), index);
-        }
-        for index in 0..self.processes.len() {
-            if let Some(parent) = self.parent(index) {
-                self.children[parent].push(index);
-            }
-        }
-    }
-
-    fn line_of(&self, pid: Option<Pid>) -> HashSet<Pid> {
-        let Some(index) = pid.and_then(|pid| self.index(pid)) else {
-            return HashSet::new();
-        };
-        std::iter::once(index)
-            .chain(self.ancestors(index))
-            .map(|index| self.processes[index].pid())
-            .collect()
     }
 }
 

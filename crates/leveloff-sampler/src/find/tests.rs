@@ -215,7 +215,7 @@ fn a_workers_number_finds_the_run_it_is_in() {
 }
 
 #[test]
-fn a_number_that_nobody_has_is_named_in_the_error() {
+fn an_unused_pid_is_named_in_the_error() {
     let options = FindOptions {
         pid: Some(Pid(999_999_999)),
         ..FindOptions::default()
@@ -256,7 +256,7 @@ fn what_may_not_be_looked_into_is_counted() {
 }
 
 #[test]
-fn a_big_process_is_estimated_unless_asked_for() {
+fn a_large_process_is_estimated_unless_exact() {
     let tree = Copy::of(&["plain"]);
     let pid = find(&tree.root(), &FindOptions::default()).unwrap().runs[0].root;
     tree.edit(pid, "status", |status| {

@@ -43,7 +43,7 @@ pub(super) fn read(nvml: &Nvml, proc: &ProcRoot, pids: &[Pid], gaps: &mut GapLog
                 // A card for computing only has no list of graphics processes.
                 Err(NvmlError::NotSupported) => {}
                 Err(error) => {
-                    gaps.report(format!("NVML does not list a card's processes: {error}"))
+                    gaps.report(format!("NVML does not list a card's processes: {error}"));
                 }
             }
         }

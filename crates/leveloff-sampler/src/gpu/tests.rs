@@ -31,7 +31,7 @@ fn each_drivers_words_for_memory_on_the_card_are_known() {
 }
 
 #[test]
-fn a_driver_that_tells_nothing_is_unknown_and_not_zero() {
+fn a_driver_without_numbers_is_unknown_and_not_zero() {
     assert_eq!(drm::parse(&fdinfo("nouveau")), None);
     let named = drm::parse(b"drm-driver:\tvirtio_gpu\ndrm-client-id:\t4\n").unwrap();
     assert_eq!(named.memory, None);
@@ -116,7 +116,7 @@ fn a_client_counts_once_however_many_descriptors_share_it() {
 }
 
 #[test]
-fn a_silent_driver_is_a_gap_said_once() {
+fn a_driver_without_numbers_is_a_gap_reported_once() {
     if has_nvidia() {
         return;
     }

@@ -24,13 +24,11 @@ pub struct ProcessHandle {
     stat: OwnedFd,
 }
 
-/// What a read of a process's file gave.
+/// Why a file of a process could not be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reading<T> {
-    /// A value.
-    Value(T),
+pub enum ReadError {
     /// The process has exited.
-    Gone,
+    Exited,
     /// It lives, and this may not be read or cannot be parsed.
     Unreadable(Errno),
 }
@@ -77,21 +75,19 @@ impl ProcessHandle {
     }
 
     /// Resident memory: the cheapest read there is.
-    pub fn statm(&self, scratch: &mut Scratch, page_size: u64) -> Reading<Statm> {
+    pub fn statm(&self, scratch: &mut Scratch, page_size: u64) -> Result<Statm, ReadError> {
         read(&self.statm, scratch, |text| statm::parse(text, page_size))
     }
 
     /// State, faults, CPU time.
-    pub fn stat<'a>(&self, scratch: &'a mut Scratch) -> Reading<Stat<'a>> {
+    pub fn stat<'a>(&self, scratch: &'a mut Scratch) -> Result<Stat<'a>, ReadError> {
         read(&self.stat, scratch, stat::parse)
     }
 
     /// The split that `statm` lacks. Opened each time: it is read only when memory changed.
-    pub fn status_memory(&self, scratch: &mut Scratch) -> Reading<StatusMemory> {
-        match open_file(&self.directory, "status") {
-            Ok(file) => read(&file, scratch, status::memory),
-            Err(errno) => failure(errno),
-        }
+    pub fn status_memory(&self, scratch: &mut Scratch) -> Result<StatusMemory, ReadError> {
+        let file = open_file(&self.directory, "status")?;
+        read(&file, scratch, status::memory)
     }
 
     /// The number of open descriptors. Since Linux 6.2 that is the size of `fd`; on older kernels they must be
@@ -115,12 +111,11 @@ impl ProcessHandle {
     }
 }
 
-impl<T> Reading<T> {
-    /// The value, if there is one.
-    pub fn value(self) -> Option<T> {
-        match self {
-            Reading::Value(value) => Some(value),
-            Reading::Gone | Reading::Unreadable(_) => None,
+impl From<Errno> for ReadError {
+    fn from(errno: Errno) -> ReadError {
+        match errno {
+            Errno::SRCH | Errno::NOENT => ReadError::Exited,
+            errno => ReadError::Unreadable(errno),
         }
     }
 }
@@ -146,19 +141,7 @@ fn read<'a, T>(
     file: impl AsFd,
     scratch: &'a mut Scratch,
     parse: impl FnOnce(&'a [u8]) -> Option<T>,
-) -> Reading<T> {
-    match pread(file, &mut scratch[..], 0) {
-        Ok(length) => match parse(&scratch[..length]) {
-            Some(value) => Reading::Value(value),
-            None => Reading::Unreadable(Errno::INVAL),
-        },
-        Err(errno) => failure(errno),
-    }
-}
-
-fn failure<T>(errno: Errno) -> Reading<T> {
-    match errno {
-        Errno::SRCH | Errno::NOENT => Reading::Gone,
-        errno => Reading::Unreadable(errno),
-    }
+) -> Result<T, ReadError> {
+    let length = pread(file, &mut scratch[..], 0)?;
+    parse(&scratch[..length]).ok_or(ReadError::Unreadable(Errno::INVAL))
 }

@@ -5,9 +5,8 @@ use std::time::Duration;
 use leveloff_model::process::{Pid, ProcessIndex, ProcessState};
 use leveloff_model::sample::{FastCounters, Kinds, ProcessReading, PssReading};
 use leveloff_model::units::{Bytes, CpuMillis, Seconds};
-use rustix::io::Errno;
 
-use super::handle::{ProcessHandle, Reading, Scratch, page_size};
+use super::handle::{ProcessHandle, ReadError, Scratch, page_size};
 use super::pss_uncertainty::{CopyShare, SinceReading};
 use crate::kernel::rollup::Rollup;
 use crate::kernel::stat::Stat;
@@ -57,17 +56,14 @@ pub struct FastContext {
     pub tick: u64,
 }
 
-/// What a fast read found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FastRead {
-    /// The same process and program as before.
-    Same,
-    /// It has another name or parent, or executed another program.
-    Renamed,
-    /// It has exited.
-    Exited,
-    /// It lives and may not be read.
-    Unreadable(Errno),
+/// The values of a PSS reading.
+#[derive(Debug)]
+pub struct PssValues {
+    pub rollup: Rollup,
+    /// The fast counters of the same moment.
+    pub base: FastCounters,
+    /// Memory by kind, if requested.
+    pub kinds: Option<Kinds>,
 }
 
 /// The state of a process's PSS readings.
@@ -160,13 +156,14 @@ impl WatchedProcess {
         self.reading.state.is_gone() && !self.share_was_taken
     }
 
-    /// Reads `statm`, and the rest when memory changed or it is due.
-    pub fn read_fast(&mut self, context: &FastContext, scratch: &mut Scratch) -> FastRead {
-        let statm = match self.handle.statm(scratch, context.page_size.0) {
-            Reading::Value(statm) => statm,
-            Reading::Gone => return FastRead::Exited,
-            Reading::Unreadable(errno) => return FastRead::Unreadable(errno),
-        };
+    /// Reads `statm`, and the rest when memory changed or it is due. Returns whether the process has another
+    /// name or parent, or executed another program.
+    pub fn read_fast(
+        &mut self,
+        context: &FastContext,
+        scratch: &mut Scratch,
+    ) -> Result<bool, ReadError> {
+        let statm = self.handle.statm(scratch, context.page_size.0)?;
         let moved = statm != self.statm;
         let due = (context.tick + u64::from(self.index().0)).is_multiple_of(IDLE_STAT_EVERY);
         if moved {
@@ -177,7 +174,7 @@ impl WatchedProcess {
         if moved || self.active || due {
             return self.read_stat(context, scratch);
         }
-        FastRead::Same
+        Ok(false)
     }
 
     fn take_statm(&mut self, statm: Statm, context: &FastContext, scratch: &mut Scratch) {
@@ -192,7 +189,7 @@ impl WatchedProcess {
 
     fn split_by_status(&mut self, scratch: &mut Scratch) -> bool {
         match self.handle.status_memory(scratch) {
-            Reading::Value(memory) => {
+            Ok(memory) => {
                 self.reading.anon = memory.anon;
                 self.reading.file = memory.file;
                 self.reading.shmem = memory.shmem;
@@ -200,7 +197,7 @@ impl WatchedProcess {
                 true
             }
             // The `status` of a zombie has no memory lines.
-            Reading::Unreadable(_) | Reading::Gone => {
+            Err(_) => {
                 if self.statm == Statm::default() {
                     self.reading.shmem = Bytes::ZERO;
                     self.reading.swap = Bytes::ZERO;
@@ -210,12 +207,12 @@ impl WatchedProcess {
         }
     }
 
-    fn read_stat(&mut self, context: &FastContext, scratch: &mut Scratch) -> FastRead {
-        let stat = match self.handle.stat(scratch) {
-            Reading::Value(stat) => stat,
-            Reading::Gone => return FastRead::Exited,
-            Reading::Unreadable(errno) => return FastRead::Unreadable(errno),
-        };
+    fn read_stat(
+        &mut self,
+        context: &FastContext,
+        scratch: &mut Scratch,
+    ) -> Result<bool, ReadError> {
+        let stat = self.handle.stat(scratch)?;
         // An exiting process has no stack any more, which says nothing about its program.
         let executed = stat.stack_start.is_some() && stat.stack_start != self.stack_start;
         let renamed = executed || self.comm != stat.comm || self.parent != stat.parent;
@@ -241,11 +238,7 @@ impl WatchedProcess {
         self.reading.major_faults = stat.major_faults;
         self.reading.cpu = cpu;
         self.reading.fds = self.handle.descriptors(context.fd_size_is_count);
-        if renamed {
-            FastRead::Renamed
-        } else {
-            FastRead::Same
-        }
+        Ok(renamed)
     }
 
     /// What happened since its PSS was read; `None` when it must not be read now.
@@ -298,14 +291,8 @@ impl WatchedProcess {
     }
 
     /// Stores a reading. Returns how far it is from the estimate.
-    pub fn take_pss(
-        &mut self,
-        at: Seconds,
-        cost: Duration,
-        rollup: &Rollup,
-        base: FastCounters,
-        kinds: Option<&Kinds>,
-    ) -> Bytes {
+    pub fn take_pss(&mut self, at: Seconds, cost: Duration, values: &PssValues) -> Bytes {
+        let (rollup, base) = (values.rollup, values.base);
         let estimate = self
             .reading
             .pss
@@ -313,7 +300,7 @@ impl WatchedProcess {
         self.pss.requested = false;
         self.pss.shared = rollup.shared;
         self.pss.cost = Some((cost, self.reading.rss()));
-        if kinds.is_some() {
+        if values.kinds.is_some() {
             self.pss.kinds_at = Some(at);
         }
         let reading = PssReading {

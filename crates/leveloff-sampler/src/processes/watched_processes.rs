@@ -7,9 +7,9 @@ use leveloff_model::process::{Pid, ProcessIndex, ProcessInfo, ProcessKey, Role};
 use leveloff_model::sample::{Gap, ProcessReading, Subject};
 use leveloff_model::units::{Bytes, Seconds};
 
-use super::handle::Scratch;
+use super::handle::{ReadError, Scratch};
 use super::tree::{Scope, Tree};
-use super::watched_process::{FastContext, FastRead, WatchedProcess};
+use super::watched_process::{FastContext, WatchedProcess};
 use crate::proc_root::ProcRoot;
 use crate::roles::{RoleChange, RoleTracker};
 
@@ -137,13 +137,13 @@ impl WatchedProcesses {
         let mut reads = FastReads::default();
         for process in &mut self.watched {
             match process.read_fast(context, scratch) {
-                FastRead::Same => {}
-                FastRead::Renamed => self.roles.examine_again(process.index()),
-                FastRead::Exited => {
+                Ok(false) => {}
+                Ok(true) => self.roles.examine_again(process.index()),
+                Err(ReadError::Exited) => {
                     reads.fork_exited |= process.is_fork_copy();
                     reads.exited.push(process.index());
                 }
-                FastRead::Unreadable(errno) => reads.gaps.push(Gap {
+                Err(ReadError::Unreadable(errno)) => reads.gaps.push(Gap {
                     subject: Subject::Process,
                     process: Some(process.index()),
                     text: format!("cannot read process {}: {errno}", process.pid()),
@@ -165,7 +165,7 @@ impl WatchedProcesses {
     pub fn quick_read(&mut self, context: &FastContext, scratch: &mut Scratch) -> Bytes {
         for process in &mut self.watched {
             // A later read compares with the name read here, so the change must not be lost.
-            if process.read_fast(context, scratch) == FastRead::Renamed {
+            if process.read_fast(context, scratch) == Ok(true) {
                 self.roles.examine_again(process.index());
             }
         }

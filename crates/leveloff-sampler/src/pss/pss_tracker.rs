@@ -9,9 +9,10 @@ use rustix::io::Errno;
 
 use super::cpu_budget::CpuBudget;
 use super::plan;
-use super::reader::{Outcome, PssReader, PssRequest, PssResult};
+use super::reader::{PssReader, PssRequest, PssResult};
 use crate::clock::Moment;
 use crate::processes::WatchedProcesses;
+use crate::processes::handle::ReadError;
 use crate::processes::pss_uncertainty::tolerable;
 
 #[derive(Debug)]
@@ -118,14 +119,14 @@ impl PssTracker {
         let at = result.at.since(&self.started);
         let process = processes.find_mut(result.process)?;
         match &result.outcome {
-            Outcome::Read(rollup, base, kinds) => {
-                let error = process.take_pss(at, result.cost, rollup, *base, kinds.as_ref());
+            Ok(values) => {
+                let error = process.take_pss(at, result.cost, values);
                 // A share that differs from the estimate also changed the shares of its relatives: a page
                 // that one process copies belongs to the other alone from then on.
                 if error > tolerable(total) && processes.shares(result.process) {
                     processes.mark_sharers_uncertain(Some(result.process));
                 }
-                if let Some(kinds) = *kinds {
+                if let Some(kinds) = values.kinds {
                     self.mappings = Some(MappingReading {
                         process: result.process,
                         at,
@@ -134,11 +135,11 @@ impl PssTracker {
                 }
                 None
             }
-            Outcome::Exited => {
+            Err(ReadError::Exited) => {
                 process.pss_failed(false);
                 None
             }
-            Outcome::Unreadable(errno) => {
+            Err(ReadError::Unreadable(errno)) => {
                 process.pss_failed(true);
                 Some(pss_gap(result.process, process.pid(), *errno))
             }

@@ -16,7 +16,8 @@ use crate::clock::{Clock, Moment, thread_cpu};
 use crate::kernel::rollup::{self, Rollup};
 use crate::kernel::smaps::SmapsFold;
 use crate::kernel::status;
-use crate::processes::handle::{SCRATCH_SIZE, Scratch, open_file};
+use crate::processes::handle::{ReadError, SCRATCH_SIZE, Scratch, open_file};
+use crate::processes::watched_process::PssValues;
 use crate::worker_thread::WorkerThread;
 
 /// The thread that reads PSS, one process after the other.
@@ -40,18 +41,7 @@ pub struct PssResult {
     pub at: Moment,
     /// CPU time that it took.
     pub cost: Duration,
-    pub outcome: Outcome,
-}
-
-/// The outcome of a reading.
-#[derive(Debug)]
-pub enum Outcome {
-    /// PSS, the fast counters of the same moment, and memory by kind if requested.
-    Read(Rollup, FastCounters, Option<Kinds>),
-    /// The process has exited, or is a zombie.
-    Exited,
-    /// Forbidden, or failed.
-    Unreadable(Errno),
+    pub outcome: Result<PssValues, ReadError>,
 }
 
 /// Starts the thread.
@@ -64,10 +54,7 @@ pub fn start(clock: Arc<dyn Clock + Send + Sync>) -> io::Result<PssReader> {
 
 fn read(request: &PssRequest, clock: &dyn Clock, scratch: &mut Scratch) -> PssResult {
     let before = thread_cpu();
-    let outcome = read_outcome(request, scratch).unwrap_or_else(|errno| match errno {
-        Errno::SRCH | Errno::NOENT => Outcome::Exited,
-        errno => Outcome::Unreadable(errno),
-    });
+    let outcome = read_values(request, scratch).map_err(ReadError::from);
     PssResult {
         process: request.process,
         at: clock.now(),
@@ -76,10 +63,9 @@ fn read(request: &PssRequest, clock: &dyn Clock, scratch: &mut Scratch) -> PssRe
     }
 }
 
-fn read_outcome(request: &PssRequest, scratch: &mut Scratch) -> Result<Outcome, Errno> {
-    let Some(before) = fast_counters(&request.directory, scratch)? else {
-        return Ok(Outcome::Exited);
-    };
+fn read_values(request: &PssRequest, scratch: &mut Scratch) -> Result<PssValues, Errno> {
+    // A zombie has no memory to read.
+    let before = fast_counters(&request.directory, scratch)?.ok_or(Errno::SRCH)?;
     let (rollup, kinds) = if request.by_kind {
         smaps(&request.directory)?.map(|(kinds, rollup)| (rollup, Some(kinds)))
     } else {
@@ -87,7 +73,11 @@ fn read_outcome(request: &PssRequest, scratch: &mut Scratch) -> Result<Outcome, 
     }
     .ok_or(Errno::SRCH)?;
     let after = fast_counters(&request.directory, scratch)?.unwrap_or(before);
-    Ok(Outcome::Read(rollup, midway(before, after), kinds))
+    Ok(PssValues {
+        rollup,
+        base: midway(before, after),
+        kinds,
+    })
 }
 
 /// The process runs during the walk; the middle is the best estimate of the moment that the walk describes.

@@ -54,13 +54,14 @@ pub(super) fn compile_process(tree: &Tree<'_>, index: usize) -> Option<Decision>
     if !is_compile(facts) {
         return None;
     }
-    let parent = tree.parent(index);
+    let parent = tree.links.parent(index);
     if let Some(parent) = parent.filter(|&parent| is_compile(&tree[parent])) {
         let reason = RoleReason::ForkedByCompilePool(tree[parent].pid());
         return Some(Decision::new(Role::CompileWorker, reason));
     }
     let owner = named_parent(facts);
     let has_workers = tree
+        .links
         .children(index)
         .iter()
         .any(|&child| is_compile(&tree[child]));

@@ -23,7 +23,7 @@ pub(super) fn decide(
     index: usize,
 ) -> Option<Decision> {
     let facts = &tree[index];
-    let parent = tree.parent(index);
+    let parent = tree.links.parent(index);
     let is_copy = parent.is_some_and(|parent| tree.is_copy_of(index, parent));
     if !is_spawned(facts) && !is_copy {
         return None;
@@ -108,7 +108,7 @@ impl Child<'_> {
 }
 
 fn creation(tree: &Tree<'_>, index: usize, is_copy: bool) -> Creation {
-    let parent = tree.parent(index);
+    let parent = tree.links.parent(index);
     match (
         is_copy,
         parent.is_some_and(|parent| is_fork_server(&tree[parent])),

@@ -114,7 +114,7 @@ impl Root<'_> {
 fn is_program_of_its_own(tree: &Tree<'_>, roles: &Roles, index: usize) -> bool {
     let facts = &tree[index];
     let is_created = || {
-        let parent = tree.parent(index);
+        let parent = tree.links.parent(index);
         is_spawned(facts) || parent.is_some_and(|parent| tree.is_copy_of(index, parent))
     };
     let has_creator = tree

@@ -41,7 +41,7 @@ fn trainer_rank(tree: &Tree<'_>, roles: &Roles, index: usize) -> Option<Rank> {
 pub(super) fn trainer_of(tree: &Tree<'_>, roles: &Roles, index: usize) -> Option<usize> {
     let trains = |&at: &usize| has_role(roles, at, Role::Trainer);
     std::iter::once(index)
-        .chain(tree.ancestors(index))
+        .chain(tree.links.ancestors(index))
         .find(trains)
         .or_else(|| {
             tree.by_own_pid(index, named_parent(&tree[index])?)
@@ -73,7 +73,12 @@ pub(super) fn is_first_of_copies(tree: &Tree<'_>, roles: &Roles, index: usize) -
         tree[child].command == tree[index].command && is_ranked_by(tree, child, index)
     };
     let is_first = |child: usize| rank_in_environment(&tree[child]) == Some(Rank(0));
-    let copies = tree.children(index).iter().copied().filter(is_ranked_copy);
+    let copies = tree
+        .links
+        .children(index)
+        .iter()
+        .copied()
+        .filter(is_ranked_copy);
     trainer_children(tree, roles, index).any(|child| is_ranked_copy(&child))
         && !copies.into_iter().any(is_first)
 }

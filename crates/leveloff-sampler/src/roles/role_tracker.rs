@@ -19,7 +19,7 @@ use leveloff_model::process::{
 };
 use leveloff_model::units::Seconds;
 
-use crate::facts::{self, Depth, ProcessFacts};
+use crate::facts::{self, ProcessFacts};
 use crate::proc_root::ProcRoot;
 use crate::roles::{self, Assignment, PreviousRoles, RoleReason};
 use exited_parents::ExitedParents;
@@ -241,7 +241,7 @@ impl RoleState {
     fn examine(&mut self, proc_root: &ProcRoot, now: Seconds) -> bool {
         self.due = false;
         self.examined_at = Some(now);
-        match facts::read(proc_root, self.key.pid, Depth::Full) {
+        match facts::read(proc_root, self.key.pid) {
             Ok(facts) if facts.key == self.key && !self.has_become_zombie(&facts) => {
                 if self
                     .facts

@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use super::*;
-use crate::facts::{self, Depth};
+use crate::facts;
 use crate::proc_root::ProcRoot;
 
 mod fallback_trainer;
@@ -38,7 +38,7 @@ fn misses(tree: &Path, root: Option<Pid>) -> Vec<String> {
     let proc_root = ProcRoot::at(tree);
     let facts: Vec<_> = truth
         .iter()
-        .map(|one| facts::read(&proc_root, one.pid, Depth::Full).unwrap())
+        .map(|one| facts::read(&proc_root, one.pid).unwrap())
         .collect();
     let mut misses = Vec::new();
     for (one, said) in truth.iter().zip(assign(&facts, root)) {
@@ -392,7 +392,7 @@ fn launchers_are_known_by_name_and_by_what_they_started() {
 }
 
 #[test]
-fn whoever_stands_above_a_trainer_launched_it_when_the_root_is_named() {
+fn ancestors_of_a_trainer_are_launchers_below_a_named_root() {
     let server = process(5, 1, "gunicorn", &["gunicorn", "app:app"]);
     let shell = process(6, 5, "sh", &["sh", "-c", "python train.py"]);
     let training = ProcessFacts {
@@ -445,7 +445,7 @@ fn a_gpu_makes_a_trainer_and_a_window_does_not() {
 }
 
 #[test]
-fn what_could_not_be_read_is_said() {
+fn unreadable_mappings_are_the_reason() {
     let notes = vec!["maps: Permission denied (os error 13)".to_owned()];
     let closed = ProcessFacts {
         libraries: None,
@@ -469,7 +469,7 @@ fn a_settled_background_worker_is_known_only_once_it_has_settled() {
     let truth = truth(&tree);
     let mut facts: Vec<_> = truth
         .iter()
-        .map(|one| facts::read(&ProcRoot::at(&tree), one.pid, Depth::Full).unwrap())
+        .map(|one| facts::read(&ProcRoot::at(&tree), one.pid).unwrap())
         .collect();
     for facts in &mut facts {
         facts.age = Some(leveloff_model::units::Seconds(3.0));

@@ -110,7 +110,7 @@ pub(super) fn name_launchers(tree: &Tree<'_>, roles: &mut Roles, root: Option<Pi
             continue;
         }
         let started = tree[index].pid();
-        for above in tree.ancestors(index) {
+        for above in tree.links.ancestors(index) {
             let known = is_wrapper(&tree[above]);
             if roles[above].is_none() && (root.is_some() || known) {
                 let reason = RoleReason::StartedTrainer(started);
@@ -176,7 +176,7 @@ const LONG_WORK_TICKS: u64 = 3000;
 const WORKS_TIMES_MORE: u64 = 4;
 
 fn like_a_sibling(tree: &Tree<'_>, roles: &Roles, index: usize) -> Option<RoleReason> {
-    let siblings = tree.children(tree.parent(index)?);
+    let siblings = tree.links.children(tree.links.parent(index)?);
     let trains = |sibling: usize| {
         has_role(roles, sibling, Role::Trainer)
             && is_spawned(&tree[sibling]) == is_spawned(&tree[index])
@@ -190,7 +190,8 @@ pub(super) fn trainer_children(
     roles: &Roles,
     index: usize,
 ) -> impl Iterator<Item = usize> {
-    tree.children(index)
+    tree.links
+        .children(index)
         .iter()
         .copied()
         .filter(|&child| has_role(roles, child, Role::Trainer))

@@ -1,60 +1,24 @@
 //! Processes by pid, with parents and children.
 
-use std::collections::HashMap;
 use std::ops::Index;
 
 use leveloff_model::process::Pid;
 
 use super::commands::is_fork_server;
-use crate::facts::ProcessFacts;
+use crate::facts::{ProcessFacts, ProcessLinks};
 
 /// Borrowed processes, indexed by their position.
 pub(super) struct Tree<'a> {
     processes: &'a [ProcessFacts],
-    by_pid: HashMap<Pid, usize>,
-    children: Vec<Vec<usize>>,
+    pub(super) links: ProcessLinks,
 }
 
 impl<'a> Tree<'a> {
     pub(super) fn new(processes: &'a [ProcessFacts]) -> Tree<'a> {
-        let by_pid: HashMap<Pid, usize> = processes
-            .iter()
-            .enumerate()
-            .map(|(index, facts)| (facts.pid(), index))
-            .collect();
-        let mut children = vec![Vec::new(); processes.len()];
-        for (index, facts) in processes.iter().enumerate() {
-            if let Some(&parent) = by_pid.get(&facts.parent)
-                && parent != index
-            {
-                children[parent].push(index);
-            }
-        }
         Tree {
             processes,
-            by_pid,
-            children,
+            links: ProcessLinks::of(processes),
         }
-    }
-
-    pub(super) fn index(&self, pid: Pid) -> Option<usize> {
-        self.by_pid.get(&pid).copied()
-    }
-
-    pub(super) fn parent(&self, index: usize) -> Option<usize> {
-        self.index(self[index].parent)
-            .filter(|&parent| parent != index)
-    }
-
-    pub(super) fn children(&self, index: usize) -> &[usize] {
-        &self.children[index]
-    }
-
-    /// Its parent, that process's parent, and so on. A damaged tree may hold a ring, so the walk is no longer
-    /// than there are processes.
-    pub(super) fn ancestors(&self, index: usize) -> impl Iterator<Item = usize> {
-        std::iter::successors(self.parent(index), |&above| self.parent(above))
-            .take(self.processes.len())
     }
 
     /// All below it, nearest first.
@@ -65,7 +29,7 @@ impl<'a> Tree<'a> {
         let mut next = 0;
         while let Some(&at) = found.get(next) {
             next += 1;
-            for &child in &self.children[at] {
+            for &child in self.links.children(at) {
                 if !std::mem::replace(&mut seen[child], true) {
                     found.push(child);
                 }
@@ -79,7 +43,7 @@ impl<'a> Tree<'a> {
     pub(super) fn parents_first(&self) -> Vec<usize> {
         let depths: Vec<usize> = self
             .indices()
-            .map(|index| self.ancestors(index).count())
+            .map(|index| self.links.ancestors(index).count())
             .collect();
         let mut order: Vec<usize> = self.indices().collect();
         order.sort_by_key(|&index| depths[index]);
@@ -102,14 +66,16 @@ impl<'a> Tree<'a> {
 
     /// The process that created it: its parent, or the owner of the fork server.
     pub(super) fn creator(&self, index: usize) -> Option<usize> {
-        self.ancestors(index)
+        self.links
+            .ancestors(index)
             .find(|&above| !is_fork_server(&self[above]))
     }
 
     /// The process with this pid in its own namespace: an ancestor, or else any process. A compile worker
     /// names its trainer by that pid.
     pub(super) fn by_own_pid(&self, index: usize, own_pid: Pid) -> Option<usize> {
-        self.ancestors(index)
+        self.links
+            .ancestors(index)
             .find(|&above| self[above].own_pid == own_pid)
             .or_else(|| self.indices().find(|&any| self[any].own_pid == own_pid))
     }

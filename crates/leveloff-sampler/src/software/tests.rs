@@ -91,7 +91,7 @@ fn torchs_own_word_comes_before_the_wheels() {
 }
 
 #[test]
-fn two_versions_of_one_package_are_both_told() {
+fn two_versions_of_one_package_are_both_reported() {
     let saved = Saved::new();
     saved.install("trl-0.9.dist-info");
     saved.install("trl-0.10.dist-info");

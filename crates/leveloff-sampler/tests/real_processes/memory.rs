@@ -167,7 +167,7 @@ say("alone"); wait()
 }
 
 #[test]
-fn nobody_is_read_while_workers_make_room_for_new_ones() {
+fn pss_is_not_read_while_workers_are_replaced() {
     let mut python = PythonChild::start(
         r#"
 shared = touched(120)
@@ -334,7 +334,7 @@ fn memory_detail_that_may_not_be_read_is_a_gap_and_an_estimate() {
 }
 
 #[test]
-fn time_never_steps_back_and_a_suspend_is_told() {
+fn time_never_steps_back_and_a_suspend_is_reported() {
     let mut python = PythonChild::start("say('ready'); wait()");
     python.read_line();
     let clock = HandClock::new();

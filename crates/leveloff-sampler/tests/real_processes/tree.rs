@@ -6,7 +6,7 @@ use crate::python_child::{HandClock, PythonChild, sampler_of};
 use leveloff_model::process::{Pid, ProcessInfo};
 use leveloff_model::sample::{Event, Tick};
 use leveloff_sampler::proc_root::ProcRoot;
-use leveloff_sampler::processes::handle::{ProcessHandle, Reading, SCRATCH_SIZE};
+use leveloff_sampler::processes::handle::{ProcessHandle, ReadError, SCRATCH_SIZE};
 
 fn appeared(tick: &Tick) -> Vec<&ProcessInfo> {
     tick.events
@@ -27,7 +27,7 @@ fn number(word: &str) -> i32 {
 }
 
 #[test]
-fn children_that_come_are_found_and_those_that_go_are_told() {
+fn new_children_are_found_and_exits_are_reported() {
     let mut python = PythonChild::start(
         r#"
 say("alone"); wait()
@@ -64,7 +64,7 @@ say("done"); wait()
 }
 
 #[test]
-fn a_member_whose_parent_dies_stays_a_member() {
+fn a_member_whose_parent_exits_stays_a_member() {
     let mut python = PythonChild::start(
         r#"
 reader, writer = os.pipe()
@@ -266,7 +266,7 @@ say(child); wait()
 }
 
 #[test]
-fn zombies_and_stopped_processes_are_told_apart() {
+fn zombies_and_stopped_processes_are_distinguished() {
     let mut python = PythonChild::start(
         r#"
 zombie = os.fork()
@@ -305,18 +305,15 @@ say("ended")
 }
 
 #[test]
-fn descriptors_of_a_dead_process_never_speak_for_its_successor() {
+fn descriptors_of_an_exited_process_never_read_its_successor() {
     let mut python = PythonChild::start("say('here'); wait()");
     python.read_line();
     let root = ProcRoot::live();
     let mut scratch = [0; SCRATCH_SIZE];
     let handle = ProcessHandle::open(&root, python.pid(), &mut scratch).unwrap();
-    assert!(matches!(
-        handle.statm(&mut scratch, 4096),
-        Reading::Value(_)
-    ));
+    assert!(handle.statm(&mut scratch, 4096).is_ok());
     python.end();
-    assert_eq!(handle.statm(&mut scratch, 4096), Reading::Gone);
+    assert_eq!(handle.statm(&mut scratch, 4096), Err(ReadError::Exited));
     // Ask the kernel to give the number out again.
     let before = (python.pid().0 - 1).to_string();
     if std::fs::write("/proc/sys/kernel/ns_last_pid", before).is_err() {
@@ -328,9 +325,9 @@ fn descriptors_of_a_dead_process_never_speak_for_its_successor() {
         leveloff_testkit::cannot_run_here("another process took the number");
         return;
     }
-    assert_eq!(handle.statm(&mut scratch, 4096), Reading::Gone);
+    assert_eq!(handle.statm(&mut scratch, 4096), Err(ReadError::Exited));
     let new = ProcessHandle::open(&root, successor.pid(), &mut scratch).unwrap();
-    assert!(matches!(new.statm(&mut scratch, 4096), Reading::Value(_)));
+    assert!(new.statm(&mut scratch, 4096).is_ok());
 }
 
 #[test]

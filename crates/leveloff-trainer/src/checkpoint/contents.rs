@@ -33,7 +33,7 @@ pub enum CheckpointError {
     /// It is no safetensors file, or not all of one.
     #[error("it is damaged ({0})")]
     Damaged(String),
-    /// It is a safetensors file of someone else.
+    /// It is a safetensors file of another program.
     #[error("it is no checkpoint of leveloff-trainer")]
     Foreign,
     /// It is of a training with other settings, which it would not continue.
@@ -141,7 +141,7 @@ fn origin(bytes: &[u8]) -> Result<Origin, CheckpointError> {
         .metadata()
         .as_ref()
         .and_then(|metadata| metadata.get(KEY))
-        .and_then(|told| serde_json::from_str(told).ok())
+        .and_then(|text| serde_json::from_str(text).ok())
         .ok_or(CheckpointError::Foreign)
 }
 

@@ -106,14 +106,14 @@ impl Directory {
                 Err(why) => anyhow::bail!("cannot resume from {}: {why}", path.display()),
             }
         }
-        let mut told = format!(
+        let mut message = format!(
             "there is no checkpoint to resume from in {}",
             self.path.display()
         );
         for Skipped { path, why } in &skipped {
-            told.push_str(&format!("\n  {}: {why}", path.display()));
+            message.push_str(&format!("\n  {}: {why}", path.display()));
         }
-        anyhow::bail!("{told}\nleave out --resume to begin anew")
+        anyhow::bail!("{message}\nleave out --resume to start over")
     }
 
     /// The newest `keep` stay. One that cannot be removed costs space and is no reason to stop.
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_good_one_is_taken_and_damaged_ones_are_told() {
+    fn the_newest_good_one_is_taken_and_damaged_ones_are_listed() {
         let (_place, directory) = filled(&[20, 40], 2);
         let newest = directory.path.join(name_of(40));
         let bytes = fs::read(&newest).expect("bytes");

@@ -5,7 +5,7 @@ use std::io;
 
 use crate::pattern::PatternError;
 
-/// A line of `smaps_rollup` that is asked for.
+/// A line of `smaps_rollup`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counted {
     /// All that is resident.

@@ -1,5 +1,5 @@
-//! What glibc's allocator holds, and how it is asked to give free memory back: the two calls that
-//! tell retention from a leak.
+//! glibc's count of allocated memory and its `malloc_trim`: the two calls that distinguish retention
+//! from a leak.
 //!
 //! Neither takes or returns memory of ours, and both may be called from any thread at any time.
 
@@ -16,7 +16,7 @@ pub fn trim() -> bool {
     false
 }
 
-/// Bytes that were allocated and not freed, where the allocator tells.
+/// Bytes that were allocated and not freed, if the allocator counts them.
 pub fn in_use() -> Option<u64> {
     #[cfg(target_env = "gnu")]
     {

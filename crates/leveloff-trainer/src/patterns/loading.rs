@@ -73,7 +73,7 @@ pub(super) const WORKER_PROCESS_LEAK: Entry = Entry {
     },
 };
 
-/// Loader workers, as many as people usually take.
+/// A usual number of loader workers.
 const WORKERS: u32 = 4;
 /// What the workers copy in a step, all together: 64 KiB each.
 const COPIED: u64 = 256 << 10;
@@ -121,7 +121,7 @@ impl Pattern for Copying {
 
     fn step(&mut self, _done: &StepDone<'_>) -> Result<(), PatternError> {
         let each = self.due.take_pages(self.rate / u64::from(self.count));
-        tell(self.workers.iter().map(|worker| (worker, each)))
+        order_all(self.workers.iter().map(|worker| (worker, each)))
     }
 }
 
@@ -146,7 +146,7 @@ impl Pattern for OneLeaking {
         // All of them work; the last one keeps something.
         let last = self.workers.len().saturating_sub(1);
         let orders = self.workers.iter().enumerate();
-        tell(orders.map(|(index, worker)| (worker, if index == last { more } else { 0 })))
+        order_all(orders.map(|(index, worker)| (worker, if index == last { more } else { 0 })))
     }
 }
 
@@ -167,13 +167,13 @@ impl Pattern for NeverEnding {
 }
 
 /// Orders all at once, then waits for all: the memory is there when the step ends.
-fn tell<'a>(orders: impl Iterator<Item = (&'a Worker, u64)>) -> Result<(), PatternError> {
-    let mut told = Vec::new();
+fn order_all<'a>(orders: impl Iterator<Item = (&'a Worker, u64)>) -> Result<(), PatternError> {
+    let mut ordered = Vec::new();
     for (worker, bytes) in orders {
         worker.order(bytes).map_err(|error| broken(worker, error))?;
-        told.push(worker);
+        ordered.push(worker);
     }
-    for worker in told {
+    for worker in ordered {
         worker
             .await_answer()
             .map_err(|error| broken(worker, error))?;
@@ -186,7 +186,7 @@ fn broken(worker: &Worker, error: io::Error) -> PatternError {
     PatternError::new(
         what,
         error,
-        "if it was killed, `dmesg` may tell by whom; lower --rate or --size",
+        "if it was killed, `dmesg` may say why; lower --rate or --size",
     )
 }
 

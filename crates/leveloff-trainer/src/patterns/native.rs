@@ -1,4 +1,4 @@
-//! Memory that native code keeps: no tensor and no reference tells of it.
+//! Memory that native code keeps: no tensor counts it.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};

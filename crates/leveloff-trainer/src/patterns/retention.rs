@@ -17,8 +17,8 @@ pub(super) const RETENTION: Entry = Entry {
     steps: LEAK_STEPS,
     takes: &[Knob::Rate, Knob::Onset],
     needs_checkpoints: false,
-    // Marks tell the tensors alone, and those are constant. That the memory is free inside the
-    // allocator is not to be seen from outside.
+    // Marks have only the tensors, and those are constant. From outside, memory that is free inside the
+    // allocator looks used.
     truth: |knobs, _| {
         let (onset, rate) = (knobs.onset_or(0), knobs.rate_or(USUAL_RATE));
         Truth::leak(onset, rate).with(&["native-growth"])
@@ -29,7 +29,7 @@ pub(super) const RETENTION: Entry = Entry {
 /// The first blocks: large enough that nearly all of their pages can be returned.
 const FIRST_BLOCK: usize = 64 << 10;
 /// The last ones stay below 128 KiB, from where glibc maps a block by itself and returns it at once.
-/// After 3,500 steps they begin anew, and find the first holes.
+/// After 3,500 steps they start over, and find the first holes.
 const LAST_BLOCK: usize = 120 << 10;
 /// Blocks get longer each step by the allocator's grain, so that no hole of an earlier step is large
 /// enough for them.
@@ -140,7 +140,7 @@ impl Allocator {
 
 impl Drop for Allocator {
     fn drop(&mut self) {
-        // The thread ends when nobody can order anything any more.
+        // The thread ends when the sender is dropped.
         self.orders = None;
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();

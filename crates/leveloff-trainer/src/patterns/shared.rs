@@ -1,4 +1,4 @@
-//! Shared memory that is in nobody's RSS: files in /dev/shm, and memfds that nobody maps.
+//! Shared memory that is in no process's RSS: files in /dev/shm, and memfds that are not mapped.
 
 mod files;
 
@@ -16,7 +16,7 @@ use files::SharedFiles;
 pub(super) const SHM_LEAK: Entry = Entry {
     name: "shm-leak",
     summary: "a file of 1 MiB (--rate) is left in /dev/shm at each step after --onset",
-    says: "leak of 1 MiB a step in /dev/shm, in nobody's memory: devshm growth",
+    says: "leak of 1 MiB a step in /dev/shm, in no process's memory: devshm growth",
     steps: LEAK_STEPS,
     takes: &[Knob::Rate, Knob::Onset],
     needs_checkpoints: false,

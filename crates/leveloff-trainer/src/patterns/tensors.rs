@@ -1,4 +1,4 @@
-//! Tensors that somebody still refers to: the live count rises with memory.
+//! Tensors that are still referenced: the live count rises with memory.
 
 use std::io;
 

@@ -8,7 +8,7 @@ use std::process::{Child, Command, ExitCode, ExitStatus};
 
 use anyhow::{Context, Result};
 
-use super::{Arrival, CALLING, Calling};
+use super::{Arrival, RANK_VARIABLE, RankStart};
 use crate::notice::notice;
 use crate::stop::StopRequests;
 
@@ -26,7 +26,7 @@ pub fn launch(count: u32, stop: &StopRequests) -> Result<ExitCode> {
             Err(missing) => break missing,
         }
     };
-    // What it failed of must be said while the others wait for it.
+    // Its failure must be printed while the others wait for it.
     ranks.swap(0, missing);
     let ends: Vec<_> = ranks.into_iter().map(Rank::wait).collect();
     let failed = ends.into_iter().find_map(Result::err);
@@ -44,7 +44,7 @@ struct Rank {
 impl Rank {
     fn start(number: u32, count: u32) -> io::Result<Rank> {
         let (ours, theirs) = UnixStream::pair()?;
-        let calling = Calling {
+        let start = RankStart {
             launcher: rustix::process::getpid().as_raw_pid(),
             rank: number,
         };
@@ -53,7 +53,7 @@ impl Rank {
         let child = Command::new(std::env::current_exe()?)
             .arg0(name)
             .args(arguments)
-            .env(CALLING, calling.to_string())
+            .env(RANK_VARIABLE, start.to_string())
             .env("RANK", number.to_string())
             .env("LOCAL_RANK", number.to_string())
             .env("WORLD_SIZE", count.to_string())
@@ -66,7 +66,7 @@ impl Rank {
         })
     }
 
-    /// Waits for its end; says how it failed, if it did.
+    /// Waits for its end; prints how it failed.
     fn wait(mut self) -> Result<(), ExitCode> {
         let (number, pid) = (self.number, self.child.id());
         let end = match self.child.wait() {
@@ -75,15 +75,14 @@ impl Rank {
             Err(_) => ExitStatus::from_raw(1 << 8),
         };
         notice(&format!(
-            "rank {number} (process {pid}) failed: {end}; whoever is left waits for it for ever"
+            "rank {number} (process {pid}) failed: {end}; the other ranks wait for it for ever"
         ));
         let code = end.code().and_then(|code| u8::try_from(code).ok());
         Err(ExitCode::from(code.unwrap_or(1)))
     }
 }
 
-/// How far the last of them is, once all have told; or which of them has ended, so that they will
-/// never be all there again.
+/// The lowest step, once all ranks have sent theirs; or the index of a rank that has ended.
 fn gather(ranks: &[Rank]) -> Result<Arrival, usize> {
     let mut all: Option<Arrival> = None;
     for (index, rank) in ranks.iter().enumerate() {
@@ -91,7 +90,7 @@ fn gather(ranks: &[Rank]) -> Result<Arrival, usize> {
         let before = all.unwrap_or(here);
         all = Some(Arrival {
             step: before.step.min(here.step),
-            asked: before.asked.or(here.asked),
+            cause: before.cause.or(here.cause),
         });
     }
     all.ok_or(0)
@@ -99,11 +98,11 @@ fn gather(ranks: &[Rank]) -> Result<Arrival, usize> {
 
 fn answer(ranks: &[Rank], last: Arrival, stop: &StopRequests) {
     let all = Arrival {
-        asked: last.asked.or_else(|| stop.asked()),
+        cause: last.cause.or_else(|| stop.cause()),
         ..last
     };
     for rank in ranks {
-        // One that cannot be told has ended, and is missed the next time.
+        // A rank that cannot be reached has ended; the next gathering finds that.
         let _ = all.send(&rank.barrier);
     }
 }

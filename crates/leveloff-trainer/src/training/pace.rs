@@ -1,12 +1,12 @@
-//! Going no faster than wanted.
+//! Limits the speed of the training.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The longest sleep before looking whether someone wants to stop.
+/// The longest sleep between two checks for a stop request.
 const NAP: Duration = Duration::from_millis(50);
 
-/// Lets each step take at least so long.
+/// The shortest time of a step.
 #[derive(Debug)]
 pub struct Pace {
     step_takes: Option<Duration>,
@@ -23,7 +23,7 @@ impl Pace {
         }
     }
 
-    /// Waits until the next step is due, or until `wants_out`. What was late is not made up for.
+    /// Waits until the next step is due, or until `wants_out`. A late step is not made up for.
     pub fn wait(&mut self, wants_out: impl Fn() -> bool) {
         let Some(step_takes) = self.step_takes else {
             return;

@@ -1,4 +1,4 @@
-//! A training with all that goes on around it: pattern, marks, checkpoints, requests to stop.
+//! A training with its pattern, marks, checkpoints and stop requests.
 
 use std::path::PathBuf;
 
@@ -7,33 +7,33 @@ use candle_core::Tensor;
 use super::{Pace, Training};
 use crate::checkpoint::Directory;
 use crate::device::bytes_in_use;
-use crate::marks::{Mark, Marks, told_path};
+use crate::marks::{Mark, Marks, mark_path};
 use crate::pattern::{Pattern, PatternError, Schedule, StepDone};
 use crate::progress::Progress;
-use crate::ranks::{Arrival, Mates, RanksError};
-use crate::stop::{Asked, StopRequests};
+use crate::ranks::{Arrival, RankGroup, RanksError};
+use crate::stop::{StopCause, StopRequests};
 
-/// A training with all that goes on around it.
+/// A training with its pattern, marks, checkpoints and stop requests.
 pub struct Session {
-    /// What is trained.
+    /// The training itself.
     pub training: Training,
-    /// What memory does beside it.
+    /// What memory does.
     pub pattern: Box<dyn Pattern>,
-    /// When things happen.
+    /// Steps of evaluations, checkpoints and the end.
     pub schedule: Schedule,
-    /// Whom it is told to, by file.
+    /// The marks file.
     pub marks: Marks,
-    /// Where it is saved, if anywhere.
+    /// Directory of checkpoints, if any.
     pub checkpoints: Option<Directory>,
-    /// Whom it is told to, on the screen.
+    /// Output for the user.
     pub progress: Progress,
-    /// Who may end it early.
+    /// Requests to stop.
     pub stop: StopRequests,
-    /// Those who train in step with it.
-    pub mates: Mates,
-    /// How fast it may go.
+    /// The ranks that train in step with it.
+    pub ranks: RankGroup,
+    /// Highest speed.
     pub pace: Pace,
-    /// The step that was saved last, and where.
+    /// The last saved step, and its path.
     pub last_saved: Option<(u64, PathBuf)>,
 }
 
@@ -42,8 +42,8 @@ pub struct Session {
 pub enum Ending {
     /// All steps were done.
     Finished,
-    /// Someone asked.
-    Stopped(Asked),
+    /// It was stopped.
+    Stopped(StopCause),
 }
 
 /// Why a training failed.
@@ -53,7 +53,7 @@ pub enum Failure {
     #[error(transparent)]
     Pattern(#[from] PatternError),
     /// The loss is no number any more.
-    #[error("the loss of step {step} is {loss}: the training went astray; try another --seed")]
+    #[error("the loss of step {step} is {loss}: the training diverged; try another --seed")]
     Astray {
         /// The step.
         step: u64,
@@ -83,8 +83,8 @@ enum Saving {
 }
 
 impl Session {
-    /// Trains until all steps are done, someone asks to stop, or it fails. However it ends, what
-    /// was learned is saved if there is a directory and it is worth saving.
+    /// Trains until all steps are done, a stop is requested, or it fails. In each case it saves a
+    /// checkpoint, if there is a directory and the parameters are finite.
     pub fn run(mut self) -> Result<Ending, Failure> {
         self.begin();
         let ended = self.train();
@@ -112,9 +112,9 @@ impl Session {
 
     fn train(&mut self) -> Result<Ending, Failure> {
         while self.training.steps() < self.schedule.steps {
-            if let Some(asked) = self.agree_to_stop()? {
+            if let Some(cause) = self.agree_to_stop()? {
                 self.say_that_it_stops();
-                return Ok(Ending::Stopped(asked));
+                return Ok(Ending::Stopped(cause));
             }
             let step = self.step()?;
             if step.is_multiple_of(self.schedule.evaluate_every) {
@@ -123,21 +123,21 @@ impl Session {
             if step.is_multiple_of(self.schedule.checkpoint_every) {
                 self.save_on_the_way(step)?;
             }
-            self.pace.wait(|| self.stop.asked().is_some());
+            self.pace.wait(|| self.stop.cause().is_some());
         }
         Ok(Ending::Finished)
     }
 
     /// Ranks stop at the same step or not at all: those that went on would wait for ever.
-    fn agree_to_stop(&mut self) -> Result<Option<Asked>, Failure> {
+    fn agree_to_stop(&mut self) -> Result<Option<StopCause>, Failure> {
         let here = Arrival {
             step: self.training.steps(),
-            asked: self.stop.asked(),
+            cause: self.stop.cause(),
         };
-        Ok(self.mates.agree_at(here)?.asked)
+        Ok(self.ranks.agree_at(here)?.cause)
     }
 
-    /// Said before anything is saved, which may take long: whoever asked can wait with more patience.
+    /// Marked before saving, which may take long, so that a guard waits for it.
     fn say_that_it_stops(&mut self) {
         let mark = Mark {
             event: Some("stopping"),
@@ -147,7 +147,7 @@ impl Session {
         self.stop.obeyed();
     }
 
-    /// Does a step, lets the pattern follow, and tells both.
+    /// Does a step, lets the pattern follow, and reports both.
     fn step(&mut self) -> Result<u64, Failure> {
         let graph = self.training.step()?;
         let step = self.training.steps();
@@ -222,7 +222,7 @@ impl Session {
             Ok(saved) => {
                 let mark = Mark {
                     event: Some("checkpoint"),
-                    path: told_path(&saved.path),
+                    path: mark_path(&saved.path),
                     saved_bytes: Some(saved.bytes),
                     ..self.mark()
                 };
@@ -234,8 +234,8 @@ impl Session {
         }
     }
 
-    /// A pattern that cannot go on has left the training unharmed. The failure is what the user must
-    /// hear of, also if nothing could be saved.
+    /// A failed pattern leaves the training intact. The failure is reported even if nothing could be
+    /// saved.
     fn save_in_spite_of(&mut self, failure: Failure) -> Failure {
         if failure.is_worth_saving()
             && let Err(not_saved) = self.save_the_end()
@@ -249,14 +249,14 @@ impl Session {
         let step = self.training.steps();
         match ending {
             Ending::Finished => self.progress.finished(step),
-            Ending::Stopped(asked) => {
+            Ending::Stopped(cause) => {
                 let mark = Mark {
                     event: Some("stopped"),
-                    path: saved.as_deref().and_then(told_path),
+                    path: saved.as_deref().and_then(mark_path),
                     ..self.mark()
                 };
                 self.marks.write(&mark);
-                self.progress.stopped(step, asked.words(), saved.as_deref());
+                self.progress.stopped(step, cause.words(), saved.as_deref());
             }
         }
         ending

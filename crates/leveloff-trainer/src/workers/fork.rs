@@ -1,6 +1,6 @@
-//! Forked workers: copies of this process that share its pages and do one thing when told to.
+//! Forked workers: copies of this process that share its pages and do one thing on each order.
 //!
-//! The parent may have threads that hold locks, which nobody in the copy would ever release. So a
+//! The parent may have threads that hold locks, which no thread of the copy would ever release. So a
 //! worker makes system calls and touches memory, and does nothing else: no allocation, no printing,
 //! no destructors, no way back out of `serve`. What it can do is a [`Duty`], not a closure, so that
 //! no caller can break this.
@@ -65,13 +65,13 @@ impl Worker {
         self.pid.as_raw_pid()
     }
 
-    /// Tells it to do its duty on so many bytes.
+    /// Orders it to do its duty on so many bytes.
     pub fn order(&self, bytes: u64) -> io::Result<()> {
         rustix::io::write(&self.orders, &bytes.to_ne_bytes())?;
         Ok(())
     }
 
-    /// Waits until it has done what it was told, or says why it could not.
+    /// Waits until it has done its order, or returns why it could not.
     pub fn await_answer(&self) -> io::Result<()> {
         match receive(&self.answers) {
             Some(0) => Ok(()),
@@ -83,7 +83,7 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // Until it is reaped, its number is nobody else's.
+        // Until it is reaped, its pid is not reused.
         let _ = rustix::process::kill_process(self.pid, Signal::KILL);
         let _ = rustix::io::retry_on_intr(|| {
             rustix::process::waitpid(Some(self.pid), WaitOptions::empty())
@@ -189,7 +189,7 @@ fn close_all_but(one: i32, other: i32) {
     ];
     for (first, last) in between {
         if first.max(3) <= last {
-            // SAFETY: closes numbers of this process that nobody uses any more: `serve` never
+            // SAFETY: closes numbers of this process that are no longer used: `serve` never
             // returns to their owners.
             unsafe { libc::syscall(libc::SYS_close_range, first.max(3), last, 0) };
         }
@@ -202,10 +202,10 @@ mod tests {
 
     #[test]
     fn a_worker_obeys_and_is_gone_when_dropped() {
-        let worker = Worker::fork(c"patient", Duty::Keep).unwrap();
+        let worker = Worker::fork(c"worker", Duty::Keep).unwrap();
         let pid = worker.pid();
         let comm = || std::fs::read_to_string(format!("/proc/{pid}/comm"));
-        assert_eq!(comm().unwrap(), "patient\n");
+        assert_eq!(comm().unwrap(), "worker\n");
         worker.order(1 << 20).unwrap();
         worker.await_answer().unwrap();
         drop(worker);
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn what_a_worker_cannot_do_it_says() {
-        let worker = Worker::fork(c"patient", Duty::Keep).unwrap();
+        let worker = Worker::fork(c"worker", Duty::Keep).unwrap();
         worker.order(1 << 62).unwrap();
         let error = worker.await_answer().unwrap_err();
         assert_eq!(error.raw_os_error(), Some(libc::ENOMEM));
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_worker_that_was_killed_does_not_hang_its_trainer() {
-        let worker = Worker::fork(c"patient", Duty::Keep).unwrap();
+        let worker = Worker::fork(c"worker", Duty::Keep).unwrap();
         rustix::process::kill_process(worker.pid, Signal::KILL).unwrap();
         let outcome = worker.order(4096).and_then(|()| worker.await_answer());
         assert!(outcome.is_err());
@@ -230,8 +230,8 @@ mod tests {
 
     #[test]
     fn a_worker_has_no_descriptors_of_others() {
-        let first = Worker::fork(c"patient", Duty::Keep).unwrap();
-        let second = Worker::fork(c"patient", Duty::Keep).unwrap();
+        let first = Worker::fork(c"worker", Duty::Keep).unwrap();
+        let second = Worker::fork(c"worker", Duty::Keep).unwrap();
         let open = std::fs::read_dir(format!("/proc/{}/fd", second.pid())).unwrap();
         let beyond_standard = open
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())

@@ -1,4 +1,4 @@
-//! A loader worker that is started anew, as multiprocessing's `spawn` does it: nothing is shared with
+//! A loader worker that is a new program, as multiprocessing's `spawn` does it: nothing is shared with
 //! the training, so what it costs is what it holds. A fork in the middle of a training would also
 //! keep old copies of every page that the training rewrites.
 
@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use super::fork::leave_interrupts_to_the_parent;
 use super::started::{Started, failed, ready_until_dropped};
-use super::{LOADER_NAME, Part, cannot_start};
+use super::{LOADER_NAME, WorkerKind, cannot_start};
 use crate::memory::Ballast;
 use crate::memory::own::{Counted, memory};
 use crate::pattern::PatternError;
@@ -29,7 +29,7 @@ pub struct Loader {
 impl Loader {
     /// Starts a worker whose own memory is `own` bytes in all; returns when it has them.
     pub fn start(own: u64) -> Result<Loader, PatternError> {
-        let process = Started::start(Part::Loader { own }, COMMAND_LINE)
+        let process = Started::start(WorkerKind::Loader { own }, COMMAND_LINE)
             .map_err(|error| cannot_start("a loader worker", error))?;
         Ok(Loader { _process: process })
     }

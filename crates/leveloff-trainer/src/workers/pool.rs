@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use super::fork::{Duty, Worker, leave_interrupts_to_the_parent};
 use super::started::{Started, failed, ready_until_dropped};
-use super::{Part, cannot_start};
+use super::{WorkerKind, cannot_start};
 use crate::memory::Pages;
 use crate::pattern::PatternError;
 
@@ -30,10 +30,9 @@ impl CompilePool {
     pub fn start(workers: u32, shared: u64) -> Result<CompilePool, PatternError> {
         let command_line = command_line(workers);
         let words: Vec<&str> = command_line.iter().map(String::as_str).collect();
-        let pool =
-            Started::start(Part::CompilePool { workers, shared }, &words).map_err(|error| {
-                cannot_start(&format!("a pool of {workers} compile workers"), error)
-            })?;
+        let pool = Started::start(WorkerKind::CompilePool { workers, shared }, &words).map_err(
+            |error| cannot_start(&format!("a pool of {workers} compile workers"), error),
+        )?;
         Ok(CompilePool { _pool: pool })
     }
 }

@@ -1,4 +1,4 @@
-//! This program started again as a worker: how it is called, tells that it is ready, and ends.
+//! This program started again as a worker: its start, its readiness and its end.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-use super::{CALLING, Calling, Part};
+use super::{WORKER_VARIABLE, WorkerKind, WorkerStart};
 
 /// A worker that ends its own workers gets this long for it.
 const TIME_TO_END: Timespec = Timespec {
@@ -23,10 +23,10 @@ pub(super) struct Started {
 
 impl Started {
     /// Starts this program under another command line, and waits until it is ready.
-    pub(super) fn start(part: Part, command_line: &[&str]) -> io::Result<Started> {
-        let calling = Calling {
+    pub(super) fn start(kind: WorkerKind, command_line: &[&str]) -> io::Result<Started> {
+        let start = WorkerStart {
             parent: rustix::process::getpid().as_raw_pid(),
-            part,
+            kind,
         };
         let (name, arguments) = command_line
             .split_first()
@@ -35,7 +35,7 @@ impl Started {
         let child = Command::new("/proc/self/exe")
             .arg0(name)
             .args(arguments)
-            .env(CALLING, calling.to_string())
+            .env(WORKER_VARIABLE, start.to_string())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;
@@ -74,22 +74,21 @@ impl Drop for Started {
     }
 }
 
-/// In the worker: tells that it is ready, then waits until its starter is gone or has no more use
-/// for it.
+/// In the worker: reports that it is ready, then waits until its starter is gone or drops it.
 pub(super) fn ready_until_dropped() -> io::Result<()> {
-    tell("ready")?;
+    report("ready")?;
     io::stdin().read_to_end(&mut Vec::new())?;
     Ok(())
 }
 
-/// In the worker: tells why it cannot be ready.
+/// In the worker: reports why it cannot start.
 pub(super) fn failed(error: &io::Error) {
     let errno = error.raw_os_error().unwrap_or(libc::EIO);
-    // Nobody to tell it to is no reason to stay.
-    let _ = tell(&format!("failed {errno}"));
+    // A starter that is gone needs no report.
+    let _ = report(&format!("failed {errno}"));
 }
 
-fn tell(word: &str) -> io::Result<()> {
+fn report(word: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "{word}")?;
     stdout.flush()

@@ -2,7 +2,7 @@
 
 use crate::trainer::{Home, stderr};
 
-fn check(home: &Home, arguments: &str, told: &[&str]) {
+fn check(home: &Home, arguments: &str, words: &[&str]) {
     let output = home.run(arguments);
     let error = stderr(&output);
     assert_eq!(output.status.code(), Some(2), "{arguments}: {error}");
@@ -11,7 +11,7 @@ fn check(home: &Home, arguments: &str, told: &[&str]) {
         "{arguments} trained before it failed"
     );
     assert!(error.starts_with("leveloff-trainer: "), "{error}");
-    for part in told {
+    for part in words {
         assert!(error.contains(part), "{arguments}: no '{part}' in: {error}");
     }
 }
@@ -44,7 +44,7 @@ fn each_mistake_is_named_with_what_would_do() {
 #[test]
 fn a_damaged_checkpoint_is_passed_over_and_one_of_another_seed_refused() {
     let home = Home::new();
-    home.told("--steps 4 --checkpoint-every 2 --checkpoint-dir CKPT");
+    home.json_lines("--steps 4 --checkpoint-every 2 --checkpoint-dir CKPT");
     std::fs::write(home.path("ckpt/step-00000004.safetensors"), b"torn").expect("written");
     let output = home.run("--steps 5 --checkpoint-dir CKPT --resume");
     assert!(output.status.success());

@@ -37,10 +37,10 @@ fn the_training_goes_on_and_leaves_nothing_half_written() {
         );
         return;
     };
-    let told = String::from_utf8_lossy(&output.stdout);
+    let text = String::from_utf8_lossy(&output.stdout);
     let said = String::from_utf8_lossy(&output.stderr);
     // The first was saved; the next ones did not fit, and all steps were done all the same.
-    assert!(told.contains(r#""event":"step","step":6"#), "{told}");
+    assert!(text.contains(r#""event":"step","step":6"#), "{text}");
     assert!(
         said.contains("step-00000004") && said.contains("No space left"),
         "{said}"
@@ -48,7 +48,7 @@ fn the_training_goes_on_and_leaves_nothing_half_written() {
     assert!(said.contains("the training goes on"), "{said}");
     // The last could not be saved either, and that is a failure.
     assert!(
-        told.ends_with("code 1\nstep-00000002.safetensors\n"),
-        "{told}"
+        text.ends_with("code 1\nstep-00000002.safetensors\n"),
+        "{text}"
     );
 }

@@ -1,8 +1,8 @@
 //! The trainer as a user runs it: the built program, its output, its files, its exit codes.
 
 mod bad_input;
+mod disobedient;
 mod full_disk;
-mod hard_patient;
 mod marks;
 mod memory;
 mod numbers;

@@ -5,25 +5,28 @@ use crate::trainer::{Home, losses};
 #[test]
 fn the_same_seed_gives_the_same_losses_to_the_last_bit() {
     let home = Home::new();
-    let one = losses(&home.told("--steps 12 --evaluate-every 5"));
+    let one = losses(&home.json_lines("--steps 12 --evaluate-every 5"));
     assert_eq!(one.len(), 12);
-    assert_eq!(one, losses(&home.told("--steps 12 --evaluate-every 7")));
-    assert_ne!(one, losses(&home.told("--steps 12 --seed 2")));
+    assert_eq!(
+        one,
+        losses(&home.json_lines("--steps 12 --evaluate-every 7"))
+    );
+    assert_ne!(one, losses(&home.json_lines("--steps 12 --seed 2")));
 }
 
 #[test]
 fn a_resumed_training_goes_on_as_if_it_had_never_ended() {
     let home = Home::new();
-    let whole = losses(&home.told("--steps 40"));
-    let mut parts = losses(&home.told("--steps 20 --checkpoint-dir CKPT"));
-    let rest = home.told("--steps 40 --checkpoint-dir CKPT --resume");
+    let whole = losses(&home.json_lines("--steps 40"));
+    let mut parts = losses(&home.json_lines("--steps 20 --checkpoint-dir CKPT"));
+    let rest = home.json_lines("--steps 40 --checkpoint-dir CKPT --resume");
     assert_eq!(rest[0]["event"], "resumed");
     assert_eq!(rest[0]["step"], 20);
     parts.extend(losses(&rest));
     assert_eq!(whole, parts);
     // And once more from a file by its name.
     let file = home.path("ckpt/step-00000020.safetensors");
-    let again = home.told(&format!("--steps 40 --resume {}", file.display()));
+    let again = home.json_lines(&format!("--steps 40 --resume {}", file.display()));
     assert_eq!(whole[20..], losses(&again));
 }
 

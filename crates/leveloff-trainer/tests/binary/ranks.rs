@@ -20,9 +20,9 @@ const PATIENCE: Timespec = Timespec {
 #[test]
 fn ranks_train_what_one_trains_and_the_first_tells() {
     let home = Home::new();
-    let alone = losses(&home.told("--steps 4"));
-    let told = home.told("--steps 4 --ranks 2 --checkpoint-dir CKPT");
-    assert_eq!(losses(&told), alone);
+    let alone = losses(&home.json_lines("--steps 4"));
+    let lines = home.json_lines("--steps 4 --ranks 2 --checkpoint-dir CKPT");
+    assert_eq!(losses(&lines), alone);
     for rank in ["rank-0", "rank-1"] {
         let saved = home.path(&format!("ckpt/{rank}/step-00000004.safetensors"));
         assert!(saved.exists(), "{rank}");
@@ -38,9 +38,9 @@ fn check(ask: impl Fn(&Home, &Running, &[RankProcess])) {
     let ranks = ranks_of(running.pid());
     assert_eq!(ranks.iter().map(|it| it.rank).collect::<Vec<_>>(), [0, 1]);
     ask(&home, &running, &ranks);
-    let (status, told) = running.end();
+    let (status, lines) = running.end();
     assert_eq!(status.code(), Some(0), "{status}");
-    let step = told.last().expect("a line")["step"]
+    let step = lines.last().expect("a line")["step"]
         .as_u64()
         .expect("a step");
     for rank in &ranks {
@@ -56,7 +56,7 @@ fn check(ask: impl Fn(&Home, &Running, &[RankProcess])) {
         assert!(!home.path(&format!("marks/{}.stop", rank.pid)).exists());
     }
     let steps = step + 2;
-    let more = home.told(&format!(
+    let more = home.json_lines(&format!(
         "--steps {steps} --ranks 2 --checkpoint-dir CKPT --resume"
     ));
     assert_eq!(
@@ -93,8 +93,8 @@ fn a_rank_whose_mate_is_gone_waits_until_the_launcher_is_killed() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("it starts");
-    let mut told = BufReader::new(launcher.stdout.take().expect("piped")).lines();
-    told.next().expect("a step").expect("a line");
+    let mut lines = BufReader::new(launcher.stdout.take().expect("piped")).lines();
+    lines.next().expect("a step").expect("a line");
     let ranks = ranks_of(launcher.id());
     ranks[1].send(Signal::KILL);
     let said = first_line_of_stderr(&mut launcher);
@@ -119,11 +119,11 @@ fn a_rank_whose_mate_is_gone_waits_until_the_launcher_is_killed() {
 #[test]
 fn ranks_that_were_saved_at_different_steps_go_back_together() {
     let home = Home::new();
-    home.told("--steps 6 --checkpoint-every 3 --ranks 2 --checkpoint-dir CKPT");
+    home.json_lines("--steps 6 --checkpoint-every 3 --ranks 2 --checkpoint-dir CKPT");
     fs::remove_file(home.path("ckpt/rank-1/step-00000006.safetensors")).expect("removed");
-    let told = home.told("--steps 8 --ranks 2 --checkpoint-dir CKPT --resume");
-    assert_eq!(told[0]["step"], 3);
-    assert_eq!(losses(&told).len(), 5);
+    let lines = home.json_lines("--steps 8 --ranks 2 --checkpoint-dir CKPT --resume");
+    assert_eq!(lines[0]["step"], 3);
+    assert_eq!(losses(&lines).len(), 5);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Asked to stop, it finishes the step, saves, and ends well.
+//! On a request to stop it finishes the step, saves, and exits with 0.
 
 use std::os::unix::process::ExitStatusExt;
 
@@ -20,9 +20,9 @@ fn check_saving_every(steps: u64, ask: impl Fn(&Home, &Running), by: &str) {
     running.wait_for_step(3);
     ask(&home, &running);
     let pid = running.pid();
-    let (status, told) = running.end();
+    let (status, lines) = running.end();
     assert_eq!(status.code(), Some(0), "{status}");
-    let last = told.last().expect("a line");
+    let last = lines.last().expect("a line");
     assert_eq!(
         (last["event"].as_str(), last["by"].as_str()),
         (Some("stopped"), Some(by))
@@ -37,7 +37,7 @@ fn check_saving_every(steps: u64, ask: impl Fn(&Home, &Running), by: &str) {
     assert_eq!(at, [&stopped["step"]]);
     // What was saved is what it stopped at, whole: a resume goes on from there.
     let step = last["step"].as_u64().expect("a step");
-    let more = home.told(&format!(
+    let more = home.json_lines(&format!(
         "--steps {} --checkpoint-dir CKPT --resume",
         step + 1
     ));
@@ -98,7 +98,7 @@ fn a_slow_pace_keeps_nobody_waiting() {
 
 #[test]
 fn who_interrupts_again_gets_out_at_once() {
-    // The first signal may come just when the trainer looks for one, and is obeyed kindly; in the
+    // The first signal may come just when the trainer looks for one, and is obeyed as a first one; in the
     // middle of a long step, a second one comes before that.
     let ends: Vec<_> = (0..5).map(|_| interrupted_again()).collect();
     let by_signal = |status: &ExitStatus| status.signal() == Some(Signal::INT.as_raw());

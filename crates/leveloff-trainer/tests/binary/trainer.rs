@@ -1,4 +1,4 @@
-//! Starts the built program in a place of its own.
+//! Starts the built program in a directory of its own.
 
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
@@ -42,8 +42,8 @@ impl Home {
         self.command(arguments).output().expect("it runs")
     }
 
-    /// Runs it, which must go well, and returns what it told by the line.
-    pub fn told(&self, arguments: &str) -> Vec<Value> {
+    /// Runs it, which must succeed, and returns its JSON lines.
+    pub fn json_lines(&self, arguments: &str) -> Vec<Value> {
         let output = self.run(&format!("{arguments} --format json"));
         assert!(output.status.success(), "{}", stderr(&output));
         let text = String::from_utf8(output.stdout).expect("UTF-8");
@@ -99,8 +99,8 @@ impl Running {
     pub fn wait_for_step(&mut self, step: u64) {
         let mut line = String::new();
         while self.lines.read_line(&mut line).expect("a line") > 0 {
-            let told: Value = serde_json::from_str(&line).expect("JSON");
-            if told["event"] == "step" && told["step"] == step {
+            let printed: Value = serde_json::from_str(&line).expect("JSON");
+            if printed["event"] == "step" && printed["step"] == step {
                 return;
             }
             line.clear();
@@ -122,10 +122,10 @@ impl Running {
     /// Reads all that is left, and waits for its end.
     pub fn end(&mut self) -> (ExitStatus, Vec<Value>) {
         let rest = (&mut self.lines).lines();
-        let told = rest
+        let lines = rest
             .map(|line| serde_json::from_str(&line.expect("a line")).expect("JSON"))
             .collect();
-        (self.child.wait().expect("its end"), told)
+        (self.child.wait().expect("its end"), lines)
     }
 }
 
@@ -143,8 +143,9 @@ pub fn stderr(output: &Output) -> String {
 }
 
 /// The losses by step.
-pub fn losses(told: &[Value]) -> Vec<(u64, String)> {
-    told.iter()
+pub fn losses(lines: &[Value]) -> Vec<(u64, String)> {
+    lines
+        .iter()
         .filter(|line| line["event"] == "step")
         .map(|line| {
             (

@@ -9,7 +9,7 @@ use leveloff_testkit::cannot_run_here;
 use crate::driven::{Driven, program};
 use crate::machine::{tree, turn};
 
-/// A user without rights, whom a limit on processes binds as it does not bind root.
+/// A user without rights: a limit on processes does not bind root.
 const NOBODY: u32 = 65534;
 
 #[test]

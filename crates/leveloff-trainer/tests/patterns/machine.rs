@@ -1,4 +1,4 @@
-//! What the kernel shows of a process and of the machine, read anew and by hand.
+//! What the kernel shows of a process and of the machine, read again and by hand.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,5 @@
 //! The patterns against the kernel: what they claim is what `smaps_rollup` shows, and what they take
-//! they give back. Nothing of leveloff is asked.
+//! they give back. Nothing of leveloff is used.
 
 #![allow(
     clippy::unwrap_used,

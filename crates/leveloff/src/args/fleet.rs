@@ -61,7 +61,7 @@ pub(crate) struct FleetArgs {
     /// Replace an existing file
     #[arg(long)]
     pub force: bool,
-    /// ScreenThread the fleet on a screen that is refreshed
+    /// Show the fleet on a screen that is refreshed
     #[arg(long, conflicts_with_all = ["output", "format"])]
     pub watch: bool,
     /// How often --watch refreshes

@@ -19,8 +19,7 @@ pub(super) const EXAMPLES: &str = "Examples:\n  \
     leveloff run --isolate 28GiB -- python train.py    the kernel stops it there, not the machine\n  \
     leveloff run --limit 28GiB --resume-cmd 'python train.py --resume' -- python train.py\n  \
     leveloff run --watch -- python train.py            with the dashboard\n\n\
-    Exit codes: that of the command, 75 if the guard stopped it, 126 if it cannot be executed, 127 if it was not \
-    found, 2 if leveloff itself cannot start.";
+    Exit codes: that of the command, 75 if the guard stopped it, 2 if the command or the recording cannot be started.";
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
@@ -34,7 +33,7 @@ pub(crate) struct RunArgs {
     /// processes; an amount, or a share of what is available [default: what is free, minus 5 %]
     #[arg(long, value_name = "SIZE|%", num_args = 0..=1)]
     pub isolate: Option<Option<Limit>>,
-    /// ScreenThread the dashboard; the output of the command goes to a .log file beside the recording
+    /// Show the dashboard; the output of the command goes to a .log file beside the recording
     #[arg(long = "watch")]
     pub dashboard: bool,
     #[command(flatten)]

@@ -6,7 +6,7 @@ use clap::Args;
 use super::{AppearanceArgs, GuardArgs, SamplingArgs, TargetArgs};
 use crate::option_values::parse_pid;
 
-pub(super) const LONG_ABOUT: &str = "ScreenThread a running training on the dashboard: level, too early to tell, or leaking; \
+pub(super) const LONG_ABOUT: &str = "Show a running training on the dashboard: level, too early to tell, or leaking; \
     which process grows; how much time is left.\n\n\
     Attaches to a run that already runs, without a restart or a change to it. Without a PID leveloff finds the run, \
     and asks if there are several. With a FILE it follows a recording that another leveloff is writing. The run \

@@ -190,7 +190,7 @@ fn update(args: &CheckArgs, report: &CheckReport) -> Result<()> {
         ));
         return Ok(());
     }
-    // Read again: somebody may have added another entry while the command ran.
+    // Read again: another process may have added an entry while the command ran.
     let mut baseline = Baseline::read_or_new(path)?;
     baseline.set(name, &side);
     baseline.write(path)?;

@@ -29,7 +29,7 @@ use crate::session::{Session, SessionBuilder, WatchOptions};
 use crate::stdout::{self, paint, put};
 use crate::summary::Summary;
 use demo_files::DemoFiles;
-use demo_output::{DemoOutput, dashboard_look, open_dashboard};
+use demo_output::{DemoOutput, dashboard_styles, open_dashboard};
 use live_table::LiveTable;
 use pattern_list::Pattern;
 use trainer::Trainer;
@@ -96,9 +96,10 @@ fn watch(
     let training = TrainerProcess::start(command).inspect_err(|_| builder.discard())?;
     let scope = Scope::Descendants(training.key().into_iter().collect());
     let session = builder.start(options.sampler(scope))?;
-    let output = match dashboard_look(args.plain, &args.appearance.choice())? {
-        Some(look) => {
-            let screen = open_dashboard(look, pattern, files.recording(), options.stated.clone())?;
+    let output = match dashboard_styles(args.plain, &args.appearance.choice())? {
+        Some(styles) => {
+            let screen =
+                open_dashboard(styles, pattern, files.recording(), options.stated.clone())?;
             DemoOutput::Screen(screen)
         }
         None => {
@@ -110,7 +111,7 @@ fn watch(
     Ok(Finished {
         summary,
         ended,
-        is_short: ended.was_asked || steps < pattern.steps,
+        is_short: ended.was_stopped || steps < pattern.steps,
     })
 }
 

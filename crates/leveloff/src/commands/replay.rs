@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Instant;
 
 use anyhow::Result;
-use leveloff_dashboard::event::{Event, Mode, ReplayRequest, SourceNews, Subject};
+use leveloff_dashboard::event::{Event, Mode, ReplayRequest, SourceEvent, Subject};
 
 use super::run_title::{how_it_ended, title};
 use crate::args::ReplayArgs;
@@ -18,7 +18,7 @@ use player::Player;
 
 /// Plays until the user leaves.
 pub(crate) fn run(args: &ReplayArgs) -> Result<Exit> {
-    let look =
+    let styles =
         screen_thread::appearance(&args.appearance.choice(), "leveloff judge --looks 20 FILE")?;
     let mut player = Player::open(&args.file, args.speed)?;
     if let Some(step) = args.from_step {
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Exit> {
             mode: Mode::Replay,
         },
         stated: args.facts.stated().or(&player.header().stated),
-        look,
+        styles,
         requests: RequestHandler::about(Some(&args.file))
             .with_facts(args.facts.stated())
             .with_player(sender),
@@ -61,9 +61,9 @@ fn play(
         }
         if player.is_over() && !is_end_shown {
             is_end_shown = true;
-            screen.show_source(SourceNews::Ended(how_it_ended(player.end())));
+            screen.show_source(SourceEvent::Ended(how_it_ended(player.end())));
         }
-        screen.show_source(SourceNews::Replaying(player.position()));
+        screen.show_source(SourceEvent::Replaying(player.position()));
         let request = requests.recv_timeout(player.wait());
         player.pass(now.elapsed());
         now = Instant::now();
@@ -71,7 +71,7 @@ fn play(
             Ok(request) => {
                 if player.handle(request)? {
                     is_end_shown = false;
-                    screen.show_source(SourceNews::Restarted);
+                    screen.show_source(SourceEvent::Restarted);
                 }
             }
             Err(RecvTimeoutError::Timeout) => {}

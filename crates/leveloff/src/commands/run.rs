@@ -58,7 +58,7 @@ fn run(args: &RunArgs) -> Result<RunEnd> {
     if let Some(log) = &options.log {
         check_log(log)?;
     }
-    let look = match args.dashboard {
+    let styles = match args.dashboard {
         true => Some(screen_thread::appearance(
             &args.appearance.choice(),
             "leveloff run -- CMD",
@@ -79,8 +79,8 @@ fn run(args: &RunArgs) -> Result<RunEnd> {
         .recording_to(args.output.as_deref())?
         .without_status_line();
     let recording = builder.recording().unwrap_or(Path::new("")).to_owned();
-    let screen = look
-        .map(|look| RunScreen::prepare(look, &recording))
+    let screen = styles
+        .map(|styles| RunScreen::prepare(styles, &recording))
         .transpose()
         .inspect_err(|_| builder.discard())?;
     let mut oom = OomWatch::begin();
@@ -138,11 +138,11 @@ fn guard(
             used: Bytes::ZERO,
         });
     }
-    let standing = MemoryUsage {
+    let memory = MemoryUsage {
         ceilings,
         ..MemoryUsage::default()
     };
-    options.check(&standing, is_contained(&proc_root, own))?;
+    options.check(&memory, is_contained(&proc_root, own))?;
     Guard::new(options, watch.interval, say).map(Some)
 }
 
@@ -196,7 +196,7 @@ fn sampler_options(options: &WatchOptions, launch: &Launch) -> SamplerOptions {
         log: log.or_else(|| launch.output_files().into_iter().next()),
         has_output: true,
         adopter: Some(front),
-        ours: vec![front, launch.relay()],
+        own_processes: vec![front, launch.relay()],
         ..options.sampler(Scope::Descendants(root.into_iter().collect()))
     }
 }

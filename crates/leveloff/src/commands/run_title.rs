@@ -4,7 +4,6 @@ use std::path::Path;
 
 use leveloff_model::recording::{End, EndReason, Header, Target};
 
-/// What was recorded.
 pub(crate) fn title(header: &Header, path: &Path) -> String {
     match &header.target {
         Target::Command(words) if !words.is_empty() => short_command(words),
@@ -24,18 +23,17 @@ pub(crate) fn short_command(words: &[String]) -> String {
     all.collect::<Vec<_>>().join(" ")
 }
 
-/// How it ended.
 pub(crate) fn how_it_ended(end: Option<&End>) -> String {
     match end.map(|end| end.reason) {
         Some(EndReason::Exited(code)) => format!("the command ended with code {code}"),
         Some(EndReason::Signalled(signal)) => format!("the command was ended by signal {signal}"),
         Some(EndReason::TargetGone) => "the run ended".to_owned(),
-        Some(EndReason::Duration) => "recorded as long as asked; the run went on".to_owned(),
+        Some(EndReason::Duration) => "the time for recording was over; the run went on".to_owned(),
         Some(EndReason::Other) => {
             "ended for a reason that this version of leveloff does not know".to_owned()
         }
         Some(EndReason::Stopped) => "recording was stopped; the run went on".to_owned(),
-        None => "no more is recorded; its recorder still runs, or was killed".to_owned(),
+        None => "the recording ends here; its recorder was killed, or still runs".to_owned(),
     }
 }
 

@@ -15,14 +15,14 @@ use crate::screen_thread;
 
 /// Watches until the user leaves.
 pub(crate) fn run(args: &WatchArgs) -> Result<Exit> {
-    let look = screen_thread::appearance(&args.appearance.choice(), "leveloff record")?;
+    let styles = screen_thread::appearance(&args.appearance.choice(), "leveloff record")?;
     match &args.source {
         Some(WatchSource::Recording(path)) => {
             refuse_options_of_a_run(args)?;
-            follow::run(args, path, look)
+            follow::run(args, path, styles)
         }
-        Some(WatchSource::Pid(pid)) => live::run(args, &TargetChoice::Pid(*pid), look),
-        None => live::run(args, &args.target.choice(), look),
+        Some(WatchSource::Pid(pid)) => live::run(args, &TargetChoice::Pid(*pid), styles),
+        None => live::run(args, &args.target.choice(), styles),
     }
 }
 

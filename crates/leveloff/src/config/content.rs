@@ -1,4 +1,4 @@
-//! What a file says: every key known, every value checked.
+//! The content of a file: every key known, every value checked.
 
 use std::ffi::OsString;
 use std::ops::Range;
@@ -15,14 +15,13 @@ use super::kind::Kind;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Config {
     file: PathBuf,
-    /// What is for `check` alone comes last, so that it has the last word there.
+    /// Those of the `check` table come last, so that they take precedence there.
     settings: Vec<Setting>,
 }
 
 /// A key and its value.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Setting {
-    /// Which.
     pub key: &'static Key,
     /// As a flag would take it.
     pub value: OsString,
@@ -33,13 +32,13 @@ pub(crate) struct Setting {
 pub(crate) enum Flavour {
     /// All of it is ours.
     Own,
-    /// `[tool.leveloff]` is; the rest is no concern of ours.
+    /// Only `[tool.leveloff]` is ours.
     PyProject,
 }
 
 impl Config {
-    /// Reads what stands in `file`; `None` when that is not about us. A file that is shared with others
-    /// and broken is an error only when it speaks of us: who breaks it elsewhere hears of it there.
+    /// Parses a file; `None` if it has no settings of leveloff. A broken file that is shared with other tools is an error
+    /// only if it mentions leveloff.
     pub(crate) fn parse(
         file: &Path,
         bytes: &[u8],
@@ -53,7 +52,7 @@ impl Config {
         match (flavour, str::from_utf8(bytes)) {
             (Flavour::Own, Ok(text)) => reader.own(text),
             (Flavour::PyProject, Ok(text)) => reader.shared(text),
-            (Flavour::PyProject, Err(_)) if !speaks_of_us(bytes) => Ok(None),
+            (Flavour::PyProject, Err(_)) if !mentions_leveloff(bytes) => Ok(None),
             (_, Err(error)) => Err(reader.broken(error.valid_up_to(), "it is not UTF-8")),
         }
     }
@@ -119,7 +118,7 @@ impl Reader<'_> {
             },
             (None, None) => Ok(None),
             (Some(_), Some(error)) => Err(self.not_toml(error)),
-            (None, Some(error)) if speaks_of_us(self.bytes) => Err(self.not_toml(error)),
+            (None, Some(error)) if mentions_leveloff(self.bytes) => Err(self.not_toml(error)),
             (None, Some(_)) => Ok(None),
         }
     }
@@ -149,7 +148,7 @@ impl Reader<'_> {
             place: self.place(name.span().start),
             hint: keys::hint(name.get_ref(), table, self.flavour),
         })?;
-        let text = key.kind.understood(value.get_ref()).map_err(|why| {
+        let text = key.kind.parse(value.get_ref()).map_err(|why| {
             let below = if table == Table::Check { "check." } else { "" };
             self.value_error(&format!("{below}{}", key.name), value, why)
         })?;
@@ -160,7 +159,7 @@ impl Reader<'_> {
         Ok(Setting { key, value })
     }
 
-    /// A file that is named in the file lies beside it, from wherever leveloff is started.
+    /// A path in the file is relative to the file.
     fn beside(&self, path: &str) -> PathBuf {
         let directory = self.file.parent().unwrap_or(Path::new(""));
         directory.join(path)
@@ -207,14 +206,14 @@ impl Reader<'_> {
     }
 }
 
-/// The mistake that stands first is told first.
+/// In the order of the file, so that the first mistake is reported first.
 fn in_order<'a>(table: &'a DeTable<'a>) -> Vec<Entry<'a>> {
     let mut entries: Vec<Entry<'a>> = table.iter().collect();
     entries.sort_by_key(|(name, _)| name.span().start);
     entries
 }
 
-fn speaks_of_us(bytes: &[u8]) -> bool {
+fn mentions_leveloff(bytes: &[u8]) -> bool {
     memchr::memmem::find(bytes, b"tool.leveloff").is_some()
 }
 

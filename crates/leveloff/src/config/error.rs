@@ -8,46 +8,33 @@ use std::path::PathBuf;
 pub(crate) enum ConfigError {
     /// It cannot be read.
     #[error("cannot read the configuration file {}: {why}", .file.display())]
-    Unreadable {
-        /// Which.
-        file: PathBuf,
-        /// Why.
-        why: io::Error,
-    },
+    Unreadable { file: PathBuf, why: io::Error },
     /// It was named, and is not about us.
     #[error("{} has no [tool.leveloff]", .0.display())]
     NoTable(PathBuf),
-    /// A gate must not fall back to fewer bounds than its project asked for.
+    /// `check` must not fall back to fewer limits than its project sets.
     #[error("{0}; or --no-config, to check without it")]
     PassedOver(String),
     /// It is not TOML.
     #[error("{place} is not TOML: {why}")]
-    Broken {
-        /// Where.
-        place: Place,
-        /// Why.
-        why: String,
-    },
-    /// A key that nobody knows.
+    Broken { place: Place, why: String },
+    /// An unknown key.
     #[error("unknown key '{name}' in {place}; {hint}")]
     UnknownKey {
         /// What was written.
         name: String,
-        /// Where.
         place: Place,
         /// What may have been meant.
         hint: String,
     },
-    /// A value that will not do.
+    /// A value that is not allowed.
     #[error("{key} = {written} in {place}: {why}")]
     Value {
-        /// Of which key.
         key: String,
         /// As it was written.
         written: String,
-        /// Where.
         place: Place,
-        /// Why it will not do, and what would.
+        /// Why it is not allowed, and what would be.
         why: String,
     },
 }
@@ -55,7 +42,6 @@ pub(crate) enum ConfigError {
 /// A line of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// The file.
     pub file: PathBuf,
     /// The line, from 1.
     pub line: usize,

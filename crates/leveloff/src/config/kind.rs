@@ -36,8 +36,8 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// The value as a flag would take it, or why it will not do.
-    pub(crate) fn understood(self, value: &DeValue) -> Result<String, String> {
+    /// The value as a flag would take it, or why it is not allowed.
+    pub(crate) fn parse(self, value: &DeValue) -> Result<String, String> {
         let text = match value {
             DeValue::String(text) if !self.is_whole_number() => text.clone().into_owned(),
             DeValue::Integer(number) if !self.is_plain_text() => decimal(number),
@@ -45,7 +45,11 @@ impl Kind {
                 number.as_str().to_owned()
             }
             other => {
-                return Err(format!("{} will not do; {}", named(other), self.expected()));
+                return Err(format!(
+                    "{} is not allowed here; {}",
+                    named(other),
+                    self.expected()
+                ));
             }
         };
         match self.check(&text) {
@@ -99,7 +103,7 @@ impl Kind {
     }
 }
 
-/// What people call it.
+/// Its name in messages.
 fn named(value: &DeValue) -> &'static str {
     match value {
         DeValue::String(_) => "a text",
@@ -147,8 +151,8 @@ fn decimal(number: &DeInteger) -> String {
 mod tests {
     use super::*;
 
-    fn understood(kind: Kind, written: &str) -> Result<String, String> {
-        kind.understood(DeValue::parse(written).unwrap().get_ref())
+    fn parsed_value(kind: Kind, written: &str) -> Result<String, String> {
+        kind.parse(DeValue::parse(written).unwrap().get_ref())
     }
 
     #[test]
@@ -171,7 +175,11 @@ mod tests {
             (Kind::Undecided, "'fail'", "fail"),
             (Kind::Name, "'fine-tune'", "fine-tune"),
         ] {
-            assert_eq!(understood(kind, written), Ok(text.to_owned()), "{written}");
+            assert_eq!(
+                parsed_value(kind, written),
+                Ok(text.to_owned()),
+                "{written}"
+            );
         }
     }
 
@@ -180,11 +188,11 @@ mod tests {
         for (kind, written, words) in [
             (Kind::Steps, "0", "such as 90"),
             (Kind::Steps, "-1", "such as 90"),
-            (Kind::Steps, "1.5", "a fraction will not do"),
+            (Kind::Steps, "1.5", "a fraction is not allowed here"),
             (Kind::Steps, "'90'", "without quotes, such as 90"),
             (Kind::Steps, "99999999999999999999999", "such as 90"),
-            (Kind::Steps, "true", "true or false will not do"),
-            (Kind::Steps, "[90]", "a list will not do"),
+            (Kind::Steps, "true", "true or false is not allowed here"),
+            (Kind::Steps, "[90]", "a list is not allowed here"),
             (Kind::Count, "0", "such as 3"),
             (Kind::Limit, "28", "28GiB"),
             (Kind::Limit, "28", "in quotes"),
@@ -200,9 +208,9 @@ mod tests {
             (Kind::Path, "3", "in quotes"),
             (Kind::Undecided, "'maybe'", "\"pass\" or \"fail\""),
             (Kind::Name, "\"a\\nb\"", "control character"),
-            (Kind::Name, "{a = 1}", "a table will not do"),
+            (Kind::Name, "{a = 1}", "a table is not allowed here"),
         ] {
-            let error = understood(kind, written).unwrap_err();
+            let error = parsed_value(kind, written).unwrap_err();
             assert!(error.contains(words), "{written}: {error}");
         }
     }

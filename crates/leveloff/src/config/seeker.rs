@@ -1,4 +1,4 @@
-//! Which file applies here, and whether it can be trusted.
+//! Finds the file that applies here, and checks whether it can be trusted.
 
 use std::fmt;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -9,39 +9,33 @@ use std::path::{Path, PathBuf};
 use super::content::{Config, Flavour};
 use super::{ConfigChoice, ConfigError};
 
-/// Someone who looks for a file from a directory.
+/// Looks for a file, beginning in a directory.
 #[derive(Debug, Clone)]
 pub(crate) struct Seeker {
     /// Where leveloff was started.
     pub directory: PathBuf,
-    /// Our user.
     pub uid: u32,
-    /// Our group.
     pub gid: u32,
 }
 
-/// What was found.
 #[derive(Debug, Default)]
 pub(crate) struct Finding {
-    /// What applies.
     pub config: Option<Config>,
-    /// What would have applied, had it been fit for it.
+    /// Files that would apply if they could be trusted.
     pub passed_over: Vec<PassedOver>,
 }
 
 /// A file that was found and is not used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PassedOver {
-    /// Which.
     pub file: PathBuf,
-    /// Why not.
     pub why: String,
     /// What can be done.
     pub next: &'static str,
 }
 
 impl Seeker {
-    /// From here, as ourselves.
+    /// From the current directory, as the current user.
     pub(crate) fn live() -> Seeker {
         Seeker {
             // A directory that was removed under us holds no file.
@@ -132,7 +126,7 @@ impl Seeker {
         if !self.is_trusted(found.uid()) || !self.owns(path) {
             Some("it belongs to another user")
         } else if found.mode() & 0o002 != 0 {
-            Some("everybody may write it")
+            Some("every user may write it")
         } else if found.mode() & 0o020 != 0 && found.gid() != self.gid && found.gid() != 0 {
             Some("its group may write it")
         } else {

@@ -25,7 +25,7 @@ fn next_step(found: &Found, may_look_anywhere: bool) -> &'static str {
     }
 }
 
-const CLOSED: &str = "could not be looked into (other users' or protected)";
+const CLOSED: &str = "could not be read (other users' or protected)";
 
 pub(crate) fn hidden_processes(found: &Found) -> Option<String> {
     let hidden = match found.hidden {

@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 
 use anyhow::{Result, bail};
-use leveloff_dashboard::theme::{Charset, Look, Theme};
+use leveloff_dashboard::theme::{Charset, Styles, Theme};
 
 use crate::notice::is_dumb_terminal;
 
@@ -18,11 +18,11 @@ pub(crate) struct AppearanceChoice {
 }
 
 /// How the dashboard looks; refused without a terminal. `instead` is a command that needs none.
-pub(crate) fn appearance(choice: &AppearanceChoice, instead: &str) -> Result<Look> {
+pub(crate) fn appearance(choice: &AppearanceChoice, instead: &str) -> Result<Styles> {
     if let Some(reason) = refusal() {
         bail!("the dashboard needs a terminal, and {reason}; `{instead}` needs none");
     }
-    Ok(Look {
+    Ok(Styles {
         theme: theme(choice.theme, is_set("NO_COLOR")),
         charset: charset(choice.ascii, &variable("TERM"), &locale()),
     })

@@ -27,14 +27,14 @@ const JOB_PACE: Duration = Duration::from_millis(250);
 /// How often a request to leave is tried again while the screen has no room for it.
 const RETRY: Duration = Duration::from_millis(50);
 
-/// A shell and a terminal hang up on us one shortly after the other. Whoever asks again later than
-/// this, and still sees us, does not want to wait for a terminal that takes nothing.
+/// A shell and a terminal send SIGHUP one shortly after the other. A second signal later than this ends the process at
+/// once: the terminal may be blocked.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// What Ctrl-Z sends.
 const CTRL_Z: &[u8] = b"\x1a";
 
-/// A thread that listens. Dropping it ends that.
+/// The thread that reads them. Dropping this ends it.
 #[derive(Debug)]
 pub(crate) struct Inputs {
     end: Option<UnixStream>,
@@ -51,17 +51,16 @@ struct Listener {
     is_leaving: Arc<AtomicBool>,
 }
 
-/// How far a wish to leave has got.
+/// The state of a request to leave.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Leave {
-    NotAsked,
+    NotRequested,
     Waiting(Instant),
-    Told(Instant),
+    Sent(Instant),
 }
 
 impl Inputs {
-    /// Listens from now on. `is_leaving` is set when a signal asks to leave, for whoever takes no
-    /// events at that moment.
+    /// Starts the thread. `is_leaving` is set on a signal to leave, for code that takes no events at that moment.
     pub(crate) fn start(
         events: SyncSender<Event>,
         is_leaving: Arc<AtomicBool>,
@@ -77,7 +76,7 @@ impl Inputs {
             signals: SignalDelivery::with_pipe(reader, writer, SignalOnly, wanted)?,
             end: listeners_end,
             terminal_is_gone: false,
-            leave: Leave::NotAsked,
+            leave: Leave::NotRequested,
             is_leaving,
         };
         let thread = std::thread::Builder::new()
@@ -94,7 +93,7 @@ impl Drop for Inputs {
     fn drop(&mut self) {
         self.end = None;
         if let Some(thread) = self.thread.take() {
-            // Its panic was told when it happened.
+            // A panic was reported when it happened.
             let _ = thread.join();
         }
     }
@@ -104,20 +103,20 @@ impl Listener {
     fn listen(mut self) {
         loop {
             let Some(has_keys) = self.wait() else { return };
-            self.hear_signals();
+            self.read_signals();
             if has_keys {
-                self.hear_keys();
+                self.read_keys();
             } else if self.keyboard.is_waiting() {
                 let key = self.keyboard.settle();
                 self.send_all(key);
             }
-            self.tell_leave();
+            self.send_leave();
         }
     }
 
-    /// Whether there are keys to read; `None` when nobody wants to hear any more.
+    /// Whether there are keys to read; `None` at the end.
     fn wait(&self) -> Option<bool> {
-        // Reading from the background would stop us.
+        // Reading from the background would stop the process.
         let reads = !self.terminal_is_gone && launch::is_in_foreground(rustix::stdio::stdin());
         let timeout = if self.keyboard.is_waiting() {
             Some(SEQUENCE)
@@ -143,7 +142,7 @@ impl Listener {
         }
     }
 
-    fn hear_keys(&mut self) {
+    fn read_keys(&mut self) {
         let mut bytes = [0; 1024];
         match rustix::io::read(rustix::stdio::stdin(), &mut bytes) {
             Ok(0) => self.lose_terminal(),
@@ -161,9 +160,9 @@ impl Listener {
         self.ask_to_leave(SIGHUP);
     }
 
-    fn hear_signals(&mut self) {
+    fn read_signals(&mut self) {
         let arrived: Vec<i32> = self.signals.pending().collect();
-        let mut asked = None;
+        let mut leave = None;
         for &signal in &arrived {
             match signal {
                 SIGWINCH => {
@@ -171,16 +170,16 @@ impl Listener {
                     self.send_all([Event::Resized(columns, rows)]);
                 }
                 SIGCONT => self.send_all([Event::Continued]),
-                // One that a continuation came after has had its time.
+                // A stop that was already continued is ignored.
                 SIGTSTP if !arrived.contains(&SIGCONT) => {
                     let keys = Keyboard::default().take(CTRL_Z);
                     self.send_all(keys);
                 }
                 SIGTSTP => {}
-                _ => asked = Some(signal),
+                _ => leave = Some(signal),
             }
         }
-        if let Some(signal) = asked {
+        if let Some(signal) = leave {
             self.ask_to_leave(signal);
         }
     }
@@ -188,30 +187,30 @@ impl Listener {
     fn ask_to_leave(&mut self, signal: i32) {
         self.is_leaving.store(true, Ordering::Relaxed);
         match self.leave {
-            Leave::NotAsked => self.leave = Leave::Waiting(Instant::now()),
-            Leave::Waiting(asked) | Leave::Told(asked) if asked.elapsed() > PATIENCE => {
+            Leave::NotRequested => self.leave = Leave::Waiting(Instant::now()),
+            Leave::Waiting(since) | Leave::Sent(since) if since.elapsed() > PATIENCE => {
                 terminal::give_back_modes();
                 let _ = signal_hook::low_level::emulate_default_handler(signal);
             }
-            Leave::Waiting(_) | Leave::Told(_) => {}
+            Leave::Waiting(_) | Leave::Sent(_) => {}
         }
     }
 
-    /// Never waits: the screen may be stuck in a terminal that takes nothing.
-    fn tell_leave(&mut self) {
-        if let Leave::Waiting(asked) = self.leave
+    /// Never blocks: the screen may be stuck in a blocked terminal.
+    fn send_leave(&mut self) {
+        if let Leave::Waiting(since) = self.leave
             && !matches!(
                 self.events.try_send(Event::Leave),
                 Err(TrySendError::Full(_))
             )
         {
-            self.leave = Leave::Told(asked);
+            self.leave = Leave::Sent(since);
         }
     }
 
     fn send_all(&self, events: impl IntoIterator<Item = Event>) {
         for event in events {
-            // Nobody listens any more only when we are about to be told so.
+            // The receiver is gone only when this thread is about to end.
             let _ = self.events.send(event);
         }
     }

@@ -27,7 +27,7 @@ const JOB_PACE: Duration = Duration::from_millis(250);
 #[derive(Debug, Default)]
 pub(crate) struct RequestHandler {
     recording: Option<PathBuf>,
-    /// What a table or a report of it is called, without its ending.
+    /// The name of tables and reports, without extension.
     table: Option<PathBuf>,
     /// What the user stated.
     stated: StatedFacts,
@@ -38,10 +38,9 @@ pub(crate) struct RequestHandler {
     farewell: Vec<String>,
 }
 
-/// A command that we started, held by a handle that can only ever mean it.
+/// A command that leveloff started, with a handle that can never mean another process.
 #[derive(Debug)]
 pub(crate) struct StartedCommand {
-    /// What it is called.
     pub name: String,
     /// Readable when it has ended.
     pub handle: Option<OwnedFd>,
@@ -59,13 +58,13 @@ impl RequestHandler {
         }
     }
 
-    /// A report tells the verdict with what the user stated.
+    /// Reports use the facts that the user stated.
     pub(crate) fn with_facts(mut self, stated: StatedFacts) -> RequestHandler {
         self.stated = stated;
         self
     }
 
-    /// A table of it is called like this, and not like the recording.
+    /// Tables and reports get this name instead of the recording's.
     pub(crate) fn exporting_to(mut self, stem: PathBuf) -> RequestHandler {
         self.table = Some(stem);
         self
@@ -77,7 +76,7 @@ impl RequestHandler {
         self
     }
 
-    /// The command that we started can be stopped, and is spoken of on leaving.
+    /// The command can be stopped from the dashboard.
     pub(crate) fn with_command(mut self, command: StartedCommand) -> RequestHandler {
         self.command = Some(command);
         self
@@ -121,7 +120,7 @@ impl RequestHandler {
                 ..RunReader::default()
             };
             let mut report = reader.read(recording)?;
-            // One without a name is called like what is written of it.
+            // A temporary recording gets the name of its report.
             if recording.with_extension("") != stem {
                 report.input = stem.display().to_string();
             }
@@ -131,7 +130,7 @@ impl RequestHandler {
         })
     }
 
-    /// Has something made of the recording. A long one takes a while, and the screen goes on meanwhile.
+    /// Makes a file from the recording on a thread of its own: a long recording takes a while.
     fn write(
         &self,
         meanwhile: &str,

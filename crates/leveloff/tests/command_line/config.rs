@@ -132,7 +132,7 @@ fn mistakes_are_told_with_file_and_line() {
         ),
         (
             "level_by = 'soon'",
-            "level_by = 'soon' in leveloff.toml, line 1: a text will not do",
+            "level_by = 'soon' in leveloff.toml, line 1: a text is not allowed here",
         ),
         (
             "[check]\nmax_growth = '1MiB'",
@@ -191,7 +191,7 @@ fn what_takes_no_settings_is_stopped_by_no_mistake_in_them() {
     );
     assert_eq!(doctor.stderr, "");
     let doctor = stage.ask(&["doctor", "--no-config"]).well();
-    assert!(doctor.stdout.contains("none is wanted"), "{doctor:?}");
+    assert!(doctor.stdout.contains("switched off"), "{doctor:?}");
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn what_others_may_write_is_said_and_not_used() {
     assert_eq!(
         open.said(),
         [
-            "leveloff.toml is not used: everybody may write it; if you trust it, name it with --config"
+            "leveloff.toml is not used: every user may write it; if you trust it, name it with --config"
         ]
     );
     let named = judged(&stage, &[], &["--config", "leveloff.toml"]);

@@ -119,7 +119,11 @@ fn a_trainer_that_was_named_and_is_none_is_refused() {
     }
     // One that is something else altogether.
     let ended = stage.ask(&["demo", "--trainer", "/bin/echo"]);
-    ended.refused(&["/bin/echo", "lists patterns in a way", "build both anew"]);
+    ended.refused(&[
+        "/bin/echo",
+        "lists patterns in a format",
+        "from the same sources",
+    ]);
     let ended = stage.ask(&["demo", "--trainer", "/bin/false"]);
     ended.refused(&["/bin/false could not list its patterns"]);
 }
@@ -171,7 +175,7 @@ fn a_level_run_is_shown_and_its_truth_is_met() {
     for words in [
         "\nstory   LEVEL since step ",
         "\n  truth      level since step 30\n",
-        "\n  met        yes, and said from step ",
+        "\n  met        yes, since step ",
         "\n  recording  run.jsonl\n",
         "\n  next       leveloff demo native-leak\n",
         "\n             leveloff run -- python train.py\n",
@@ -226,7 +230,7 @@ fn a_truth_that_was_not_met_is_said_and_ends_with_1() {
     let stage = Stage::new();
     let ended = ended(&mut demo(&stage, &["falsehood"])).never_panicked();
     assert_eq!(ended.status.code(), Some(1), "{ended:?}");
-    let words = "\n  met        no: said was level since step ";
+    let words = "\n  met        no: the verdict was level since step ";
     assert!(ended.stdout.contains(words), "{ended:?}");
 }
 

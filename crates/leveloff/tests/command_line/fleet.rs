@@ -370,11 +370,7 @@ fn a_query_that_is_ambiguous_says_how_to_ask() {
 #[test]
 fn who_finds_nothing_is_told_what_there_is() {
     let (stage, server) = (Stage::new(), Prometheus::of(ranks()));
-    fleet(&stage, &server.address, &["--job", "ml"]).refused(&[
-        "ml",
-        "jobs that it knows: lm",
-        "the last 6 h",
-    ]);
+    fleet(&stage, &server.address, &["--job", "ml"]).refused(&["ml", "jobs: lm", "the last 6 h"]);
     fleet(
         &stage,
         &server.address,
@@ -525,7 +521,7 @@ fn credentials_do_not_follow_a_redirect() {
         )
         .into_bytes()
     });
-    let refused = fleet(&stage, &server.address, &[]).refused(&["sends us on to", "/login"]);
+    let refused = fleet(&stage, &server.address, &[]).refused(&["redirects to", "/login"]);
     assert!(!refused.stderr.contains("hunter2"), "{refused:?}");
     assert!(elsewhere.asked().is_empty());
 }
@@ -555,9 +551,9 @@ fn what_is_no_prometheus_is_told_apart() {
         (
             "200 OK",
             "{\"status\":\"ok\"}",
-            &["does not speak as Prometheus does"],
+            &["does not answer as Prometheus does"],
         ),
-        ("200 OK", "hello", &["does not speak as Prometheus does"]),
+        ("200 OK", "hello", &["does not answer as Prometheus does"]),
         ("404 Not Found", page, &["404"]),
     ];
     for (status, body, words) in pages {

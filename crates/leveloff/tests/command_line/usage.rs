@@ -5,20 +5,38 @@ use std::process::Stdio;
 use crate::stage::{LEVELOFF, Stage, ended};
 use crate::terminal::Terminal;
 
-const SUBCOMMANDS: [&str; 12] = [
+const SUBCOMMANDS: [&str; 16] = [
     "demo",
     "find",
     "run",
     "watch",
     "record",
+    "guard",
     "replay",
     "judge",
-    "export",
+    "report",
+    "compare",
+    "check",
     "fleet",
+    "export",
     "doctor",
     "completions",
     "man",
 ];
+
+/// The list above is complete.
+#[test]
+fn every_subcommand_is_tested() {
+    let help = Stage::new().ask(&["--help"]).well().stdout;
+    let (_, commands) = help.split_once("Commands:\n").unwrap();
+    let (commands, _) = commands.split_once("\n\n").unwrap();
+    let names: Vec<&str> = commands
+        .lines()
+        .filter_map(|line| line.strip_prefix("  ")?.split(' ').next())
+        .filter(|name| !name.is_empty() && *name != "help")
+        .collect();
+    assert_eq!(names, SUBCOMMANDS);
+}
 
 #[test]
 fn help_shows_examples_for_everything() {

@@ -6,7 +6,7 @@ use super::Growth;
 const BENDS_BELOW: f64 = 0.85;
 
 /// It is seen when the upper end, two standard errors higher, is below this share: what may as well
-/// be straight is said to be.
+/// be straight counts as straight.
 const SEEN_BEND: f64 = 0.97;
 
 /// To be a leak, growth must be known, at two standard errors, not to slow down below this share.

@@ -1,7 +1,9 @@
 //! What the facts of a run say of growth: a cache that the first epoch fills, and the plan.
 
+use crate::units::X;
+
+use super::super::prepared_curve::PreparedCurve;
 use super::super::prior::Before;
-use super::super::scene::Scene;
 use super::Growth;
 
 /// Behind the end of the first epoch, growth is seen to go on from so many points: the shortest
@@ -28,26 +30,27 @@ const SHARE_OF_PLAN: f64 = 0.08;
 
 impl Growth {
     /// Whether all of it may be a cache that the first epoch fills: it has not gone on behind the
-    /// end of that epoch for long enough to tell.
-    pub fn in_first_epoch(&self, scene: &Scene<'_>) -> bool {
-        let Some(epoch) = scene.facts.epoch.filter(|&epoch| self.onset < epoch) else {
+    /// end of that epoch for long enough.
+    pub fn in_first_epoch(&self, prepared: &PreparedCurve<'_>) -> bool {
+        let epoch = prepared.facts.epoch.map(|epoch| epoch.0);
+        let Some(epoch) = epoch.filter(|&epoch| self.onset < epoch) else {
             return false;
         };
-        let past = scene.x.partition_point(|&x| x < epoch);
-        if past + POINTS_BEHIND > scene.len() || scene.end() < EPOCH_IS_OVER * epoch {
+        let past = prepared.x.partition_point(|&x| x < epoch);
+        if past + POINTS_BEHIND > prepared.len() || prepared.end() < EPOCH_IS_OVER * epoch {
             return true;
         }
-        let after = scene.line_from(past);
+        let after = prepared.line_from(past);
         after.slope - STANDARD_ERRORS * after.slope_error < GOES_ON_BEHIND * self.line.slope
     }
 }
 
 /// The age at which growth is a leak that is `age` old and came after `before`.
-pub fn decided_after(scene: &Scene<'_>, age: f64, before: Before) -> f64 {
-    let past_first_epoch = scene
+pub fn decided_after(prepared: &PreparedCurve<'_>, age: f64, before: Before) -> f64 {
+    let past_first_epoch = prepared
         .facts
         .epoch
-        .is_some_and(|epoch| scene.end() > EPOCHS_SEEN * epoch && age > EPOCHS_OLD * epoch);
-    let decided = scene.decision_ages.at(before, past_first_epoch);
-    decided.max(SHARE_OF_PLAN * scene.facts.planned.unwrap_or(0.0))
+        .is_some_and(|X(epoch)| prepared.end() > EPOCHS_SEEN * epoch && age > EPOCHS_OLD * epoch);
+    let decided = prepared.decision_ages.at(before, past_first_epoch);
+    decided.max(SHARE_OF_PLAN * prepared.facts.planned.map_or(0.0, |planned| planned.0))
 }

@@ -2,14 +2,14 @@
 
 use super::{Case, count};
 use crate::finding::Finding;
-use crate::run::fusion::shared_growth;
+use crate::run::decide::shared_growth;
 use crate::run::track::Track;
 use crate::verdict::Subject;
 
 /// Files in /dev/shm that no process maps.
 pub(super) fn devshm(case: &Case) -> Option<Finding> {
-    let leak = Leak::of(case, Subject::DevShm, &case.book.devshm)?;
-    let mapped = shared_growth(case.book, leak.onset, case.now);
+    let leak = Leak::of(case, Subject::DevShm, &case.series.devshm)?;
+    let mapped = shared_growth(case.series, leak.onset, case.now);
     (mapped < 0.5 * leak.grown).then(|| Finding::DevshmGrowth {
         growth: case.growth(leak.grown, leak.onset),
         follows_steps: case.devshm_is_ours,
@@ -18,10 +18,10 @@ pub(super) fn devshm(case: &Case) -> Option<Finding> {
 
 /// Open descriptors that pile up.
 pub(super) fn descriptors(case: &Case) -> Option<Finding> {
-    let track = &case.book.descriptors;
+    let track = &case.series.descriptors;
     let leak = Leak::of(case, Subject::Descriptors, track)?;
     let growth = |track: &Track| track.growth_since(leak.onset, case.now);
-    let roles = case.book.roles.all();
+    let roles = case.series.roles.all();
     let most = roles.max_by(|a, b| growth(&a.descriptors).total_cmp(&growth(&b.descriptors)))?;
     Some(Finding::DescriptorGrowth {
         more: count(leak.grown),
@@ -33,9 +33,9 @@ pub(super) fn descriptors(case: &Case) -> Option<Finding> {
 
 /// Processes that pile up.
 pub(super) fn processes(case: &Case) -> Option<Finding> {
-    let track = &case.book.process_count;
+    let track = &case.series.process_count;
     let leak = Leak::of(case, Subject::Processes, track)?;
-    let most = case.book.roles.all().max_by_key(|role| role.processes)?;
+    let most = case.series.roles.all().max_by_key(|role| role.processes)?;
     Some(Finding::ProcessGrowth {
         more: count(leak.grown),
         now: count(track.newest()),
@@ -53,7 +53,7 @@ struct Leak {
 
 impl Leak {
     fn of(case: &Case, subject: Subject, track: &Track) -> Option<Leak> {
-        let judgement = case.jury.of_subject(subject)?;
+        let judgement = case.judgements.of_subject(subject)?;
         judgement.verdict.grade()?;
         let onset = judgement.onset_x.map_or(case.onset, |onset| onset.0);
         let grown = track.growth_since(onset, case.now);

@@ -4,7 +4,7 @@ use leveloff_model::training_counters::TrainingCounter;
 
 use super::{Case, amount};
 use crate::finding::{EventGrowth, Finding};
-use crate::run::fusion::shared_growth;
+use crate::run::decide::shared_growth;
 use crate::verdict::{ClockTick, Kind, Subject};
 
 /// Shared memory with this share of the growth is named.
@@ -30,8 +30,8 @@ pub(super) fn at_events(case: &Case) -> Option<Finding> {
 
 /// Shared memory has a notable part of the growth.
 pub(super) fn shared_memory(case: &Case) -> Option<Finding> {
-    let shared = shared_growth(case.book, case.onset, case.now);
-    let leaks = case.jury.all().iter().any(|(subject, judgement)| {
+    let shared = shared_growth(case.series, case.onset, case.now);
+    let leaks = case.judgements.all().iter().any(|(subject, judgement)| {
         matches!(subject, Subject::RoleKind(_, Kind::Shared)) && judgement.verdict.grade().is_some()
     });
     let notable = case
@@ -43,11 +43,11 @@ pub(super) fn shared_memory(case: &Case) -> Option<Finding> {
 /// The CUDA allocator holds more and more.
 pub(super) fn cuda(case: &Case) -> Option<Finding> {
     let reserved = TrainingCounter::CudaReserved;
-    let judgement = case.jury.of_subject(Subject::Counter(reserved))?;
+    let judgement = case.judgements.of_subject(Subject::Counter(reserved))?;
     judgement.verdict.grade()?;
     let since = judgement.onset_x.map_or(case.onset, |onset| onset.0);
     let grown = case
-        .book
+        .series
         .counters
         .track(reserved)
         .growth_since(since, case.now);

@@ -5,7 +5,7 @@ use leveloff_model::units::Bytes;
 
 use super::Case;
 use crate::finding::Finding;
-use crate::run::copied::copied;
+use crate::run::copied_pages::copied;
 use crate::run::processes::ProcessTrack;
 use crate::run::roles::Complete;
 
@@ -18,8 +18,8 @@ const STANDS_OUT: f64 = 0.7;
 
 /// Forked loader workers write to pages that they shared with the trainer.
 pub(super) fn copy_on_write(case: &Case) -> Option<Finding> {
-    let copied = copied(case.book, case.now, case.material())?;
-    let workers = case.book.roles.get(Role::DataloaderWorker)?;
+    let copied = copied(case.series, case.now, case.material())?;
+    let workers = case.series.roles.get(Role::DataloaderWorker)?;
     Some(Finding::CopyOnWrite {
         workers: workers.processes,
         copied: case.growth(copied.amount, copied.since),
@@ -31,10 +31,10 @@ pub(super) fn one_of_many(case: &Case) -> Option<Finding> {
     let growth = case.memory_growth()?;
     let grown = |track: &ProcessTrack| track.memory.growth_since(case.onset, case.now);
     let (most, role) = case
-        .book
+        .series
         .processes
         .living()
-        .filter_map(|track| Some((track, case.book.roles.get(track.role)?)))
+        .filter_map(|track| Some((track, case.series.roles.get(track.role)?)))
         .filter(|(_, role)| role.processes > 1)
         .max_by(|a, b| grown(a.0).total_cmp(&grown(b.0)))?;
     let own = grown(most);
@@ -55,7 +55,7 @@ pub(super) fn overcounted(case: &Case, role: Role) -> Option<Finding> {
         rss,
         memory,
         ..
-    } = case.book.roles.get(role)?.complete;
+    } = case.series.roles.get(role)?.complete;
     let misleads =
         processes > 1 && rss > OVERCOUNT_TIMES * memory && rss - memory > OVERCOUNT_AT_LEAST;
     misleads.then_some(Finding::WorkerOvercount {

@@ -3,10 +3,10 @@
 use leveloff_model::units::Bytes;
 use ratatui::text::{Line, Span};
 
-use super::{Known, LABEL, age};
+use super::{LABEL, ProcessPage, age};
 use crate::draw::bars::bar;
 use crate::draw::text::{left_aligned, right_aligned};
-use crate::theme::{Look, Paint};
+use crate::theme::{Paint, Styles};
 
 /// Columns of a bar at most.
 const BAR_MOST: usize = 40;
@@ -18,12 +18,12 @@ struct Parts {
 }
 
 /// One line for what they add up to, and one for each kind that there is any of.
-pub(super) fn lines(known: &Known, look: &Look, columns: usize) -> Vec<Line<'static>> {
-    let parts = known.mapped().unwrap_or_else(|| known.counted());
+pub(super) fn lines(page: &ProcessPage, styles: &Styles, columns: usize) -> Vec<Line<'static>> {
+    let parts = page.mapped().unwrap_or_else(|| page.counted());
     let all: Bytes = parts.kinds.iter().map(|(_, amount)| *amount).sum();
     let mut lines = vec![Line::from_iter([
-        Span::styled(left_aligned("kinds", LABEL), look.style(Paint::Heading)),
-        Span::styled(parts.whole, look.style(Paint::Faint)),
+        Span::styled(left_aligned("kinds", LABEL), styles.get(Paint::Heading)),
+        Span::styled(parts.whole, styles.get(Paint::Faint)),
     ])];
     let bar_columns = columns.saturating_sub(LABEL + 28).min(BAR_MOST);
     let some = parts.kinds.into_iter().filter(|(_, amount)| amount.0 > 0);
@@ -34,13 +34,13 @@ pub(super) fn lines(known: &Known, look: &Look, columns: usize) -> Vec<Line<'sta
             Span::raw(left_aligned(name, 15)),
             Span::raw(right_aligned(&amount.to_string(), 9)),
             Span::raw("  "),
-            Span::styled(bar(share, bar_columns), look.style(Paint::Accent)),
+            Span::styled(bar(share, bar_columns), styles.get(Paint::Accent)),
         ])
     }));
     lines
 }
 
-impl Known<'_> {
+impl ProcessPage<'_> {
     /// By mapping, which is read of the largest process now and then.
     fn mapped(&self) -> Option<Parts> {
         let mappings = self.sample.mappings.as_ref();
@@ -53,7 +53,7 @@ impl Known<'_> {
         })
     }
 
-    /// By what every sample tells.
+    /// By what every sample reads.
     fn counted(&self) -> Parts {
         let files = self.reading.file;
         let share = self.share;

@@ -1,11 +1,14 @@
-//! Which columns fit: the most telling are kept.
+//! Which columns fit: the most important are kept.
+
+use leveloff_classifier::run_analysis::RunAccount;
 
 use super::who;
+use crate::draw::since::rate_now;
 use crate::draw::text::width;
 use crate::table::Row;
 use crate::view::Sort;
 
-/// A column beside who it is.
+/// A column after the name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Column {
     Memory,
@@ -20,11 +23,11 @@ pub(super) enum Column {
     Trend,
 }
 
-/// Who needs at least so many columns, and gets at most so many.
+/// The width of the name, at least and at most.
 const WHO: (usize, usize) = (18, 32);
-/// A shorter part of a command line tells nothing.
+/// A shorter part of a command line is of no use.
 const COMMAND_LEAST: usize = 24;
-/// Who is set further apart from the rest by at most so much.
+/// Spare columns between the name and the rest, at most.
 const SPREAD: usize = 6;
 
 /// In the order of reading.
@@ -41,7 +44,7 @@ const ORDER: [Column; 10] = [
     Column::Trend,
 ];
 
-/// The most telling first.
+/// The most important first.
 const IMPORTANCE: [Column; 10] = [
     Column::Memory,
     Column::Growth,
@@ -58,17 +61,17 @@ const IMPORTANCE: [Column; 10] = [
 /// The columns that fit.
 #[derive(Debug)]
 pub(super) struct Columns {
-    /// The width of the first.
+    /// The width of the name.
     pub(super) who: usize,
-    /// Those behind it.
+    /// The columns after it.
     pub(super) shown: Vec<Column>,
-    /// The width of the last; none without.
+    /// The width of the command line; 0 without one.
     pub(super) command: usize,
 }
 
 impl Columns {
     /// Those that fit.
-    pub(super) fn fit(rows: &[Row], columns: usize, has_rates: bool) -> Columns {
+    pub(super) fn fit(rows: &[Row], columns: usize, run: Option<&RunAccount>) -> Columns {
         let longest = rows.iter().map(|row| width(&who(row))).max().unwrap_or(0);
         let mut who = longest.clamp(WHO.0, WHO.1);
         let mut left = columns.saturating_sub(who);
@@ -76,7 +79,10 @@ impl Columns {
         for column in IMPORTANCE {
             let is_known = match column {
                 Column::Gpu => rows.iter().any(|row| row.gpu.is_some()),
-                Column::Rate => has_rates,
+                Column::Rate => {
+                    let rate = |row: &Row| rate_now(&row.memory, run?);
+                    rows.iter().any(|row| rate(row).is_some())
+                }
                 _ => true,
             };
             if is_known && column.width() < left {
@@ -113,7 +119,7 @@ impl Column {
             Column::Memory => "MEMORY",
             Column::Share => "SHARE",
             Column::Growth => "GROWTH",
-            Column::Rate => "PER STEP",
+            Column::Rate => "RATE NOW",
             Column::Rss => "RSS",
             Column::Private => "PRIVATE",
             Column::Gpu => "GPU",
@@ -123,7 +129,7 @@ impl Column {
         }
     }
 
-    /// The order that it stands for.
+    /// The sort order of a click on it.
     pub(super) fn sort(self) -> Option<Sort> {
         match self {
             Column::Memory => Some(Sort::Memory),
@@ -142,7 +148,7 @@ mod tests {
     #[test]
     fn what_fits_never_takes_more_than_there_is() {
         for columns in 0..300 {
-            let fit = Columns::fit(&[], columns, true);
+            let fit = Columns::fit(&[], columns, None);
             let shown: usize = fit.shown.iter().map(|column| 1 + column.width()).sum();
             let all = fit.who + shown + fit.command;
             assert!(all <= columns.max(WHO.0), "{columns}: {fit:?}");
@@ -151,9 +157,9 @@ mod tests {
 
     #[test]
     fn eighty_columns_show_memory_growth_and_what_rss_says() {
-        let fit = Columns::fit(&[], 78, true);
-        let telling = [Column::Memory, Column::Growth, Column::Rate, Column::Rss];
-        assert!(telling.iter().all(|column| fit.shown.contains(column)));
-        assert!(!fit.shown.contains(&Column::Gpu), "nobody knows of a GPU");
+        let fit = Columns::fit(&[], 78, None);
+        let important = [Column::Memory, Column::Growth, Column::Rss];
+        assert!(important.iter().all(|column| fit.shown.contains(column)));
+        assert!(!fit.shown.contains(&Column::Gpu), "no row has GPU memory");
     }
 }

@@ -1,4 +1,4 @@
-//! Counters in a line that tells memory: `Step 10:`, `batch=3`, `Epoch 4/10`.
+//! Counters in a line with a memory value: `Step 10:`, `batch=3`, `Epoch 4/10`.
 
 use leveloff_classifier::observation::XUnit;
 

@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Label(u64);
 
-/// How well an amount with such a label tells the run's memory, worst first.
+/// How well an amount with such a label represents the run's memory, worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
     /// Something else in bytes: a download, a model, what is free.
@@ -58,7 +58,7 @@ impl Label {
         self.0 == 0
     }
 
-    /// How well it tells the run's memory: the word that limits it most decides.
+    /// How well it represents the run's memory: the most limiting word decides.
     pub fn class(self) -> Class {
         let classes = || self.words().map(|(_, class)| class);
         if self.is_empty() {
@@ -77,7 +77,7 @@ impl Label {
             .unwrap_or(Class::Memory)
     }
 
-    /// Its words, for people.
+    /// Its words, for messages.
     pub fn text(self) -> String {
         let words: Vec<&str> = self.words().map(|(word, _)| word).collect();
         words.join(" ")

@@ -43,8 +43,8 @@ impl KnownProcesses {
         }
     }
 
-    /// The index of a process and its share of the run's memory; `None` when the row tells nothing and
-    /// nothing is known from before.
+    /// The index of a process and its share of the run's memory; `None` when the row has no value and
+    /// none is known from before.
     pub fn memory_of(
         &mut self,
         pid: Pid,

@@ -193,7 +193,7 @@ fn a_hostile_directory_is_not_written_to() {
 }
 
 #[test]
-fn a_directory_that_may_not_be_written_to_is_told_beforehand() {
+fn a_directory_that_may_not_be_written_to_is_refused() {
     let scene = Scene::new();
     if scene.request.owners.ours == 0 {
         leveloff_testkit::cannot_run_here("root may write everywhere");
@@ -261,7 +261,7 @@ fn a_containers_request_is_made_within_its_root() {
 }
 
 #[test]
-fn a_process_that_is_gone_or_another_is_not_asked() {
+fn an_exited_process_gets_no_request() {
     let mut scene = Scene::new();
     scene.request.target.start = StartTicks(1);
     assert!(scene.refusal().contains("has exited"));

@@ -180,7 +180,7 @@ fn events_phases_and_epochs_become_marks_with_their_time_and_facts() {
 }
 
 #[test]
-fn a_training_that_listens_can_be_asked_to_stop() {
+fn a_training_that_obeys_gets_a_stop_request() {
     let trainee = Trainee::start();
     let mut tracker = watching(&trainee);
     poll(&mut tracker, 0.0);
@@ -214,7 +214,7 @@ fn a_watcher_that_comes_late_knows_that_the_training_listens() {
 }
 
 #[test]
-fn of_several_ranks_the_one_that_is_listened_to_is_asked() {
+fn of_several_ranks_the_lead_gets_the_stop_request() {
     let (zero, one) = (Trainee::start(), Trainee::start());
     let mut tracker = tracker();
     for (n, trainee) in [(1, &one), (0, &zero)] {
@@ -286,7 +286,7 @@ fn much_output_between_polls_is_kept_short() {
 }
 
 #[test]
-fn the_lowest_rank_is_the_run_and_the_others_are_said_to_be_ignored() {
+fn steps_come_from_the_lowest_rank_and_a_gap_reports_the_others() {
     let (first, second) = (Trainee::start(), Trainee::start());
     first.mark("{\"step\":1}\n");
     second.mark("{\"step\":2}\n");
@@ -407,7 +407,7 @@ fn marks_of_an_earlier_process_with_this_pid_are_ignored_and_reported() {
 }
 
 #[test]
-fn bad_marks_are_said_once_and_stop_nothing() {
+fn bad_marks_are_reported_once_and_stop_nothing() {
     let trainee = Trainee::start();
     let mut tracker = watching(&trainee);
     trainee.mark("{\"step\":?}\n{\"step\":4}\n");
@@ -418,7 +418,7 @@ fn bad_marks_are_said_once_and_stop_nothing() {
 }
 
 #[test]
-fn a_training_that_cannot_be_heard_is_said_with_what_to_do() {
+fn a_training_without_sources_is_reported_with_the_next_step() {
     let mut child = waiting_child(Path::new("not/absolute"), Stdio::null());
     let mut tracker = tracker();
     tracker.watch_process(
@@ -458,7 +458,7 @@ fn output_that_is_sent_to_a_file_later_is_found() {
 }
 
 #[test]
-fn a_log_that_was_asked_for_must_be_there() {
+fn a_log_that_the_user_named_must_exist() {
     let dir = tempfile::tempdir().unwrap();
     let log = |name: &str| ProgressOptions {
         log: Some(dir.path().join(name)),

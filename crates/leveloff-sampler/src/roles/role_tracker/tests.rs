@@ -80,7 +80,7 @@ const COMPILE_WORKER: Pid = Pid(19993);
 const LOADER: Pid = Pid(20010);
 
 #[test]
-fn orphans_stay_what_they_were() {
+fn orphans_keep_their_role() {
     let mut run = WatchedTree::of("both-fork");
     run.after(0.0);
     let workers = |run: &WatchedTree| -> Vec<(Pid, Role)> {
@@ -104,7 +104,7 @@ fn orphans_stay_what_they_were() {
 }
 
 #[test]
-fn the_dead_stay_what_they_were() {
+fn zombies_keep_their_role() {
     let mut run = WatchedTree::of("both-fork");
     run.after(0.0);
     run.edit(LOADER, "stat", ") S ", ") Z ");
@@ -130,9 +130,7 @@ fn a_launcher_stays_one_when_its_trainers_have_gone_unless_it_works() {
     run.after(2.0);
     assert!(run.roles().contains(&(launcher, Role::Launcher)));
 
-    let used = facts::read(&run.proc_root(), launcher, Depth::Light)
-        .unwrap()
-        .cpu_ticks;
+    let used = facts::read(&run.proc_root(), launcher).unwrap().cpu_ticks;
     let stat = std::fs::read_to_string(run.proc_root().process(launcher).join("stat")).unwrap();
     let user = stat.split(' ').nth(13).unwrap().to_owned();
     let worked = format!(" {} ", user.parse::<u64>().unwrap() + used + 1000);

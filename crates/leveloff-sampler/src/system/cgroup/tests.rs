@@ -94,7 +94,7 @@ fn names_that_the_namespace_hides_are_searched_for() {
 }
 
 #[test]
-fn a_group_that_cannot_be_named_is_replaced_by_an_ancestor_and_said_so() {
+fn a_group_without_a_name_is_replaced_by_an_ancestor_with_a_gap() {
     let tree = saved_copy("v2-unshared-namespace");
     let root = tree.path().join("sys/fs/cgroup");
     fs::write(root.join("memory.current"), "7\n").unwrap();
@@ -137,7 +137,7 @@ fn a_bind_mounted_container_knows_limits_it_cannot_see() {
 }
 
 #[test]
-fn without_a_group_nothing_is_read_and_the_reason_is_said_once() {
+fn without_a_group_nothing_is_read_and_the_reason_is_reported_once() {
     for (case, word) in [
         ("none", "no control group"),
         ("v1-not-mounted", "not mounted"),

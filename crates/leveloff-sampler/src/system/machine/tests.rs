@@ -21,7 +21,7 @@ fn texts(reader: &mut MachineReader) -> Vec<String> {
 }
 
 #[test]
-fn a_saved_tree_is_read_and_slow_files_only_when_asked() {
+fn a_saved_tree_is_read_and_slow_files_only_in_a_thorough_reading() {
     let tree = saved_tree(&[
         ("meminfo", MEMINFO),
         (
@@ -55,7 +55,7 @@ fn a_saved_tree_is_read_and_slow_files_only_when_asked() {
 }
 
 #[test]
-fn missing_files_are_unknown_and_said_once() {
+fn missing_files_are_unknown_and_reported_once() {
     let tree = saved_tree(&[]);
     let missing = tree.path().join("shm");
     let mut reader = MachineReader::new(&ProcRoot::at(tree.path()), &missing);

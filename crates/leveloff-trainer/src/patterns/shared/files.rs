@@ -30,7 +30,7 @@ impl SharedFiles {
         }
     }
 
-    /// Leaves a new file of so many bytes, closed and mapped by nobody.
+    /// Leaves a new file of so many bytes, closed and not mapped.
     pub(super) fn leave(&mut self, bytes: u64) -> Result<(), PatternError> {
         let pid = getpid().as_raw_pid();
         let name = format!("{PREFIX}{pid}-{}", self.left.len());
@@ -40,8 +40,8 @@ impl SharedFiles {
         write_pages(&mut file, bytes).map_err(|error| self.cannot_leave(bytes, error))
     }
 
-    /// Removes what a killed process of ours left: its number is in the name, and nobody alive has
-    /// it. What cannot be removed stays; that is no reason not to train.
+    /// Removes files of killed trainers: the name has a pid that no process has now. Files that cannot be
+    /// removed stay.
     pub(super) fn remove_leftovers(&self) {
         let Ok(entries) = fs::read_dir(&self.directory) else {
             return;

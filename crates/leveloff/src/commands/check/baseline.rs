@@ -53,7 +53,6 @@ struct Number {
 }
 
 impl Baseline {
-    /// Reads one.
     pub(crate) fn read(path: &Path) -> Result<Baseline> {
         let shown = path.display();
         let about = std::fs::metadata(path).with_context(|| {
@@ -181,7 +180,7 @@ impl Entry {
 }
 
 impl Number {
-    /// Bytes without fractions: nobody reads those, and every one would be a change in git.
+    /// Bytes without fractions, which would only be noise in git.
     fn of(number: &Repeated, is_memory: bool) -> Number {
         let shown = |value: f64| match is_memory {
             true => value.round(),

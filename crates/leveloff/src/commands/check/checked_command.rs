@@ -20,9 +20,9 @@ use crate::notice::notice;
 use crate::outputs::{self, Existing};
 use crate::recorder::Recorder;
 
-/// Runs the command as often as asked; the recordings.
+/// Runs the command --repeat times; returns the recordings.
 ///
-/// A command that fails ends it: what it recorded is worth nothing, and it would fail again.
+/// A failure of the command ends it: its recording proves nothing, and it would fail again.
 pub(crate) fn run_all(args: &CheckArgs) -> Result<Vec<Recorded>> {
     let recordings = recordings(args);
     for recording in &recordings {
@@ -48,7 +48,7 @@ pub(crate) fn run_all(args: &CheckArgs) -> Result<Vec<Recorded>> {
 fn failure(status: ExitStatus, recording: &Path) -> String {
     let ended = ended(status);
     match recording.exists() {
-        true => format!("the command {ended}, so its memory cannot be vouched for"),
+        true => format!("the command {ended}, so its memory was not checked"),
         false => format!("the command {ended} before anything could be recorded"),
     }
 }
@@ -71,7 +71,7 @@ fn make_room(recording: &Path, force: bool) -> Result<()> {
 /// Through `leveloff run` as a process of its own: it takes the terminal and the signals into its
 /// hands, and that can be done once in a process.
 ///
-/// Whoever asks us to stop means the command: the request is passed on, and we wait for its end.
+/// A signal to leveloff is meant for the command: it is passed on, and leveloff waits for the end.
 fn run(args: &CheckArgs, recording: &Path, stops: &TerminationSignals) -> Result<ExitStatus> {
     let ourselves = std::env::current_exe().context("cannot find leveloff itself")?;
     let mut run = Command::new(ourselves);
@@ -80,7 +80,7 @@ fn run(args: &CheckArgs, recording: &Path, stops: &TerminationSignals) -> Result
     run.arg(format!("--pss-budget={}", args.pss_budget));
     run.args(facts(args)).arg("--").args(&args.command);
     if args.format == Format::Json {
-        // Whoever reads our stdout wants the answer, and not the command's chatter.
+        // Stdout is for the result, not for the output of the command.
         run.stdout(Stdio::from(dup(rustix::stdio::stderr())?));
     }
     let mut child = run.spawn().context("cannot start leveloff itself")?;
@@ -89,17 +89,17 @@ fn run(args: &CheckArgs, recording: &Path, stops: &TerminationSignals) -> Result
     let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else {
         return Ok(child.wait()?);
     };
-    let mut is_asked = false;
+    let mut is_stopping = false;
     loop {
         let far = Instant::now() + Duration::from_secs(3600);
         match stops.wait_for(&[handle.as_fd()], far)? {
-            // From a keyboard, the command was asked as well, and may take its time to save.
-            WaitResult::Signal if !is_asked && std::io::stdin().is_terminal() => {
-                is_asked = true;
+            // Ctrl-C reaches the command as well, which may need time to save.
+            WaitResult::Signal if !is_stopping && std::io::stdin().is_terminal() => {
+                is_stopping = true;
                 notice("waiting for the command to end; nothing will be checked");
             }
             WaitResult::Signal => {
-                is_asked = true;
+                is_stopping = true;
                 notice("stopping the command; nothing will be checked");
                 let _ = pidfd_send_signal(&handle, Signal::TERM);
             }
@@ -109,7 +109,7 @@ fn run(args: &CheckArgs, recording: &Path, stops: &TerminationSignals) -> Result
     }
 }
 
-/// What is known of the run belongs into its recording.
+/// Stated facts are stored in the recording.
 fn facts(args: &CheckArgs) -> Vec<String> {
     let facts = &args.facts;
     let limit = facts.limit.map(|limit| match limit {
@@ -143,7 +143,7 @@ fn recordings(args: &CheckArgs) -> Vec<PathBuf> {
     }
 }
 
-/// Of names that say the minute, the first that nothing is called like.
+/// The first free names.
 fn free_names(chosen: &Path, count: u32) -> Vec<PathBuf> {
     let stem = chosen.with_extension("");
     let others = (2..).map(|n: u64| PathBuf::from(format!("{}-run{n}.jsonl", stem.display())));

@@ -1,4 +1,4 @@
-//! Where the answer goes: the terminal, and files for whoever asked.
+//! The results of a check: on the terminal, and in files.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::outputs::{self, Existing};
 use crate::report_files::{format_of, written};
 use crate::stdout::{paint, put};
 
-/// Refuses what cannot be written before anything is run.
+/// Refuses outputs that cannot be written, before anything is run.
 pub(crate) fn check(args: &CheckArgs) -> Result<()> {
     let existing = Existing::replaced_if(args.force);
     refuse_one_name_for_two(args)?;
@@ -87,7 +87,7 @@ fn print(args: &CheckArgs, report: &CheckReport) -> Result<()> {
         text += &leveloff_report::check::github::annotations(report);
     }
     match put(&text) {
-        // A reader that has seen enough is no error: the exit code is asked for as well.
+        // A closed pipe is no error: the exit code counts as well.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         result => result.context("cannot print"),
     }

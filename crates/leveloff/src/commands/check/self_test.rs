@@ -70,14 +70,14 @@ const CASES: [Case; 5] = [
 pub(crate) fn run() -> Result<Exit> {
     let mut text = String::new();
     let mut works = true;
-    let mut tell = |name: &str, expected: &str, is: &str| {
+    let mut add = |name: &str, expected: &str, is: &str| {
         let sign = if expected == is { "ok " } else { "BAD" };
         works &= expected == is;
         let _ = writeln!(text, "  {sign}  {name}: {is}, and should be {expected}");
     };
     for case in CASES {
         let report = made_up(case.memory)?;
-        tell(case.name, case.expected.name(), held(&report).name());
+        add(case.name, case.expected.name(), held(&report).name());
     }
     let known = side(&[|_| 900.0, |_| 901.0, |_| 899.0])?;
     let again: [(&str, Memory, Outcome); 2] = [
@@ -94,7 +94,7 @@ pub(crate) fn run() -> Result<Exit> {
     ];
     for (name, memory, expected) in again {
         let outcome = compare(&known, &side(&[memory])?).outcome;
-        tell(name, word(expected), word(outcome));
+        add(name, word(expected), word(outcome));
     }
     let verdict = match works {
         true => "the gate works",
@@ -119,7 +119,7 @@ fn word(outcome: Outcome) -> &'static str {
     }
 }
 
-/// What the gates that are always asked say of a run.
+/// The result of the gates that are always checked.
 fn held(report: &RunReport) -> GateOutcome {
     let gates = Gates {
         level_by: Some(LEVEL_BY.0 as f64),

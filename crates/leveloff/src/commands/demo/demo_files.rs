@@ -49,7 +49,7 @@ impl Drop for DemoFiles {
     }
 }
 
-/// Others choose names there too, so only making it tells whether a name is free.
+/// Others choose names there too, so creating the directory is the only test whether a name is free.
 fn new_directory(parent: &Path) -> Result<PathBuf> {
     let pid = std::process::id();
     let mut number = 1_u64;

@@ -4,8 +4,8 @@ use std::os::fd::BorrowedFd;
 use std::path::Path;
 
 use anyhow::Result;
-use leveloff_dashboard::event::{Mode, SourceNews, Subject};
-use leveloff_dashboard::theme::Look;
+use leveloff_dashboard::event::{Mode, SourceEvent, Subject};
+use leveloff_dashboard::theme::Styles;
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::sample::Tick;
 
@@ -22,8 +22,8 @@ pub(crate) enum DemoOutput {
     None,
 }
 
-/// The look of the dashboard; `None` without a terminal, or if the user wants lines.
-pub(crate) fn dashboard_look(plain: bool, choice: &AppearanceChoice) -> Result<Option<Look>> {
+/// The styles of the dashboard; `None` without a terminal, or if the user wants lines.
+pub(crate) fn dashboard_styles(plain: bool, choice: &AppearanceChoice) -> Result<Option<Styles>> {
     if plain || screen_thread::refusal().is_some() {
         return Ok(None);
     }
@@ -32,7 +32,7 @@ pub(crate) fn dashboard_look(plain: bool, choice: &AppearanceChoice) -> Result<O
 
 /// Opens the dashboard. Leaving it needs no confirmation.
 pub(crate) fn open_dashboard(
-    look: Look,
+    styles: Styles,
     pattern: &Pattern,
     recording: &Path,
     stated: StatedFacts,
@@ -44,7 +44,7 @@ pub(crate) fn open_dashboard(
             mode: Mode::Live,
         },
         stated,
-        look,
+        styles,
         requests: RequestHandler::about(Some(recording)),
     })
 }
@@ -75,7 +75,7 @@ impl DemoOutput {
     pub(crate) fn show_end(self) {
         if let DemoOutput::Screen(screen) = self {
             let how = "press q to see the verdict and the truth".to_owned();
-            screen.show_source(SourceNews::Ended(how));
+            screen.show_source(SourceEvent::Ended(how));
             screen.wait();
         }
     }

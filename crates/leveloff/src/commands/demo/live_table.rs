@@ -105,7 +105,7 @@ fn with_tail(words: String, width: usize, tail: Option<String>) -> String {
     }
 }
 
-/// A single process shares with nobody of the run.
+/// A single process shares no pages within the run.
 fn misleads(memory: &TreeMemory) -> bool {
     memory.processes > 1 && rss_misleads(memory.rss, memory.total)
 }

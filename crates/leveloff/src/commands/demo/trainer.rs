@@ -1,4 +1,4 @@
-//! The reference trainer: where it is, what it can do, how it is asked to.
+//! The reference trainer: finds it, lists its patterns, starts it.
 
 use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
@@ -10,10 +10,8 @@ use anyhow::{Context, Result, bail};
 use super::demo_files::DemoFiles;
 use super::pattern_list::PatternList;
 
-/// Its file name.
 const NAME: &str = "leveloff-trainer";
 
-/// The program.
 #[derive(Debug)]
 pub(crate) struct Trainer {
     program: PathBuf,
@@ -68,7 +66,7 @@ impl Trainer {
     }
 
     /// The command that trains with a pattern, at so many steps a second or as fast as it can. Its
-    /// words are on stderr only; steps are told by marks.
+    /// messages are on stderr only; steps come by marks.
     pub(crate) fn command(
         &self,
         pattern: &str,

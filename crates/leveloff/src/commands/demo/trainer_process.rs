@@ -15,16 +15,15 @@ use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 pub(crate) struct TrainerProcess {
     child: Child,
     handle: OwnedFd,
-    was_asked: bool,
+    was_stopped: bool,
     is_reaped: bool,
 }
 
-/// How it ended.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ended {
     status: ExitStatus,
-    /// Whether it was asked to stop before its last step.
-    pub was_asked: bool,
+    /// Whether leveloff stopped it before its last step.
+    pub was_stopped: bool,
 }
 
 impl TrainerProcess {
@@ -41,7 +40,7 @@ impl TrainerProcess {
             Ok(handle) => Ok(TrainerProcess {
                 child,
                 handle,
-                was_asked: false,
+                was_stopped: false,
                 is_reaped: false,
             }),
             Err(errno) => {
@@ -52,7 +51,6 @@ impl TrainerProcess {
         }
     }
 
-    /// Its number.
     pub(crate) fn pid(&self) -> Pid {
         Pid(self.child.id().cast_signed())
     }
@@ -69,15 +67,15 @@ impl TrainerProcess {
 
     /// Asks it to save and stop.
     pub(crate) fn ask_to_stop(&mut self) {
-        if !std::mem::replace(&mut self.was_asked, true) {
+        if !std::mem::replace(&mut self.was_stopped, true) {
             // It may have ended just now.
             let _ = pidfd_send_signal(&self.handle, Signal::TERM);
         }
     }
 
-    /// Asks it to stop; whoever asks twice does not want to wait.
+    /// Asks it to stop; the second time, kills it.
     pub(crate) fn stop(&mut self) {
-        if self.was_asked {
+        if self.was_stopped {
             let _ = pidfd_send_signal(&self.handle, Signal::KILL);
         }
         self.ask_to_stop();
@@ -89,7 +87,7 @@ impl TrainerProcess {
         self.is_reaped = true;
         Ok(Ended {
             status,
-            was_asked: self.was_asked,
+            was_stopped: self.was_stopped,
         })
     }
 }
@@ -103,7 +101,6 @@ impl Drop for TrainerProcess {
 }
 
 impl Ended {
-    /// For the recording.
     pub(crate) fn reason(&self) -> EndReason {
         match (self.status.code(), self.status.signal()) {
             (Some(code), _) => EndReason::Exited(code),
@@ -112,9 +109,9 @@ impl Ended {
         }
     }
 
-    /// What went wrong with it, if something did. One that was asked to stop may end as it likes.
+    /// Its failure, if any. After a stop every ending is fine.
     pub(crate) fn trouble(&self) -> Option<String> {
-        (!self.status.success() && !self.was_asked)
+        (!self.status.success() && !self.was_stopped)
             .then(|| format!("the reference trainer failed ({})", self.status))
     }
 }
@@ -148,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_was_asked_may_end_as_it_likes() {
+    fn a_stopped_trainer_may_end_in_any_way() {
         let mut trainer = shell("exec sleep 600");
         trainer.ask_to_stop();
         trainer.ask_to_stop();
@@ -158,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_does_not_listen_is_killed_when_asked_again() {
+    fn a_trainer_that_ignores_the_stop_is_killed_the_second_time() {
         let mut command = Command::new("sh");
         command.args(["-c", "trap '' TERM; echo; while :; do sleep 600; done"]);
         let mut trainer = TrainerProcess::start({

@@ -1,4 +1,4 @@
-//! Where marks and settings come from and where results go.
+//! Marks, settings and the terminal.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -28,26 +28,26 @@ fn marks(machine: &Machine) -> Check {
         Ok(None) => Check::ok(name, format!("read from {shown}")),
         Ok(Some(why)) => Check::gap(
             name,
-            format!("{shown} {why}; marks in it are not believed"),
+            format!("{shown} {why}; marks in it are ignored"),
             format!("chmod 700 {shown}, or move it away if it is not yours"),
         ),
         Err(_) => Check {
-            next: Some(TELL_STEPS.to_owned()),
+            next: Some(GET_MARKS.to_owned()),
             ..Check::ok(name, format!("none yet; they will be in {shown}"))
         },
     }
 }
 
-/// Where nobody has told anything yet.
-const TELL_STEPS: &str = "pip install leveloff in the training's environment: it tells steps, tensors and \
-                          what malloc holds; see docs/PYTHON.md";
+/// How to get marks.
+const GET_MARKS: &str = "pip install leveloff in the training's environment: it reports steps, tensors and \
+                         malloc's memory; see docs/PYTHON.md";
 
 /// Where writers look first, whatever `XDG_RUNTIME_DIR` says: that is removed when its user logs out.
 fn marks_directory(machine: &Machine) -> PathBuf {
     machine.root.join(format!("tmp/leveloff-{}", machine.uid))
 }
 
-/// Why others could write marks there. A link is not followed: in /tmp, anybody can place one.
+/// Why others could write marks there. A link is not followed: in /tmp, any user can place one.
 fn unsafe_because(directory: &Path, uid: u32) -> std::io::Result<Option<&'static str>> {
     let found = fs::symlink_metadata(directory)?;
     Ok(if !found.is_dir() {
@@ -69,7 +69,7 @@ fn config(machine: &Machine) -> Check {
     };
     let used = match &finding.config {
         Some(config) => format!("{} applies", config.file().display()),
-        None if machine.config == ConfigChoice::Nothing => "none is wanted".to_owned(),
+        None if machine.config == ConfigChoice::Nothing => "switched off".to_owned(),
         None => "no leveloff.toml and no [tool.leveloff] applies".to_owned(),
     };
     match finding.passed_over.first() {
@@ -118,7 +118,7 @@ fn encoding(machine: &Machine) -> Check {
         other => Check::gap(
             name,
             format!(
-                "locale {} is not UTF-8; curves and names may not print right",
+                "locale {} is not UTF-8; curves and names may be printed wrong",
                 other.unwrap_or("unset")
             ),
             "export LANG=C.UTF-8",
@@ -131,7 +131,7 @@ const COARSE_CLOCK_NS: u64 = 1_000_000;
 
 fn clock(machine: &Machine) -> Check {
     let text = format!(
-        "steady clock to {} ns; CPU time in steps of {} ms",
+        "monotonic clock to {} ns; CPU time in steps of {} ms",
         machine.clock_ns,
         1000 / machine.ticks_per_second.max(1)
     );

@@ -43,10 +43,10 @@ fn kernel(machine: &Machine) -> Check {
     let name = "kernel";
     let Some(version) = machine.kernel() else {
         let text = format!(
-            "'{}' is no Linux release that leveloff knows",
+            "'{}' is not a Linux release that leveloff knows",
             machine.release
         );
-        return Check::gap(name, text, "the checks below tell what works");
+        return Check::gap(name, text, "the checks below show what works");
     };
     let lacking: Vec<&str> = SINCE
         .iter()
@@ -148,18 +148,19 @@ fn others_pss(machine: &Machine) -> Check {
             Ok(_) => Check::ok(name, format!("readable (tried {pid})")),
             Err(error) => Check::gap(name, format!("not readable (tried {pid}: {error})"), next),
         },
-        None if has_ptrace_capability(machine) => {
-            Check::ok(name, "nobody else runs here; CAP_SYS_PTRACE is held")
-        }
+        None if has_ptrace_capability(machine) => Check::ok(
+            name,
+            "no process of another user runs here; CAP_SYS_PTRACE is held",
+        ),
         None => Check::gap(
             name,
-            "nobody else runs here; CAP_SYS_PTRACE is not held",
+            "no process of another user runs here; CAP_SYS_PTRACE is not held",
             next,
         ),
     }
 }
 
-/// A living process with memory that belongs to somebody else.
+/// A process of another user that has memory.
 fn other_users_process(machine: &Machine) -> Option<Pid> {
     machine.proc.pids().ok()?.into_iter().find(|&pid| {
         fs::read(machine.proc.process(pid).join("status")).is_ok_and(|text| {
@@ -193,7 +194,7 @@ fn ptrace(machine: &Machine) -> Check {
         Some(level) => Check::ok(
             name,
             format!(
-                "{level}: leveloff only reads and is not concerned; py-spy and memray attach \
+                "{level}: leveloff only reads and is not affected; py-spy and memray attach \
                  would need sudo"
             ),
         ),
@@ -206,14 +207,13 @@ fn descriptors(machine: &Machine) -> Check {
     let listed = fs::read_dir(&path).map(Iterator::count);
     match (listed, fs::metadata(&path)) {
         // Listing opens one more, and another thread may have opened or closed some.
-        (Ok(listed), Ok(directory)) if directory.len().abs_diff(listed as u64) <= 4 => Check::ok(
-            name,
-            "told by the size of /proc/PID/fd, at the price of a stat",
-        ),
+        (Ok(listed), Ok(directory)) if directory.len().abs_diff(listed as u64) <= 4 => {
+            Check::ok(name, "counted by the size of /proc/PID/fd, with one stat")
+        }
         (Ok(_), _) => Check::gap(
             name,
-            "have to be listed one by one, so they are taken seldom",
-            "Linux 6.2 or newer tells the number at once",
+            "are listed one by one, so they are counted less often",
+            "Linux 6.2 or newer has the number in one stat",
         ),
         (Err(error), _) => Check::missing(
             name,
@@ -241,7 +241,7 @@ fn open_files(machine: &Machine) -> Check {
         Check::gap(
             name,
             format!(
-                "{text}; the rest would have to be opened anew at each tick, which costs several times as much"
+                "{text}; the others are opened again for every sample, which costs several times as much"
             ),
             format!(
                 "ulimit -n {}",
@@ -257,7 +257,7 @@ fn pidfd(machine: &Machine) -> Check {
     } else {
         Check::gap(
             "pidfd",
-            "no pidfd_open; a signal could hit a process that got the pid since",
+            "no pidfd_open; a signal could reach another process that got the same pid",
             "Linux 5.3 or newer, or a container profile that allows pidfd_open",
         )
     }
@@ -268,7 +268,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_visible_mount_of_proc_tells_hidepid() {
+    fn the_visible_mount_of_proc_decides_hidepid() {
         let mounts = "22 27 0:21 / /proc rw,relatime - proc proc rw,hidepid=invisible\n\
                       23 27 0:21 / /other/proc rw - proc proc rw,hidepid=2\n";
         assert_eq!(hidepid_of(mounts), Some("invisible"));

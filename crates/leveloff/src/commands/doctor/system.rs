@@ -1,4 +1,4 @@
-//! What can be read about the machine around the processes.
+//! What can be read about the machine.
 
 use leveloff_model::sample::{Gap, MachineReading};
 use leveloff_model::units::Bytes;
@@ -24,11 +24,11 @@ pub(super) fn checks(machine: &Machine) -> Vec<Check> {
 fn memory(machine: &MachineReading) -> Check {
     match (machine.total, machine.available) {
         (Some(total), Some(available)) => {
-            Check::ok("memory", format!("{available} of {total} can still be had"))
+            Check::ok("memory", format!("{available} of {total} is available"))
         }
         _ => Check::missing(
             "memory",
-            "meminfo does not tell what is available; the host is no ceiling then",
+            "meminfo has no MemAvailable; the host then counts as no ceiling",
             "state one with --limit",
         ),
     }
@@ -53,7 +53,7 @@ fn pressure(machine: &MachineReading) -> Check {
         Some(some) => Check::ok(name, format!("tasks waited for memory {some:.1} % of 10 s")),
         None => Check::gap(
             name,
-            "no PSI; whether tasks wait for memory cannot be told",
+            "no PSI; leveloff cannot measure whether tasks wait for memory",
             "boot with psi=1 (a kernel with CONFIG_PSI)",
         ),
     }
@@ -138,7 +138,7 @@ fn described(devices: &[GpuDevice]) -> String {
         .iter()
         .map(|card| match (card.used, card.total) {
             (Some(used), Some(total)) => format!("{} ({used} of {total} in use)", card.name),
-            _ => format!("{} (memory of the whole card is not told)", card.name),
+            _ => format!("{} (memory of the whole card is unknown)", card.name),
         })
         .collect();
     cards.join(", ")

@@ -198,31 +198,31 @@ fn marks_are_in_tmp_by_user() {
 #[test]
 fn the_configuration_file_is_named_and_a_mistake_in_it_told() {
     let saved = Saved::new();
-    let told = |config: ConfigChoice| {
+    let checked = |config: ConfigChoice| {
         let machine = Machine {
             config,
             ..saved.machine()
         };
         check(&checks(&machine), "config").clone()
     };
-    let none = told(ConfigChoice::Nearest);
+    let none = checked(ConfigChoice::Nearest);
     assert!(none.state == State::Ok && none.text.contains("no leveloff.toml"));
     saved.file("leveloff.toml", "level_by = 90\n");
-    assert_eq!(told(ConfigChoice::Nearest).text, "leveloff.toml applies");
-    assert_eq!(told(ConfigChoice::Nothing).text, "none is wanted");
-    let missing = told(ConfigChoice::Named("missing.toml".into()));
+    assert_eq!(checked(ConfigChoice::Nearest).text, "leveloff.toml applies");
+    assert_eq!(checked(ConfigChoice::Nothing).text, "switched off");
+    let missing = checked(ConfigChoice::Named("missing.toml".into()));
     assert!(missing.state == State::Gap && missing.text.contains("missing.toml: No such file"));
     saved.file("leveloff.toml", "level_by = 0\n");
-    let wrong = told(ConfigChoice::Nearest);
+    let wrong = checked(ConfigChoice::Nearest);
     assert!(
         wrong.state == State::Gap && wrong.text.contains("line 1"),
         "{wrong:?}"
     );
     let open = fs::Permissions::from_mode(0o666);
     fs::set_permissions(saved.0.path().join("leveloff.toml"), open).unwrap();
-    let open = told(ConfigChoice::Nearest);
+    let open = checked(ConfigChoice::Nearest);
     assert!(
-        open.state == State::Gap && open.text.contains("everybody may write it"),
+        open.state == State::Gap && open.text.contains("every user may write it"),
         "{open:?}"
     );
     assert!(open.next.unwrap().contains("--config"));

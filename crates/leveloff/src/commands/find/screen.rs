@@ -1,4 +1,4 @@
-//! The runs as text for people: each trainer with its workers by role, and why it was picked.
+//! The runs as text: each trainer with its workers by role, and why it was picked.
 
 use leveloff_model::process::{Pid, Role, printable};
 use leveloff_model::units::Bytes;
@@ -90,7 +90,7 @@ fn process_row(member: &Member, width: Option<usize>) -> String {
     row(&facts.pid().to_string(), &role, &[member], &last)
 }
 
-/// The command in one line. On a terminal, where it is going to be cut, only what tells runs apart.
+/// The command in one line. On a terminal, where it will be cut, only the part that distinguishes runs.
 fn command(arguments: &[Vec<u8>], brief: bool) -> String {
     let words = arguments.iter().map(|argument| printable(argument));
     if brief {
@@ -342,7 +342,7 @@ mod tests {
         found.hidden = 31;
         let text = no_run_found(&found, false);
         assert!(
-            text.contains("31 processes could not be looked into") && text.contains("sudo"),
+            text.contains("31 processes could not be read") && text.contains("sudo"),
             "{text}"
         );
         assert!(!no_run_found(&found, true).contains("sudo"));

@@ -242,10 +242,6 @@ mod tests {
         });
         let member = member.unwrap();
         assert_eq!(member.verdict.verdict, Verdict::Level);
-        assert!(
-            member.notes[0].contains("started again"),
-            "{:?}",
-            member.notes
-        );
+        assert!(member.notes[0].contains("restarted"), "{:?}", member.notes);
     }
 }

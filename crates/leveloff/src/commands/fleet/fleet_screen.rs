@@ -8,9 +8,9 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use leveloff_dashboard::draw::fleet::{draw, rows_of};
 use leveloff_dashboard::event::Event;
-use leveloff_dashboard::fleet_view::{FleetView, FleetWish};
+use leveloff_dashboard::fleet_view::{FleetAction, FleetView};
 use leveloff_dashboard::terminal::{self, Screen};
-use leveloff_dashboard::theme::Look;
+use leveloff_dashboard::theme::Styles;
 use leveloff_text::fleet::Fleet;
 
 use super::survey::Survey;
@@ -18,54 +18,53 @@ use crate::args::FleetArgs;
 use crate::screen_thread::Inputs;
 use crate::screen_thread::appearance;
 
-/// How long a look that has come may wait to be drawn.
+/// How long a result that has come may wait to be drawn.
 const PACE: Duration = Duration::from_millis(250);
 
-/// Keys that wait.
 const WAITING: usize = 64;
 
-/// What comes from whoever looks.
-enum News {
-    Looking,
-    Looked(Box<Result<Fleet, String>>),
+/// What the thread that queries the server reports.
+enum QueryEvent {
+    Started,
+    Finished(Box<Result<Fleet, String>>),
 }
 
-/// Shows the fleet until the user leaves; what was seen last.
+/// Shows the fleet until the user leaves; returns the newest one.
 pub(crate) fn watch(survey: Survey, args: &FleetArgs) -> Result<Option<Fleet>> {
-    let look = appearance(&args.appearance.choice(), "leveloff fleet")?;
-    let (news, heard) = sync_channel(2);
-    let (now, asked) = sync_channel(1);
+    let styles = appearance(&args.appearance.choice(), "leveloff fleet")?;
+    let (events, reported) = sync_channel(2);
+    let (refresh, refresh_requests) = sync_channel(1);
     let every = args.every;
-    // It is left alone in the end: a request that nobody waits for any more must not keep the screen.
+    // Not joined: a query that is still running must not delay the end of the screen.
     std::thread::Builder::new()
         .name("survey".to_owned())
-        .spawn(move || look_again_and_again(&survey, every, &news, &asked))
-        .context("cannot start a thread that looks")?;
-    perform(look, &heard, &now).context("the terminal is gone")
+        .spawn(move || query_repeatedly(&survey, every, &events, &refresh_requests))
+        .context("cannot start a thread for queries")?;
+    show(styles, &reported, &refresh).context("the terminal is gone")
 }
 
-fn look_again_and_again(
+fn query_repeatedly(
     survey: &Survey,
     every: Duration,
-    news: &SyncSender<News>,
-    asked: &Receiver<()>,
+    events: &SyncSender<QueryEvent>,
+    refresh_requests: &Receiver<()>,
 ) {
     loop {
-        let told = news.send(News::Looking).and_then(|()| {
-            let looked = survey.look().map_err(|error| format!("{error:#}"));
-            news.send(News::Looked(Box::new(looked)))
+        let sent = events.send(QueryEvent::Started).and_then(|()| {
+            let result = survey.look().map_err(|error| format!("{error:#}"));
+            events.send(QueryEvent::Finished(Box::new(result)))
         });
-        let waited = asked.recv_timeout(every);
-        if told.is_err() || waited == Err(RecvTimeoutError::Disconnected) {
+        let waited = refresh_requests.recv_timeout(every);
+        if sent.is_err() || waited == Err(RecvTimeoutError::Disconnected) {
             return;
         }
     }
 }
 
-fn perform(
-    look: Look,
-    heard: &Receiver<News>,
-    now: &SyncSender<()>,
+fn show(
+    styles: Styles,
+    reported: &Receiver<QueryEvent>,
+    refresh: &SyncSender<()>,
 ) -> std::io::Result<Option<Fleet>> {
     let mut view = FleetView::default();
     let is_leaving = Arc::new(AtomicBool::new(false));
@@ -73,28 +72,28 @@ fn perform(
     let mut screen = Screen::enter()?;
     let inputs = Inputs::start(events, Arc::clone(&is_leaving))?;
     loop {
-        for news in heard.try_iter() {
-            match news {
-                News::Looking => view.looking(),
-                News::Looked(looked) => view.show(*looked),
+        for event in reported.try_iter() {
+            match event {
+                QueryEvent::Started => view.begin_query(),
+                QueryEvent::Finished(result) => view.show(*result),
             }
         }
-        screen.draw(|frame| draw(&view, &look, frame))?;
-        let wish = match waiting.recv_timeout(PACE) {
+        screen.draw(|frame| draw(&view, &styles, frame))?;
+        let action = match waiting.recv_timeout(PACE) {
             Ok(Event::Key(key)) => view.on_key(key, rows_of(terminal::size().1)),
-            Ok(Event::Leave) | Err(RecvTimeoutError::Disconnected) => FleetWish::Leave,
+            Ok(Event::Leave) | Err(RecvTimeoutError::Disconnected) => FleetAction::Quit,
             Ok(Event::Continued) => {
                 screen.come_back()?;
-                FleetWish::Stay
+                FleetAction::None
             }
-            _ => FleetWish::Stay,
+            _ => FleetAction::None,
         };
-        match wish {
-            // One that is asked for already is enough.
-            FleetWish::Look => drop(now.try_send(())),
-            FleetWish::Leave => break,
-            FleetWish::Stay if is_leaving.load(Ordering::Relaxed) => break,
-            FleetWish::Stay => {}
+        match action {
+            // One waiting request is enough.
+            FleetAction::Refresh => drop(refresh.try_send(())),
+            FleetAction::Quit => break,
+            FleetAction::None if is_leaving.load(Ordering::Relaxed) => break,
+            FleetAction::None => {}
         }
     }
     drop(waiting);

@@ -1,4 +1,4 @@
-//! How far it is, for who waits at a terminal.
+//! The progress bar of a fleet.
 
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -10,16 +10,15 @@ use crate::notice::is_dumb_terminal;
 /// How often it moves.
 const EVERY: Duration = Duration::from_millis(120);
 
-/// A bar on stderr, where there is somebody to see it.
+/// A progress bar on stderr, if that is a terminal.
 pub(crate) struct Progress(Option<ProgressBar>);
 
 impl Progress {
-    /// Nobody is to see it.
     pub(crate) fn none() -> Progress {
         Progress(None)
     }
 
-    /// A bar of so many pieces of work: each run is fetched, then judged.
+    /// A bar for this many runs: each is fetched, then judged.
     pub(crate) fn of(runs: u64) -> Progress {
         if !std::io::stderr().is_terminal() || is_dumb_terminal() {
             return Progress(None);

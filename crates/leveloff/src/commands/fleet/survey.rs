@@ -1,4 +1,4 @@
-//! One look at the whole fleet: who is there, what they held, what is to be said of it.
+//! Fetches and judges every run of a fleet.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -18,16 +18,16 @@ use super::progress::Progress;
 use crate::args::FleetArgs;
 use crate::worker_pool::{self, Event};
 
-/// Clocks that differ by more are worth a word. HTTP tells whole seconds, and an answer takes a while.
-const SKEW_WORTH_A_WORD: Seconds = Seconds(10.0);
+/// Clocks that differ by more than this are reported. HTTP dates are in whole seconds, and an answer takes a while.
+const REPORTED_SKEW: Seconds = Seconds(10.0);
 
-/// Jobs that are named to who asked for one that is not there.
+/// How many jobs are listed if the requested one does not exist.
 const JOBS_NAMED: usize = 12;
 
-/// Parts that are named, of those that could not be fetched.
+/// How many failures are listed.
 const FAILURES_NAMED: usize = 6;
 
-/// Looks at a fleet, as often as it is asked to.
+/// Fetches and judges a fleet, as often as needed.
 pub(crate) struct Survey {
     args: FleetArgs,
     client: Client,
@@ -37,7 +37,7 @@ pub(crate) struct Survey {
 type Part = (Vec<Member>, Vec<String>);
 
 impl Survey {
-    /// As it was asked for; nothing is said to the server yet.
+    /// Nothing is sent to the server yet.
     pub(crate) fn new(args: &FleetArgs) -> Result<Survey> {
         let client = Client::new(&ClientOptions {
             address: args.prometheus.clone(),
@@ -70,7 +70,7 @@ impl Survey {
         }
         let mut fleet = Fleet {
             server: self.client.address().to_string(),
-            asked: self.asked(),
+            asked: self.query_words(),
             at: utc(window.end()),
             members,
             failures: self.all_failures(failures),
@@ -81,7 +81,7 @@ impl Survey {
         Ok(fleet)
     }
 
-    /// A screen says by itself that it looks.
+    /// The screen of --watch shows its own progress.
     fn progress(&self, runs: u64) -> Progress {
         match self.args.watch {
             true => Progress::none(),
@@ -94,15 +94,15 @@ impl Survey {
         Some(CustomQuery { query, by })
     }
 
-    /// The first word: it tells the time, and whether anybody is there at all.
+    /// The first request: it shows the server's time, and whether there is a server at all.
     fn check_server(&self) -> Result<()> {
         if self.client.skew().is_some() {
             return Ok(());
         }
-        let asked = self
+        let answer = self
             .client
             .ask_all::<SeriesResponse>("query", &[("query", "vector(1)")]);
-        asked.map(drop).map_err(|error| self.whole(&error))
+        answer.map(drop).map_err(|error| self.whole(&error))
     }
 
     /// leveloff's own metrics, in batches.
@@ -110,7 +110,7 @@ impl Survey {
         let job = self.args.job.as_deref();
         let batches = query::list_ranks(&self.client, job, &judge.window)
             .map_err(|error| self.whole(&error))?;
-        let ranks: usize = batches.iter().map(RankBatch::len).sum();
+        let ranks: usize = batches.iter().map(RankBatch::ranks).sum();
         let progress = self.progress(ranks as u64);
         let mut all = Part::default();
         let work = |batch: &RankBatch| match batch
@@ -138,7 +138,7 @@ impl Survey {
         }
     }
 
-    /// What others measure, all at once.
+    /// The series of --query, in one request.
     fn judge_query(&self, query: &CustomQuery, judge: &FleetJudge) -> Result<Part> {
         let whole = |error: QueryError| self.whole(&error);
         let expected = query.count(&self.client, &judge.window).map_err(whole)?;
@@ -150,8 +150,9 @@ impl Survey {
         let arrived = histories.len();
         let (members, mut failures) = self.judge(&histories, judge, &progress, self.args.jobs);
         failures.extend(
-            incomplete
-                .map(|error| self.part(&format!("more than the {arrived} that are told"), &error)),
+            incomplete.map(|error| {
+                self.part(&format!("more than the {arrived} that are listed"), &error)
+            }),
         );
         Ok((members, failures))
     }
@@ -182,12 +183,12 @@ impl Survey {
         part
     }
 
-    /// QueryError with everything.
+    /// An error for the whole fleet.
     fn whole(&self, error: &QueryError) -> anyhow::Error {
         anyhow!("{} {error}", self.client.address())
     }
 
-    /// QueryError with a part.
+    /// An error for a part of the fleet.
     fn part(&self, what: &str, error: &QueryError) -> String {
         let what = printable(what.as_bytes());
         format!("without {what}: {} {error}", self.client.address())
@@ -204,7 +205,7 @@ impl Survey {
         let skew = self
             .client
             .skew()
-            .filter(|skew| skew.abs() > SKEW_WORTH_A_WORD.0)?;
+            .filter(|skew| skew.abs() > REPORTED_SKEW.0)?;
         let direction = if skew > 0.0 { "ahead of" } else { "behind" };
         let by = Seconds(skew.abs());
         Some(format!(
@@ -212,7 +213,8 @@ impl Survey {
         ))
     }
 
-    fn asked(&self) -> String {
+    /// What was requested, in words.
+    fn query_words(&self) -> String {
         let what = match (&self.args.query, &self.args.job) {
             (Some(query), _) => query.clone(),
             (None, Some(job)) => format!("{MEMORY} of {job}"),
@@ -222,34 +224,34 @@ impl Survey {
         format!("{what}, the last {since} by {step}")
     }
 
-    /// What was asked, and what exists.
+    /// The error without any result: what was requested, and what exists.
     fn nothing(&self, window: &Window) -> String {
-        let asked = format!(
+        let empty = format!(
             "{} has nothing for {} (from {} to {})",
             self.client.address(),
-            self.asked(),
+            self.query_words(),
             utc(window.start()),
             utc(window.end())
         );
         let Some(query) = self.custom_query() else {
             return format!(
-                "{asked}; {}",
+                "{empty}; {}",
                 jobs_words(&query::jobs(&self.client), self.args.job.is_some())
             );
         };
         match query.others(&self.client) {
             others if others.is_empty() => {
-                format!("{asked}; it has no metric that sounds like memory either")
+                format!("{empty}; it has no other metric with a name like memory")
             }
             others => format!(
-                "{asked}; metrics that are there: {}",
+                "{empty}; similar metrics: {}",
                 printable(others.join(", ").as_bytes())
             ),
         }
     }
 }
 
-/// As many as anybody reads, and how many there are more.
+/// The first ones, and how many more there are.
 fn few(mut failures: Vec<String>) -> Vec<String> {
     let more = failures.len().saturating_sub(FAILURES_NAMED);
     failures.truncate(FAILURES_NAMED);
@@ -265,13 +267,13 @@ fn jobs_words(jobs: &[String], is_named: bool) -> String {
     let more = jobs.len().saturating_sub(JOBS_NAMED);
     match (jobs, is_named) {
         ([], _) => format!(
-            "it knows no {MEMORY} at all: start runs with `leveloff record --metrics` and let it scrape them, or \
-             judge what it has with --query"
+            "it has no {MEMORY} at all: start runs with `leveloff record --metrics` and let Prometheus scrape them, or \
+             judge other metrics with --query"
         ),
-        (_, true) if more > 0 => format!("jobs that it knows: {named} and {more} more"),
-        (_, true) => format!("jobs that it knows: {named}"),
+        (_, true) if more > 0 => format!("jobs: {named} and {more} more"),
+        (_, true) => format!("jobs: {named}"),
         (_, false) => {
-            format!("jobs that it knew at other times: {named}; --since looks further back")
+            format!("jobs at other times: {named}; look further back with --since")
         }
     }
 }
@@ -280,7 +282,6 @@ fn seconds(time: Duration) -> Seconds {
     Seconds(time.as_secs_f64())
 }
 
-/// A time, as people of all places read it.
 fn utc(time: f64) -> String {
     let time = jiff::Timestamp::from_second(time as i64).unwrap_or_default();
     time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()

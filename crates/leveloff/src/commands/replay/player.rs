@@ -14,7 +14,7 @@ use leveloff_model::units::Seconds;
 
 use crate::commands::watch::open;
 
-/// How long a whole recording takes if nobody says how fast: as long as one likes to look.
+/// How long a whole recording takes without --speed.
 const WHOLE: f64 = 60.0;
 
 /// Slower nothing moves, faster everything is there at once.
@@ -32,7 +32,6 @@ const STILL: Duration = Duration::from_secs(3600);
 /// The end of a recording that holds its last sample, with many processes.
 const TAIL: u64 = 4 << 20;
 
-/// Plays a recording.
 #[derive(Debug)]
 pub(crate) struct Player {
     path: PathBuf,
@@ -128,7 +127,6 @@ impl Player {
         }
     }
 
-    /// Where it is.
     pub(crate) fn position(&self) -> ReplayPosition {
         ReplayPosition {
             at: Seconds(self.at),
@@ -138,7 +136,7 @@ impl Player {
         }
     }
 
-    /// Does what is asked; whether it begins anew for that.
+    /// Handles a request; true if the recording starts from its beginning for that.
     pub(crate) fn handle(&mut self, request: ReplayRequest) -> Result<bool> {
         match request {
             ReplayRequest::TogglePause => self.is_paused = !self.is_paused,
@@ -175,7 +173,7 @@ impl Player {
     }
 }
 
-/// When the last sample was taken. Only the end of the file is read for that, and where it tells
+/// When the last sample was taken. Only the end of the file is read for that, and where it has
 /// nothing, nothing is known: a replay does without.
 fn last_moment(path: &Path) -> Option<Seconds> {
     let mut file = File::open(path).ok()?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use leveloff_dashboard::event::{Event, Mode, Subject};
-use leveloff_dashboard::theme::Look;
+use leveloff_dashboard::theme::Styles;
 use leveloff_model::recording::StatedFacts;
 use leveloff_supervise::launch::{self, ChildLimit, Launch};
 
@@ -16,14 +16,14 @@ use crate::screen_thread::{RequestHandler, ScreenOptions, ScreenThread, StartedC
 
 /// The log file, which is ready before the command is started.
 pub(crate) struct RunScreen {
-    look: Look,
+    styles: Styles,
     log: PathBuf,
     file: File,
 }
 
 impl RunScreen {
     /// Creates the log beside the recording: `x.log` for `x.jsonl`. An existing one is never touched.
-    pub(crate) fn prepare(look: Look, recording: &Path) -> Result<RunScreen> {
+    pub(crate) fn prepare(styles: Styles, recording: &Path) -> Result<RunScreen> {
         let log = recording.with_extension("log");
         let file = File::options()
             .append(true)
@@ -33,7 +33,7 @@ impl RunScreen {
                 let log = log.display();
                 format!("cannot create {log} for the command's output; choose a place with -o")
             })?;
-        Ok(RunScreen { look, log, file })
+        Ok(RunScreen { styles, log, file })
     }
 
     /// Starts the command with its output there. If nothing ran, no log stays.
@@ -62,7 +62,7 @@ impl RunScreen {
                 mode: Mode::Command,
             },
             stated: stated.clone(),
-            look: self.look,
+            styles: self.styles,
             requests: RequestHandler::about(Some(recording)).with_command(StartedCommand {
                 name: command.first().cloned().unwrap_or_default(),
                 handle: launch.handle(),

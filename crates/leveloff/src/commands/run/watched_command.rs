@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use leveloff_dashboard::event::SourceNews;
+use leveloff_dashboard::event::SourceEvent;
 use leveloff_model::recording::EndReason;
 use leveloff_model::sample::Tick;
 use leveloff_sampler::sampler::{SamplerError, SamplerOptions};
@@ -206,7 +206,7 @@ impl WatchedCommand {
                 None if was_stopped => format!("{ended}, stopped by the guard"),
                 None => ended.clone(),
             };
-            screen.show_source(SourceNews::Ended(shown));
+            screen.show_source(SourceEvent::Ended(shown));
             screen.wait();
         }
         match session {

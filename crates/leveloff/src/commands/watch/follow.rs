@@ -6,8 +6,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use leveloff_dashboard::event::{Event, Mode, SourceNews, Subject};
-use leveloff_dashboard::theme::Look;
+use leveloff_dashboard::event::{Event, Mode, SourceEvent, Subject};
+use leveloff_dashboard::theme::Styles;
 use leveloff_model::recording::{RecordingReader, Target};
 
 use crate::args::WatchArgs;
@@ -23,7 +23,7 @@ const PACE: Duration = Duration::from_millis(250);
 type Reader = RecordingReader<BufReader<File>>;
 
 /// Follows until the user leaves; when the recording ends before, its end stays on the screen.
-pub(crate) fn run(args: &WatchArgs, path: &Path, look: Look) -> Result<Exit> {
+pub(crate) fn run(args: &WatchArgs, path: &Path, styles: Styles) -> Result<Exit> {
     let mut reader = open(path)?;
     let header = reader.header();
     let screen = ScreenThread::open(ScreenOptions {
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &WatchArgs, path: &Path, look: Look) -> Result<Exit> {
             },
         },
         stated: args.sampling.facts.stated().or(&header.stated),
-        look,
+        styles,
         requests: RequestHandler::about(Some(path)).with_facts(args.sampling.facts.stated()),
     })?;
     follow(&mut reader, &screen)?;
@@ -57,7 +57,7 @@ pub(crate) fn open(path: &Path) -> Result<Reader> {
         .with_context(|| path.display().to_string())
 }
 
-/// Until the recording has ended, or nobody looks. What is there already comes first, as fast as it
+/// Until the recording has ended, or the user leaves. What is there already comes first, as fast as it
 /// can be shown; a line that is not whole yet waits for its rest.
 fn follow(reader: &mut Reader, screen: &ScreenThread) -> Result<()> {
     loop {
@@ -67,7 +67,7 @@ fn follow(reader: &mut Reader, screen: &ScreenThread) -> Result<()> {
             }
         }
         if reader.end().is_some() {
-            screen.show_source(SourceNews::Ended(how_it_ended(reader.end())));
+            screen.show_source(SourceEvent::Ended(how_it_ended(reader.end())));
             return Ok(());
         }
         if screen.is_left_by(Instant::now() + PACE)? {

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use leveloff_dashboard::event::{Mode, SourceNews, Subject};
-use leveloff_dashboard::theme::Look;
+use leveloff_dashboard::event::{Mode, SourceEvent, Subject};
+use leveloff_dashboard::theme::Styles;
 use leveloff_model::recording::EndReason;
 use leveloff_sampler::progress::LogFollower;
 
@@ -20,7 +20,7 @@ use crate::screen_thread::{RequestHandler, ScreenOptions, ScreenThread};
 use crate::session::{Session, SessionBuilder};
 
 /// Watches until the user leaves. When the run ends before, its end stays on the screen.
-pub(crate) fn run(args: &WatchArgs, choice: &TargetChoice, look: Look) -> Result<Exit> {
+pub(crate) fn run(args: &WatchArgs, choice: &TargetChoice, styles: Styles) -> Result<Exit> {
     let options = args.sampling.options();
     let target = RunTarget::choose(choice, choice::ask)?;
     if let Some(log) = &options.log {
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &WatchArgs, choice: &TargetChoice, look: Look) -> Result
             },
         },
         stated: options.stated.clone(),
-        look,
+        styles,
         requests,
     })?;
     screen.offer(&first);
@@ -70,7 +70,7 @@ fn watch(session: &mut Session, screen: &mut ScreenThread) -> Result<(EndReason,
                 true => "the guard stopped the run",
                 false => "the run ended",
             };
-            screen.show_source(SourceNews::Ended(ended.to_owned()));
+            screen.show_source(SourceEvent::Ended(ended.to_owned()));
             return Ok((EndReason::TargetGone, "the run ended"));
         }
         if screen.is_left_by(session.next_turn_at())? {

@@ -15,7 +15,7 @@ fn pyproject(text: &str) -> Result<Option<Config>, ConfigError> {
 }
 
 /// `key = value` for each setting, as it is handed on.
-fn told(config: &Config) -> Vec<String> {
+fn settings(config: &Config) -> Vec<String> {
     let settings = config.settings().iter();
     settings
         .map(|setting| format!("{}={}", setting.key.name, setting.value.display()))
@@ -50,16 +50,18 @@ name = "fine-tune"
 fn every_key_can_be_set() {
     let config = own(ALL).unwrap().unwrap();
     assert_eq!(config.settings().len(), keys::KEYS.len());
-    let told = told(&config);
-    let last_word = told.iter().rfind(|setting| setting.starts_with("level_by"));
+    let settings = settings(&config);
+    let last_word = settings
+        .iter()
+        .rfind(|setting| setting.starts_with("level_by"));
     assert_eq!(last_word.unwrap(), "level_by=90");
-    assert!(told.contains(&"baseline=leveloff-baseline.json".to_owned()));
+    assert!(settings.contains(&"baseline=leveloff-baseline.json".to_owned()));
 }
 
 #[test]
 fn nothing_set_is_a_file_all_the_same() {
     for text in ["", "# nothing yet\n", "[check]\n", "\u{feff}"] {
-        assert_eq!(told(&own(text).unwrap().unwrap()), [""; 0], "{text:?}");
+        assert_eq!(settings(&own(text).unwrap().unwrap()), [""; 0], "{text:?}");
     }
 }
 
@@ -68,7 +70,7 @@ fn a_file_that_is_named_lies_beside_the_one_that_names_it() {
     let file = Path::new("/project/leveloff.toml");
     let text = b"check.baseline = 'ci/base.json'";
     let config = Config::parse(file, text, Flavour::Own).unwrap().unwrap();
-    assert_eq!(told(&config), ["baseline=/project/ci/base.json"]);
+    assert_eq!(settings(&config), ["baseline=/project/ci/base.json"]);
 }
 
 #[test]
@@ -120,7 +122,7 @@ fn what_is_not_toml_is_told_with_its_line() {
 fn only_our_table_of_a_pyproject_is_looked_at() {
     let text = "[project]\nname = 3\n[tool.black]\nline = 1\n[tool.leveloff]\nlevel_by = 90\n[tool.leveloff.check]\nrepeat = 2\n";
     let config = pyproject(text).unwrap().unwrap();
-    assert_eq!(told(&config), ["level_by=90", "repeat=2"]);
+    assert_eq!(settings(&config), ["level_by=90", "repeat=2"]);
     refused(
         pyproject("[tool.leveloff]\nlevl_by = 90"),
         "pyproject.toml, line 2; did you mean 'level_by'?",

@@ -161,7 +161,7 @@ fn what_others_may_write_is_said_and_not_used() {
     let open = passed_over(|path| set_mode(path, 0o666));
     assert_eq!(
         open,
-        "leveloff.toml is not used: everybody may write it; if you trust it, name it with --config"
+        "leveloff.toml is not used: every user may write it; if you trust it, name it with --config"
     );
     // Broken or not, it has no say.
     passed_over(|path| {
@@ -201,7 +201,7 @@ fn what_belongs_to_another_user_is_said_and_not_used() {
             std::os::unix::fs::lchown(path, Some(NOBODY), None).unwrap();
         });
         assert!(link.contains("another user"), "{link}");
-        // What root put there, everybody may use.
+        // A file of root may be used by every user.
         let seeker = Seeker {
             uid: NOBODY,
             ..project.seeker("")

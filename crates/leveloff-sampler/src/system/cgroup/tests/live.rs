@@ -7,7 +7,7 @@ use super::*;
 
 const ALLOCATION: u64 = 96 * MIB;
 const LIMIT: u64 = 400 * MIB;
-const CHILD_TEST: &str = "system::cgroup::tests::live::a_child_that_allocates_when_told";
+const CHILD_TEST: &str = "system::cgroup::tests::live::a_child_that_allocates_on_request";
 const CHILD_SWITCH: &str = "LEVELOFF_TEST_ALLOCATES";
 
 #[test]
@@ -63,7 +63,7 @@ fn a_real_child_is_followed_into_a_real_group() {
 /// Not a test of its own: the test above starts this program again with only this one.
 #[test]
 #[ignore = "is the child of a_real_child_is_followed_into_a_real_group"]
-fn a_child_that_allocates_when_told() {
+fn a_child_that_allocates_on_request() {
     if std::env::var_os(CHILD_SWITCH).is_none() {
         return;
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use leveloff_dashboard::dashboard::Dashboard;
-use leveloff_dashboard::event::{Event, Mode, SourceNews, Subject};
+use leveloff_dashboard::event::{Event, Mode, SourceEvent, Subject};
 use leveloff_model::recording::StatedFacts;
 
 use super::*;
@@ -42,7 +42,7 @@ impl Cinema {
 
     fn ask(&mut self, request: ReplayRequest) {
         if self.player.handle(request).unwrap() {
-            self.dashboard.on(Event::Source(SourceNews::Restarted));
+            self.dashboard.on(Event::Source(SourceEvent::Restarted));
             self.seen = 0;
         }
         self.show();

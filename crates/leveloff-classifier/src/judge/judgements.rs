@@ -1,0 +1,269 @@
+//! Each outcome as a judgement, with the numbers that it carries.
+
+use crate::curve::View;
+use crate::units::{Amount, X};
+use crate::verdict::{Because, DecideBy, Grade, Judgement, Rate, Shape, Verdict};
+
+use super::FEWEST_POINTS;
+use super::growth::{self, Growth};
+use super::plateau::Plateau;
+use super::prepared_curve::PreparedCurve;
+use super::prior::Before;
+use super::stairs::Stairs;
+
+/// A plateau needs four points, and the newest is never judged.
+const FLAT_POINTS: f64 = 5.0;
+
+/// A plateau this near to the limit is the limit.
+const AT_CEILING: f64 = 0.97;
+
+/// A leak is confirmed at this many times the age at which it is called one, or the stated horizon.
+const CONFIRMED_AT: f64 = 2.0;
+
+fn blank(prepared: &PreparedCurve<'_>) -> Judgement {
+    Judgement {
+        verdict: Verdict::Undecided,
+        shape: Shape::Flat,
+        rate: None,
+        onset_x: None,
+        onset_level: None,
+        level: Some(Amount(prepared.level)),
+        level_since_x: None,
+        decided_at_x: None,
+        decide_by: None,
+        because: Because::Wanders,
+        healthy_share: None,
+        noise: Amount(prepared.noise.sigma),
+        autocorrelation: prepared.noise.rho,
+        period: None,
+        material: Amount(prepared.material),
+        span: Some((X(prepared.begin()), X(prepared.end()))),
+        extremes: None,
+        points: prepared.len() as u64,
+    }
+}
+
+/// It falls, if it does.
+pub fn shrinking(prepared: &PreparedCurve<'_>) -> Option<Judgement> {
+    let whole = prepared.line_from(0);
+    let reach = whole.slope_reach(growth::ALPHA);
+    let length = prepared.end() - prepared.begin();
+    let falls = whole.slope + reach < 0.0
+        && -whole.slope * length > prepared.material.max(3.0 * prepared.noise.sigma);
+    let newer = prepared.line_from(prepared.len() * 3 / 5);
+    let goes_on = newer.slope + newer.slope_error < 0.0 && newer.slope < 0.4 * whole.slope;
+    (falls && goes_on).then(|| Judgement {
+        verdict: Verdict::Level,
+        shape: Shape::Shrinking,
+        rate: Some(Rate::around(whole.slope, reach)),
+        onset_x: Some(X(prepared.begin())),
+        because: Because::Falls,
+        ..blank(prepared)
+    })
+}
+
+/// It has grown for longer than healthy warmups do.
+pub fn leak(
+    prepared: &PreparedCurve<'_>,
+    growth: &Growth,
+    shape: Shape,
+    because: Because,
+) -> Judgement {
+    let far_outlived = growth.age >= CONFIRMED_AT * growth.decision_age;
+    Judgement {
+        verdict: Verdict::Leak(grade(far_outlived || far_past_horizon(prepared))),
+        decided_at_x: Some(X(growth.onset + growth.decision_age)),
+        because,
+        ..growing(prepared, growth, shape)
+    }
+}
+
+/// It grows behind the stated horizon. It may have begun before, as part of the current growth.
+pub fn past_horizon(
+    prepared: &PreparedCurve<'_>,
+    growth: &Growth,
+    current: Option<&Growth>,
+) -> Judgement {
+    let whole = current.filter(|current| current.from < growth.from);
+    let whole = whole.unwrap_or(growth);
+    let horizon = prepared.facts.level_by;
+    Judgement {
+        verdict: Verdict::Leak(grade(far_past_horizon(prepared))),
+        onset_x: Some(X(whole.onset)),
+        onset_level: Some(Amount(whole.line.at(whole.onset))),
+        decided_at_x: horizon.map(|X(horizon)| X(growth.onset.max(horizon))),
+        because: Because::PastHorizon,
+        ..growing(prepared, growth, Shape::Linear)
+    }
+}
+
+fn far_past_horizon(prepared: &PreparedCurve<'_>) -> bool {
+    let horizon = prepared.facts.level_by;
+    horizon.is_some_and(|X(horizon)| prepared.end() >= CONFIRMED_AT * horizon)
+}
+
+fn grade(confirmed: bool) -> Grade {
+    if confirmed {
+        Grade::Confirmed
+    } else {
+        Grade::Early
+    }
+}
+
+/// It grows, and is not decidable yet.
+pub fn warming_up(prepared: &PreparedCurve<'_>, growth: &Growth) -> Judgement {
+    let bends = growth.bends() || growth.slowed;
+    let because = if growth.in_first_epoch(prepared) {
+        Because::FirstEpoch
+    } else if bends {
+        Because::Bending
+    } else if growth.age < growth.decision_age {
+        Because::YoungGrowth
+    } else {
+        Because::NoisyGrowth
+    };
+    let shape = if bends {
+        Shape::Saturating
+    } else {
+        Shape::Linear
+    };
+    let age = growth.age;
+    let soonest = prepared.end() + 0.25 * age;
+    let goes_on = (growth.onset + growth.decision_age).max(soonest);
+    // A stated horizon decides as soon as a line can be drawn behind it.
+    let goes_on = match prepared.facts.level_by {
+        Some(X(horizon)) => {
+            goes_on.min((1.25 * horizon).max(prepared.end() + FLAT_POINTS * spacing(prepared)))
+        }
+        None => goes_on,
+    };
+    Judgement {
+        verdict: Verdict::WarmingUp,
+        decide_by: Some(DecideBy {
+            if_it_levels: X(flat_by(prepared)),
+            if_it_goes_on: X(goes_on),
+        }),
+        because,
+        ..growing(prepared, growth, shape)
+    }
+}
+
+fn growing(prepared: &PreparedCurve<'_>, growth: &Growth, shape: Shape) -> Judgement {
+    Judgement {
+        shape,
+        rate: Some(growth.rate),
+        onset_x: Some(X(growth.onset)),
+        onset_level: Some(Amount(growth.line.at(growth.onset))),
+        level: Some(Amount(growth.line.at(prepared.end()))),
+        healthy_share: Some(prepared.prior.still_growing(growth.age)),
+        ..blank(prepared)
+    }
+}
+
+/// It is flat, and has been for long enough.
+pub fn level(prepared: &PreparedCurve<'_>, plateau: &Plateau, stairs: &Stairs) -> Judgement {
+    let line = &plateau.line;
+    let limit = prepared.facts.limit;
+    let creeps = line.slope > 2.0 * line.slope_error
+        && line.slope * (prepared.end() - plateau.since) > 2.0 * prepared.noise.sigma;
+    let (verdict, because) = if limit.is_some_and(|Amount(limit)| line.mean_y > AT_CEILING * limit)
+    {
+        (Verdict::Undecided, Because::AtCeiling)
+    } else if creeps {
+        (Verdict::Level, Because::Immaterial)
+    } else {
+        (Verdict::Level, Because::Steady)
+    };
+    let earlier = prepared.rate_before(plateau.from) * (plateau.since - prepared.begin());
+    let shape = if earlier <= prepared.material {
+        Shape::Flat
+    } else if stairs.at.len() == 1 && stairs.sizes[0] > 0.7 * earlier {
+        Shape::Jump
+    } else {
+        Shape::Saturating
+    };
+    Judgement {
+        verdict,
+        shape,
+        rate: Some(Rate::around(line.slope, 2.0 * line.slope_error)),
+        level: Some(Amount(line.mean_y)),
+        level_since_x: Some(X(plateau.since)),
+        decided_at_x: Some(X((plateau.since + plateau.needed).min(prepared.end()))),
+        because,
+        ..blank(prepared)
+    }
+}
+
+/// Nothing of that.
+pub fn undecided(prepared: &PreparedCurve<'_>, plateau: Option<Plateau>) -> Judgement {
+    let until = flat_by(prepared);
+    let decision_age = prepared.decision_ages.at(Before::Warmup, false);
+    let decide_by = Some(DecideBy {
+        if_it_levels: X(until),
+        if_it_goes_on: X(until.max(prepared.begin() + decision_age)),
+    });
+    Judgement {
+        because: if plateau.is_some() {
+            Because::ShortPlateau
+        } else {
+            Because::Wanders
+        },
+        decide_by,
+        ..blank(prepared)
+    }
+}
+
+/// Too few points for any statement.
+pub fn too_few(view: &View) -> Judgement {
+    let missing = (FEWEST_POINTS - view.len().min(FEWEST_POINTS)) as u64;
+    let span = view.x.first().copied().zip(view.x.last().copied());
+    let rises = view.len() >= 3 && view.y.windows(2).all(|pair| pair[1] > pair[0]);
+    let grown = view
+        .y
+        .last()
+        .zip(view.y.first())
+        .map_or(0.0, |(last, first)| last - first);
+    let material = 0.02 * view.y.last().copied().unwrap_or(0.0).abs();
+    let grows = rises && grown > material;
+    let step = span.map_or(0.0, |(first, last)| {
+        (last - first) / (view.len().max(2) - 1) as f64
+    });
+    Judgement {
+        verdict: if grows {
+            Verdict::WarmingUp
+        } else {
+            Verdict::Undecided
+        },
+        shape: if grows { Shape::Linear } else { Shape::Flat },
+        rate: None,
+        onset_x: span.filter(|_| grows).map(|span| X(span.0)),
+        onset_level: view.y.first().filter(|_| grows).map(|y| Amount(*y)),
+        level: view.y.last().map(|y| Amount(*y)),
+        level_since_x: None,
+        decided_at_x: None,
+        decide_by: span.filter(|_| step > 0.0).map(|span| DecideBy {
+            if_it_levels: X(span.1 + missing as f64 * step),
+            if_it_goes_on: X(span.1 + missing as f64 * step),
+        }),
+        because: Because::TooFewPoints { missing },
+        healthy_share: None,
+        noise: Amount(0.0),
+        autocorrelation: 0.0,
+        period: None,
+        material: Amount(material),
+        span: span.map(|(first, last)| (X(first), X(last))),
+        extremes: None,
+        points: view.len() as u64,
+    }
+}
+
+/// Where it could be called level if it stopped growing now.
+fn flat_by(prepared: &PreparedCurve<'_>) -> f64 {
+    prepared.end()
+        + (0.2 * (prepared.end() - prepared.begin())).max(FLAT_POINTS * spacing(prepared))
+}
+
+/// The usual distance of points in x.
+fn spacing(prepared: &PreparedCurve<'_>) -> f64 {
+    (prepared.end() - prepared.begin()) / (prepared.len() - 1) as f64
+}

@@ -1,0 +1,95 @@
+//! What the training counted inside, as series.
+
+use leveloff_model::training_counters::{GrownTensors, TrainingCounter};
+
+use super::track::{SeldomTrack, Track};
+use crate::observation::Observation;
+
+/// Fewer counts than this say nothing about a trend.
+const LEAST_COUNTS: u64 = 3;
+
+/// Counters of the allocators, which are read at once.
+const ALLOCATORS: [TrainingCounter; 3] = [
+    TrainingCounter::MallocUsed,
+    TrainingCounter::MallocFree,
+    TrainingCounter::PythonBlocks,
+];
+
+/// From one x to another.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Stretch {
+    /// The first.
+    pub(super) from: f64,
+    /// The last.
+    pub(super) to: f64,
+}
+
+impl Stretch {
+    fn of(track: &Track, to: f64) -> Option<Stretch> {
+        let from = track.began_at()?;
+        (track.points() >= LEAST_COUNTS && to > from).then_some(Stretch { from, to })
+    }
+}
+
+/// A series for each fact.
+#[derive(Debug, Clone, Default)]
+pub(super) struct CounterTracks {
+    tracks: [SeldomTrack; TrainingCounter::COUNT],
+    grown: Vec<GrownTensors>,
+}
+
+impl CounterTracks {
+    /// Takes the next observation.
+    pub(super) fn observe(&mut self, x: f64, observation: &Observation) {
+        for (fact, value) in observation.counters.known() {
+            // No training has no tensors: zero is what counters say before the first count.
+            if value > 0 || fact != TrainingCounter::Tensors {
+                self.tracks[fact as usize].push(x, value as f64);
+            }
+        }
+        if self.grown != observation.grown {
+            self.grown.clone_from(&observation.grown);
+        }
+    }
+
+    /// The series of a counter; without points where it is not known.
+    pub(super) fn track(&self, fact: TrainingCounter) -> &Track {
+        self.tracks[fact as usize].track()
+    }
+
+    /// From where to where a counter was really read, and not only repeated; `None` if too seldom to show
+    /// a trend.
+    pub(super) fn counted(&self, fact: TrainingCounter) -> Option<Stretch> {
+        let counted = match fact {
+            // Level tensors are the same number again and again, so counts are counted.
+            TrainingCounter::Tensors if self.counts().values() > 0 => self.counts(),
+            TrainingCounter::Tensors => {
+                return Stretch::of(self.tensors(), self.tensors().newest_x()?);
+            }
+            // Read together, so that one that moves shows when the others were read.
+            TrainingCounter::MallocUsed
+            | TrainingCounter::MallocFree
+            | TrainingCounter::PythonBlocks => {
+                let together = ALLOCATORS.map(|fact| &self.tracks[fact as usize]);
+                together.into_iter().max_by_key(|track| track.values())?
+            }
+            _ => &self.tracks[fact as usize],
+        };
+        let is_known = counted.values() >= LEAST_COUNTS && self.track(fact).points() > 0;
+        Stretch::of(counted.track(), counted.changed_at()).filter(|_| is_known)
+    }
+
+    fn counts(&self) -> &SeldomTrack {
+        &self.tracks[TrainingCounter::TensorCounts as usize]
+    }
+
+    /// Live tensors.
+    pub(super) fn tensors(&self) -> &Track {
+        self.track(TrainingCounter::Tensors)
+    }
+
+    /// Which tensors became more, as last reported.
+    pub(super) fn grown(&self) -> &[GrownTensors] {
+        &self.grown
+    }
+}

@@ -1,0 +1,108 @@
+//! Every series of a run, over one axis.
+
+use leveloff_model::units::Seconds;
+
+use super::counter_tracks::CounterTracks;
+use super::epoch::EpochLength;
+use super::events::Events;
+use super::generations::Generations;
+use super::processes::ProcessTracks;
+use super::roles::RoleTracks;
+use super::track::Track;
+use crate::observation::Observation;
+
+/// The series of a run over steps, or over time.
+#[derive(Debug, Clone, Default)]
+pub(super) struct RunSeries {
+    /// The run's memory, as finely as it can be kept: it is what the verdict is about.
+    pub(super) memory: Track,
+    /// Of each role and kind.
+    pub(super) roles: RoleTracks,
+    /// Of single processes.
+    pub(super) processes: ProcessTracks,
+    /// Files in /dev/shm, of any process of the machine.
+    pub(super) devshm: Track,
+    /// Open descriptors of the tree.
+    pub(super) descriptors: Track,
+    /// Living processes.
+    pub(super) process_count: Track,
+    /// What the training counted inside.
+    pub(super) counters: CounterTracks,
+    /// Growth across evaluations, checkpoints and epochs.
+    pub(super) events: Events,
+    /// Workers that are replaced again and again.
+    pub(super) generations: Generations,
+    /// How long an epoch is on this axis.
+    pub(super) epochs: EpochLength,
+    /// The newest x.
+    pub(super) x: f64,
+    /// Observations taken.
+    pub(super) points: u64,
+    distinct_x: u64,
+    times: Option<(Seconds, Seconds)>,
+}
+
+impl RunSeries {
+    /// Nothing yet.
+    pub(super) fn new() -> RunSeries {
+        RunSeries {
+            memory: Track::fine(),
+            ..RunSeries::default()
+        }
+    }
+
+    /// Takes the next observation.
+    pub(super) fn observe(&mut self, x: f64, observation: &Observation) {
+        if self.points == 0 || x > self.x {
+            self.distinct_x += 1;
+            self.x = x;
+        }
+        self.points += 1;
+        if let Some(t) = observation.t {
+            self.times = Some((self.times.map_or(t, |times| times.0), t));
+        }
+        self.memory.push(x, observation.memory.0 as f64);
+        self.events.observe(x, observation);
+        self.epochs.observe(x, observation);
+        self.take_processes(x, observation);
+        self.take_the_rest(x, observation);
+    }
+
+    /// Different x that were seen.
+    pub(super) fn distinct_x(&self) -> u64 {
+        self.distinct_x
+    }
+
+    /// Times of the first and the last observation.
+    pub(super) fn times(&self) -> Option<(Seconds, Seconds)> {
+        self.times
+    }
+
+    fn take_processes(&mut self, x: f64, observation: &Observation) {
+        // A source that knows one number only does not say that there are no processes.
+        if observation.processes.is_empty() {
+            return;
+        }
+        let processes = &observation.processes;
+        self.roles.observe(x, processes);
+        self.processes.observe(x, processes);
+        self.generations.observe(x, processes);
+        self.process_count.push(x, processes.len() as f64);
+        // A sum in which one number is missing is missing; a zombie has none to miss.
+        let descriptors: Option<u64> = processes
+            .iter()
+            .filter(|process| process.rss.0 > 0)
+            .map(|process| process.fds.map(u64::from))
+            .sum();
+        if let Some(descriptors) = descriptors {
+            self.descriptors.push(x, descriptors as f64);
+        }
+    }
+
+    fn take_the_rest(&mut self, x: f64, observation: &Observation) {
+        if let Some(devshm) = observation.devshm {
+            self.devshm.push(x, devshm.0 as f64);
+        }
+        self.counters.observe(x, observation);
+    }
+}

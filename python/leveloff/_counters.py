@@ -1,0 +1,108 @@
+"""Counters that only the training can read, at a bounded and measured cost."""
+
+import os
+import sys
+import time
+from typing import Any, Callable, Dict, NamedTuple, Optional
+
+from . import _cuda, _tensors
+from ._guard import switch
+from ._malloc import Malloc
+from ._pace import Pace
+from ._trim import TrimProbe
+
+
+class Options(NamedTuple):
+    """What `leveloff.configure` can change."""
+
+    every: int = 10
+    """Steps between two readings, at least."""
+    tensors: Optional[bool] = None
+    """Whether tensors are counted; `None`: in one process of each machine, and not in a fork's child."""
+    shapes: bool = False
+    """Report which shapes grew."""
+    trim_probe: bool = False
+    """Call `malloc_trim` once, when malloc seems to keep much."""
+    budget: float = 0.0015
+    """The share of the time that readings may take."""
+
+
+ALLOCATORS_SHARE = 0.2
+"""Of the budget: they are quick to answer."""
+
+
+class Counters:
+    """The counters of this process."""
+
+    def __init__(self, options: Options, is_fork_child: bool) -> None:
+        self._options = options
+        self._counts_tensors = _counts_here(is_fork_child) if options.tensors is None else bool(options.tensors)
+        self._tensors_pace = Pace(options.every, options.budget * (1 - ALLOCATORS_SHARE))
+        self._allocators_pace = Pace(options.every, options.budget * ALLOCATORS_SHARE)
+        self._has_begun = False
+        self._malloc: Optional[Malloc] = None
+        self._trim = TrimProbe() if options.trim_probe else None
+        self._first_shapes: Optional[_tensors.Shapes] = None
+
+    def look(self, calls: int, now: float) -> Dict[str, Any]:
+        """The counters to report with this step: mostly none."""
+        if not self._has_begun:
+            self._begin(calls, now)
+        found: Dict[str, Any] = {}
+        if self._allocators_pace.is_due(calls, now):
+            self._allocators_pace.done(calls, now, _timed(self._ask_allocators, found))
+        if self._counts_tensors and self._tensors_pace.is_due(calls, now):
+            self._tensors_pace.done(calls, now, _timed(self._count_tensors, found))
+        return found
+
+    @property
+    def quiet_until(self) -> float:
+        """No reading is due before this."""
+        if not self._counts_tensors:
+            return self._allocators_pace.quiet_until
+        return min(self._allocators_pace.quiet_until, self._tensors_pace.quiet_until)
+
+    def _begin(self, calls: int, now: float) -> None:
+        self._has_begun = True
+        self._malloc = Malloc.find()
+        self._allocators_pace.begin(calls - 1, now, 0.0)
+        self._tensors_pace.begin(calls - 1, now, _tensors.expected_seconds())
+
+    def _ask_allocators(self, found: Dict[str, Any]) -> None:
+        found["python_blocks"] = sys.getallocatedblocks()
+        found.update(_cuda.facts())
+        if self._malloc is not None:
+            found.update(self._malloc.facts())
+            if self._trim is not None:
+                found.update(self._trim.look(self._malloc, found))
+
+    def _count_tensors(self, found: Dict[str, Any]) -> None:
+        if not _tensors.has_torch():
+            return
+        count = _tensors.count(self._options.shapes)
+        switch.counts += 1
+        found["tensors"] = count.tensors
+        found["tensor_bytes"] = count.tensor_bytes
+        found["gc_objects"] = count.gc_objects
+        if count.device_tensors:
+            found["device_tensors"] = count.device_tensors
+            found["device_tensor_bytes"] = count.device_tensor_bytes
+        if count.shapes is not None:
+            if self._first_shapes is None:
+                self._first_shapes = count.shapes
+            found["tensors_grown"] = _tensors.grown(self._first_shapes, count.shapes)
+
+
+def _counts_here(is_fork_child: bool) -> bool:
+    """leveloff reads the lowest rank, and ranks that pause at different times delay each other. A forked child shares its
+    parent's objects: counting would touch, and so copy, all of them."""
+    return not is_fork_child and os.environ.get("LOCAL_RANK", "0") in ("", "0")
+
+
+def _timed(ask: Callable[[Dict[str, Any]], None], found: Dict[str, Any]) -> float:
+    """The cost in seconds of CPU time: on a busy machine, wall time would make readings ever rarer, though they cost the
+    training no more."""
+    began, cpu_began = time.perf_counter(), time.thread_time()
+    ask(found)
+    switch.counting_seconds += time.perf_counter() - began
+    return time.thread_time() - cpu_began
