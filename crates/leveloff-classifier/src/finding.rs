@@ -6,7 +6,7 @@ use leveloff_model::training_counters::GrownTensors;
 use leveloff_model::units::Bytes;
 
 use crate::fleet::BytesPerSecond;
-use crate::units::Position;
+use crate::units::{AmountPerX, Position};
 
 /// Something that the evidence shows.
 ///
@@ -55,7 +55,7 @@ pub enum Finding {
         /// How many more blocks Python's allocator has given out.
         more: i64,
         /// The same for each unit of x.
-        more_per_x: f64,
+        more_per_x: AmountPerX,
         /// Growth of memory in the same stretch.
         memory: Growth,
     },
@@ -175,7 +175,7 @@ pub enum TensorGrowth {
         /// How many more.
         more: i64,
         /// The same for each unit of x.
-        more_per_x: f64,
+        more_per_x: AmountPerX,
     },
     /// They hold more bytes.
     Size {

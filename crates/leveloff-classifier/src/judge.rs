@@ -33,17 +33,17 @@ use plateau::Plateau;
 use prepared_curve::PreparedCurve;
 use stairs::Stairs;
 
-/// What is known beside the curve itself, in its own units.
+/// What is known beside the curve itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Facts {
     /// It must have levelled off by this x.
-    pub level_by: Option<f64>,
+    pub level_by: Option<X>,
     /// The run is going to end at this x.
-    pub planned: Option<f64>,
+    pub planned: Option<X>,
     /// The length of an epoch.
-    pub epoch: Option<f64>,
+    pub epoch: Option<X>,
     /// The value at which it meets a ceiling.
-    pub limit: Option<f64>,
+    pub limit: Option<Amount>,
 }
 
 /// What a curve is about: decides how long healthy growth of it lasts and what is material.

@@ -257,20 +257,20 @@ impl RunJudge {
     }
 
     fn facts(&self, series: &RunSeries, unit: XUnit) -> Facts {
-        let limit = self.limit.amount().map(|limit| limit.0 as f64);
+        let limit = self.limit.amount().map(Amount::from);
         // What is stated in steps cannot be laid on another axis.
         let steps = |step: Option<Step>| {
-            let step = step.map(|step| step.0 as f64);
+            let step = step.map(|step| X(step.0 as f64));
             step.filter(|_| unit != XUnit::Second && unit != XUnit::Epoch)
         };
-        let said = series.epochs.said().filter(|_| unit != XUnit::Second);
+        let counts = unit != XUnit::Second;
+        let (said, planned) = (series.epochs.said(), self.planned);
+        let learned = || series.epochs.learned();
         Facts {
             level_by: steps(self.stated.level_by),
-            planned: steps(self.stated.planned_steps)
-                .or(self.planned.filter(|_| unit != XUnit::Second)),
+            planned: steps(self.stated.planned_steps).or(planned.filter(|_| counts).map(X)),
             epoch: steps(self.stated.epoch_steps)
-                .or(said)
-                .or_else(|| series.epochs.learned()),
+                .or_else(|| said.filter(|_| counts).or_else(learned).map(X)),
             limit,
         }
     }

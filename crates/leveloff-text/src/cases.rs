@@ -150,7 +150,7 @@ pub fn held_references(grown: Vec<GrownTensors>) -> Finding {
     Finding::HeldReferences {
         tensors: TensorGrowth::Number {
             more: 899,
-            more_per_x: 1.0,
+            more_per_x: AmountPerX(1.0),
         },
         memory: Growth {
             bytes: Bytes((1.8 * GIB) as u64),

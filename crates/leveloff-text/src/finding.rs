@@ -6,7 +6,7 @@ use leveloff_classifier::finding::{
     EventGrowth, Finding, Growth, NativeEvidence, Retention, TensorGrowth,
 };
 use leveloff_classifier::fleet::BytesPerSecond;
-use leveloff_classifier::units::Position;
+use leveloff_classifier::units::{AmountPerX, Position};
 use leveloff_model::process::{Pid, Role};
 use leveloff_model::training_counters::GrownTensors;
 use leveloff_model::units::Bytes;
@@ -119,7 +119,10 @@ const AFTER_EPOCH: &str = "look for what each epoch creates again: loaders with 
 fn held_references(tensors: TensorGrowth, memory: &Growth, grown: &[GrownTensors]) -> FindingWords {
     let (while_memory_grew, types) = (while_memory_grew(memory), types(grown));
     match tensors {
-        TensorGrowth::Number { more, more_per_x } => {
+        TensorGrowth::Number {
+            more,
+            more_per_x: AmountPerX(more_per_x),
+        } => {
             let unit = memory.since.unit.name();
             let text = format!(
                 "live tensors rise with memory: {more:+} ({more_per_x:+.2} per {unit}) \
@@ -258,7 +261,7 @@ const AGAINST_HOLES: &str = "MALLOC_MMAP_THRESHOLD_=65536 (glibc) keeps large bl
 const AGAINST_HOLES_AND_CYCLES: &str = "try MALLOC_MMAP_THRESHOLD_=65536 or jemalloc; gc.collect() every \
     few hundred steps keeps reference cycles from holding batches";
 
-fn python_objects(more: i64, more_per_x: f64, memory: &Growth) -> FindingWords {
+fn python_objects(more: i64, AmountPerX(more_per_x): AmountPerX, memory: &Growth) -> FindingWords {
     let (unit, while_memory_grew) = (memory.since.unit.name(), while_memory_grew(memory));
     let text = format!(
         "Python objects rise with memory: {more:+} blocks ({more_per_x:+.1} per {unit}) \

@@ -55,7 +55,7 @@ use clap::{Parser, Subcommand, ValueEnum};
         leveloff finds a training run, samples its whole process tree (launcher, ranks, compile \
         workers, data loaders) and records how much memory each process holds. Shared pages are \
         counted once, not once for each process as in a sum of RSS. It needs no change to the \
-        training code and no restart, and it only reads: it does not slow the run down.",
+        training code and no restart, and it only reads from the run.",
     after_help = "Examples:\n  \
         leveloff demo                               watch a demo run with a known answer\n  \
         leveloff                                    watch the training run on this machine\n  \

@@ -29,6 +29,5 @@ pub(crate) enum ConfigChoice {
     Nearest,
     /// This one, regardless of its owner; it must exist.
     Named(PathBuf),
-    /// None.
     Nothing,
 }

@@ -1,5 +1,4 @@
-//! Every exit code of leveloff. `run` otherwise ends as its command ended; the relay that starts the command ends with
-//! 126 or 127 if it cannot be executed or was not found, as a shell does.
+//! Every exit code of leveloff, except that `run` ends as its command ended, by the same code or signal.
 
 use std::process::ExitCode;
 

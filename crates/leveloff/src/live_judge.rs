@@ -28,7 +28,6 @@ impl LiveJudge {
         }
     }
 
-    /// Takes a tick.
     pub(crate) fn take(&mut self, tick: &Tick) {
         if let Some(observation) = self.observer.observe(tick) {
             self.judge.observe(observation);

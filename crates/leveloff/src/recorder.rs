@@ -101,7 +101,6 @@ impl Recorder {
         }))
     }
 
-    /// Where it is.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

@@ -19,9 +19,7 @@ pub(crate) use no_run_found::{hidden_processes, no_run_found};
 /// What is going to be watched.
 #[derive(Debug)]
 pub(crate) struct RunTarget {
-    /// Which processes.
     pub scope: Scope,
-    /// For the recording.
     pub target: Target,
     /// The command line, for names.
     pub command: Vec<String>,

@@ -44,7 +44,6 @@ pub(crate) struct ScreenOptions {
     pub subject: Subject,
     /// What the user stated about it.
     pub stated: StatedFacts,
-    /// How it looks.
     pub styles: Styles,
     /// Handles what the user asks the dashboard for.
     pub requests: RequestHandler,

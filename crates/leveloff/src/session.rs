@@ -47,7 +47,6 @@ pub(crate) struct WatchOptions {
     pub metrics: MetricsChoice,
 }
 
-/// A watched run.
 pub(crate) struct Session {
     sampler: Sampler,
     recorder: Option<Recorder>,
@@ -85,7 +84,7 @@ impl WatchOptions {
             log: self.log.clone(),
             has_output: false,
             adopter: None,
-            ours: vec![own_pid()],
+            own_processes: vec![own_pid()],
         }
     }
 }
@@ -102,7 +101,6 @@ impl Session {
             .map_or(self.next, |glance| glance.min(self.next))
     }
 
-    /// The sampler.
     pub(crate) fn sampler(&mut self) -> &mut Sampler {
         &mut self.sampler
     }
@@ -113,8 +111,8 @@ impl Session {
         if let Some(guard) = self.guard.as_mut().filter(|guard| !guard.is_stopping())
             && now < self.next
         {
-            let standing = self.sampler.quick_read();
-            if !guard.check_between_samples(&standing) {
+            let memory = self.sampler.quick_read();
+            if !guard.check_between_samples(&memory) {
                 self.next_glance = guard.pace().map(|pace| now + pace);
                 return Ok(None);
             }
@@ -201,7 +199,6 @@ impl Session {
         }
     }
 
-    /// The newest step.
     pub(crate) fn step(&self) -> Option<Step> {
         self.last_step
     }

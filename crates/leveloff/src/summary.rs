@@ -76,7 +76,6 @@ const TEARDOWN_SAMPLES: u32 = 3;
 const BASELINE_SETTLES: Seconds = Seconds(10.0);
 
 impl Summary {
-    /// Takes a tick.
     pub(crate) fn take(&mut self, tick: &Tick) {
         for event in &tick.events {
             match event {
@@ -232,7 +231,6 @@ impl Summary {
             .collect()
     }
 
-    /// What watching cost.
     pub(crate) fn cost_line(&self) -> String {
         let t = self.reached.map_or(Seconds(0.0), |(t, _)| t);
         let share = self.cost.cpu.0 as f64 / 10.0 / t.0.max(1.0);

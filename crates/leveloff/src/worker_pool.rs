@@ -14,12 +14,7 @@ const REPORT_EVERY: Duration = Duration::from_millis(250);
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Event<'a, I, R> {
     /// The next result, in order.
-    Done {
-        /// Its input.
-        input: &'a I,
-        /// The result.
-        result: R,
-    },
+    Done { input: &'a I, result: R },
     /// Nothing new for a while.
     Waiting {
         /// How many results there are, including those that are not handed out yet.

@@ -72,7 +72,7 @@ impl<'a> GrowthCandidates<'a> {
     /// there. It may stand still at times: this comes after the test for a plateau, which knows for how long it
     /// did so before.
     pub fn past_horizon(&self) -> Option<Growth> {
-        let horizon = HORIZON_SLACK * self.prepared.facts.level_by?;
+        let horizon = HORIZON_SLACK * self.prepared.facts.level_by?.0;
         let past = self.prepared.x.partition_point(|&x| x < horizon);
         let first = (past + FEWEST < self.prepared.len()).then(|| self.since(past));
         let later = self.all.iter().filter(|growth| growth.from > past);

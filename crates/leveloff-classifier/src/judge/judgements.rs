@@ -91,7 +91,7 @@ pub fn past_horizon(
         verdict: Verdict::Leak(grade(far_past_horizon(prepared))),
         onset_x: Some(X(whole.onset)),
         onset_level: Some(Amount(whole.line.at(whole.onset))),
-        decided_at_x: horizon.map(|horizon| X(growth.onset.max(horizon))),
+        decided_at_x: horizon.map(|X(horizon)| X(growth.onset.max(horizon))),
         because: Because::PastHorizon,
         ..growing(prepared, growth, Shape::Linear)
     }
@@ -99,7 +99,7 @@ pub fn past_horizon(
 
 fn far_past_horizon(prepared: &PreparedCurve<'_>) -> bool {
     let horizon = prepared.facts.level_by;
-    horizon.is_some_and(|horizon| prepared.end() >= CONFIRMED_AT * horizon)
+    horizon.is_some_and(|X(horizon)| prepared.end() >= CONFIRMED_AT * horizon)
 }
 
 fn grade(confirmed: bool) -> Grade {
@@ -132,7 +132,7 @@ pub fn warming_up(prepared: &PreparedCurve<'_>, growth: &Growth) -> Judgement {
     let goes_on = (growth.onset + growth.decision_age).max(soonest);
     // A stated horizon decides as soon as a line can be drawn behind it.
     let goes_on = match prepared.facts.level_by {
-        Some(horizon) => {
+        Some(X(horizon)) => {
             goes_on.min((1.25 * horizon).max(prepared.end() + FLAT_POINTS * spacing(prepared)))
         }
         None => goes_on,
@@ -166,7 +166,8 @@ pub fn level(prepared: &PreparedCurve<'_>, plateau: &Plateau, stairs: &Stairs) -
     let limit = prepared.facts.limit;
     let creeps = line.slope > 2.0 * line.slope_error
         && line.slope * (prepared.end() - plateau.since) > 2.0 * prepared.noise.sigma;
-    let (verdict, because) = if limit.is_some_and(|limit| line.mean_y > AT_CEILING * limit) {
+    let (verdict, because) = if limit.is_some_and(|Amount(limit)| line.mean_y > AT_CEILING * limit)
+    {
         (Verdict::Undecided, Because::AtCeiling)
     } else if creeps {
         (Verdict::Level, Because::Immaterial)

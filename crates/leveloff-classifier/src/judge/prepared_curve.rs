@@ -2,6 +2,7 @@
 
 use crate::observation::XUnit;
 use crate::stats::{LineFit, Moments, median};
+use crate::units::X;
 
 use super::noise::Noise;
 use super::prior::{DecisionAges, Prior};
@@ -116,7 +117,7 @@ impl<'a> PreparedCurve<'a> {
     pub fn horizon(&self) -> f64 {
         let elapsed = self.end() - self.begin();
         match self.facts.planned {
-            Some(planned) => elapsed.max(planned - self.end()),
+            Some(X(planned)) => elapsed.max(planned - self.end()),
             None => 3.0 * elapsed,
         }
     }

@@ -4,6 +4,7 @@ use leveloff_classifier::curve::Curve;
 use leveloff_classifier::judge::{Facts, Quantity, judge};
 use leveloff_classifier::observation::{Observation, XUnit};
 use leveloff_classifier::run::RunJudge;
+use leveloff_classifier::units::{Amount, X};
 use leveloff_classifier::verdict::{Judgement, RunVerdict};
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::units::{Bytes, Limit, Step};
@@ -91,8 +92,8 @@ impl Run {
     /// What is said of the curve alone.
     pub fn judged(&self) -> Judgement {
         let facts = Facts {
-            level_by: self.level_by.map(|step| step as f64),
-            limit: self.limit.map(|megabytes| megabytes * MB),
+            level_by: self.level_by.map(|step| X(step as f64)),
+            limit: self.limit.map(|megabytes| Amount(megabytes * MB)),
             ..Facts::default()
         };
         judge(&self.curve(), self.unit, Quantity::Memory, &facts)

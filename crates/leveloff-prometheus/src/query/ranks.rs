@@ -155,8 +155,8 @@ pub fn jobs(client: &Client) -> Vec<String> {
 }
 
 impl RankBatch {
-    /// How many ranks it has; never 0.
-    pub fn len(&self) -> usize {
+    /// How many ranks it has.
+    pub fn ranks(&self) -> usize {
         self.ranks.len()
     }
 
@@ -390,8 +390,8 @@ mod tests {
             ..RankList::default()
         };
         let all = list.batches(&window());
-        assert!(all.iter().all(|batch| batch.len() <= RANKS_IN_A_BATCH));
-        assert_eq!(all.iter().map(RankBatch::len).sum::<usize>(), 600);
+        assert!(all.iter().all(|batch| batch.ranks() <= RANKS_IN_A_BATCH));
+        assert_eq!(all.iter().map(RankBatch::ranks).sum::<usize>(), 600);
         assert_eq!(all[0].job_matcher(), r#"job="lm",exported_job="""#);
     }
 

@@ -9,8 +9,8 @@ use super::Format;
 use super::known_tool::SWAP_BESIDE_PSS;
 use crate::clock::Timeline;
 use crate::columns::{ColumnChoice, Columns};
+use crate::counter_columns::CounterColumns;
 use crate::error::Result;
-use crate::inside_columns::InsideColumns;
 use crate::lines::Lines;
 use crate::number::{number, with_decimal_comma, with_thousands};
 use crate::observation_sink::ObservationSink;
@@ -33,7 +33,7 @@ pub struct CurveTable {
 struct Extras {
     epoch: Option<usize>,
     phase: Option<usize>,
-    counters: InsideColumns,
+    counters: CounterColumns,
     devshm: Option<usize>,
     rss: Option<usize>,
     ceiling: Option<(usize, usize)>,
@@ -162,7 +162,7 @@ impl Extras {
         Extras {
             epoch: find("epoch"),
             phase: find("phase"),
-            counters: InsideColumns::of(table, is_taken),
+            counters: CounterColumns::of(table, is_taken),
             devshm: find("devshm_bytes"),
             rss: find("rss_bytes").filter(|_| table.names[columns.memory].plain == "memory_bytes"),
             ceiling: find("ceiling_bytes").zip(find("ceiling_used_bytes")),

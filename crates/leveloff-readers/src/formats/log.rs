@@ -215,7 +215,7 @@ impl LogState {
         match x_source {
             // A line without its counter belongs to the step before.
             XSource::Counter(counter) => {
-                observation.count = counts.get(counter).or(observation.count)
+                observation.count = counts.get(counter).or(observation.count);
             }
             XSource::Progress => observation.count = self.step,
             XSource::Timestamp => observation.count = None,

@@ -1,5 +1,5 @@
 use leveloff_classifier::observation::XUnit;
-use leveloff_classifier::units::X;
+use leveloff_classifier::units::{AmountPerX, X};
 
 use super::*;
 
@@ -31,7 +31,7 @@ fn all() -> Vec<Finding> {
         Finding::EpochGrowth(EVENTS),
         Finding::PythonObjects {
             more: 12_000,
-            more_per_x: 13.4,
+            more_per_x: AmountPerX(13.4),
             memory: GROWTH,
         },
         Finding::CopyOnWrite {
@@ -79,7 +79,7 @@ fn all() -> Vec<Finding> {
 fn of_tensors() -> impl Iterator<Item = TensorGrowth> {
     let number = TensorGrowth::Number {
         more: 278,
-        more_per_x: 0.99,
+        more_per_x: AmountPerX(0.99),
     };
     let size = TensorGrowth::Size {
         more: Bytes(1700 << 20),

@@ -8,7 +8,7 @@ use crate::metrics::MetricsChoice;
 /// Where metrics of the run are published, and under which name.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct MetricsArgs {
-    /// Serve metrics at http://ADDR/metrics while the run is watched [bare: 127.0.0.1:9184]
+    /// Serve metrics at http://ADDR/metrics while the run is watched [without ADDR: 127.0.0.1:9184]
     #[arg(
         long,
         help_heading = HEADING,

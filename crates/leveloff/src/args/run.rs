@@ -19,8 +19,7 @@ pub(super) const EXAMPLES: &str = "Examples:\n  \
     leveloff run --isolate 28GiB -- python train.py    the kernel stops it there, not the machine\n  \
     leveloff run --limit 28GiB --resume-cmd 'python train.py --resume' -- python train.py\n  \
     leveloff run --watch -- python train.py            with the dashboard\n\n\
-    Exit codes: that of the command, 75 if the guard stopped it, 126 if it cannot be executed, 127 if it was not \
-    found, 2 if leveloff itself cannot start.";
+    Exit codes: that of the command, 75 if the guard stopped it, 2 if the command or the recording cannot be started.";
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {

@@ -20,7 +20,6 @@ mod system;
 pub(crate) struct Check {
     /// What was looked at.
     pub name: &'static str,
-    /// How it is.
     pub state: State,
     /// What was found and what that means.
     pub text: String,
@@ -90,7 +89,6 @@ impl Check {
 }
 
 impl State {
-    /// Its word.
     pub(crate) fn name(self) -> &'static str {
         match self {
             State::Ok => "ok",

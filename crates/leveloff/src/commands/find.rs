@@ -16,7 +16,6 @@ use crate::notice::notice;
 use crate::run_target::{is_root, no_run_found, pattern};
 use crate::stdout;
 
-/// Searches and prints.
 pub(crate) fn run(args: &FindArgs) -> anyhow::Result<Exit> {
     run_on(&ProcRoot::live(), args)
 }

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use leveloff_model::recording::{End, EndReason, Header, Target};
 
-/// What was recorded.
 pub(crate) fn title(header: &Header, path: &Path) -> String {
     match &header.target {
         Target::Command(words) if !words.is_empty() => short_command(words),
@@ -24,7 +23,6 @@ pub(crate) fn short_command(words: &[String]) -> String {
     all.collect::<Vec<_>>().join(" ")
 }
 
-/// How it ended.
 pub(crate) fn how_it_ended(end: Option<&End>) -> String {
     match end.map(|end| end.reason) {
         Some(EndReason::Exited(code)) => format!("the command ended with code {code}"),

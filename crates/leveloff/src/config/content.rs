@@ -22,7 +22,6 @@ pub(crate) struct Config {
 /// A key and its value.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Setting {
-    /// Which.
     pub key: &'static Key,
     /// As a flag would take it.
     pub value: OsString,

@@ -42,7 +42,6 @@ pub(crate) enum ConfigError {
 /// A line of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// The file.
     pub file: PathBuf,
     /// The line, from 1.
     pub line: usize,

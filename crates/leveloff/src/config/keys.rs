@@ -10,7 +10,6 @@ pub(crate) struct Key {
     pub name: &'static str,
     /// Where it is written.
     pub table: Table,
-    /// What it holds.
     pub kind: Kind,
     /// The subcommands whose argument it is.
     pub subcommands: &'static [&'static str],

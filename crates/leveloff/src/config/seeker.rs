@@ -14,16 +14,12 @@ use super::{ConfigChoice, ConfigError};
 pub(crate) struct Seeker {
     /// Where leveloff was started.
     pub directory: PathBuf,
-    /// Our user.
     pub uid: u32,
-    /// Our group.
     pub gid: u32,
 }
 
-/// What was found.
 #[derive(Debug, Default)]
 pub(crate) struct Finding {
-    /// What applies.
     pub config: Option<Config>,
     /// Files that would apply if they could be trusted.
     pub passed_over: Vec<PassedOver>,
@@ -32,9 +28,7 @@ pub(crate) struct Finding {
 /// A file that was found and is not used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PassedOver {
-    /// Which.
     pub file: PathBuf,
-    /// Why not.
     pub why: String,
     /// What can be done.
     pub next: &'static str,

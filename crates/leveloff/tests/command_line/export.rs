@@ -5,10 +5,10 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::patient::Patient;
 use crate::recording::{Recording, wait_for_samples};
 use crate::sheet::Sheet;
 use crate::stage::{Ended, Stage, cannot_run_here};
+use crate::watched_process::WatchedProcess;
 
 /// The contract of docs/RECORDING_FORMAT.md, written down once more: others read these by place.
 const FIRST_COLUMNS: [&str; 25] = [
@@ -49,15 +49,15 @@ fn frozen() -> PathBuf {
 
 /// A real recording of a process that grew.
 fn recorded(stage: &Stage) -> PathBuf {
-    let mut patient = Patient::new();
-    let pid = patient.pid().to_string();
+    let mut process = WatchedProcess::new();
+    let pid = process.pid().to_string();
     let arguments = ["record", "--pid", &pid, "-o", "run.jsonl", "-i", "20ms"];
     let recorder = stage.leveloff(arguments).spawn().unwrap();
     let path = stage.path("run.jsonl");
     wait_for_samples(&path, 3);
-    patient.grow(16);
+    process.grow(16);
     wait_for_samples(&path, 3);
-    patient.end(0);
+    process.end(0);
     Ended::of(recorder).well();
     path
 }

@@ -5,8 +5,8 @@ use std::process::{Child, Command, Stdio};
 
 use rustix::process::Signal;
 
-use crate::patient::Patient;
 use crate::stage::{Ended, Stage, cannot_run_here, is_root, python, read_until, send, wait_until};
+use crate::watched_process::WatchedProcess;
 
 /// Grows by 4 MiB each 20 ms until it is told to end, as `reaction` has it.
 const GROWING: &str = "import os, signal, sys, time
@@ -187,9 +187,9 @@ jump = b'x' * (150 << 20); time.sleep(60)";
 #[test]
 fn a_run_that_is_there_already_is_guarded_also_after_its_guard_was_killed() {
     let stage = Stage::new();
-    let mut patient = Patient::new();
-    patient.grow(40);
-    let pid = patient.pid().to_string();
+    let mut process = WatchedProcess::new();
+    process.grow(40);
+    let pid = process.pid().to_string();
     let arguments = [
         "guard", "--pid", &pid, "--limit", "300MiB", "--dwell", "200ms",
     ];
@@ -200,13 +200,13 @@ fn a_run_that_is_there_already_is_guarded_also_after_its_guard_was_killed() {
     );
     send(&first, Signal::KILL);
     first.wait().unwrap();
-    patient.is_unharmed();
+    process.is_unharmed();
     let mut second = stage.leveloff(arguments).spawn().unwrap();
     read_until(
         second.stderr.as_mut().unwrap(),
         "guard: stops the run at 300 MiB",
     );
-    patient.grow(300);
+    process.grow(300);
     let ended = Ended::of(second);
     assert_eq!(ended.status.code(), Some(75), "{ended:?}");
     says(&ended, "the guard stopped the run");
@@ -215,8 +215,8 @@ fn a_run_that_is_there_already_is_guarded_also_after_its_guard_was_killed() {
 #[test]
 fn whoever_leaves_says_that_nobody_guards_any_more() {
     let stage = Stage::new();
-    let mut patient = Patient::new();
-    let pid = patient.pid().to_string();
+    let mut process = WatchedProcess::new();
+    let pid = process.pid().to_string();
     let mut guard = stage
         .leveloff(["guard", "--pid", &pid, "--limit", "1GiB"])
         .spawn()
@@ -225,7 +225,7 @@ fn whoever_leaves_says_that_nobody_guards_any_more() {
     send(&guard, Signal::INT);
     let ended = Ended::of(guard).well();
     says(&ended, "no longer guarded");
-    patient.is_unharmed();
+    process.is_unharmed();
 }
 
 #[test]
@@ -283,12 +283,12 @@ fn a_limit_that_cannot_be_kept_is_refused_before_anything_is_started() {
 #[test]
 fn a_limit_below_what_a_run_holds_is_refused_and_the_run_goes_on() {
     let stage = Stage::new();
-    let mut patient = Patient::new();
-    patient.grow(100);
-    let pid = patient.pid().to_string();
+    let mut process = WatchedProcess::new();
+    process.grow(100);
+    let pid = process.pid().to_string();
     let ended = stage.ask(&["guard", "--pid", &pid, "--limit", "50MiB"]);
     ended.refused(&["already reached", "state a higher one"]);
-    patient.is_unharmed();
+    process.is_unharmed();
 }
 
 #[test]
@@ -298,12 +298,12 @@ fn who_may_not_stop_a_run_hears_it_at_once() {
         return;
     }
     let stage = Stage::new();
-    let mut patient = Patient::new();
-    let pid = patient.pid().to_string();
+    let mut process = WatchedProcess::new();
+    let pid = process.pid().to_string();
     let mut guard = stage.leveloff_as_nobody(&["guard", "--pid", &pid, "--limit", "1GiB"]);
     let ended = Ended::of(guard.spawn().unwrap());
-    ended.refused(&["another user's", "or as root"]);
-    patient.is_unharmed();
+    ended.refused(&["belongs to another user", "or as root"]);
+    process.is_unharmed();
 }
 
 #[test]
@@ -311,7 +311,7 @@ fn a_bundle_holds_what_is_known() {
     let stage = Stage::new();
     let ended = run(&stage, &["--bundle", "b"], &growing("while True: grow()"));
     assert_eq!(ended.status.code(), Some(75), "{ended:?}");
-    says(&ended, "collected in b");
+    says(&ended, "wrote the bundle to b");
     let read = |name: &str| std::fs::read_to_string(stage.path("b").join(name)).unwrap();
     assert!(read("message.txt").contains("the guard stopped the run"));
     assert!(
@@ -342,7 +342,7 @@ fn a_hook_that_fails_changes_nothing() {
         &growing("while True: grow()"),
     );
     assert_eq!(ended.status.code(), Some(75), "{ended:?}");
-    says(&ended, "the --on-stop command ended with code 3: no route");
+    says(&ended, "the --on-stop command exited with code 3: no route");
 }
 
 #[test]
@@ -534,7 +534,7 @@ fn a_hook_is_waited_for_and_what_it_leaves_is_not_the_runs() {
     let program = growing("signal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: grow()");
     let ended = run(&stage, &["--on-stop", daemon, "--grace", "300ms"], &program);
     assert_eq!(ended.status.code(), Some(75), "{ended:?}");
-    says(&ended, "the --on-stop command ended with code 4");
+    says(&ended, "the --on-stop command exited with code 4");
     wait_until("the end of what the hook left", || {
         stage.path("left").exists()
     });
@@ -576,7 +576,10 @@ time.sleep(60)",
     assert!(request.exists());
     send(&guard, Signal::INT);
     let ended = Ended::of(guard).well();
-    says(&ended, "its stop was begun and is not carried through");
+    says(
+        &ended,
+        "the guard had begun to stop the run and does not finish",
+    );
     assert!(!request.exists());
     child.kill().unwrap();
     child.wait().unwrap();

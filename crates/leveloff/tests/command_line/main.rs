@@ -20,7 +20,6 @@ mod marks;
 mod metrics;
 mod newer_writer;
 mod oom;
-mod patient;
 mod record;
 mod recording;
 mod report;
@@ -32,6 +31,7 @@ mod stage;
 mod stories;
 mod traces;
 mod usage;
+mod watched_process;
 
 #[path = "../launch_support/terminal.rs"]
 mod terminal;

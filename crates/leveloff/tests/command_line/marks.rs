@@ -5,14 +5,14 @@ use std::io::Write;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
 
-use crate::patient::Patient;
 use crate::recording::{Recording, wait_for_samples};
 use crate::stage::{Ended, Stage, cannot_run_here, is_root, wait_until};
+use crate::watched_process::WatchedProcess;
 
 /// A training whose marks are in a directory of the test.
 struct Marked {
     stage: Stage,
-    patient: Patient,
+    process: WatchedProcess,
     directory: PathBuf,
 }
 
@@ -23,21 +23,21 @@ impl Marked {
         fs::create_dir(&directory).unwrap();
         fs::set_permissions(&directory, Permissions::from_mode(0o700)).unwrap();
         let place = directory.to_str().unwrap();
-        let patient = Patient::with_variables("marked", &[("LEVELOFF_MARKS", place)]);
+        let process = WatchedProcess::with_variables("marked", &[("LEVELOFF_MARKS", place)]);
         Marked {
             stage,
-            patient,
+            process,
             directory,
         }
     }
 
     fn file(&self) -> PathBuf {
-        self.directory.join(format!("{}.jsonl", self.patient.pid()))
+        self.directory.join(format!("{}.jsonl", self.process.pid()))
     }
 
     /// Records until the recording speaks of all these words, then until it has gone on for a while.
     fn recorded_until(self, words: &[&str]) -> Recording {
-        let pid = self.patient.pid().to_string();
+        let pid = self.process.pid().to_string();
         let arguments = ["record", "--pid", &pid, "-o", "run.jsonl", "-i", "20ms"];
         let recorder = self.stage.leveloff(arguments).spawn().unwrap();
         let path = self.stage.path("run.jsonl");
@@ -47,7 +47,7 @@ impl Marked {
             words.iter().all(|word| text.contains(word))
         });
         wait_for_samples(&path, 5);
-        self.patient.end(0);
+        self.process.end(0);
         Ended::of(recorder).well();
         Recording::load(&path)
     }

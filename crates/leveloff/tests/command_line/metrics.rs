@@ -9,15 +9,15 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
-use crate::patient::Patient;
 use crate::recording::{Recording, wait_for_samples};
 use crate::stage::{Ended, Stage, read_until, send, wait_until};
+use crate::watched_process::WatchedProcess;
 
 const MIB: f64 = 1_048_576.0;
 
-/// Records `patient` often, with metrics at a port that is free. Says where.
-fn start(stage: &Stage, patient: &Patient, more: &[&str]) -> (Child, SocketAddr) {
-    let pid = patient.pid().to_string();
+/// Records `process` often, with metrics at a port that is free. Says where.
+fn start(stage: &Stage, process: &WatchedProcess, more: &[&str]) -> (Child, SocketAddr) {
+    let pid = process.pid().to_string();
     let common = ["record", "--pid", &pid, "-o", "run.jsonl", "-i", "20ms"];
     let mut command = stage.leveloff(common.iter().chain(more));
     let mut recorder = command.args(["--metrics", "127.0.0.1:0"]).spawn().unwrap();
@@ -71,11 +71,14 @@ fn memory(text: &str) -> f64 {
 #[test]
 fn a_run_is_scraped_under_its_name_until_it_ends() {
     let variables = [("SLURM_JOB_NAME", "tune"), ("SLURM_PROCID", "3")];
-    let (stage, mut patient) = (Stage::new(), Patient::with_variables("metrics", &variables));
-    let (recorder, address) = start(&stage, &patient, &[]);
+    let (stage, mut process) = (
+        Stage::new(),
+        WatchedProcess::with_variables("metrics", &variables),
+    );
+    let (recorder, address) = start(&stage, &process, &[]);
     wait_until("a first sample", || memory(&scrape(address)) > 0.0);
     let before = memory(&scrape(address));
-    patient.grow(64);
+    process.grow(64);
     wait_until("growth by 64 MiB", || {
         memory(&scrape(address)) >= before + 64.0 * MIB
     });
@@ -86,7 +89,7 @@ fn a_run_is_scraped_under_its_name_until_it_ends() {
     let text = scrape(address);
     assert_eq!(values(&text, "leveloff_processes", &["role="]), [1.0]);
     assert!(values(&text, "leveloff_step", &[]).is_empty(), "{text}");
-    patient.end(0);
+    process.end(0);
     Ended::of(recorder).well();
     assert!(TcpStream::connect(address).is_err());
 }
@@ -94,8 +97,11 @@ fn a_run_is_scraped_under_its_name_until_it_ends() {
 #[test]
 fn what_is_said_of_the_run_goes_before_what_is_found() {
     let variables = [("JOB_NAME", "found"), ("RANK", "3")];
-    let (stage, patient) = (Stage::new(), Patient::with_variables("named", &variables));
-    let (recorder, address) = start(&stage, &patient, &["--job", "mine", "--rank", "12"]);
+    let (stage, process) = (
+        Stage::new(),
+        WatchedProcess::with_variables("named", &variables),
+    );
+    let (recorder, address) = start(&stage, &process, &["--job", "mine", "--rank", "12"]);
     wait_until("a first sample", || {
         let of_run = ["job=\"mine\"", "rank=\"12\""];
         !values(&scrape(address), "leveloff_memory_bytes", &of_run).is_empty()
@@ -170,15 +176,15 @@ fn bad_clients(address: SocketAddr) -> Vec<TcpStream> {
 
 #[test]
 fn bad_clients_stop_neither_samples_nor_others() {
-    let (stage, patient) = (Stage::new(), Patient::new());
-    let (recorder, address) = start(&stage, &patient, &[]);
+    let (stage, process) = (Stage::new(), WatchedProcess::new());
+    let (recorder, address) = start(&stage, &process, &[]);
     let path = stage.path("run.jsonl");
     wait_for_samples(&path, 1);
     let held = bad_clients(address);
     wait_for_samples(&path, 10);
     assert!(scrape(address).contains("leveloff_memory_bytes"));
     drop(held);
-    patient.end(0);
+    process.end(0);
     Ended::of(recorder).well();
     assert_eq!(Recording::load(&path).end().0, "target-gone");
 }
@@ -193,11 +199,11 @@ fn kept(path: &Path) -> Option<f64> {
 
 #[test]
 fn a_file_is_kept_up_to_date_and_goes_with_the_run() {
-    let (stage, patient) = (Stage::new(), Patient::new());
+    let (stage, process) = (Stage::new(), WatchedProcess::new());
     let path = stage.path("run.prom");
     // One of us was killed before.
     stage.file("run.prom", "# HELP leveloff_info Who tells this\n");
-    let pid = patient.pid().to_string();
+    let pid = process.pid().to_string();
     let words = ["record", "--pid", &pid, "-o", "run.jsonl", "-i", "20ms"];
     let mut command = stage.leveloff(words);
     let recorder = command
@@ -209,7 +215,7 @@ fn a_file_is_kept_up_to_date_and_goes_with_the_run() {
     wait_until("a newer one", || kept(&path) > first);
     let mode = path.metadata().unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o644);
-    patient.end(0);
+    process.end(0);
     Ended::of(recorder).well();
     let left: Vec<_> = std::fs::read_dir(stage.directory())
         .unwrap()

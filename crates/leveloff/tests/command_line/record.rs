@@ -6,16 +6,16 @@ use std::process::Child;
 
 use rustix::process::Signal;
 
-use crate::patient::Patient;
 use crate::recording::{Recording, wait_for_samples};
 use crate::sheet::Sheet;
 use crate::stage::{Ended, Stage, is_verdict, send, wait_until};
+use crate::watched_process::WatchedProcess;
 
 const MIB: u64 = 1 << 20;
 
-/// Records `patient` into `run.jsonl`, often, until asked to stop.
-fn start(stage: &Stage, patient: &Patient, more: &[&str]) -> (Child, PathBuf) {
-    let pid = patient.pid().to_string();
+/// Records `process` into `run.jsonl`, often, until asked to stop.
+fn start(stage: &Stage, process: &WatchedProcess, more: &[&str]) -> (Child, PathBuf) {
+    let pid = process.pid().to_string();
     let common = ["record", "--pid", &pid, "-o", "run.jsonl", "-i", "20ms"];
     let recorder = stage.leveloff(common.iter().chain(more)).spawn().unwrap();
     (recorder, stage.path("run.jsonl"))
@@ -27,13 +27,13 @@ fn marker(what: &str) -> String {
 
 #[test]
 fn a_child_that_allocates_is_recorded_until_it_ends() {
-    let (stage, mut patient) = (Stage::new(), Patient::new());
-    let pid = patient.pid();
-    let (recorder, path) = start(&stage, &patient, &["--level-by", "90", "--limit", "3GiB"]);
+    let (stage, mut process) = (Stage::new(), WatchedProcess::new());
+    let pid = process.pid();
+    let (recorder, path) = start(&stage, &process, &["--level-by", "90", "--limit", "3GiB"]);
     wait_for_samples(&path, 2);
-    patient.grow(64);
+    process.grow(64);
     wait_for_samples(&path, 3);
-    patient.end(0);
+    process.end(0);
     let ended = Ended::of(recorder).well();
 
     let recording = Recording::load(&path);
@@ -67,10 +67,10 @@ fn a_child_that_allocates_is_recorded_until_it_ends() {
 
 #[test]
 fn a_duration_ends_the_recording_and_not_the_run() {
-    let (stage, mut patient) = (Stage::new(), Patient::new());
-    let (recorder, path) = start(&stage, &patient, &["--duration", "200ms"]);
+    let (stage, mut process) = (Stage::new(), WatchedProcess::new());
+    let (recorder, path) = start(&stage, &process, &["--duration", "200ms"]);
     let ended = Ended::of(recorder).well();
-    patient.is_unharmed();
+    process.is_unharmed();
     let recording = Recording::load(&path);
     assert_eq!(recording.end(), ("duration".to_owned(), None));
     assert!(recording.samples() >= 1);
@@ -80,24 +80,24 @@ fn a_duration_ends_the_recording_and_not_the_run() {
 
 #[test]
 fn a_duration_beyond_all_clocks_is_no_limit() {
-    let (stage, patient) = (Stage::new(), Patient::new());
-    let (recorder, path) = start(&stage, &patient, &["--duration", "200000000000000d"]);
+    let (stage, process) = (Stage::new(), WatchedProcess::new());
+    let (recorder, path) = start(&stage, &process, &["--duration", "200000000000000d"]);
     wait_for_samples(&path, 1);
-    patient.end(0);
+    process.end(0);
     Ended::of(recorder).well();
     assert_eq!(Recording::load(&path).end().0, "target-gone");
 }
 
 #[test]
 fn a_signal_ends_the_recording_and_not_the_run() {
-    let mut patient = Patient::new();
+    let mut process = WatchedProcess::new();
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
         let stage = Stage::new();
-        let (recorder, path) = start(&stage, &patient, &[]);
+        let (recorder, path) = start(&stage, &process, &[]);
         wait_for_samples(&path, 1);
         send(&recorder, signal);
         let ended = Ended::of(recorder).well();
-        patient.is_unharmed();
+        process.is_unharmed();
         assert_eq!(
             Recording::load(&path).end(),
             ("stopped".to_owned(), None),
@@ -114,9 +114,9 @@ fn a_signal_ends_the_recording_and_not_the_run() {
 #[test]
 fn a_process_that_ends_at_once_leaves_a_whole_recording_or_none() {
     for _ in 0..10 {
-        let (stage, patient) = (Stage::new(), Patient::new());
-        let (recorder, path) = start(&stage, &patient, &[]);
-        patient.end(1);
+        let (stage, process) = (Stage::new(), WatchedProcess::new());
+        let (recorder, path) = start(&stage, &process, &[]);
+        process.end(1);
         let ended = Ended::of(recorder).never_panicked();
         match ended.status.code() {
             Some(0) => assert_eq!(Recording::load(&path).end().0, "target-gone"),
@@ -131,8 +131,8 @@ fn a_process_that_ends_at_once_leaves_a_whole_recording_or_none() {
 
 #[test]
 fn two_recorders_of_one_process_do_not_disturb_each_other() {
-    let (stage, patient) = (Stage::new(), Patient::new());
-    let pid = patient.pid().to_string();
+    let (stage, process) = (Stage::new(), WatchedProcess::new());
+    let pid = process.pid().to_string();
     // Both choose a name in the same minute, and at the same time.
     let arguments = ["record", "--pid", &pid, "-i", "20ms"];
     let recorders = [(); 4].map(|()| stage.leveloff(arguments).spawn().unwrap());
@@ -141,7 +141,7 @@ fn two_recorders_of_one_process_do_not_disturb_each_other() {
         let begun = |path: &&PathBuf| Recording::so_far(path).samples() > 0;
         recordings.iter().filter(begun).count() == recorders.len()
     });
-    patient.end(0);
+    process.end(0);
     for recorder in recorders {
         Ended::of(recorder).well();
     }
@@ -154,8 +154,8 @@ fn two_recorders_of_one_process_do_not_disturb_each_other() {
 
 #[test]
 fn a_file_that_is_there_is_never_touched() {
-    let (stage, patient) = (Stage::new(), Patient::new());
-    let pid = patient.pid().to_string();
+    let (stage, process) = (Stage::new(), WatchedProcess::new());
+    let pid = process.pid().to_string();
     stage.file("old.jsonl", "precious");
     symlink("old.jsonl", stage.path("link.jsonl")).unwrap();
     symlink("nowhere.jsonl", stage.path("dangling.jsonl")).unwrap();
@@ -174,16 +174,16 @@ fn a_file_that_is_there_is_never_touched() {
 
 #[test]
 fn a_place_that_is_not_there_is_named() {
-    let (stage, patient) = (Stage::new(), Patient::new());
-    let pid = patient.pid().to_string();
+    let (stage, process) = (Stage::new(), WatchedProcess::new());
+    let pid = process.pid().to_string();
     let ended = stage.ask(&["record", "--pid", &pid, "-o", "no/such/run.jsonl"]);
     ended.refused(&["cannot create", "no/such/run.jsonl", "-o", "No such file"]);
 }
 
 #[test]
 fn the_default_name_is_always_a_new_one() {
-    let (stage, patient) = (Stage::new(), Patient::named("src/train.py"));
-    let pid = patient.pid().to_string();
+    let (stage, process) = (Stage::new(), WatchedProcess::named("src/train.py"));
+    let pid = process.pid().to_string();
     let arguments = ["record", "--pid", &pid, "--duration", "30ms"];
     stage.ask(&arguments).well();
     let first = stage.recordings();
@@ -201,24 +201,24 @@ fn the_default_name_is_always_a_new_one() {
 #[test]
 fn a_run_is_found_by_its_command_line() {
     let (stage, name) = (Stage::new(), marker("matched"));
-    let patient = Patient::named(&name);
+    let process = WatchedProcess::named(&name);
     let arguments = ["--match", &name, "--duration", "30ms", "-o", "run.jsonl"];
     let ended = stage.leveloff(["record"].iter().chain(&arguments));
     let ended = crate::stage::ended(&mut { ended }).well();
     let recording = Recording::load(&stage.path("run.jsonl"));
-    assert_eq!(recording.header()["pid"], patient.pid());
-    let picked = format!("picked {}: ", patient.pid());
+    assert_eq!(recording.header()["pid"], process.pid());
+    let picked = format!("picked {}: ", process.pid());
     assert!(ended.said()[0].starts_with(&picked), "{ended:?}");
 }
 
 #[test]
 fn several_runs_are_listed_to_choose_from() {
     let (stage, name) = (Stage::new(), marker("several"));
-    let patients = [Patient::named(&name), Patient::named(&name)];
+    let patients = [WatchedProcess::named(&name), WatchedProcess::named(&name)];
     let ended = stage.ask(&["record", "--match", &name]);
     let ended = ended.refused(&["there are 2 runs", "choose one with --pid"]);
-    for patient in &patients {
-        let line = format!("--pid {} ", patient.pid());
+    for process in &patients {
+        let line = format!("--pid {} ", process.pid());
         assert!(ended.stderr.contains(&line), "{ended:?}");
     }
     assert!(stage.recordings().is_empty());
@@ -226,7 +226,7 @@ fn several_runs_are_listed_to_choose_from() {
 
 #[test]
 fn the_whole_machine_is_recorded_and_its_growers_are_named() {
-    let (stage, mut patient) = (Stage::new(), Patient::new());
+    let (stage, mut process) = (Stage::new(), WatchedProcess::new());
     let arguments = ["record", "--system", "-o", "all.jsonl", "-i", "100ms"];
     let recorder = stage.leveloff(arguments).spawn().unwrap();
     let path = stage.path("all.jsonl");
@@ -234,7 +234,7 @@ fn the_whole_machine_is_recorded_and_its_growers_are_named() {
     // What grows while a process is measured for the first time cannot be told from the error of
     // the estimate before; that is one step at most.
     for _ in 0..3 {
-        patient.grow(100);
+        process.grow(100);
         wait_for_samples(&path, 2);
     }
     send(&recorder, Signal::INT);
@@ -242,10 +242,10 @@ fn the_whole_machine_is_recorded_and_its_growers_are_named() {
     let recording = Recording::load(&path);
     assert!(recording.header().get("pid").is_none());
     assert!(recording.header().get("command").is_none());
-    for pid in [1, std::process::id(), patient.pid()] {
+    for pid in [1, std::process::id(), process.pid()] {
         assert!(recording.has_process(pid), "{pid}");
     }
-    let pid = patient.pid().to_string();
+    let pid = process.pid().to_string();
     let grower = |line: &&str| line.split_whitespace().any(|word| word == pid);
     let line = ended.said().into_iter().find(grower);
     let line = line.unwrap_or_else(|| panic!("{pid} is not in {ended:?}"));

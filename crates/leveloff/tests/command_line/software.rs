@@ -1,8 +1,8 @@
 //! What a recording knows of the software under watch, and what it must never know.
 
-use crate::patient::Patient;
 use crate::recording::Recording;
 use crate::stage::{Ended, Stage, send, wait_until};
+use crate::watched_process::WatchedProcess;
 use rustix::process::Signal;
 
 /// No other text of a recording has this in it by chance.
@@ -16,8 +16,8 @@ fn what_changes_memory_is_recorded_and_secrets_are_not() {
         ("SECRET_TOKEN", SECRET),
         ("MALLOC_ARENA_MAX_TOKEN", SECRET),
     ];
-    let mut patient = Patient::with_variables("patient", &variables);
-    let pid = patient.pid().to_string();
+    let mut process = WatchedProcess::with_variables("watched", &variables);
+    let pid = process.pid().to_string();
     let arguments = ["record", "--pid", &pid, "-o", "run.jsonl", "-i", "20ms"];
     let recorder = stage.leveloff(arguments).spawn().unwrap();
     let path = stage.path("run.jsonl");
@@ -25,7 +25,7 @@ fn what_changes_memory_is_recorded_and_secrets_are_not() {
     wait_until("its software", is_told);
     send(&recorder, Signal::INT);
     Ended::of(recorder).well();
-    patient.is_unharmed();
+    process.is_unharmed();
 
     let recording = Recording::load(&path);
     let software = recording.of("software");

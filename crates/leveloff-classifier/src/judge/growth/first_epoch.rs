@@ -1,5 +1,7 @@
 //! What the facts of a run say of growth: a cache that the first epoch fills, and the plan.
 
+use crate::units::X;
+
 use super::super::prepared_curve::PreparedCurve;
 use super::super::prior::Before;
 use super::Growth;
@@ -30,7 +32,8 @@ impl Growth {
     /// Whether all of it may be a cache that the first epoch fills: it has not gone on behind the
     /// end of that epoch for long enough.
     pub fn in_first_epoch(&self, prepared: &PreparedCurve<'_>) -> bool {
-        let Some(epoch) = prepared.facts.epoch.filter(|&epoch| self.onset < epoch) else {
+        let epoch = prepared.facts.epoch.map(|epoch| epoch.0);
+        let Some(epoch) = epoch.filter(|&epoch| self.onset < epoch) else {
             return false;
         };
         let past = prepared.x.partition_point(|&x| x < epoch);
@@ -47,7 +50,7 @@ pub fn decided_after(prepared: &PreparedCurve<'_>, age: f64, before: Before) -> 
     let past_first_epoch = prepared
         .facts
         .epoch
-        .is_some_and(|epoch| prepared.end() > EPOCHS_SEEN * epoch && age > EPOCHS_OLD * epoch);
+        .is_some_and(|X(epoch)| prepared.end() > EPOCHS_SEEN * epoch && age > EPOCHS_OLD * epoch);
     let decided = prepared.decision_ages.at(before, past_first_epoch);
-    decided.max(SHARE_OF_PLAN * prepared.facts.planned.unwrap_or(0.0))
+    decided.max(SHARE_OF_PLAN * prepared.facts.planned.map_or(0.0, |planned| planned.0))
 }

@@ -6,6 +6,7 @@ use leveloff_model::units::Bytes;
 use super::{Case, amount, count};
 use crate::finding::{Finding, Growth, NativeEvidence, Retention, TensorGrowth};
 use crate::run::held_references::{rises_with_memory, tensors_rise_with_memory};
+use crate::units::AmountPerX;
 use crate::verdict::{Subject, Verdict};
 
 /// A count that moves less than this share is level.
@@ -139,8 +140,8 @@ impl Grown {
         self.by / self.memory.max(1.0)
     }
 
-    fn per_x(&self) -> f64 {
-        self.by / (self.to - self.from)
+    fn per_x(&self) -> AmountPerX {
+        AmountPerX(self.by / (self.to - self.from))
     }
 
     /// Growth of the counting process's memory in the same stretch.

@@ -5,8 +5,8 @@ use leveloff_model::units::Bytes;
 
 use crate::clock::Clock;
 use crate::columns::{ColumnChoice, count, find, listed, time};
+use crate::counter_columns::CounterColumns;
 use crate::error::{Problem, Result};
-use crate::inside_columns::InsideColumns;
 use crate::number::number;
 use crate::size_unit::SizeUnit;
 use crate::table::{Fields, Table};
@@ -30,7 +30,7 @@ pub struct Columns {
     pub rank: Option<usize>,
     pub state: Option<usize>,
     pub fds: Option<usize>,
-    pub counters: InsideColumns,
+    pub counters: CounterColumns,
     pub devshm: SizeColumn,
     pub available: SizeColumn,
     amounts: [SizeColumn; 11],
@@ -154,7 +154,7 @@ impl Columns {
             rank: None,
             state: None,
             fds: None,
-            counters: InsideColumns::of(table, |_| false),
+            counters: CounterColumns::of(table, |_| false),
             devshm: size(&["devshm"]),
             available: size(&["available"]),
             amounts,

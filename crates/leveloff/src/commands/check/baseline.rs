@@ -53,7 +53,6 @@ struct Number {
 }
 
 impl Baseline {
-    /// Reads one.
     pub(crate) fn read(path: &Path) -> Result<Baseline> {
         let shown = path.display();
         let about = std::fs::metadata(path).with_context(|| {

@@ -7,7 +7,6 @@ use leveloff_text::page::Page;
 use leveloff_text::rate::amount;
 use serde::Deserialize;
 
-/// Every pattern.
 #[derive(Debug, PartialEq, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct PatternList {
@@ -17,7 +16,6 @@ pub(crate) struct PatternList {
 /// One pattern. Fields that a newer trainer adds are passed over.
 #[derive(Debug, PartialEq, Deserialize)]
 pub(crate) struct Pattern {
-    /// Its name.
     pub name: String,
     /// What it does, in one line.
     pub summary: String,
@@ -49,9 +47,7 @@ pub(crate) struct Truth {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum TrueVerdict {
-    /// It levels off.
     Level,
-    /// It leaks.
     Leak,
 }
 

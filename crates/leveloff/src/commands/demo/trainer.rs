@@ -10,10 +10,8 @@ use anyhow::{Context, Result, bail};
 use super::demo_files::DemoFiles;
 use super::pattern_list::PatternList;
 
-/// Its file name.
 const NAME: &str = "leveloff-trainer";
 
-/// The program.
 #[derive(Debug)]
 pub(crate) struct Trainer {
     program: PathBuf,

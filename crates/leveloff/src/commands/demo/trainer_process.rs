@@ -19,7 +19,6 @@ pub(crate) struct TrainerProcess {
     is_reaped: bool,
 }
 
-/// How it ended.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ended {
     status: ExitStatus,
@@ -52,7 +51,6 @@ impl TrainerProcess {
         }
     }
 
-    /// Its number.
     pub(crate) fn pid(&self) -> Pid {
         Pid(self.child.id().cast_signed())
     }
@@ -103,7 +101,6 @@ impl Drop for TrainerProcess {
 }
 
 impl Ended {
-    /// For the recording.
     pub(crate) fn reason(&self) -> EndReason {
         match (self.status.code(), self.status.signal()) {
             (Some(code), _) => EndReason::Exited(code),

@@ -14,13 +14,10 @@ use crate::config::{ConfigChoice, Seeker};
 /// A machine, and who looks at it.
 #[derive(Debug, Clone)]
 pub(crate) struct Machine {
-    /// /proc.
     pub proc: ProcRoot,
     /// `/`: below it are dev, sys and the mounted control groups.
     pub root: PathBuf,
-    /// Our own process.
     pub pid: Pid,
-    /// Our user.
     pub uid: u32,
     /// The kernel's release, such as `6.18.4-arch1`.
     pub release: String,
@@ -38,12 +35,10 @@ pub(crate) struct Machine {
     pub seeker: Seeker,
     /// Which one was chosen.
     pub config: ConfigChoice,
-    /// Environment variables.
     pub variables: BTreeMap<String, String>,
 }
 
 impl Machine {
-    /// This machine.
     pub(crate) fn live() -> Machine {
         let size = tcgetwinsize(std::io::stdout()).ok();
         let resolution = clock_getres(ClockId::Monotonic);

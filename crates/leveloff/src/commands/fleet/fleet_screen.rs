@@ -21,7 +21,6 @@ use crate::screen_thread::appearance;
 /// How long a result that has come may wait to be drawn.
 const PACE: Duration = Duration::from_millis(250);
 
-/// Keys that wait.
 const WAITING: usize = 64;
 
 /// What the thread that queries the server reports.

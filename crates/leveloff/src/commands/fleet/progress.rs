@@ -14,7 +14,6 @@ const EVERY: Duration = Duration::from_millis(120);
 pub(crate) struct Progress(Option<ProgressBar>);
 
 impl Progress {
-    /// Without a bar.
     pub(crate) fn none() -> Progress {
         Progress(None)
     }

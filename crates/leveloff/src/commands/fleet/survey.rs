@@ -110,7 +110,7 @@ impl Survey {
         let job = self.args.job.as_deref();
         let batches = query::list_ranks(&self.client, job, &judge.window)
             .map_err(|error| self.whole(&error))?;
-        let ranks: usize = batches.iter().map(RankBatch::len).sum();
+        let ranks: usize = batches.iter().map(RankBatch::ranks).sum();
         let progress = self.progress(ranks as u64);
         let mut all = Part::default();
         let work = |batch: &RankBatch| match batch

@@ -11,7 +11,6 @@ use leveloff_text::judged::{Judged, Look};
 use super::earlier_verdicts::{Lookout, schedule};
 use leveloff_readers::{ColumnChoice, Input, OpenedInput, Problem, ReadError, ReadResult};
 
-/// An input.
 #[derive(Debug)]
 pub(crate) struct Case {
     input: Input,
@@ -30,7 +29,6 @@ pub(crate) struct JudgeOptions {
 /// A verdict, and what belongs to it.
 #[derive(Debug)]
 pub(crate) struct Outcome {
-    /// The verdict.
     pub verdict: RunVerdict,
     stated: StatedFacts,
     notes: Vec<String>,

@@ -47,7 +47,6 @@ enum Style {
 }
 
 impl Printer {
-    /// For these inputs.
     pub(crate) fn new(args: &JudgeArgs, cases: &[Case]) -> Printer {
         let style = match args.format {
             Format::Json => Style::Json,

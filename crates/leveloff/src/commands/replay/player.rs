@@ -32,7 +32,6 @@ const STILL: Duration = Duration::from_secs(3600);
 /// The end of a recording that holds its last sample, with many processes.
 const TAIL: u64 = 4 << 20;
 
-/// Plays a recording.
 #[derive(Debug)]
 pub(crate) struct Player {
     path: PathBuf,
@@ -128,7 +127,6 @@ impl Player {
         }
     }
 
-    /// Where it is.
     pub(crate) fn position(&self) -> ReplayPosition {
         ReplayPosition {
             at: Seconds(self.at),

@@ -4,17 +4,17 @@ use std::process::Command;
 
 use rustix::process::Signal;
 
-use crate::patient::Patient;
 use crate::recording::Recording;
 use crate::stage::{Ended, NOBODY, Stage, cannot_run_here, is_root, send, wait_until};
+use crate::watched_process::WatchedProcess;
 
 #[test]
 fn what_may_not_be_read_is_a_gap() {
     if !is_root() {
         return cannot_run_here("only root can start leveloff as somebody else");
     }
-    let (stage, mut patient) = (Stage::new(), Patient::new());
-    let pid = patient.pid().to_string();
+    let (stage, mut process) = (Stage::new(), WatchedProcess::new());
+    let pid = process.pid().to_string();
     let arguments = ["record", "--pid", &pid, "-o", "run.jsonl", "-i", "20ms"];
     let mut command = stage.leveloff_as_nobody(&arguments);
     stage.set_mode(0o777);
@@ -32,7 +32,7 @@ fn what_may_not_be_read_is_a_gap() {
     });
     send(&recorder, Signal::INT);
     let ended = Ended::of(recorder).well();
-    patient.is_unharmed();
+    process.is_unharmed();
     for subject in subjects {
         let gap = gap(subject).unwrap();
         assert!(gap.contains(&pid) && gap.contains("denied"), "{gap}");
@@ -78,8 +78,8 @@ fn hidden(stage: &Stage, level: &str, arguments: &[&str]) -> Option<Ended> {
 
 #[test]
 fn a_hidden_process_is_refused_with_the_reason() {
-    let patient = Patient::new();
-    let pid = patient.pid().to_string();
+    let process = WatchedProcess::new();
+    let pid = process.pid().to_string();
     for level in ["1", "2"] {
         let stage = Stage::new();
         stage.public_leveloff();

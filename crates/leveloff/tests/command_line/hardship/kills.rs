@@ -5,10 +5,10 @@ use std::path::Path;
 use std::process::Child;
 use std::time::Duration;
 
-use crate::patient::Patient;
 use crate::recording::Recording;
 use crate::sheet::Sheet;
 use crate::stage::{Stage, python, wait_until};
+use crate::watched_process::WatchedProcess;
 
 const KILLS: u64 = 20;
 
@@ -61,13 +61,13 @@ fn in_batches(attempt: fn(u64)) {
 #[test]
 fn a_killed_recorder_leaves_a_recording_that_loads() {
     in_batches(|attempt| {
-        let (stage, mut patient) = (Stage::new(), Patient::new());
-        let pid = patient.pid().to_string();
+        let (stage, mut process) = (Stage::new(), WatchedProcess::new());
+        let pid = process.pid().to_string();
         let arguments = ["record", "--pid", &pid, "-o", "run.jsonl", "-i", "10ms"];
         let mut recorder = stage.leveloff(arguments).spawn().unwrap();
         let path = stage.path("run.jsonl");
         kill(&mut recorder, &path, moment(attempt));
-        patient.is_unharmed();
+        process.is_unharmed();
         assert_loads(&stage, &path);
     });
 }

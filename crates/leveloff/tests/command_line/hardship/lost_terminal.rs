@@ -4,16 +4,16 @@ use std::process::Stdio;
 
 use rustix::process::Signal;
 
-use crate::patient::Patient;
 use crate::recording::{Recording, wait_for_samples};
 use crate::stage::{Stage, ended, send};
 use crate::terminal::Terminal;
+use crate::watched_process::WatchedProcess;
 
 /// A closed window: the terminal under the status line is no more.
 #[test]
 fn a_recorder_whose_terminal_closes_ends_its_recording() {
-    let (stage, mut patient) = (Stage::new(), Patient::new());
-    let pid = patient.pid().to_string();
+    let (stage, mut process) = (Stage::new(), WatchedProcess::new());
+    let pid = process.pid().to_string();
     let path = stage.path("run.jsonl");
     let output = path.to_str().unwrap();
     let mut terminal = Terminal::new(80, 24);
@@ -27,13 +27,13 @@ fn a_recorder_whose_terminal_closes_ends_its_recording() {
     let status = recorder.wait().unwrap();
     assert_eq!(status.code(), Some(0), "{status:?}");
     assert_eq!(Recording::load(&path).end(), ("stopped".to_owned(), None));
-    patient.is_unharmed();
+    process.is_unharmed();
 }
 
 #[test]
 fn a_stderr_that_nobody_reads_does_not_end_the_recording() {
-    let (stage, patient) = (Stage::new(), Patient::new());
-    let pid = patient.pid().to_string();
+    let (stage, process) = (Stage::new(), WatchedProcess::new());
+    let pid = process.pid().to_string();
     let arguments = ["record", "--pid", &pid, "-o", "run.jsonl", "-i", "20ms"];
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);

@@ -17,24 +17,24 @@ for line in sys.stdin:
     done()";
 
 /// A Python process that answers.
-pub struct Patient {
+pub struct WatchedProcess {
     child: Child,
     orders: ChildStdin,
     answers: BufReader<ChildStdout>,
 }
 
-impl Patient {
-    pub fn new() -> Patient {
-        Patient::named("patient")
+impl WatchedProcess {
+    pub fn new() -> WatchedProcess {
+        WatchedProcess::named("watched")
     }
 
     /// With `name` in its command line.
-    pub fn named(name: &str) -> Patient {
-        Patient::with_variables(name, &[])
+    pub fn named(name: &str) -> WatchedProcess {
+        WatchedProcess::with_variables(name, &[])
     }
 
     /// With these variables in its environment, beside ours.
-    pub fn with_variables(name: &str, variables: &[(&str, &str)]) -> Patient {
+    pub fn with_variables(name: &str, variables: &[(&str, &str)]) -> WatchedProcess {
         let mut child = Command::new(python())
             .args(["-c", PROGRAM, name])
             .envs(variables.iter().copied())
@@ -42,13 +42,13 @@ impl Patient {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut patient = Patient {
+        let mut process = WatchedProcess {
             orders: child.stdin.take().unwrap(),
             answers: BufReader::new(child.stdout.take().unwrap()),
             child,
         };
-        patient.expect_done();
-        patient
+        process.expect_done();
+        process
     }
 
     pub fn pid(&self) -> u32 {
@@ -85,7 +85,7 @@ impl Patient {
     }
 }
 
-impl Drop for Patient {
+impl Drop for WatchedProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
