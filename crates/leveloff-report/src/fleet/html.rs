@@ -1,13 +1,12 @@
 //! A fleet as one page: what leaks first, every run in a table, each with its curve.
 
-use leveloff_classifier::verdict::Verdict;
 use leveloff_model::units::Bytes;
 use leveloff_text::finding::finding_words;
 use leveloff_text::fleet::{Fleet, Member, Sheet, tally};
 use leveloff_text::verdict::capitalised;
 
 use crate::html::document::plain_page;
-use crate::html::markup::Markup;
+use crate::html::markup::{Markup, verdict_class};
 
 /// Runs whose findings are told.
 const TOLD: usize = 20;
@@ -100,7 +99,7 @@ fn write_member(member: &Member, row: &[String], page: &mut Markup) {
     };
     page.raw("<tr>").element("th scope=\"row\"", name);
     page.raw("<td class=\"")
-        .raw(class(member.verdict.verdict))
+        .raw(verdict_class(member.verdict.verdict))
         .raw("\"><span class=\"verdict\">");
     page.text(verdict).raw("</span></td>");
     for cell in rest {
@@ -152,17 +151,7 @@ fn colour(fleet: &Fleet) -> &'static str {
     fleet
         .members
         .first()
-        .map_or("undecided", |worst| class(worst.verdict.verdict))
-}
-
-/// The class that has the verdict's colour.
-fn class(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Level => "level",
-        Verdict::Leak(_) => "leak",
-        Verdict::WarmingUp => "warming-up",
-        Verdict::Undecided => "undecided",
-    }
+        .map_or("undecided", |worst| verdict_class(worst.verdict.verdict))
 }
 
 #[cfg(test)]

@@ -94,7 +94,7 @@ fn first_line(run: &RunVerdict) -> String {
         ),
         Verdict::Level => format!("**Memory does not grow: {}.**", headline.whole()),
         Verdict::Undecided => format!(
-            "**It cannot be told whether memory grows.** Verdict: {}.",
+            "**It is not decided whether memory grows.** Verdict: {}.",
             headline.whole()
         ),
     }

@@ -37,10 +37,10 @@ pub(super) fn draw<B: DrawingBackend>(scene: &Scene<'_>, frame: &Frame, sheet: &
 /// How an event is marked, and what it is called.
 pub(super) fn look(kind: &RunEventKind) -> (Shape, RGBColor, &'static str) {
     match kind {
-        RunEventKind::Evaluation => (Shape::Triangle, RGBColor(0, 120, 88), "evaluation"),
-        RunEventKind::Checkpoint => (Shape::Square, RGBColor(160, 70, 120), "checkpoint"),
+        RunEventKind::Evaluation => (Shape::Triangle, palette::EVALUATION, "evaluation"),
+        RunEventKind::Checkpoint => (Shape::Square, palette::CHECKPOINT, "checkpoint"),
         RunEventKind::Epoch(_) => (Shape::Tick, palette::INK, "epoch begins"),
-        RunEventKind::Named(_) => (Shape::Diamond, RGBColor(150, 100, 0), "other event"),
+        RunEventKind::Named(_) => (Shape::Diamond, palette::NAMED_EVENT, "other event"),
     }
 }
 

@@ -16,6 +16,11 @@ pub(super) const FIT: RGBColor = RGBColor(213, 94, 0);
 /// The limit.
 pub(super) const LIMIT: RGBColor = RGBColor(152, 27, 30);
 
+/// Events in the training.
+pub(super) const EVALUATION: RGBColor = RGBColor(0, 120, 88);
+pub(super) const CHECKPOINT: RGBColor = RGBColor(160, 70, 120);
+pub(super) const NAMED_EVENT: RGBColor = RGBColor(150, 100, 0);
+
 /// Roles, and what is left of them.
 pub(super) const ROLES: [RGBColor; 6] = [
     RGBColor(86, 180, 233),
