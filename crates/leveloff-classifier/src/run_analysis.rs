@@ -135,8 +135,8 @@ impl RunAnalysis {
             Some(judge) => judge.observe(observation),
             None => self.machine_shares.observe(observation),
         }
-        self.draw(observation);
         self.processes.observe(observation, self.observations);
+        self.draw(observation);
         self.observations += 1;
         let memory = observation.memory.0 as f64;
         if self.peak.is_none_or(|peak| memory > peak.memory) {
@@ -156,10 +156,10 @@ impl RunAnalysis {
             self.ending.push(observation.clone());
             return;
         }
-        for waiting in self.ending.drain(..) {
-            self.curves.observe(&waiting);
+        for part_of_run in self.ending.drain(..).chain([observation.clone()]) {
+            self.curves.observe(&part_of_run);
+            self.processes.raise_peaks(&part_of_run);
         }
-        self.curves.observe(observation);
     }
 
     /// The run has ended: from now on its account is that of the last whole sample.
