@@ -59,7 +59,7 @@ pub fn quantity_name(quantity: Quantity) -> String {
     }
 }
 
-/// A quantity as the label of a row. That of a rate tells its base, so that its numbers need not.
+/// A quantity as the label of a row. A rate has its base in the label, so its numbers need none.
 pub fn quantity_words(quantity: Quantity, unit: XUnit) -> String {
     match quantity {
         Quantity::Level => "level".to_owned(),

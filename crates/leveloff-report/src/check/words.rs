@@ -70,7 +70,7 @@ pub fn next_steps(report: &CheckReport) -> Vec<String> {
 }
 
 /// The run that explains the outcome: the first that failed, else the first that is open.
-pub fn telling_run(report: &CheckReport) -> Option<(&CheckedRun, &Held)> {
+pub fn explaining_run(report: &CheckReport) -> Option<(&CheckedRun, &Held)> {
     let with = |outcome: GateOutcome| {
         report.runs.iter().find_map(move |run| {
             let held = run.result.as_ref().ok()?;
@@ -185,7 +185,7 @@ fn after_failure(result: &CheckResult, report: &CheckReport) -> String {
 fn leak_step(result: &CheckResult, report: &CheckReport) -> String {
     let held = match result.scope {
         Scope::Run(run) => run.result.as_ref().ok(),
-        _ => telling_run(report).map(|(_, held)| held),
+        _ => explaining_run(report).map(|(_, held)| held),
     };
     let step = held.and_then(|held| step_of(&held.report.verdict));
     let usual = "`leveloff report FILE -o leak.md` writes a report with who and what grows";
@@ -201,10 +201,10 @@ fn step_of(verdict: &RunVerdict) -> Option<String> {
 
 fn after_open(report: &CheckReport) -> Vec<String> {
     let mut steps = Vec::new();
-    if telling_run(report).is_some_and(|(_, held)| run_outcome(held) == GateOutcome::Failed) {
+    if explaining_run(report).is_some_and(|(_, held)| run_outcome(held) == GateOutcome::Failed) {
         return vec!["repeat it more often: --repeat N; a leak shows in every repeat".to_owned()];
     }
-    if let Some((_, held)) = telling_run(report) {
+    if let Some((_, held)) = explaining_run(report) {
         let settled = settling(&held.report.verdict, &held.report.stated);
         steps.extend(settled.first().map(|line| format!("decided {line}")));
     }

@@ -2,14 +2,14 @@
 
 use leveloff_model::units::Bytes;
 use leveloff_text::finding::finding_words;
-use leveloff_text::fleet::{Fleet, Member, Sheet, tally};
+use leveloff_text::fleet::{Fleet, FleetTable, Member, tally};
 use leveloff_text::verdict::capitalised;
 
 use crate::html::document::plain_page;
 use crate::html::markup::{Markup, verdict_class};
 
-/// Runs whose findings are told.
-const TOLD: usize = 20;
+/// Runs whose findings are printed.
+const WITH_FINDINGS: usize = 20;
 
 /// The whole page. It has no script at all: a table needs none.
 pub fn page(fleet: &Fleet) -> String {
@@ -52,7 +52,7 @@ fn write_findings(fleet: &Fleet, page: &mut Markup) {
         .members
         .iter()
         .filter(|member| !member.verdict.findings.is_empty())
-        .take(TOLD)
+        .take(WITH_FINDINGS)
         .collect();
     if found.is_empty() {
         return;
@@ -74,8 +74,8 @@ fn write_findings(fleet: &Fleet, page: &mut Markup) {
 
 fn write_table(fleet: &Fleet, page: &mut Markup) {
     page.section("runs-heading", "Every run, worst first");
-    let sheet = Sheet::of(fleet.members.iter());
-    let headings: Vec<String> = sheet
+    let table = FleetTable::of(fleet.members.iter());
+    let headings: Vec<String> = table
         .headings
         .iter()
         .map(|name| capitalised(&name.to_lowercase()))
@@ -87,7 +87,7 @@ fn write_table(fleet: &Fleet, page: &mut Markup) {
         "Each curve from zero to its own peak.",
         &head,
     );
-    for (member, row) in fleet.members.iter().zip(&sheet.rows) {
+    for (member, row) in fleet.members.iter().zip(&table.rows) {
         write_member(member, row, page);
     }
     page.end_table().end_section();

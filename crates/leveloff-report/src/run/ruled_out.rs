@@ -42,7 +42,7 @@ fn item(part: &SeriesAccount, report: &RunReport) -> Option<String> {
 }
 
 /// Whether growth could have been there, and would have shown. Of what is counted inside, some is part of
-/// another, some is in nobody's host memory, and a few Python objects can hold much: their number rules
+/// another, some is not in host memory, and a few Python objects can hold much: their number rules
 /// nothing out.
 fn explains_growth(subject: Subject) -> bool {
     match subject {
@@ -58,7 +58,7 @@ fn explains_growth(subject: Subject) -> bool {
     }
 }
 
-/// Only one rank tells what it counts, and it says nothing of the others.
+/// Only one rank reports its counters, which say nothing about the others.
 fn has_ranks(report: &RunReport) -> bool {
     let is_trainer = |process: &&ListedProcess| process.account.role == Role::Trainer;
     report.processes.iter().filter(is_trainer).count() > 1

@@ -4,9 +4,9 @@ use leveloff_classifier::run_curves::RunEventKind;
 use plotters::backend::DrawingBackend;
 use plotters::style::RGBColor;
 
+use super::content::ChartContent;
 use super::frame::Frame;
 use super::palette;
-use super::scene::Scene;
 use super::sheet::{Point, Sheet};
 
 /// How an event is marked.
@@ -19,9 +19,13 @@ pub(super) enum Shape {
 }
 
 /// Small marks along the lower border.
-pub(super) fn draw<B: DrawingBackend>(scene: &Scene<'_>, frame: &Frame, sheet: &mut Sheet<B>) {
+pub(super) fn draw<B: DrawingBackend>(
+    content: &ChartContent<'_>,
+    frame: &Frame,
+    sheet: &mut Sheet<B>,
+) {
     let mut drawn: Vec<(Shape, f64)> = Vec::new();
-    for (x, event) in scene.events() {
+    for (x, event) in content.events() {
         let (shape, colour, _) = look(&event.kind);
         let x = frame.column(x);
         let is_covered = drawn

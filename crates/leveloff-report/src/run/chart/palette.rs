@@ -1,4 +1,4 @@
-//! Colours that are told apart without red and green (Okabe and Ito), on white paper.
+//! Colours that differ without red and green (Okabe and Ito), on white paper.
 
 use plotters::style::RGBColor;
 
