@@ -77,12 +77,13 @@ impl LastWholeSample {
         let (since, step) = *self.teardown.get_or_insert((now.t, now.count));
         let lasted = now.t.zip(since).map(|(now, since)| now - since);
         let lasts_longer = |than: Seconds| lasted.is_none_or(|lasted| lasted > than);
-        if workers_left {
-            return lasts_longer(self.wait_for_workers(now));
-        }
-        match now.count.zip(step) {
-            Some((now, step)) => now > step || lasted.is_some_and(|lasted| lasted > LONGEST_WAIT),
-            None => lasts_longer(FREEING_TAKES),
+        let next_step = now.count.zip(step).map(|(now, step)| now > step);
+        match (workers_left, next_step) {
+            // torch has been seen to take ten seconds from the exit of its workers to its own.
+            (_, Some(false)) => lasted.is_some_and(|lasted| lasted > LONGEST_WAIT),
+            (true, _) => lasts_longer(self.wait_for_workers(now)),
+            (false, Some(true)) => true,
+            (false, None) => lasts_longer(FREEING_TAKES),
         }
     }
 
