@@ -45,6 +45,6 @@ pub mod run_analysis;
 pub mod run_curves;
 mod share_history;
 pub mod stats;
-mod teardown;
+pub mod teardown;
 pub mod units;
 pub mod verdict;

@@ -2,8 +2,6 @@
 
 mod observer;
 
-// Until the summary reads the account.
-pub use crate::teardown::{Present, TrainerPresence as Attendance};
 pub use observer::Observer;
 
 use leveloff_model::process::{Pid, ProcessIndex, Rank, Role};

@@ -105,31 +105,23 @@ impl RunJudge {
     }
 
     /// Takes the next observation. It counts when the run has gone on from there.
-    pub fn observe(&mut self, observation: &Observation) {
-        self.observe_each(observation, |_| ());
-    }
-
-    /// The same, and hands on every observation that the run has gone on from, in order.
     ///
     /// A run that was started again is another one: memory fell because its processes ended.
-    pub(crate) fn observe_each(
-        &mut self,
-        observation: &Observation,
-        mut finished: impl FnMut(&Observation),
-    ) {
+    pub fn observe(&mut self, observation: &Observation) {
         if observation.is_restart() {
-            self.pending.observations().iter().for_each(&mut finished);
             *self = RunJudge::new(self.unit, &self.stated);
         }
         self.peak = self.peak.max(observation.memory);
         self.end.observe(observation);
         self.shares.observe(observation);
         let mut pending = std::mem::take(&mut self.pending);
-        pending.push(observation, |one| {
-            self.take(one);
-            finished(one);
-        });
+        pending.push(observation, |finished| self.take(finished));
         self.pending = pending;
+    }
+
+    /// Whether the newest observation is the last whole one: no worker has left and no memory was given back.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.end.is_newest()
     }
 
     /// The last observation before the run gave its memory back, if it is doing so.
@@ -140,11 +132,6 @@ impl RunJudge {
     /// Who held how much at earlier moments.
     pub(crate) fn shares(&self) -> &ShareHistory {
         &self.shares
-    }
-
-    /// Observations of the newest step, which is not judged yet.
-    pub(crate) fn pending(&self) -> &[Observation] {
-        self.pending.observations()
     }
 
     fn take(&mut self, observation: &Observation) {
@@ -208,7 +195,7 @@ impl RunJudge {
             span: self.span(series, unit),
             duration: self.duration(series),
             judgement: decision.judgement,
-            memory: self.with_peak(decision.memory),
+            memory: self.with_peak_and_end(decision.memory),
             subjects: judgements.into_all(),
         }
     }
@@ -225,12 +212,17 @@ impl RunJudge {
     }
 
     fn newest(&self) -> Option<&Observation> {
-        self.pending.observations().last()
+        self.pending.newest()
     }
 
-    fn with_peak(&self, mut memory: Judgement) -> Judgement {
+    /// The judge sees one value for each step; what lies between counts for the peak, and the end of a run
+    /// is its last whole sample.
+    fn with_peak_and_end(&self, mut memory: Judgement) -> Judgement {
         if let Some(extremes) = &mut memory.extremes {
             extremes.peak = Amount(extremes.peak.0.max(self.peak.0 as f64));
+            if let Some(whole) = self.end.get() {
+                extremes.last = Amount(whole.memory.0 as f64);
+            }
         }
         memory
     }

@@ -16,7 +16,7 @@ pub use account::{
 pub use series_table::SeriesAccount;
 
 use leveloff_model::process::{ProcessIndex, ProcessInfo};
-use leveloff_model::recording::StatedFacts;
+use leveloff_model::recording::{StatedFacts, Target};
 use leveloff_model::sample::{Event, Tick};
 use leveloff_model::training_counters::GrownTensors;
 
@@ -36,6 +36,8 @@ pub struct RunAnalysis {
     curves: RunCurves,
     /// Of a whole machine; the judge has that of a run.
     machine_shares: ShareHistory,
+    /// Observations since the last whole one: a teardown, unless the run goes on.
+    ending: Vec<Observation>,
     processes: ProcessTable,
     newest: Option<Observation>,
     peak: Option<Peak>,
@@ -43,6 +45,9 @@ pub struct RunAnalysis {
     observations: u64,
     is_over: bool,
 }
+
+/// Observations of a possible teardown that are kept back at most.
+const MOST_ENDING: usize = 1024;
 
 /// A run that was read to its end.
 #[derive(Debug, Clone)]
@@ -74,6 +79,14 @@ impl RunAnalysis {
         }
     }
 
+    /// Follows what was recorded, or is to be watched.
+    pub fn of_target(target: &Target, stated: &StatedFacts) -> RunAnalysis {
+        match target {
+            Target::System => RunAnalysis::of_machine(),
+            Target::Command(_) | Target::Attached(_) => RunAnalysis::new(XUnit::Step, stated),
+        }
+    }
+
     /// Follows all processes of a machine: no run, so no verdict and no end.
     pub fn of_machine() -> RunAnalysis {
         RunAnalysis {
@@ -81,6 +94,7 @@ impl RunAnalysis {
             judge: None,
             curves: RunCurves::new(),
             machine_shares: ShareHistory::default(),
+            ending: Vec::new(),
             processes: ProcessTable::default(),
             newest: None,
             peak: None,
@@ -117,15 +131,12 @@ impl RunAnalysis {
         if observation.is_restart() {
             self.begin_anew();
         }
-        let curves = &mut self.curves;
         match &mut self.judge {
-            Some(judge) => judge.observe_each(observation, |one| curves.observe(one)),
-            None => {
-                curves.observe(observation);
-                self.machine_shares.observe(observation);
-            }
+            Some(judge) => judge.observe(observation),
+            None => self.machine_shares.observe(observation),
         }
         self.processes.observe(observation, self.observations);
+        self.draw(observation);
         self.observations += 1;
         let memory = observation.memory.0 as f64;
         if self.peak.is_none_or(|peak| memory > peak.memory) {
@@ -137,6 +148,18 @@ impl RunAnalysis {
             None => self.newest = Some(observation.clone()),
         }
         self.is_over = false;
+    }
+
+    /// Adds to the curves. What may be the end of the run waits until the run goes on.
+    fn draw(&mut self, observation: &Observation) {
+        if !self.is_whole() && self.ending.len() < MOST_ENDING {
+            self.ending.push(observation.clone());
+            return;
+        }
+        for part_of_run in self.ending.drain(..).chain([observation.clone()]) {
+            self.curves.observe(&part_of_run);
+            self.processes.raise_peaks(&part_of_run);
+        }
     }
 
     /// The run has ended: from now on its account is that of the last whole sample.
@@ -179,21 +202,21 @@ impl RunAnalysis {
     /// Whether the newest observation stands for the run even if the run ends now: no process has left
     /// and no memory was given back.
     pub fn is_whole(&self) -> bool {
-        let whole = self.judge.as_ref().and_then(RunJudge::last_whole_sample);
-        whole.is_none_or(|whole| self.newest.as_ref() == Some(whole))
+        self.judge.as_ref().is_none_or(RunJudge::is_whole)
     }
 
-    /// The curves up to the newest finished step. [`RunAnalysis::spans`] has the rest.
+    /// The curves up to the last whole sample. [`RunAnalysis::spans`] has the rest.
     pub fn curves(&self) -> &RunCurves {
         &self.curves
     }
 
     /// The run, evenly, oldest first, up to the observation that stands for it.
     pub fn spans(&self) -> impl Iterator<Item = CurveSpan> {
+        let ending = self.ending.iter().filter(|_| !self.is_over);
         self.curves
             .spans()
             .copied()
-            .chain(self.pending().map(CurveSpan::of))
+            .chain(ending.map(CurveSpan::of))
     }
 
     /// What the kernel and the sampler know of a process.
@@ -205,9 +228,6 @@ impl RunAnalysis {
     pub fn finish(mut self) -> Option<FinishedRun> {
         self.end();
         let account = self.account()?;
-        for observation in self.pending().cloned().collect::<Vec<_>>() {
-            self.curves.observe(&observation);
-        }
         Some(FinishedRun {
             series: series_table::series_table(&account, &self.curves),
             grown_tensors: self
@@ -222,20 +242,6 @@ impl RunAnalysis {
         self.judge
             .as_ref()
             .map_or(&self.machine_shares, RunJudge::shares)
-    }
-
-    /// Observations of the newest step, up to the one that stands for the run.
-    fn pending(&self) -> impl Iterator<Item = &Observation> {
-        let pending = self.judge.as_ref().map_or(&[][..], RunJudge::pending);
-        let until = match self.is_over {
-            true => {
-                let whole = self.observation();
-                let position = pending.iter().rposition(|one| Some(one) == whole);
-                position.map_or(0, |position| position + 1)
-            }
-            false => pending.len(),
-        };
-        pending[..until].iter()
     }
 
     /// A run that was started again is another one; its curves go on.

@@ -166,7 +166,7 @@ fn history_push(bencher: Bencher<'_, '_>) {
 /// What the history alone costs a frame.
 #[divan::bench]
 fn history_columns(bencher: Bencher<'_, '_>) {
-    let history = WEEK.1.run().history();
+    let history = &WEEK.1.run().history;
     let range = 0.0..(SAMPLES / 2) as f64;
     bencher.bench_local(|| history.columns(Axis::Steps, &range, 400));
 }

@@ -13,16 +13,20 @@ use crate::view::View;
 /// Everything on the screen.
 #[derive(Debug, Clone)]
 pub struct Dashboard {
-    pub(crate) subject: Subject,
+    /// What is being watched.
+    pub subject: Subject,
     stated: StatedFacts,
     pub(crate) run: RunState,
     /// The run as it was when the user froze it.
     pub(crate) frozen: Option<Box<RunState>>,
-    pub(crate) view: View,
-    pub(crate) replay: Option<ReplayPosition>,
+    /// What the user has chosen to see.
+    pub view: View,
+    /// The position of a replay.
+    pub replay: Option<ReplayPosition>,
     pub(crate) ended: Option<String>,
     pub(crate) message: Option<String>,
-    pub(crate) size: (u16, u16),
+    /// Columns and rows.
+    pub size: (u16, u16),
 }
 
 impl Dashboard {
@@ -41,11 +45,6 @@ impl Dashboard {
         }
     }
 
-    /// What is being watched.
-    pub fn subject(&self) -> &Subject {
-        &self.subject
-    }
-
     /// The run as it is shown: as it is, or as it was when it was frozen.
     pub fn run(&self) -> &RunState {
         self.frozen.as_deref().unwrap_or(&self.run)
@@ -61,16 +60,6 @@ impl Dashboard {
         self.frozen.is_some()
     }
 
-    /// What the user has chosen to see.
-    pub fn view(&self) -> &View {
-        &self.view
-    }
-
-    /// The position of a replay.
-    pub fn replay(&self) -> Option<ReplayPosition> {
-        self.replay
-    }
-
     /// How the run ended, if it did.
     pub fn ended(&self) -> Option<&str> {
         self.ended.as_deref()
@@ -81,14 +70,9 @@ impl Dashboard {
         self.message.as_deref()
     }
 
-    /// Columns and rows.
-    pub fn size(&self) -> (u16, u16) {
-        self.size
-    }
-
     /// What the chart is drawn over: what the user chose, or steps where there are some.
     pub fn axis(&self) -> Axis {
-        let known = self.run().history().extent(Axis::Steps).is_some();
+        let known = self.run().history.extent(Axis::Steps).is_some();
         match self.view.axis {
             Some(axis) => axis,
             None if known => Axis::Steps,
@@ -98,7 +82,7 @@ impl Dashboard {
 
     /// From the first to the newest position on the chart's axis.
     pub fn extent(&self) -> Option<Range<f64>> {
-        self.run().history().extent(self.axis())
+        self.run().history.extent(self.axis())
     }
 
     /// The rows of the processes.

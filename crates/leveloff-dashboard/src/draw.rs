@@ -50,7 +50,7 @@ pub fn draw(dashboard: &Dashboard, styles: &Styles, frame: &mut Frame) {
 
 fn draw_page(dashboard: &Dashboard, styles: &Styles, layout: &Layout, buffer: &mut Buffer) {
     let area = layout.body();
-    match dashboard.view().page {
+    match dashboard.view.page {
         Page::Overview => draw_overview(dashboard, styles, layout, buffer),
         Page::Help => help::draw(dashboard, styles, area, buffer),
         Page::Process(index) => process::draw(dashboard, index, styles, area, buffer),

@@ -54,12 +54,12 @@ pub enum ClickTarget {
 impl Layout {
     /// The layout of the overview; any size has one, also below [`MINIMUM_SIZE`].
     pub fn of(dashboard: &Dashboard) -> Layout {
-        let (columns, rows) = dashboard.size();
+        let (columns, rows) = dashboard.size;
         let area = Rect::new(0, 0, columns, rows);
         let account = dashboard.run().account();
         let ranks = account.map_or(0, |account| account.ranks().len()) as u16;
         let rows = dashboard.rows();
-        let selected = dashboard.view().table.selected;
+        let selected = dashboard.view.table.selected;
         let chosen = rows.iter().position(|row| Some(row.key) == selected);
         let mut layout = Layout::in_area(area, ranks, rows.len() as u16);
         layout.first_row = first_row(chosen, layout.rows_in_sight());

@@ -24,18 +24,22 @@ use crate::history::{CurvePoint, History};
 #[derive(Debug, Clone)]
 pub struct RunState {
     analysis: RunAnalysis,
-    is_machine: bool,
+    /// Whether this is a whole machine and not a run.
+    pub is_machine: bool,
     account: Option<RunAccount>,
     /// Whether something changed since the account was made.
     is_stale: bool,
-    stated: StatedFacts,
+    /// What the user stated.
+    pub stated: StatedFacts,
     sample: Option<Sample>,
     /// The last sample of the whole run, while processes leave it and it may be ending.
     whole_sample: Option<Sample>,
-    history: History,
+    /// The curve.
+    pub history: History,
     events: TrainingEvents,
     log: EventLog,
-    interval: Option<Seconds>,
+    /// Time between the two newest samples.
+    pub interval: Option<Seconds>,
 }
 
 impl RunState {
@@ -132,11 +136,6 @@ impl RunState {
         self.account.as_ref()?.verdict.as_ref()
     }
 
-    /// What the user stated.
-    pub fn stated(&self) -> &StatedFacts {
-        &self.stated
-    }
-
     /// The sample that the account is of.
     pub fn sample(&self) -> Option<&Sample> {
         self.sample.as_ref()
@@ -169,11 +168,6 @@ impl RunState {
             .map(|(_, judgement)| judgement)
     }
 
-    /// The curve.
-    pub fn history(&self) -> &History {
-        &self.history
-    }
-
     /// Evaluations, checkpoints and epochs.
     pub fn events(&self) -> &TrainingEvents {
         &self.events
@@ -182,15 +176,5 @@ impl RunState {
     /// The log of events.
     pub fn log(&self) -> &EventLog {
         &self.log
-    }
-
-    /// Time between the two newest samples.
-    pub fn interval(&self) -> Option<Seconds> {
-        self.interval
-    }
-
-    /// Whether this is a whole machine and not a run.
-    pub fn is_machine(&self) -> bool {
-        self.is_machine
     }
 }

@@ -52,7 +52,7 @@ pub fn rows(run: &RunState, view: &TableView) -> Vec<Row> {
     };
     let mut processes = processes(account, &view.filter);
     processes.sort_by(|a, b| view.sort.compare(a, b));
-    if run.is_machine() || !view.filter.is_empty() {
+    if run.is_machine || !view.filter.is_empty() {
         return processes;
     }
     let mut groups: Vec<Vec<Row>> = account

@@ -138,17 +138,6 @@ impl Sort {
             Sort::Role => Sort::Growth,
         }
     }
-
-    /// Its name on the screen.
-    pub fn name(self) -> &'static str {
-        match self {
-            Sort::Role => "role",
-            Sort::Memory => "memory",
-            Sort::Growth => "growth",
-            Sort::Rss => "RSS",
-            Sort::Cpu => "CPU",
-        }
-    }
 }
 
 /// A window shorter than this many steps or seconds shows nothing.

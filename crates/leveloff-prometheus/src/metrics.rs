@@ -14,21 +14,20 @@ mod response;
 mod snapshot;
 mod textfile;
 
-use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use leveloff_classifier::run_analysis::RunAnalysis;
 use leveloff_classifier::verdict::RunVerdict;
-use leveloff_model::process::ProcessIndex;
-use leveloff_model::sample::{Event, Tick};
+use leveloff_model::sample::Tick;
 
 use crate::error::SetupError;
 use endpoint::{Endpoint, Listener};
 pub use identity::Identity;
 use latest::Latest;
-use snapshot::{ProcessLabels, Snapshot, VerdictNumbers};
+use snapshot::Snapshot;
 use textfile::{TextFile, TextFilePath};
 
 /// Prints a message for the user. Called from the threads of the endpoint and the file as well.
@@ -47,8 +46,7 @@ pub struct MetricsOptions {
 #[derive(Debug)]
 pub struct Metrics {
     identity: Arc<Identity>,
-    processes: HashMap<ProcessIndex, ProcessLabels>,
-    verdict: Option<VerdictNumbers>,
+    verdict: Option<RunVerdict>,
     judged: Option<Instant>,
     latest: Arc<Latest>,
     listener: Option<Listener>,
@@ -88,7 +86,6 @@ impl Metrics {
         Ok(Metrics {
             latest: Arc::new(Latest::new(Snapshot::nothing_yet(&identity))),
             identity,
-            processes: HashMap::new(),
             verdict: None,
             judged: None,
             listener,
@@ -109,25 +106,15 @@ impl Metrics {
         self
     }
 
-    /// Publishes a tick. `verdict` is called only if the last one is old.
-    pub fn take(&mut self, tick: &Tick, verdict: impl FnOnce() -> Option<RunVerdict>) {
-        for event in &tick.events {
-            match event {
-                Event::Appeared(info) | Event::Changed(info) => {
-                    self.processes.insert(info.index, ProcessLabels::of(info));
-                }
-                Event::Exited(index) => {
-                    self.processes.remove(index);
-                }
-                Event::Mark(_) | Event::Software(_) | Event::Gap(_) => {}
-            }
-        }
+    /// Publishes a tick, which the analysis has taken already.
+    pub fn take(&mut self, tick: &Tick, run: &RunAnalysis) {
         if self.judged.is_none_or(|at| at.elapsed() >= JUDGED_EVERY) {
-            self.verdict = verdict().as_ref().map(VerdictNumbers::of);
+            self.verdict = run.verdict();
             self.judged = Some(Instant::now());
         }
-        let snapshot = Snapshot::of(&self.identity, &tick.sample, &self.processes, self.verdict);
-        self.latest.publish(snapshot);
+        let account = run.account_of(self.verdict.clone());
+        self.latest
+            .publish(Snapshot::of(&self.identity, &tick.sample, account.as_ref()));
     }
 }
 

@@ -80,6 +80,10 @@ impl<'a> ObservationSink<'a> {
             self.left_out.zeros += 1;
             return;
         }
+        if observation.is_restart() {
+            // Another run begins in the same recording: its steps are its own.
+            (self.count, self.epoch) = (Axis::default(), None);
+        }
         self.place_time(observation);
         if !self.place_count(observation) {
             self.left_out.out_of_order += 1;

@@ -1,8 +1,8 @@
-//! Words of strangers in Markdown: they break no table, and call nobody.
+//! Foreign text in Markdown, escaped: it breaks no table and mentions no user.
 
 use leveloff_model::process::printable;
 
-/// A stranger's words as code: nothing in it is a mention, a link or a tag.
+/// Foreign text as code: nothing in it is a mention, a link or a tag.
 pub fn code(text: &str) -> String {
     let text = printable(text.as_bytes());
     if text.trim().is_empty() {
@@ -20,7 +20,7 @@ pub fn code(text: &str) -> String {
     format!("{marks}{space}{text}{space}{marks}")
 }
 
-/// Our own sentences, which may hold code in backticks, and a stranger's word all the same.
+/// Our own sentences, which may have code in backticks and foreign text in them.
 pub fn prose(text: &str) -> String {
     let text = printable(text.as_bytes());
     let pieces: Vec<&str> = text.split('`').collect();

@@ -66,7 +66,7 @@ fn sampler_of(tree: &ForkedTree) -> Sampler {
         log: None,
         has_output: false,
         adopter: None,
-        ours: Vec::new(),
+        own_processes: Vec::new(),
     };
     Sampler::new(options).expect("a sampler")
 }

@@ -58,7 +58,7 @@ fn main() {
         log: None,
         has_output: false,
         adopter: None,
-        ours: Vec::new(),
+        own_processes: Vec::new(),
     })
     .expect("a sampler");
     // The first ticks examine the processes; they are part of attaching, not of watching.

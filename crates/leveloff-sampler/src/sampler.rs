@@ -39,7 +39,7 @@ pub struct SamplerOptions {
     /// Under `run`: leveloff's own pid, which adopts the orphans of the run.
     pub adopter: Option<Pid>,
     /// Processes of leveloff that are not part of the run.
-    pub ours: Vec<Pid>,
+    pub own_processes: Vec<Pid>,
 }
 
 /// The memory of a run and its limits, to the byte.
@@ -118,8 +118,12 @@ impl Sampler {
     ) -> Result<Sampler, SamplerError> {
         let started = clock.now();
         let reader = reader::start(Arc::clone(&clock)).map_err(SamplerError::Thread)?;
-        let processes =
-            WatchedProcesses::new(&proc_root, options.scope, options.adopter, options.ours);
+        let processes = WatchedProcesses::new(
+            &proc_root,
+            options.scope,
+            options.adopter,
+            options.own_processes,
+        );
         Ok(Sampler {
             started,
             last: None,

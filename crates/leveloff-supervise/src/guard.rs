@@ -1,17 +1,18 @@
 //! The guard: stops a run gracefully before the kernel kills it for its memory.
 //!
-//! [`options`] is what the user asked for. At every reading, [`limit_usage`] compares memory with the limits; `policy` decides
+//! `options` is what the user asked for. At every reading, `limit_usage` compares memory with the limits; `policy` decides
 //! by that and by the `trend` of the last second, and says when the next reading is due. `stop_sequence` has the stages of a
 //! stop, from a request to SIGKILL; `active_stop` carries them out on the `run_processes`. `hooks` run the user's commands,
-//! [`bundle`] collects the evidence. `docs/GUARD.md` has the reasons.
+//! `bundle` collects the evidence. `docs/GUARD.md` has the reasons.
 
 mod active_stop;
-pub mod bundle;
+mod bundle;
 mod hook;
+mod hook_facts;
 mod hooks;
-pub mod limit_usage;
+mod limit_usage;
 mod messages;
-pub mod options;
+mod options;
 mod policy;
 mod run_processes;
 mod stop_sequence;
@@ -31,18 +32,20 @@ use leveloff_sampler::system::container::is_contained;
 
 use crate::notify::{Notify, Urgency};
 use active_stop::{ActiveStop, event_at};
-use bundle::{Bundle, BundleFile, MOST_PROCESSES};
-use hook::HookVariables;
+use bundle::{Bundle, MOST_PROCESSES};
+use hook_facts::HookFacts;
 use hooks::Hooks;
 use limit_usage::LimitUsages;
-use policy::{Decision, GuardPolicy, PolicyInput, PolicyTimes, Reason};
-use stop_sequence::Stage;
+use policy::{Decision, GuardPolicy, PolicyInput, PolicyTimes};
 
 pub use active_stop::{Checkpoint, StopReport, event};
+pub use bundle::BundleFile;
 pub use hook::hook_entry;
+pub use limit_usage::{LimitUsage, Measure, StatedLimits};
 pub use messages::stop_summary;
 pub use options::GuardOptions;
-pub use policy::Forecast;
+pub use policy::{Forecast, Reason};
+pub use stop_sequence::Stage;
 
 /// The exit code after a stop: what `sysexits.h` calls a temporary failure, which schedulers retry.
 pub const STOPPED: u8 = 75;
@@ -370,53 +373,19 @@ impl Guard {
             HookKind::Stop => ("--on-stop", "stop", &self.options.on_stop),
         };
         let Some(command) = command else { return };
-        let mut variables = vec![
-            ("LEVELOFF_HOOK_EVENT", event.to_owned()),
-            ("LEVELOFF_HOOK_TEXT", text.to_owned()),
-        ];
-        variables.extend(self.hook_variables(sampler, tick, session));
-        self.hooks.start(name, command, &variables, sampler);
-    }
-
-    fn hook_variables(
-        &self,
-        sampler: &Sampler,
-        tick: &Tick,
-        session: &SessionView<'_>,
-    ) -> HookVariables {
         let memory = sampler.memory_usage();
-        let limit = self.usages(&memory).limit;
-        let trainer = sampler.infos().find(|info| info.role == Role::Trainer);
-        let step = tick.sample.progress.step;
-        let recording = session.recording.map(|path| path.display().to_string());
-        let variables = [
-            (
-                "LEVELOFF_HOOK_MEMORY_BYTES",
-                Some(memory.tree.0.to_string()),
-            ),
-            (
-                "LEVELOFF_HOOK_USED_BYTES",
-                limit.map(|it| it.used.0.to_string()),
-            ),
-            (
-                "LEVELOFF_HOOK_LIMIT_BYTES",
-                limit.map(|it| it.limit.0.to_string()),
-            ),
-            (
-                "LEVELOFF_HOOK_PID",
-                trainer.map(|info| info.key.pid.to_string()),
-            ),
-            ("LEVELOFF_HOOK_STEP", step.map(|step| step.to_string())),
-            (
-                "LEVELOFF_HOOK_VERDICT",
-                session.judge.and_then(Judgement::headline),
-            ),
-            ("LEVELOFF_HOOK_RECORDING", recording),
-        ];
-        let known = variables.into_iter();
-        known
-            .filter_map(|(name, value)| Some((name, value?)))
-            .collect()
+        let facts = HookFacts {
+            event,
+            text,
+            memory: memory.tree,
+            limit: self.usages(&memory).limit,
+            trainer: sampler.infos().find(|info| info.role == Role::Trainer),
+            step: tick.sample.progress.step,
+            verdict: session.judge.and_then(Judgement::headline),
+            recording: session.recording,
+        };
+        let variables = facts.variables();
+        self.hooks.start(name, command, &variables, sampler);
     }
 
     fn notice(&self, text: &str) {

@@ -69,7 +69,7 @@ impl Isolation {
         self.limit
     }
 
-    /// The command to launch in place of the user's.
+    /// The command to launch in location of the user's.
     pub fn wrap(&self, command: &[OsString]) -> Result<Vec<OsString>> {
         match &self.method {
             Method::Scope(scope) => {
@@ -136,24 +136,24 @@ impl Isolation {
 impl Method {
     fn best(limit: Bytes, notify: Notify) -> Result<Method> {
         let own = Pid(rustix::process::getpid().as_raw_pid());
-        let place =
+        let location =
             location_of(&ProcRoot::live(), Path::new("/"), own).map_err(|reason| vec![reason]);
-        place
-            .and_then(|place| Method::for_all(&place, limit, notify))
+        location
+            .and_then(|location| Method::for_all(&location, limit, notify))
             .or_else(|reasons| Method::for_each(limit, reasons))
     }
 
     fn for_all(
-        place: &CgroupLocation,
+        location: &CgroupLocation,
         limit: Bytes,
         notify: Notify,
     ) -> Result<Method, Vec<String>> {
         let mut reasons = Vec::new();
-        match SystemdScope::probe(&Systemd::here(), place, limit) {
+        match SystemdScope::probe(&Systemd::here(), location, limit) {
             Ok(scope) => return Ok(Method::Scope(scope)),
             Err(reason) => reasons.push(reason),
         }
-        match ParentCgroup::candidates(place) {
+        match ParentCgroup::candidates(location) {
             Ok(parents) => {
                 for parent in parents {
                     match Method::in_cgroup(&parent, limit, notify) {

@@ -76,7 +76,7 @@ pub fn undecided(because: Because) -> RunVerdict {
     run(judgement(Verdict::Undecided, Shape::Flat, because))
 }
 
-/// The story at step 80: growing, and nobody can know.
+/// The story at step 80: growing, and not decided.
 pub fn story_at_80() -> RunVerdict {
     let mut memory = judgement(Verdict::WarmingUp, Shape::Linear, Because::YoungGrowth);
     memory.rate = Some(mib_rate(165.0, 160.0, 171.0));

@@ -59,7 +59,7 @@ pub fn quantity_name(quantity: Quantity) -> String {
     }
 }
 
-/// A quantity as the label of a row. That of a rate tells its base, so that its numbers need not.
+/// A quantity as the label of a row. A rate has its base in the label, so its numbers need none.
 pub fn quantity_words(quantity: Quantity, unit: XUnit) -> String {
     match quantity {
         Quantity::Level => "level".to_owned(),
@@ -92,7 +92,7 @@ pub fn finding_name(finding: ChangeFinding) -> &'static str {
 pub fn finding_words(finding: ChangeFinding) -> &'static str {
     match finding {
         ChangeFinding::Noise => "noise",
-        ChangeFinding::Immaterial => "too little",
+        ChangeFinding::Immaterial => "below threshold",
         ChangeFinding::More => "more",
         ChangeFinding::Less => "less",
     }
@@ -143,30 +143,30 @@ pub fn because(comparison: &Comparison) -> String {
         (Outcome::Undecided, _) if before.points.min(after.points) < FEWEST_POINTS => {
             "too few points to compare".to_owned()
         }
-        (_, LeakChange::Came) => format!("memory leaks{}; before it did not", of(after)),
+        (_, LeakChange::Came) => format!("memory leaks{}; it did not before", of(after)),
         (Outcome::Worse, LeakChange::Stayed) => {
-            format!("it leaks as before, and {}", changed(ChangeFinding::More))
+            format!("leaks as before, and {}", changed(ChangeFinding::More))
         }
         (Outcome::Worse, _) => changed(ChangeFinding::More),
         (Outcome::Better, LeakChange::Went) => format!("the leak is gone{}", of_before(before)),
         (Outcome::Better, LeakChange::Stayed) => {
-            format!("it leaks as before, but {}", changed(ChangeFinding::Less))
+            format!("leaks as before, but {}", changed(ChangeFinding::Less))
         }
         (Outcome::Better, _) => changed(ChangeFinding::Less),
         (Outcome::Undecided, LeakChange::Unclear) if 2 * after.leaks > after.runs => {
-            "memory leaks now; whether it did before cannot be told".to_owned()
+            "memory leaks now; the runs before are undecided".to_owned()
         }
         (Outcome::Undecided, LeakChange::Unclear) => {
-            "memory leaked before; whether it does now cannot be told".to_owned()
+            "memory leaked before; the runs after are undecided".to_owned()
         }
         (Outcome::Undecided, _) => format!(
-            "{} of {} runs leak{} now; repeat it to know",
+            "{} of {} runs leak{} now; more repeats would decide",
             after.leaks,
             after.runs,
             if after.leaks == 1 { "s" } else { "" }
         ),
-        (Outcome::Same, LeakChange::Stayed) => "it leaks as before, no faster".to_owned(),
-        (Outcome::Same, _) => "no change that is more than noise and matters".to_owned(),
+        (Outcome::Same, LeakChange::Stayed) => "leaks as before, no faster".to_owned(),
+        (Outcome::Same, _) => "no change above noise and the reporting threshold".to_owned(),
     }
 }
 
@@ -186,8 +186,8 @@ pub fn remarks(comparison: &Comparison) -> Vec<String> {
     if before.runs == 1 || after.runs == 1 {
         let share = 100.0 * USUAL_SPREAD;
         remarks.push(format!(
-            "one run tells no spread: repeats are taken to differ by {share:.0} %, as is usual; \
-             several runs a side let smaller changes be seen"
+            "a single run has no spread: repeats are assumed to differ by {share:.0} %; more runs on each \
+             side detect smaller changes"
         ));
     }
     remarks

@@ -1,8 +1,8 @@
-//! Many runs, worst first: what every format tells of a fleet.
+//! Many runs, worst first: what every format prints about a fleet.
 
 mod table;
 
-pub use table::{Sheet, tally};
+pub use table::{FleetTable, tally};
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ pub struct Fleet {
     pub at: String,
     /// Its runs; [`Fleet::sort`] brings the worst to the front.
     pub members: Vec<Member>,
-    /// What could not be fetched: there is more than is told here.
+    /// What could not be fetched: the list is incomplete then.
     pub failures: Vec<String>,
     /// What else there is to say.
     pub notes: Vec<String>,

@@ -1,4 +1,4 @@
-//! How a gate went, in a sentence. Text, JUnit, GitHub and GitLab say the same.
+//! The words of each gate, the same in text, JUnit, GitHub and GitLab. A new gate needs them here only.
 
 use leveloff_classifier::compare::Comparison;
 use leveloff_classifier::gate::{Gate, GateOutcome, GateReason, GateResult};
@@ -11,7 +11,7 @@ use crate::subject::things;
 use crate::verdict::{bytes, line, short_reason};
 use crate::x_position::XPosition;
 
-/// What is asked, in a few words.
+/// What the gate requires, in a few words.
 pub fn gate_title(gate: Gate) -> &'static str {
     match gate {
         Gate::Leak => "memory does not leak",
@@ -23,7 +23,7 @@ pub fn gate_title(gate: Gate) -> &'static str {
     }
 }
 
-/// The same in one word or two, as a label.
+/// The gate as a label.
 pub fn gate_label(gate: Gate) -> &'static str {
     match gate {
         Gate::Leak => "leak",
@@ -35,7 +35,7 @@ pub fn gate_label(gate: Gate) -> &'static str {
     }
 }
 
-/// What is wrong when it fails.
+/// What is wrong when the gate fails.
 pub fn failure_words(gate: Gate) -> &'static str {
     match gate {
         Gate::Leak => "memory leaks",
@@ -47,7 +47,36 @@ pub fn failure_words(gate: Gate) -> &'static str {
     }
 }
 
-/// What the numbers of a result count, for programs; `None` for a baseline, whose differences tell.
+/// What is open when the gate is undecided.
+pub fn open_words(gate: Gate) -> &'static str {
+    match gate {
+        Gate::Leak | Gate::LevelBy => "it is not decided whether memory leaks",
+        Gate::MaxGrowth => "growth may be above its bound",
+        Gate::MaxLevel | Gate::MaxPeak => "no memory was measured",
+        Gate::Baseline => "some runs leak, but not more than half",
+    }
+}
+
+/// What to do when the gate fails; `None` for a leak, whose findings say more. `baseline` is its file.
+pub fn failure_step(gate: Gate, baseline: &str) -> Option<String> {
+    Some(match gate {
+        Gate::Leak => return None,
+        Gate::LevelBy => {
+            "find what still grows after warmup; if warmup takes that long by design, state it: \
+             --level-by STEPS"
+                .to_owned()
+        }
+        Gate::Baseline => format!(
+            "find the change that needs more memory; if it is intended, rewrite the baseline with \
+             --update-baseline --baseline {baseline} and commit it"
+        ),
+        Gate::MaxLevel | Gate::MaxGrowth | Gate::MaxPeak => {
+            format!("if this is intended, raise the bound: --{} …", gate.name())
+        }
+    })
+}
+
+/// The unit of a result's numbers, for programs; `None` for a baseline, which has a table instead.
 pub fn gate_unit(gate: Gate, verdict: &RunVerdict) -> Option<String> {
     let x = verdict.x_unit.name();
     match gate {
@@ -62,7 +91,7 @@ pub fn gate_unit(gate: Gate, verdict: &RunVerdict) -> Option<String> {
     }
 }
 
-/// How it went, with the numbers.
+/// The result with its numbers.
 pub fn gate_sentence(result: &GateResult, verdict: &RunVerdict) -> String {
     match (result.outcome, result.because) {
         (GateOutcome::Open, GateReason::NotDecided) => not_decided(verdict),
@@ -72,7 +101,7 @@ pub fn gate_sentence(result: &GateResult, verdict: &RunVerdict) -> String {
     }
 }
 
-/// How it compares with what was before. The numbers of the result alone do not tell of what they are.
+/// The result of a comparison with a baseline.
 pub fn baseline_sentence(comparison: &Comparison, is_replaced: bool) -> String {
     let headline = comparison::headline(comparison);
     match is_replaced {
@@ -96,7 +125,7 @@ fn not_decided(verdict: &RunVerdict) -> String {
 
 fn not_measured(gate: Gate) -> &'static str {
     match gate {
-        Gate::MaxGrowth => "undecided: too little was seen to tell how fast it grows",
+        Gate::MaxGrowth => "undecided: too few points for a growth rate",
         _ => "undecided: no memory was measured",
     }
 }
@@ -113,8 +142,8 @@ fn measured(result: &GateResult, verdict: &RunVerdict) -> String {
     }
 }
 
-/// `peak 22.4 GiB, 2.40 GiB above the 20.0 GiB allowed`: by how much is told, since a bound that is
-/// missed by little would else read as `20.0 GiB, more than 20.0 GiB`.
+/// `peak 22.4 GiB, 2.40 GiB above the 20.0 GiB allowed`: with the excess, since a bound missed by
+/// little would otherwise read as `20.0 GiB, more than 20.0 GiB`.
 fn at_most(what: &str, result: &GateResult) -> String {
     let (Some(measured), Some(bound)) = (result.measured, result.bound) else {
         return what.to_owned();
@@ -130,8 +159,8 @@ fn at_most(what: &str, result: &GateResult) -> String {
 }
 
 fn growth(result: &GateResult, verdict: &RunVerdict) -> String {
-    let told = |value: f64| MemoryRate::exact(AmountPerX(value), verdict.x_unit).alone();
-    let allowed = result.bound.map_or_else(String::new, told);
+    let words = |value: f64| MemoryRate::exact(AmountPerX(value), verdict.x_unit).alone();
+    let allowed = result.bound.map_or_else(String::new, words);
     let interval = verdict.memory.rate.map_or_else(String::new, |rate| {
         MemoryRate::new(rate, verdict.x_unit).with_interval()
     });
@@ -141,7 +170,7 @@ fn growth(result: &GateResult, verdict: &RunVerdict) -> String {
             format!("undecided: grows {interval}, which may be more than the {allowed} allowed")
         }
         GateOutcome::Passed => match result.measured.filter(|measured| *measured > 0.0) {
-            Some(measured) => format!("grows {} of at most {allowed}", told(measured)),
+            Some(measured) => format!("grows {} of at most {allowed}", words(measured)),
             None => format!("does not grow; {allowed} is allowed"),
         },
     }
@@ -156,7 +185,7 @@ fn level_by(result: &GateResult, verdict: &RunVerdict) -> String {
         (Some(since), Some(by)) if since <= by => {
             format!("level since {}, by {}", place(since), place(by))
         }
-        (_, Some(by)) => format!("no gradual growth that lasts after {}", place(by)),
+        (_, Some(by)) => format!("no lasting growth after {}", place(by)),
         _ => "level".to_owned(),
     }
 }
@@ -168,8 +197,8 @@ fn other_unit(result: &GateResult, verdict: &RunVerdict) -> String {
         format!("grows {}; ", rate.alone())
     });
     format!(
-        "undecided: {grows}the run counts {unit}s and the bound is for something else: state it per \
-         {unit}, or how many an epoch has (--epoch-steps)"
+        "undecided: {grows}the run counts {unit}s, the bound another unit: state it per {unit}, or state \
+         --epoch-steps"
     )
 }
 

@@ -10,7 +10,7 @@ pub struct Judged<'a> {
     pub input: &'a str,
     /// The verdict.
     pub verdict: &'a RunVerdict,
-    /// What the user stated, so that nobody is told to state it again.
+    /// What the user stated, so that no advice repeats it.
     pub stated: &'a StatedFacts,
     /// What was left out, guessed or torn while reading.
     pub notes: &'a [String],

@@ -111,7 +111,7 @@ impl Unit {
         Unit { name, bytes }
     }
 
-    /// The next round number that is no less. Machines have 8, 16, 24, 32 GiB; nobody has 768 MiB.
+    /// The next round number that is no less. GiB go by powers of two, as machines do: 8, 16, 24, 32.
     fn step(self, least: f64) -> f64 {
         let comes_in_powers = matches!(self.name, "GiB" | "TiB");
         if comes_in_powers && least > 1.0 {

@@ -1,6 +1,6 @@
 //! What the verdict says of the curve, laid on a chart: what was fitted, where that leads, the
-//! limit. Nothing is estimated here. A chart may be drawn over something else than the verdict counts
-//! in; whoever draws it says where on it a place of the verdict is.
+//! limit. Nothing is estimated here. A chart may have another x axis than the
+//! verdict; its caller converts the positions.
 
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::units::{Amount, AmountPerX, X};
@@ -57,7 +57,7 @@ pub struct Meeting {
 }
 
 impl Outlook {
-    /// What this verdict says, on a chart where `place` tells where its places are.
+    /// What this verdict says, with `place` to convert its positions to those of the chart.
     pub fn of(verdict: &RunVerdict, place: impl Fn(X) -> Option<f64>) -> Outlook {
         Outlook {
             fit: fit(verdict, &place),

@@ -1,7 +1,7 @@
 //! Growth, which cannot be printed without its unit and its base.
 //!
-//! "170 MB" was once reported of growth per step as growth per ten steps, and nobody noticed. A
-//! rate therefore only prints as a whole, and beside it stands what it amounts to in other bases.
+//! "170 MB" per step was once reported as growth per ten steps, unnoticed. A rate therefore prints only with
+//! its base, and other bases can be printed beside it.
 
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::units::AmountPerX;
@@ -52,7 +52,7 @@ impl MemoryRate {
     }
 
     /// What it cannot be more than: `0.4 MiB per step`. `None` when it cannot be growth at all.
-    /// Where that is less than a page of memory, it is told of more steps at once.
+    /// Where that is less than a page of memory, it is given for more steps at once.
     pub fn at_most(&self) -> Option<String> {
         let most = self.rate.high.0;
         let bases = [1.0, 10.0, 100.0, 1000.0, 10_000.0, 100_000.0];

@@ -27,7 +27,7 @@ pub struct Sizing {
     pub peak: f64,
     /// The least that it should be given.
     pub needed: f64,
-    /// A machine on which nobody has to look.
+    /// Enough room that memory needs no attention.
     pub comfortable: f64,
 }
 
@@ -48,7 +48,7 @@ impl Sizing {
         })
     }
 
-    /// Of GPU memory, as the driver tells it or else the training.
+    /// Of GPU memory, from the driver, or else from the training.
     pub fn of_gpu(curves: &RunCurves) -> Option<Sizing> {
         [Series::Gpu, Series::Counter(TrainingCounter::CudaReserved)]
             .into_iter()

@@ -1,5 +1,4 @@
-//! A verdict in words. The text for a terminal, the dashboard and the reports take theirs from here,
-//! so that nobody words a number in a second way.
+//! A verdict in words, for the terminal, the dashboard and the reports alike.
 
 mod brief;
 mod cause;
@@ -7,7 +6,7 @@ mod ending;
 mod headline;
 mod reason;
 
-pub use brief::{brief, growth, growth_with_interval};
+pub use brief::{brief, growth, growth_with_interval, rate_words};
 pub use cause::{
     blame_words, blamed_since, clock_words, risk_words, short_risk_words, what_to_try,
 };

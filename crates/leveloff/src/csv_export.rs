@@ -8,10 +8,11 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use clap::ValueEnum;
+use leveloff_classifier::run_analysis::RunAnalysis;
 use leveloff_model::process::{ProcessIndex, ProcessInfo, Role};
 use leveloff_model::progress::Phase;
 use leveloff_model::recording::RecordingReader;
-use leveloff_model::sample::{Event, ProcessReading, Sample, Subject, Tick};
+use leveloff_model::sample::{Event, ProcessReading, Sample, Subject};
 use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::{Bytes, Seconds};
 
@@ -194,27 +195,38 @@ fn write_csv(
         ExportScope::Role => &ROLE_COLUMNS,
         ExportScope::Tree => &TREE_COLUMNS,
     })?;
-    while let Some(Tick { events, sample }) = reader.next_tick()? {
-        for event in events {
+    let header = reader.header();
+    let mut run = RunAnalysis::of_target(&header.target, &header.stated);
+    // Rows since the last whole sample: they are part of the run only if it goes on.
+    let mut pending: Vec<Sample> = Vec::new();
+    while let Some(tick) = reader.next_tick()? {
+        for event in &tick.events {
             match event {
                 Event::Appeared(info) | Event::Changed(info) => {
-                    infos.insert(info.index, info);
+                    infos.insert(info.index, info.clone());
                 }
-                Event::Exited(index) => {
-                    infos.remove(&index);
+                Event::Exited(index) if scope == ExportScope::Process => {
+                    infos.remove(index);
                 }
                 Event::Gap(gap) if gap.subject == Subject::Recording => {
                     damage.report(&gap.text);
                 }
-                Event::Mark(_) | Event::Software(_) | Event::Gap(_) => {}
+                Event::Exited(_) | Event::Mark(_) | Event::Software(_) | Event::Gap(_) => {}
             }
         }
-        match scope {
-            ExportScope::Process => table.processes(&sample, &infos)?,
-            ExportScope::Role => table.roles(&sample, &infos)?,
-            // Nobody is left: that is the end, and not a fall to zero.
-            ExportScope::Tree if sample.processes.is_empty() => {}
-            ExportScope::Tree => table.tree(&sample)?,
+        if scope == ExportScope::Process {
+            table.processes(&tick.sample, &infos)?;
+        } else if run.take(&tick).is_some() {
+            pending.push(tick.sample);
+            if !run.is_whole() {
+                continue;
+            }
+            for sample in pending.drain(..) {
+                match scope {
+                    ExportScope::Role => table.roles(&sample, &infos)?,
+                    _ => table.tree(&sample)?,
+                }
+            }
         }
     }
     damage.sum_up();

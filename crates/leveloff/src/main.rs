@@ -1,7 +1,7 @@
 //! Does the memory of this training run level off, or does it leak?
 //!
 //! `args` parses the command line, `commands` holds one module for each subcommand. The other modules serve them, and
-//! import neither: `session` watches a run, with a `recorder` and a `live_judge`; `screen_thread` shows it on the
+//! import neither: `session` watches a run, with a `recorder` and a `live_analysis`; `screen_thread` shows it on the
 //! dashboard; `run_reader` reads a file and judges it; `report_files`, `csv_export` and `outputs` write files.
 
 mod args;
@@ -9,7 +9,7 @@ mod commands;
 mod config;
 mod csv_export;
 mod exit_code;
-mod live_judge;
+mod live_analysis;
 mod metrics;
 mod notice;
 mod option_values;
@@ -23,6 +23,9 @@ mod session;
 mod stdout;
 mod summary;
 mod worker_pool;
+
+#[cfg(test)]
+mod one_account;
 
 use std::process::ExitCode;
 

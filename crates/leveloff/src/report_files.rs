@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use clap::ValueEnum;
 use leveloff_report::run::{chart, html, json, markdown};
 use leveloff_report::run_report::RunReport;
-use leveloff_supervise::guard::bundle::BundleFile;
+use leveloff_supervise::guard::BundleFile;
 
 use crate::outputs;
 use crate::run_reader::RunReader;

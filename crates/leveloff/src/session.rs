@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use leveloff_classifier::run_analysis::RunAccount;
 use leveloff_classifier::verdict::RunVerdict;
 use leveloff_model::process::Pid;
 use leveloff_model::progress::RESTART;
@@ -25,12 +26,12 @@ use leveloff_supervise::oom::{OomReport, OomWatch};
 use leveloff_supervise::restart::StopState;
 
 use crate::exit_code::Exit;
-use crate::live_judge::LiveJudge;
+use crate::live_analysis::LiveAnalysis;
 use crate::metrics::MetricsChoice;
 use crate::notice::{flush, notice};
 use crate::recorder::Recorder;
 use crate::report_files::bundle_reports;
-use crate::summary::Summary;
+use crate::summary::{Summary, top_growers};
 pub(crate) use builder::SessionBuilder;
 use status_line::StatusLine;
 
@@ -57,7 +58,7 @@ pub(crate) struct Session {
     /// Keeps a recording without a name in existence.
     _scratch: Option<File>,
     summary: Summary,
-    judge: Option<LiveJudge>,
+    analysis: LiveAnalysis,
     guard: Option<Box<Guard>>,
     metrics: Option<Box<Metrics>>,
     oom: OomWatch,
@@ -84,7 +85,7 @@ impl WatchOptions {
             log: self.log.clone(),
             has_output: false,
             adopter: None,
-            ours: vec![own_pid()],
+            own_processes: vec![own_pid()],
         }
     }
 }
@@ -111,8 +112,8 @@ impl Session {
         if let Some(guard) = self.guard.as_mut().filter(|guard| !guard.is_stopping())
             && now < self.next
         {
-            let standing = self.sampler.quick_read();
-            if !guard.check_between_samples(&standing) {
+            let memory = self.sampler.quick_read();
+            if !guard.check_between_samples(&memory) {
                 self.next_glance = guard.pace().map(|pace| now + pace);
                 return Ok(None);
             }
@@ -136,7 +137,7 @@ impl Session {
         tick.events.append(&mut self.news);
         if let Some(guard) = &mut self.guard {
             let seen = SessionView {
-                judge: self.judge.as_ref().map(|judge| judge as &dyn Judgement),
+                judge: Some(&self.analysis as &dyn Judgement),
                 recording: self.recording.as_deref(),
             };
             guard.take(&mut tick, &mut self.sampler, &seen);
@@ -146,9 +147,7 @@ impl Session {
             recorder.write(&tick);
         }
         self.summary.take(&tick);
-        if let Some(judge) = &mut self.judge {
-            judge.take(&tick);
-        }
+        self.analysis.take(&tick);
         self.publish(&tick);
         self.oom.observe(&tick);
         self.last_t = tick.sample.t;
@@ -162,8 +161,8 @@ impl Session {
         let Some(metrics) = &mut self.metrics else {
             return;
         };
-        let verdict = || self.judge.as_ref().and_then(LiveJudge::verdict);
-        if catch_unwind(AssertUnwindSafe(|| metrics.take(tick, verdict))).is_err() {
+        let run = self.analysis.run();
+        if catch_unwind(AssertUnwindSafe(|| metrics.take(tick, run))).is_err() {
             notice("no metrics any more; leveloff has a bug, please report the lines above");
             self.metrics = None;
         }
@@ -217,7 +216,7 @@ impl Session {
         for line in self.stop_lines() {
             notice(&line);
         }
-        if let Some(verdict) = self.judge.as_ref().and_then(LiveJudge::line) {
+        if let Some(verdict) = self.analysis.line() {
             notice(&verdict);
         }
         self.is_stop_reported = true;
@@ -248,7 +247,7 @@ impl Session {
 
     /// The verdict so far; `None` when nothing was seen, or when nobody asked for one.
     pub(crate) fn verdict(&self) -> Option<RunVerdict> {
-        self.judge.as_ref()?.verdict()
+        self.analysis.verdict()
     }
 
     /// What the kernel's OOM killer did to the run, if there is a sign of it. What our guard killed is none.
@@ -281,10 +280,13 @@ impl Session {
         }
     }
 
-    /// Ends the recording, and says what was seen only in the summary that it hands out.
-    pub(crate) fn end(mut self, reason: EndReason) -> Summary {
+    /// Ends the recording; returns what is known of the run.
+    pub(crate) fn end(mut self, reason: EndReason) -> (Summary, Option<RunAccount>) {
         self.end_recording(reason);
-        self.summary
+        if is_end_of_run(reason) {
+            self.analysis.end();
+        }
+        (self.summary, self.analysis.account())
     }
 
     /// Ends the recording, and says where it is and nothing else.
@@ -300,27 +302,32 @@ impl Session {
 
     /// Ends the recording and tells what was seen, on stderr: the verdict first, unless the kernel
     /// ended the run.
-    pub(crate) fn finish(mut self, reason: EndReason, ended: &str, top_growers: usize) {
+    pub(crate) fn finish(mut self, reason: EndReason, ended: &str, growers: usize) {
         let recording = self.recording.clone();
         let killed = self.oom_report(reason);
-        let verdict = self.judge.as_ref().and_then(LiveJudge::line);
+        let verdict = self.analysis.line();
         let guarded = self.stop_lines();
         let mut guard = self.guard.take();
         let source = self.source.clone();
-        let summary = self.end(reason);
-        let is_over = !matches!(reason, EndReason::Duration | EndReason::Stopped);
+        let (summary, account) = self.end(reason);
+        let is_over = is_end_of_run(reason);
         let was_stopped = guard.as_deref().is_some_and(Guard::has_stopped_once);
         let is_post_mortem = killed.is_some() || was_stopped;
         let first = guarded
             .into_iter()
             .chain(killed.map(|killed| killed.message()));
-        let lines = first.chain(verdict).chain(summary.lines(ended, is_over));
+        let lines = first
+            .chain(verdict)
+            .chain(summary.lines(ended, account.as_ref()));
         let left = guard.as_mut().filter(|_| !is_over && !was_stopped);
         let lines: Vec<String> = lines.chain(left.map(|guard| guard.leave())).collect();
         for line in &lines {
             notice(line);
         }
-        for line in summary.top_growers(top_growers) {
+        for line in account
+            .iter()
+            .flat_map(|account| top_growers(account, growers))
+        {
             notice(&line);
         }
         if let Some(recording) = recording {
@@ -334,6 +341,11 @@ impl Session {
         }
         flush();
     }
+}
+
+/// Whether the run ended, and not only the watch over it.
+fn is_end_of_run(reason: EndReason) -> bool {
+    !matches!(reason, EndReason::Duration | EndReason::Stopped)
 }
 
 /// Where a recording is, and what it is good for.

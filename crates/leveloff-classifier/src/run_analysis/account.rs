@@ -442,6 +442,32 @@ impl RunAccount {
     }
 }
 
+impl GroupAccount {
+    /// Of what they hold now, what is neither shared nor swapped out.
+    pub fn anonymous(&self) -> Bytes {
+        self.memory
+            .now
+            .saturating_sub(self.shared)
+            .saturating_sub(self.swapped)
+    }
+
+    /// Adds another group, which goes under the same name.
+    pub fn add(&mut self, other: &GroupAccount) {
+        self.processes += other.processes;
+        self.memory.base += other.memory.base;
+        self.memory.now += other.memory.now;
+        self.memory.peak = self.memory.peak.max(other.memory.peak);
+        self.memory.rate = self.memory.rate.zip(other.memory.rate).map(|(a, b)| a + b);
+        self.shared += other.shared;
+        self.swapped += other.swapped;
+        self.rss += other.rss;
+        self.gpu = match (self.gpu, other.gpu) {
+            (Some(own), Some(other)) => Some(own + other),
+            (own, other) => own.or(other),
+        };
+    }
+}
+
 impl Amounts {
     fn plus(&self, other: &Amounts) -> Amounts {
         Amounts {

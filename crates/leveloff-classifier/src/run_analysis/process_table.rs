@@ -70,10 +70,15 @@ impl ProcessTable {
         if self.followed.len() > MOST_FOLLOWED {
             self.drop_some(number);
         }
-        self.raise_peaks(observation);
     }
 
-    fn raise_peaks(&mut self, observation: &Observation) {
+    /// Takes the peaks of an observation that is part of the run.
+    pub(super) fn raise_peaks(&mut self, observation: &Observation) {
+        for share in &observation.processes {
+            if let Some(followed) = self.followed.get_mut(&share.index) {
+                followed.peak = followed.peak.max(share.memory);
+            }
+        }
         let mut sums: BTreeMap<(Option<Rank>, Role), Bytes> = BTreeMap::new();
         for share in &observation.processes {
             *sums.entry((None, share.role)).or_default() += share.memory;
@@ -134,7 +139,6 @@ impl Followed {
     fn update(&mut self, share: &ProcessShare, t: Option<Seconds>, number: u64) {
         self.cpu_percent = self.cpu_since(share, t).or(self.cpu_percent);
         self.trend.push(share.memory.0 as f64);
-        self.peak = self.peak.max(share.memory);
         self.share.clone_from(share);
         if let (Some((_, last)), Some(t)) = (&mut self.seen, t) {
             *last = t;
@@ -199,9 +203,11 @@ mod tests {
     #[test]
     fn a_process_keeps_its_extremes_and_its_cpu() {
         let mut table = ProcessTable::default();
-        table.observe(&moment(0.0, 10, false), 0);
-        table.observe(&moment(2.0, 500, true), 1);
-        table.observe(&moment(4.0, 300, true), 2);
+        for (number, memory) in [10, 500, 300].into_iter().enumerate() {
+            let observation = moment(2.0 * number as f64, memory, number > 0);
+            table.observe(&observation, number as u64);
+            table.raise_peaks(&observation);
+        }
         let one = table.all().next().unwrap();
         assert_eq!((one.first, one.peak), (Bytes(10), Bytes(500)));
         assert_eq!(one.cpu_percent, Some(50.0));

@@ -20,8 +20,10 @@ const GIVEN_BACK: f64 = 0.98;
 
 /// Workers that are gone for longer than this share of the run are not part of a teardown …
 const WORKERS_GONE_SHARE: f64 = 0.05;
-/// … but a short run has at least this long, as an interpreter has been seen to take to exit …
+/// … but the wait is at least this long, as an interpreter has been seen to take to exit …
 const SHORTEST_WAIT: Seconds = Seconds(10.0);
+/// … unless that is more than this share of a short run …
+const MOST_OF_SHORT_RUN: f64 = 0.2;
 /// … and a long one at most this long.
 const LONGEST_WAIT: Seconds = Seconds(60.0);
 
@@ -60,6 +62,11 @@ impl LastWholeSample {
         }
     }
 
+    /// Whether it is the newest observation.
+    pub(crate) fn is_newest(&self) -> bool {
+        self.teardown.is_none()
+    }
+
     /// The observation, if there was any.
     pub(crate) fn get(&self) -> Option<&Observation> {
         self.whole.as_ref()
@@ -70,12 +77,13 @@ impl LastWholeSample {
         let (since, step) = *self.teardown.get_or_insert((now.t, now.count));
         let lasted = now.t.zip(since).map(|(now, since)| now - since);
         let lasts_longer = |than: Seconds| lasted.is_none_or(|lasted| lasted > than);
-        if workers_left {
-            return lasts_longer(self.wait_for_workers(now));
-        }
-        match now.count.zip(step) {
-            Some((now, step)) => now > step || lasted.is_some_and(|lasted| lasted > LONGEST_WAIT),
-            None => lasts_longer(FREEING_TAKES),
+        let next_step = now.count.zip(step).map(|(now, step)| now > step);
+        match (workers_left, next_step) {
+            // torch has been seen to take ten seconds from the exit of its workers to its own.
+            (_, Some(false)) => lasted.is_some_and(|lasted| lasted > LONGEST_WAIT),
+            (true, _) => lasts_longer(self.wait_for_workers(now)),
+            (false, Some(true)) => true,
+            (false, None) => lasts_longer(FREEING_TAKES),
         }
     }
 
@@ -84,7 +92,8 @@ impl LastWholeSample {
             .t
             .zip(self.began)
             .map_or(0.0, |(now, began)| (now - began).0);
-        Seconds((WORKERS_GONE_SHARE * run).clamp(SHORTEST_WAIT.0, LONGEST_WAIT.0))
+        let shortest = SHORTEST_WAIT.0.min(MOST_OF_SHORT_RUN * run);
+        Seconds((WORKERS_GONE_SHARE * run).clamp(shortest, LONGEST_WAIT.0))
     }
 }
 

@@ -49,9 +49,9 @@ impl PendingStep {
         self.waiting.push(observation.clone());
     }
 
-    /// The observations of the newest step, oldest first.
-    pub(crate) fn observations(&self) -> &[Observation] {
-        &self.waiting
+    /// The newest observation.
+    pub(crate) fn newest(&self) -> Option<&Observation> {
+        self.waiting.last()
     }
 
     /// How many observations are here, and how many were thinned out so far.
@@ -122,7 +122,7 @@ mod tests {
             pending.push(&at(count, t), |observation| finished.extend(observation.t));
         }
         assert_eq!(finished, [0.0, 1.0, 2.0, 3.0].map(Seconds));
-        assert_eq!(pending.observations().len(), 1);
+        assert_eq!(pending.waiting.len(), 1);
     }
 
     #[test]

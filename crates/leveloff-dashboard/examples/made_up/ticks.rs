@@ -42,7 +42,7 @@ impl MadeUpRun {
         }
     }
 
-    /// An evaluation, a checkpoint or an epoch began; told with the next tick.
+    /// An evaluation, a checkpoint or an epoch began; reported with the next tick.
     pub fn mark(&mut self, t: f64, step: u64, kind: MarkKind) {
         self.events.push(Event::Mark(Mark {
             t: Seconds(t),

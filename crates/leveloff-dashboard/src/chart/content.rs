@@ -69,13 +69,13 @@ impl ChartContent<'_> {
         let run = dashboard.run();
         let axis = dashboard.axis();
         let whole = dashboard.extent()?;
-        let axis_map = AxisMap::new(run.history(), axis, run.verdict());
+        let axis_map = AxisMap::new(&run.history, axis, run.verdict());
         let outlook = run
             .verdict()
             .map(|verdict| Outlook::of(verdict, |x| axis_map.position(x.0, verdict.x_unit)))
             .unwrap_or_default();
         let level_by = LevelBy::of(run, &axis_map);
-        let window = &dashboard.view().window;
+        let window = &dashboard.view.window;
         let beyond = beyond(window, &whole, &outlook, level_by.as_ref());
         let range = window.range(&whole, beyond);
         // A window of no length shows nothing.
@@ -98,14 +98,14 @@ impl ChartContent<'_> {
 
     /// The columns of the curve.
     pub(super) fn columns(&self, count: usize) -> Vec<Option<Column>> {
-        self.run.history().columns(self.axis, &self.range, count)
+        self.run.history.columns(self.axis, &self.range, count)
     }
 
     /// The amounts that the axis of memory must show: the curve, where it leads, and the limit when
     /// that is in sight. Never the sum of RSS, which would squash the truth.
     pub(super) fn amounts(&self) -> Option<Reach> {
         let shown = self.columns(1).into_iter().flatten().next();
-        let newest = self.run.history().last()?;
+        let newest = self.run.history.last()?;
         let curve = shown.map_or(Reach::at(newest.memory), |column| column.memory);
         let ahead = self.outlook.forecast.as_ref().and_then(|forecast| {
             let memory = height_at(forecast.from, forecast.to, self.range.end)?;
@@ -129,9 +129,9 @@ impl ChartContent<'_> {
 
 impl LevelBy {
     fn of(run: &RunState, axis_map: &AxisMap<'_>) -> Option<LevelBy> {
-        let stated = run.stated().level_by.map(|step| step.0 as f64);
+        let stated = run.stated.level_by.map(|step| step.0 as f64);
         let is_young = || {
-            let steps = run.history().extent(Axis::Steps);
+            let steps = run.history.extent(Axis::Steps);
             steps.is_some_and(|steps| steps.end < YOUNG)
         };
         let step = stated.or_else(|| is_young().then_some(OFTEN_LEVEL_BY))?;
@@ -179,7 +179,7 @@ fn marker(account: &RunAccount, axis: Axis) -> Option<f64> {
 }
 
 fn misleading_rss(run: &RunState) -> Option<Bytes> {
-    let newest = run.history().last()?;
+    let newest = run.history.last()?;
     let misleads = newest.rss > MISLEADS * newest.memory;
     misleads.then_some(Bytes(newest.rss as u64))
 }

@@ -246,7 +246,7 @@ fn hard_cases() -> Vec<(&'static str, Dashboard)> {
     for key in ['+', '+', '+', 'h', 'h'] {
         zoomed.on(Event::Key(KeyCode::Char(key).into()));
     }
-    assert!(matches!(zoomed.view().window, Window::Fixed(_)));
+    assert!(matches!(zoomed.view.window, Window::Fixed(_)));
     let mut restarted = steps(100..=400);
     restarted.extend((0..=50).map(|step| (5000.0 + step as f64, Some(step), growth(step))));
     let hole = by_step((1..=100).chain(3000..=3100), growth);

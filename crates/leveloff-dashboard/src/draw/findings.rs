@@ -46,7 +46,7 @@ pub fn draw_page(dashboard: &Dashboard, styles: &Styles, area: Rect, buffer: &mu
     let lines = page_lines(dashboard, styles, inner.width);
     let room = usize::from(inner.height);
     let above = dashboard
-        .view()
+        .view
         .scrolled
         .min(lines.len().saturating_sub(room));
     let below = lines.len().saturating_sub(above + room);
@@ -76,7 +76,7 @@ fn page_lines(dashboard: &Dashboard, styles: &Styles, columns: u16) -> Vec<Line<
     if notes.is_empty() {
         lines.push(Line::from("nothing was found beside the verdict"));
     }
-    for line in settling(verdict, dashboard.run().stated()) {
+    for line in settling(verdict, &dashboard.run().stated) {
         notes.extend(is_open(verdict).then(|| Note::new("decided", line)));
     }
     lines.extend(

@@ -3,7 +3,7 @@
 use leveloff_classifier::verdict::Verdict;
 use leveloff_model::process::printable;
 use leveloff_text::finding::finding_words;
-use leveloff_text::fleet::{Sheet, tally};
+use leveloff_text::fleet::{FleetTable, tally};
 use leveloff_text::verdict::{Headline, risk_words};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -105,12 +105,12 @@ fn draw_table(view: &FleetView, styles: &Styles, area: Rect, buffer: &mut Buffer
     let selected = view.selected();
     let first = (selected + 1).saturating_sub(rows);
     let shown = || view.members().iter().skip(first).take(rows);
-    let sheet = Sheet::of(shown());
-    let widths = sheet.widths(LONGEST_NAME);
-    let heading = line(&sheet.headings, &widths);
+    let table = FleetTable::of(shown());
+    let widths = table.widths(LONGEST_NAME);
+    let heading = line(&table.headings, &widths);
     let heading = Line::styled(heading, styles.get(Paint::Heading));
     put(heading, 0, area, buffer);
-    for (place, (member, row)) in shown().zip(&sheet.rows).enumerate() {
+    for (place, (member, row)) in shown().zip(&table.rows).enumerate() {
         let text = line(row, &widths);
         let line = if first + place == selected {
             let text = left_aligned(&text, usize::from(area.width));

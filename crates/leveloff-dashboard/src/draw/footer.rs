@@ -65,7 +65,7 @@ const PROCESS: [Key; 4] = [
 
 /// Draws it.
 pub fn draw(dashboard: &Dashboard, styles: &Styles, area: Rect, buffer: &mut Buffer) {
-    let view = dashboard.view();
+    let view = &dashboard.view;
     let inner = padded(area);
     let line = if let Some(question) = view.question {
         question_line(question, styles)
@@ -74,7 +74,7 @@ pub fn draw(dashboard: &Dashboard, styles: &Styles, area: Rect, buffer: &mut Buf
     } else if let Some(message) = dashboard.message() {
         Line::styled(message.to_owned(), styles.get(Paint::Accent).bold())
     } else {
-        let is_still = dashboard.is_frozen() || dashboard.replay().is_some_and(|it| it.paused);
+        let is_still = dashboard.is_frozen() || dashboard.replay.is_some_and(|it| it.paused);
         keys(
             keys_of(dashboard),
             is_still,
@@ -86,7 +86,7 @@ pub fn draw(dashboard: &Dashboard, styles: &Styles, area: Rect, buffer: &mut Buf
 }
 
 fn keys_of(dashboard: &Dashboard) -> &'static [Key] {
-    match (dashboard.view().page, dashboard.subject().mode) {
+    match (dashboard.view.page, dashboard.subject.mode) {
         (Page::Overview, Mode::Replay) => &REPLAY,
         (Page::Overview, _) => &OVERVIEW,
         (Page::Process(_), _) => &PROCESS,

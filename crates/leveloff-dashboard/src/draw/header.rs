@@ -26,7 +26,7 @@ const BADGE_MOST: usize = 32;
 pub fn draw(dashboard: &Dashboard, styles: &Styles, area: Rect, buffer: &mut Buffer) {
     let area = padded(area);
     let badge = badge(dashboard);
-    let title = &dashboard.subject().title;
+    let title = &dashboard.subject.title;
     let taken = width(NAME) + badge.as_ref().map_or(0, |(text, _)| width(text) + 3);
     let room = usize::from(area.width).saturating_sub(taken);
     let least = width(title).min(TITLE_LEAST);
@@ -62,7 +62,7 @@ fn badge(dashboard: &Dashboard) -> Option<(String, Paint)> {
     if let Some(how) = dashboard.ended() {
         return Some((cut(&format!("ENDED {how}"), BADGE_MOST), Paint::Plain));
     }
-    match (dashboard.replay(), dashboard.subject().mode) {
+    match (dashboard.replay, dashboard.subject.mode) {
         (Some(position), _) => Some((replaying(position), Paint::Accent)),
         (None, Mode::Follow) => Some(("FOLLOWING".to_owned(), Paint::Plain)),
         (None, _) => None,
@@ -98,10 +98,10 @@ fn facts(dashboard: &Dashboard) -> Vec<String> {
         return Vec::new();
     };
     // The badge of a replay shows the time.
-    let is_replaying = dashboard.replay().is_some() && dashboard.ended().is_none();
+    let is_replaying = dashboard.replay.is_some() && dashboard.ended().is_none();
     let time = (!is_replaying).then(|| clock(sample.t));
     // A title may be all that is known of who it is.
-    let who = who(run).filter(|who| *who != dashboard.subject().title);
+    let who = who(run).filter(|who| *who != dashboard.subject.title);
     let step = step(run, sample);
     let short = sample.progress.step;
     let short = short.map(|step| format!("step {}", thousands(step.0)));
@@ -119,7 +119,7 @@ fn facts(dashboard: &Dashboard) -> Vec<String> {
 
 fn who(run: &RunState) -> Option<String> {
     let account = run.account()?;
-    if run.is_machine() {
+    if run.is_machine {
         return Some(format!("{} processes", account.alive().count()));
     }
     let ranks = account.ranks().len();
@@ -133,7 +133,7 @@ fn who(run: &RunState) -> Option<String> {
 
 fn step(run: &RunState, sample: &Sample) -> Option<String> {
     let step = sample.progress.step?;
-    let planned = sample.progress.planned_steps.or(run.stated().planned_steps);
+    let planned = sample.progress.planned_steps.or(run.stated.planned_steps);
     let of = planned.map_or_else(String::new, |of| format!("/{}", thousands(of.0)));
     Some(format!("step {}{of}", thousands(step.0)))
 }
@@ -143,12 +143,10 @@ fn costs(run: &RunState) -> Vec<String> {
     let Some(sample) = run.sample() else {
         return Vec::new();
     };
-    let every = run
-        .interval()
-        .map_or_else(String::new, |each| match each.0 {
-            fast if fast < 1.0 => format!("{:.0} ms", fast * 1000.0),
-            slow => format!("{} s", short(slow, 1)),
-        });
+    let every = run.interval.map_or_else(String::new, |each| match each.0 {
+        fast if fast < 1.0 => format!("{:.0} ms", fast * 1000.0),
+        slow => format!("{} s", short(slow, 1)),
+    });
     if sample.t.0 <= 0.0 || sample.cost.rss.0 == 0 {
         return vec![every];
     }

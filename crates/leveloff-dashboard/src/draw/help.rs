@@ -111,7 +111,7 @@ pub fn draw(dashboard: &Dashboard, styles: &Styles, area: Rect, buffer: &mut Buf
     let wide = (columns / beside).clamp(1, GROUP_MOST);
     let high = usize::from(inner.height.min(ROWS_MOST));
     let (mut x, mut row) = (0, 0);
-    for group in groups(dashboard.subject().mode) {
+    for group in groups(dashboard.subject.mode) {
         let rows = group.keys.len() + 1;
         if row > 0 && row + rows > high {
             (x, row) = (x + wide, 0);

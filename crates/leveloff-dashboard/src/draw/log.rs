@@ -31,7 +31,7 @@ pub fn draw_page(dashboard: &Dashboard, styles: &Styles, area: Rect, buffer: &mu
         Span::raw(" time since the start, step, newest last "),
     ]);
     let inner = boxed(title, Paint::Accent, styles, area, buffer);
-    draw_entries(dashboard, dashboard.view().scrolled, styles, inner, buffer);
+    draw_entries(dashboard, dashboard.view.scrolled, styles, inner, buffer);
 }
 
 /// Draws as many as there is room for, up to the newest but `newer`.

@@ -44,7 +44,7 @@ pub fn draw(dashboard: &Dashboard, styles: &Styles, layout: &Layout, buffer: &mu
     let in_sight = rows.iter().skip(layout.first_row);
     for (row, shown) in in_sight.take(layout.rows_in_sight()).enumerate() {
         put(table.line(shown), row + 1, inner, buffer);
-        if Some(shown.key) == dashboard.view().table.selected {
+        if Some(shown.key) == dashboard.view.table.selected {
             highlight(row + 1, styles, area, buffer);
         }
     }
@@ -100,7 +100,7 @@ impl Table<'_> {
 
     fn who_heading(&self, rows: &[Row], layout: &Layout) -> String {
         let mut text = self.marked("WHO", Some(Sort::Role));
-        let filter = &self.dashboard.view().table.filter;
+        let filter = &self.dashboard.view.table.filter;
         if !filter.is_empty() {
             text += &format!(" \"{filter}\"");
         }
@@ -114,7 +114,7 @@ impl Table<'_> {
 
     /// With a mark if rows are sorted by it.
     fn marked(&self, name: &str, sort: Option<Sort>) -> String {
-        if sort == Some(self.dashboard.view().table.sort) {
+        if sort == Some(self.dashboard.view.table.sort) {
             format!("{name} ▾")
         } else {
             name.to_owned()
@@ -149,7 +149,7 @@ impl Table<'_> {
     }
 
     fn is_expanded(&self, row: &Row) -> bool {
-        let expanded = &self.dashboard.view().table.expanded;
+        let expanded = &self.dashboard.view.table.expanded;
         matches!(row.key, RowKey::Group(group) if expanded.contains(&group))
     }
 
@@ -192,7 +192,7 @@ impl Table<'_> {
     }
 
     fn nothing(&self) -> Line<'static> {
-        let filter = &self.dashboard.view().table.filter;
+        let filter = &self.dashboard.view.table.filter;
         let text = match (self.account, filter.is_empty()) {
             (None, _) => String::new(),
             (Some(_), true) => "  no process is left".to_owned(),

@@ -103,7 +103,7 @@ fn lines(dashboard: &Dashboard, inner: Rect) -> Vec<String> {
     let run = dashboard.run();
     let columns = usize::from(inner.width);
     let Some((account, sample)) = run.account().zip(run.sample()) else {
-        let title = &dashboard.subject().title;
+        let title = &dashboard.subject.title;
         return vec![format!("{title} has not been measured yet")];
     };
     let (first, second) = match run.verdict() {
@@ -116,7 +116,7 @@ fn lines(dashboard: &Dashboard, inner: Rect) -> Vec<String> {
 /// The state now, the most important first.
 fn now(verdict: &RunVerdict, run: &RunState, account: &RunAccount) -> Vec<Part> {
     let holds = holds(account);
-    let sentence = Part::from(sentence(verdict, run.stated()));
+    let sentence = Part::from(sentence(verdict, &run.stated));
     let mut parts = match verdict.verdict {
         Verdict::Level => vec![holds, bound(verdict).into(), sentence],
         Verdict::Undecided => vec![holds, sentence],
@@ -169,7 +169,7 @@ fn later(verdict: &RunVerdict, account: &RunAccount, run: &RunState) -> Vec<Part
                 "it ended before that could be decided".to_owned(),
             ));
         }
-        let settling = settling(verdict, run.stated()).into_iter().next();
+        let settling = settling(verdict, &run.stated).into_iter().next();
         settling.map(|line| {
             let short = line.split_once(", ").map(|(first, _)| first);
             let forms = std::iter::once(line.as_str()).chain(short);
@@ -189,7 +189,7 @@ fn later(verdict: &RunVerdict, account: &RunAccount, run: &RunState) -> Vec<Part
 /// What level means here.
 fn calm(verdict: &RunVerdict) -> &'static str {
     match verdict.judgement.because {
-        Because::Immaterial => "it grows, so far by less than matters",
+        Because::Immaterial => "growing, so far below the reporting threshold",
         _ => "no leak seen",
     }
 }

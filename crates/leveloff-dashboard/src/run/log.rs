@@ -212,20 +212,21 @@ mod tests {
     }
 
     #[test]
-    fn a_checkpoint_that_is_begun_and_done_is_told_once() {
+    fn a_checkpoint_that_is_begun_and_done_is_logged_once() {
         let mut log = EventLog::default();
         for step in [100, 200] {
             let begun = MarkKind::Phase(Phase::Checkpoint);
             log.take(&marked(step, begun), &RunAnalysis::default());
-            let done = MarkKind::Event("checkpoint".to_owned());
+            let done = MarkKind::Event("save".to_owned());
             log.take(&marked(step, done), &RunAnalysis::default());
         }
         let steps: Vec<Option<Step>> = log.all().map(|entry| entry.step).collect();
         assert_eq!(steps, [Some(Step(100)), Some(Step(200))]);
+        assert!(log.all().all(|entry| entry.text == "checkpoint"));
     }
 
     #[test]
-    fn a_trim_is_told_with_what_came_back() {
+    fn a_trim_is_logged_with_what_came_back() {
         let mut log = EventLog::default();
         for (step, trimmed) in [(100, None), (200, Some(310 << 20)), (300, Some(0))] {
             let mut tick = marked(step, MarkKind::Event("trim".to_owned()));
@@ -237,14 +238,14 @@ mod tests {
         }
         let texts: Vec<&str> = log.all().map(|entry| entry.text.as_str()).collect();
         let gave = [
-            "malloc_trim gave back 310 MiB",
-            "malloc_trim gave nothing back",
+            "malloc_trim released 310 MiB",
+            "malloc_trim released nothing",
         ];
         assert_eq!(texts, ["trim", gave[0], gave[1]]);
     }
 
     #[test]
-    fn a_reading_of_memory_detail_is_told_once() {
+    fn a_reading_of_memory_detail_is_logged_once() {
         let mut log = EventLog::default();
         for tick in [
             read_at(1.0, None),

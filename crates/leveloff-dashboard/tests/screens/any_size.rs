@@ -39,7 +39,7 @@ fn every_page_is_drawn_at_every_size() {
 }
 
 #[test]
-fn a_frame_of_another_size_than_was_told_is_drawn() {
+fn a_frame_of_another_size_than_the_layout_is_drawn() {
     let mut run = story_at(80);
     screen(&mut run.dashboard, &Styles::default(), (200, 60));
     for size in [(61, 17), (80, 60), (200, 16), (250, 80)] {
@@ -78,7 +78,7 @@ fn any_keys_in_any_order_leave_something_that_can_be_drawn() {
 }
 
 #[test]
-fn a_screen_that_is_too_small_says_so_and_still_tells_the_verdict() {
+fn a_screen_that_is_too_small_says_so_and_still_shows_the_verdict() {
     for (mut run, words) in [(leak(), "LEAK (confirmed)"), (undecided(), "UNDECIDED")] {
         let text = screen(&mut run.dashboard, &Styles::default(), (40, 10)).to_string();
         assert!(text.contains(words), "{text}");

@@ -61,7 +61,7 @@ pub fn native() -> SimulatedRun {
     run
 }
 
-/// Nobody can tell this from growth, nor from none.
+/// Too noisy to show growth or its absence.
 pub fn undecided() -> SimulatedRun {
     let noisy = |step: f64| 3000.0 + 30.0 * step + 800.0 * noise(step);
     let mut run = SimulatedRun::new(processes(noisy));

@@ -102,7 +102,7 @@ fn memory_that_is_freed_in_the_last_second_is_no_part_of_the_end() {
     assert_eq!(account.memory.now, Bytes(227 << 20));
     let text = shown(&mut run);
     compare(&text, &account);
-    let history = run.dashboard.run().history();
+    let history = &run.dashboard.run().history;
     assert_eq!(history.last().unwrap().memory, 227.0 * MIB);
     assert_eq!(history.extent(Axis::Steps), Some(1.0..300.0));
     assert!(!text.contains(" 27 MiB"), "{text}");

@@ -85,7 +85,7 @@ fn the_rank_that_leaks_stands_on_top() {
 }
 
 #[test]
-fn whoever_was_chosen_stays_chosen_and_trouble_is_told() {
+fn the_selected_run_stays_selected_and_errors_are_shown() {
     let mut view = FleetView::default();
     view.show(Ok(fleet(40)));
     assert_eq!(view.selected(), 0);

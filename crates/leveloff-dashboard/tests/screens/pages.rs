@@ -83,8 +83,11 @@ fn leaving_a_command_asks() {
     let mut run = SimulatedRun::in_mode(Mode::Command, processes(|_| 4000.0));
     run.play(1..=3);
     run.press("q");
-    let asked = screen(&mut run.dashboard, &Default::default(), (80, 24)).to_string();
-    assert!(asked.contains("l leave it running  s stop it"), "{asked}");
+    let question = screen(&mut run.dashboard, &Default::default(), (80, 24)).to_string();
+    assert!(
+        question.contains("l leave it running  s stop it"),
+        "{question}"
+    );
     run.dashboard.on(Event::Source(SourceEvent::Ended(
         "with exit code 0".to_owned(),
     )));

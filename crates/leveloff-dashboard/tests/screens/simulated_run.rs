@@ -47,7 +47,7 @@ pub struct SimulatedRun {
     /// Steps between evaluations.
     pub evaluates_every: Option<u64>,
     pub seconds_a_step: f64,
-    /// Seconds between the begin of a step and its sample.
+    /// Seconds between the beginning of a step and its sample.
     pub delay: f64,
     ticks: u64,
 }
@@ -95,7 +95,7 @@ impl SimulatedProcess {
             rank: self.rank.map(Rank),
             comm: "python".to_owned(),
             command: self.command.split(' ').map(str::to_owned).collect(),
-            why: "maps libtorch_python.so, is nobody's copy".to_owned(),
+            why: "maps libtorch_python.so, is not a forked copy".to_owned(),
         }
     }
 
@@ -167,7 +167,7 @@ impl SimulatedRun {
             limit: Some(Limit::Size(limit)),
             ..StatedFacts::default()
         };
-        let subject = self.dashboard.subject().clone();
+        let subject = self.dashboard.subject.clone();
         self.dashboard = Dashboard::new(subject, &stated, (80, 24));
         self.limit_gib = Some(gib);
         self

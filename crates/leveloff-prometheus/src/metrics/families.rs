@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
+use leveloff_classifier::run_analysis::GroupAccount;
 use leveloff_classifier::verdict::{Grade, Verdict};
 use leveloff_model::process::{Rank, Role};
 use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::Bytes;
 
 use super::exposition::{Family, Label, MetricKind, Point};
-use super::snapshot::{RoleNumbers, SampleNumbers, Snapshot};
+use super::snapshot::{SampleNumbers, Snapshot};
 
 /// The verdict's family, and the label that holds its states: in a state set they have one name.
 pub const VERDICT: &str = "leveloff_verdict";
@@ -106,9 +107,9 @@ impl FamilyList<'_> {
     }
 
     fn add_memory(&mut self, sample: &SampleNumbers) {
-        let by_role = |amount: fn(&RoleNumbers) -> Option<f64>| -> Vec<Point> {
+        let by_role = |amount: fn(&GroupAccount) -> Option<f64>| -> Vec<Point> {
             let parts = sample.roles.iter();
-            let point = |(&(rank, role), part): (&(Option<Rank>, Role), &RoleNumbers)| {
+            let point = |(&(rank, role), part): (&(Option<Rank>, Role), &GroupAccount)| {
                 let mut labels = self.labels_of(rank);
                 labels.push(("role", role.name().to_owned()));
                 let value = amount(part)?;
@@ -127,7 +128,7 @@ impl FamilyList<'_> {
             "leveloff_memory",
             BYTES,
             "Memory that processes of this role really hold, swap included, shared pages counted once",
-            by_role(|part| Some(amount(part.memory))),
+            by_role(|part| Some(amount(part.memory.now))),
         );
         let kinds = gauge(
             "leveloff_memory_kind",

@@ -1,13 +1,14 @@
 //! The run at one moment, in plain numbers. What is not known is not there.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use leveloff_classifier::observation::{ProcessShare, XUnit};
+use leveloff_classifier::observation::XUnit;
+use leveloff_classifier::run_analysis::{GroupAccount, RunAccount};
 use leveloff_classifier::verdict::{RunVerdict, Verdict};
-use leveloff_model::process::{Pid, ProcessIndex, ProcessInfo, Rank, Role};
-use leveloff_model::sample::{OwnCost, ProcessReading, Sample};
+use leveloff_model::process::{Rank, Role};
+use leveloff_model::sample::{OwnCost, Sample};
 use leveloff_model::training_counters::TrainingCounters;
 use leveloff_model::units::{Bytes, Seconds, Step};
 use leveloff_text::subject::in_bytes;
@@ -33,7 +34,7 @@ pub struct SampleNumbers {
     /// When.
     pub at: Option<SystemTime>,
     /// By the rank that a process belongs to and its role. They add up to the run.
-    pub roles: BTreeMap<(Option<Rank>, Role), RoleNumbers>,
+    pub roles: BTreeMap<(Option<Rank>, Role), GroupAccount>,
     /// The newest step of the training.
     pub step: Option<Step>,
     /// How many steps it plans.
@@ -48,23 +49,6 @@ pub struct SampleNumbers {
     pub pressure_full: Option<f64>,
     /// What watching costs.
     pub cost: OwnCost,
-}
-
-/// Processes of one rank and role.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct RoleNumbers {
-    /// How many.
-    pub processes: u32,
-    /// What they hold, shared pages counted once.
-    pub memory: Bytes,
-    /// Of that, shared memory.
-    pub shared: Bytes,
-    /// Of that, swapped out.
-    pub swapped: Bytes,
-    /// What a sum of their RSS says.
-    pub rss: Bytes,
-    /// Their memory on GPUs, where it is known.
-    pub gpu: Option<Bytes>,
 }
 
 /// The numbers of a verdict.
@@ -89,14 +73,6 @@ pub struct Growth {
     pub per_second: Option<f64>,
 }
 
-/// What the labels of a process are made of.
-#[derive(Debug, Clone, Copy)]
-pub struct ProcessLabels {
-    pid: Pid,
-    role: Role,
-    rank: Option<Rank>,
-}
-
 impl Snapshot {
     /// Before the first sample.
     pub fn nothing_yet(identity: &Arc<Identity>) -> Snapshot {
@@ -108,48 +84,40 @@ impl Snapshot {
         }
     }
 
-    /// Of a sample of these processes.
-    pub fn of(
-        identity: &Arc<Identity>,
-        sample: &Sample,
-        processes: &HashMap<ProcessIndex, ProcessLabels>,
-        verdict: Option<VerdictNumbers>,
-    ) -> Snapshot {
-        let ranks: BTreeSet<Rank> = processes
-            .values()
-            .filter_map(|process| process.rank)
-            .collect();
+    /// Of a sample, and of the account of its run.
+    pub fn of(identity: &Arc<Identity>, sample: &Sample, run: Option<&RunAccount>) -> Snapshot {
+        let processes = run.into_iter().flat_map(RunAccount::alive);
+        let ranks: BTreeSet<Rank> = processes.filter_map(|process| process.rank).collect();
         let rank = identity.rank_among(&ranks);
-        // Of one rank's run, all is that rank's: its launcher as well, and whatever it is said to be.
+        // In a run of one rank everything belongs to that rank: its launcher too, and whatever rank the user stated.
         let label = |own: Option<Rank>| match ranks.len() {
             0 | 1 => rank,
             _ => own.or(rank),
         };
+        let groups = run.into_iter().flat_map(|run| &run.groups);
+        let alive = groups.filter(|group| group.processes > 0);
+        let mut roles: BTreeMap<(Option<Rank>, Role), GroupAccount> = BTreeMap::new();
+        for group in alive {
+            roles
+                .entry((label(group.rank), group.role))
+                .and_modify(|sum| sum.add(group))
+                .or_insert_with(|| group.clone());
+        }
         Snapshot {
             identity: Arc::clone(identity),
             rank,
-            sample: Some(SampleNumbers::of(sample, processes, label)),
-            verdict,
+            sample: Some(SampleNumbers::of(sample, roles)),
+            verdict: run
+                .and_then(|run| run.verdict.as_ref())
+                .map(VerdictNumbers::of),
         }
     }
 }
 
 impl SampleNumbers {
-    fn of(
-        sample: &Sample,
-        processes: &HashMap<ProcessIndex, ProcessLabels>,
-        label: impl Fn(Option<Rank>) -> Option<Rank>,
-    ) -> SampleNumbers {
-        let mut roles: BTreeMap<(Option<Rank>, Role), RoleNumbers> = BTreeMap::new();
-        // A zombie has given its memory back, and is there only until its parent looks.
-        for reading in sample.processes.iter().filter(|r| !r.state.is_gone()) {
-            if let Some(process) = processes.get(&reading.process) {
-                let key = (label(process.rank), process.role);
-                roles.entry(key).or_default().add(process, reading);
-            }
-        }
+    fn of(sample: &Sample, roles: BTreeMap<(Option<Rank>, Role), GroupAccount>) -> SampleNumbers {
         let share = |percent: f32| f64::from(percent) / 100.0;
-        let total = sample.tree().total;
+        let total: Bytes = roles.values().map(|role| role.memory.now).sum();
         SampleNumbers {
             at: Some(SystemTime::now()),
             roles,
@@ -161,27 +129,6 @@ impl SampleNumbers {
             pressure_full: sample.machine.pressure_full.map(share),
             cost: sample.cost,
         }
-    }
-}
-
-impl RoleNumbers {
-    fn add(&mut self, process: &ProcessLabels, reading: &ProcessReading) {
-        let share = ProcessShare::of(reading, process.pid, process.role, process.rank);
-        self.processes += 1;
-        self.memory += share.memory;
-        self.shared += share.shared;
-        self.swapped += share.swapped;
-        self.rss += share.rss;
-        if let Some(gpu) = reading.gpu {
-            *self.gpu.get_or_insert_default() += gpu;
-        }
-    }
-
-    /// What is neither shared nor swapped out.
-    pub fn anonymous(&self) -> Bytes {
-        self.memory
-            .saturating_sub(self.shared)
-            .saturating_sub(self.swapped)
     }
 }
 
@@ -210,17 +157,6 @@ impl Growth {
                 per_step: Some(rate),
                 per_second: pace.filter(|pace| pace.0 > 0.0).map(|pace| rate / pace.0),
             },
-        }
-    }
-}
-
-impl ProcessLabels {
-    /// The labels of a process.
-    pub fn of(info: &ProcessInfo) -> ProcessLabels {
-        ProcessLabels {
-            pid: info.key.pid,
-            role: info.role,
-            rank: info.rank,
         }
     }
 }

@@ -1,17 +1,18 @@
 //! Both formats, read back by a parser of their own.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hyper::{Method, Request, StatusCode};
+use leveloff_classifier::run_analysis::RunAnalysis;
 use leveloff_classifier::verdict::{Grade, Verdict};
 use leveloff_model::process::{
     Pid, ProcessIndex, ProcessInfo, ProcessKey, ProcessState, Rank, Role, StartTicks,
 };
 use leveloff_model::progress::Progress;
 use leveloff_model::sample::{
-    Ceiling, CeilingKind, MachineReading, OwnCost, ProcessReading, Sample,
+    Ceiling, CeilingKind, Event, MachineReading, OwnCost, ProcessReading, Sample, Tick,
 };
 use leveloff_model::training_counters::{TrainingCounter, TrainingCounters};
 use leveloff_model::units::{Bytes, CpuMillis, Seconds, Step};
@@ -21,7 +22,7 @@ use super::families::families;
 use super::identity::Identity;
 use super::latest::Latest;
 use super::response::respond;
-use super::snapshot::{Growth, ProcessLabels, Snapshot, VerdictNumbers};
+use super::snapshot::{Growth, Snapshot, VerdictNumbers};
 
 /// A number's name and labels, sorted, as `name{a="b"}`, with its labels unescaped.
 type Series = BTreeMap<String, f64>;
@@ -76,25 +77,43 @@ fn identity(job: &str) -> Arc<Identity> {
     })
 }
 
-fn processes(all: &[(u32, Role, Option<u32>)]) -> HashMap<ProcessIndex, ProcessLabels> {
-    let process = |&(n, role, rank): &(u32, Role, Option<u32>)| {
-        let info = ProcessInfo {
-            index: ProcessIndex(n),
-            key: ProcessKey {
-                pid: Pid(100 + n as i32),
-                start: StartTicks(1),
-            },
-            parent: Pid(1),
-            role,
-            unknown_role: None,
-            rank: rank.map(Rank),
-            comm: String::new(),
-            command: Vec::new(),
-            why: String::new(),
-        };
-        (info.index, ProcessLabels::of(&info))
+/// A number within the run, a role and a rank.
+type Process = (u32, Role, Option<u32>);
+
+fn appeared(&(n, role, rank): &Process) -> Event {
+    Event::Appeared(ProcessInfo {
+        index: ProcessIndex(n),
+        key: ProcessKey {
+            pid: Pid(100 + n as i32),
+            start: StartTicks(1),
+        },
+        parent: Pid(1),
+        role,
+        unknown_role: None,
+        rank: rank.map(Rank),
+        comm: String::new(),
+        command: Vec::new(),
+        why: String::new(),
+    })
+}
+
+/// The snapshot of a machine with these processes. A run that is judged has the verdict `verdict`.
+fn snapshot(
+    job: &str,
+    processes: &[Process],
+    sample: Sample,
+    verdict: Option<VerdictNumbers>,
+) -> Snapshot {
+    let tick = Tick {
+        events: processes.iter().map(appeared).collect(),
+        sample,
     };
-    all.iter().map(process).collect()
+    let mut machine = RunAnalysis::of_machine();
+    machine.take(&tick);
+    Snapshot {
+        verdict,
+        ..Snapshot::of(&identity(job), &tick.sample, machine.account().as_ref())
+    }
 }
 
 fn reading(n: u32, anon: u64, shmem: u64) -> ProcessReading {
@@ -138,11 +157,11 @@ fn leaking() -> VerdictNumbers {
 
 /// A trainer with a worker, of one rank.
 fn one_rank(verdict: Option<VerdictNumbers>) -> Snapshot {
-    let processes = processes(&[
+    let processes = [
         (0, Role::Launcher, None),
         (1, Role::Trainer, Some(3)),
         (2, Role::DataloaderWorker, Some(3)),
-    ]);
+    ];
     let mut sample = sample(vec![
         reading(0, 10, 0),
         reading(1, 500, 40),
@@ -151,7 +170,7 @@ fn one_rank(verdict: Option<VerdictNumbers>) -> Snapshot {
     sample.progress.step = Some(Step(80));
     sample.progress.counters = TrainingCounters::default().with(TrainingCounter::Tensors, 6529);
     sample.machine.pressure_some = Some(12.5);
-    Snapshot::of(&identity("tune"), &sample, &processes, verdict)
+    snapshot("tune", &processes, sample, verdict)
 }
 
 #[test]
@@ -264,26 +283,20 @@ fn without_a_verdict_the_ceiling_is_what_is_left_of_it() {
         limit: Bytes(1000),
         used: Bytes(400),
     });
-    let processes = processes(&[(0, Role::Other, None)]);
-    let snapshot = Snapshot::of(&identity("system"), &sample, &processes, None);
+    let snapshot = snapshot("system", &[(0, Role::Other, None)], sample, None);
     let series = parsed(&classic(&families(&snapshot)));
     assert_eq!(series["leveloff_ceiling_bytes job=system"], 700.0);
 }
 
 #[test]
 fn of_several_ranks_each_has_its_own_rows_and_the_run_has_none() {
-    let processes = processes(&[
+    let processes = [
         (0, Role::Launcher, None),
         (1, Role::Trainer, Some(0)),
         (2, Role::Trainer, Some(1)),
-    ]);
+    ];
     let readings = vec![reading(0, 10, 0), reading(1, 500, 0), reading(2, 700, 0)];
-    let snapshot = Snapshot::of(
-        &identity("tune"),
-        &sample(readings),
-        &processes,
-        Some(leaking()),
-    );
+    let snapshot = snapshot("tune", &processes, sample(readings), Some(leaking()));
     let series = parsed(&classic(&families(&snapshot)));
     for (name, value) in [
         ("leveloff_memory_bytes job=tune role=launcher", 10.0),
@@ -299,9 +312,10 @@ fn of_several_ranks_each_has_its_own_rows_and_the_run_has_none() {
 fn a_zombie_holds_nothing_and_is_not_counted() {
     let mut zombie = reading(1, 0, 0);
     zombie.state = ProcessState::Zombie;
-    let processes = processes(&[(0, Role::Trainer, None), (1, Role::Trainer, None)]);
+    zombie.file = Bytes::ZERO;
+    let processes = [(0, Role::Trainer, None), (1, Role::Trainer, None)];
     let sample = sample(vec![reading(0, 10, 0), zombie]);
-    let snapshot = Snapshot::of(&identity("tune"), &sample, &processes, None);
+    let snapshot = snapshot("tune", &processes, sample, None);
     let series = parsed(&classic(&families(&snapshot)));
     assert_eq!(series["leveloff_processes job=tune role=trainer"], 1.0);
 }

@@ -4,7 +4,8 @@
 mod columns;
 mod known_processes;
 
-use leveloff_classifier::observation::{Attendance, Observation, Present, ProcessShare, XUnit};
+use leveloff_classifier::observation::{Observation, ProcessShare, XUnit};
+use leveloff_classifier::teardown::{Present, TrainerPresence};
 use leveloff_model::process::{Pid, Rank, Role};
 use leveloff_model::sample::{Ceiling, CeilingKind};
 use leveloff_model::training_counters::TrainingCounters;
@@ -189,7 +190,7 @@ struct Moment {
     trainers: usize,
     available: Option<Bytes>,
     known: KnownProcesses,
-    attendance: Attendance,
+    trainers_present: TrainerPresence,
     timeline: Timeline,
 }
 
@@ -219,7 +220,7 @@ impl Moment {
             trainers: self.trainers,
             memory: observation.memory,
         };
-        if self.attendance.goes_on(present, observation.t) {
+        if self.trainers_present.goes_on(present, observation.t) {
             sink.offer(observation);
         } else {
             sink.left_out.end_of_run += 1;

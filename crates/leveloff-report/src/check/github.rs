@@ -6,7 +6,7 @@ use leveloff_text::verdict::blame_words;
 
 use crate::check::report::{CheckOutcome, CheckReport, Held, Runs};
 use crate::check::results::{CheckResult, Scope};
-use crate::check::words::{next_steps, outcome_words, reason, run_outcome, telling_run};
+use crate::check::words::{explaining_run, next_steps, outcome_words, reason, run_outcome};
 use crate::comparison::markdown;
 use crate::markdown::{code, fenced, prose, table};
 use crate::run::text_chart::text_chart;
@@ -58,7 +58,7 @@ pub fn step_summary(report: &CheckReport) -> String {
         text += &format!("\n### Against {}\n\n", code(&baseline.path));
         text += &markdown::differences(&baseline.comparison);
     }
-    let telling = telling_run(report).map(|(_, held)| held);
+    let telling = explaining_run(report).map(|(_, held)| held);
     if let Some(held) = telling.or_else(|| report.held().next()) {
         let chart = chart(&held.report).map(|chart| format!("\n{}", fenced("text", &chart)));
         text += &chart.unwrap_or_default();
@@ -129,7 +129,7 @@ fn command(kind: &str, title: &str, message: &str) -> String {
     format!("::{kind} title={title}::{}\n", escaped(message))
 }
 
-/// A line break would begin a new command, in the words of whoever named a file.
+/// A line break in a file name would begin a new command.
 fn escaped(text: &str) -> String {
     text.replace('%', "%25")
         .replace('\r', "%0D")

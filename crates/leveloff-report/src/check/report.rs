@@ -1,4 +1,4 @@
-//! Everything that a check tells, in whatever format.
+//! A check with its runs and outcome: what every format prints.
 
 use leveloff_classifier::compare::Comparison;
 use leveloff_classifier::gate::{Gate, GateOutcome, GateResult};

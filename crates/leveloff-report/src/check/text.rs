@@ -12,11 +12,11 @@ use leveloff_text::verdict::{Headline, brief, growth};
 
 use crate::check::report::{BaselineCheck, CheckOutcome, CheckReport, CheckedRun, Held};
 use crate::check::results::{CheckResult, Scope};
-use crate::check::words::{mark, next_steps, outcome_words, reason, run_outcome, telling_run};
+use crate::check::words::{explaining_run, mark, next_steps, outcome_words, reason, run_outcome};
 use crate::comparison::text::write_differences;
 use crate::verdict::text::write_culprits;
 
-/// Names up to this long stand in a column of their own; the end of a longer one tells most.
+/// Names up to this long stand in a column of their own; a longer one keeps its end.
 const NAME_COLUMNS: usize = 28;
 
 /// The whole screen.
@@ -33,7 +33,7 @@ pub fn page(report: &CheckReport, paint: Paint) -> String {
         write_baseline(baseline, &mut page);
     }
     page.gap();
-    write_telling_run(report, &mut page);
+    write_explaining_run(report, &mut page);
     page.gap();
     write_next_steps(report, &mut page);
     page.into_text()
@@ -98,7 +98,7 @@ fn run_line(run: &CheckedRun, width: usize) -> String {
     first_columns(line.trim_end(), WIDTH)
 }
 
-/// What failed, unless that is the leak, of which the verdict tells more; the longest way to say it
+/// What failed, unless that is the leak, which the verdict describes better; the longest form
 /// first.
 fn run_words(held: &Held) -> Vec<String> {
     let verdict = &held.report.verdict;
@@ -150,8 +150,8 @@ fn write_baseline(baseline: &BaselineCheck, page: &mut Page) {
 }
 
 /// Who and what grew in the run that explains a failure.
-fn write_telling_run(report: &CheckReport, page: &mut Page) {
-    let Some((run, held)) = telling_run(report) else {
+fn write_explaining_run(report: &CheckReport, page: &mut Page) {
+    let Some((run, held)) = explaining_run(report) else {
         return;
     };
     if run_outcome(held) != GateOutcome::Failed {
@@ -166,7 +166,7 @@ fn write_telling_run(report: &CheckReport, page: &mut Page) {
 /// What is not said yet beside a finding.
 fn write_next_steps(report: &CheckReport, page: &mut Page) {
     let told = |step: &String| {
-        telling_run(report).is_some_and(|(_, held)| {
+        explaining_run(report).is_some_and(|(_, held)| {
             let mut findings = held.report.verdict.findings.iter();
             run_outcome(held) == GateOutcome::Failed
                 && findings.any(|found| finding_words(found).next == *step)

@@ -3,7 +3,7 @@
 use leveloff_classifier::gate::{Gate, GateOutcome};
 use leveloff_classifier::verdict::RunVerdict;
 use leveloff_text::finding::finding_words;
-use leveloff_text::gate::failure_words;
+use leveloff_text::gate::{failure_step, failure_words, open_words};
 use leveloff_text::verdict::{settling, what_to_try};
 
 use crate::check::report::{CheckOutcome, CheckReport, CheckedRun, Held, OpenCountsAs, Runs};
@@ -53,7 +53,9 @@ pub fn next_steps(report: &CheckReport) -> Vec<String> {
             .filter(move |result| result.outcome == outcome)
     };
     if with_outcome(CheckOutcome::Broken).next().is_some() {
-        steps.push("mend that first: what could not be checked must not pass".to_owned());
+        steps.push(
+            "fix the unreadable run first: a check cannot pass with a run missing".to_owned(),
+        );
     }
     for result in with_outcome(CheckOutcome::Failed) {
         let step = after_failure(result, report);
@@ -68,7 +70,7 @@ pub fn next_steps(report: &CheckReport) -> Vec<String> {
 }
 
 /// The run that explains the outcome: the first that failed, else the first that is open.
-pub fn telling_run(report: &CheckReport) -> Option<(&CheckedRun, &Held)> {
+pub fn explaining_run(report: &CheckReport) -> Option<(&CheckedRun, &Held)> {
     let with = |outcome: GateOutcome| {
         report.runs.iter().find_map(move |run| {
             let held = run.result.as_ref().ok()?;
@@ -106,7 +108,7 @@ fn failures(report: &CheckReport, results: &[CheckResult]) -> String {
         is_new
     });
     if words.is_empty() {
-        return "undecided, which counts as failed here".to_owned();
+        return "undecided, which --undecided counts as failed".to_owned();
     }
     let more = words.len().saturating_sub(FAILURES_NAMED);
     words.truncate(FAILURES_NAMED);
@@ -124,16 +126,14 @@ fn open(report: &CheckReport, results: &[CheckResult]) -> String {
         let runs = report.held().count();
         return format!("the repeats disagree: {failing} of {runs} failed, not more than half");
     }
-    let open = results
-        .iter()
-        .find(|result| result.outcome == CheckOutcome::Open);
-    match open.and_then(|result| result.gate) {
-        Some(Gate::MaxGrowth) => "cannot be told whether growth is within its bound".to_owned(),
-        Some(Gate::Baseline) => "some of the runs leak, and not more than half".to_owned(),
-        Some(Gate::MaxLevel | Gate::MaxPeak) => "no memory was measured".to_owned(),
-        _ => {
+    let open = |result: &&CheckResult| result.outcome == CheckOutcome::Open;
+    match results.iter().find(open).and_then(|result| result.gate) {
+        Some(gate @ (Gate::MaxGrowth | Gate::Baseline | Gate::MaxLevel | Gate::MaxPeak)) => {
+            open_words(gate).to_owned()
+        }
+        gate => {
             let runs = in_how_many(report, GateOutcome::Open);
-            format!("cannot be told whether memory leaks{runs}")
+            format!("{}{runs}", open_words(gate.unwrap_or(Gate::Leak)))
         }
     }
 }
@@ -143,7 +143,7 @@ fn passed(report: &CheckReport, results: &[CheckResult]) -> String {
         .iter()
         .any(|result| result.outcome == CheckOutcome::Open)
     {
-        return "nothing failed; undecided counts as passed here".to_owned();
+        return "nothing failed; --undecided counts undecided as passed".to_owned();
     }
     let mut text = "memory levels off".to_owned();
     text += &in_how_many(report, GateOutcome::Passed);
@@ -174,31 +174,21 @@ fn in_how_many(report: &CheckReport, outcome: GateOutcome) -> String {
 }
 
 fn after_failure(result: &CheckResult, report: &CheckReport) -> String {
-    match result.gate {
-        Some(Gate::Leak) => leak_step(result, report),
-        Some(Gate::LevelBy) => "see what still grows after warmup; if it is meant to take that \
-             long, state it: --level-by STEPS"
-            .to_owned(),
-        Some(Gate::Baseline) => format!(
-            "find the change that needs more memory; if it is meant, write the baseline anew with \
-             --update-baseline --baseline {} and commit it",
-            result.scope.name()
-        ),
-        Some(gate) => format!(
-            "if that much is meant, raise the bound: --{} …",
-            gate.name()
-        ),
-        None => String::new(),
-    }
+    let step = result
+        .gate
+        .map(|gate| failure_step(gate, result.scope.name()));
+    step.map_or_else(String::new, |step| {
+        step.unwrap_or_else(|| leak_step(result, report))
+    })
 }
 
 fn leak_step(result: &CheckResult, report: &CheckReport) -> String {
     let held = match result.scope {
         Scope::Run(run) => run.result.as_ref().ok(),
-        _ => telling_run(report).map(|(_, held)| held),
+        _ => explaining_run(report).map(|(_, held)| held),
     };
     let step = held.and_then(|held| step_of(&held.report.verdict));
-    let usual = "`leveloff report FILE -o leak.md` writes this up, with who and what grows";
+    let usual = "`leveloff report FILE -o leak.md` writes a report with who and what grows";
     step.unwrap_or_else(|| usual.to_owned())
 }
 
@@ -211,10 +201,10 @@ fn step_of(verdict: &RunVerdict) -> Option<String> {
 
 fn after_open(report: &CheckReport) -> Vec<String> {
     let mut steps = Vec::new();
-    if telling_run(report).is_some_and(|(_, held)| run_outcome(held) == GateOutcome::Failed) {
-        return vec!["repeat it more often: --repeat N; a real leak shows every time".to_owned()];
+    if explaining_run(report).is_some_and(|(_, held)| run_outcome(held) == GateOutcome::Failed) {
+        return vec!["repeat it more often: --repeat N; a leak shows in every repeat".to_owned()];
     }
-    if let Some((_, held)) = telling_run(report) {
+    if let Some((_, held)) = explaining_run(report) {
         let settled = settling(&held.report.verdict, &held.report.stated);
         steps.extend(settled.first().map(|line| format!("decided {line}")));
     }
@@ -223,7 +213,7 @@ fn after_open(report: &CheckReport) -> Vec<String> {
         Runs::Different => "check a longer run".to_owned(),
     });
     if report.open_counts_as == OpenCountsAs::Itself {
-        steps.push("--undecided=pass or =fail says what this counts as".to_owned());
+        steps.push("--undecided=pass or --undecided=fail sets what this counts as".to_owned());
     }
     steps
 }

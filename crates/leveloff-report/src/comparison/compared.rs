@@ -1,4 +1,4 @@
-//! Everything that a comparison tells, in whatever format.
+//! A comparison with the names and curves of its runs: what every format prints.
 
 use leveloff_classifier::compare::Comparison;
 use leveloff_classifier::run_curves::{RunCurves, Series};

@@ -1,16 +1,15 @@
 //! A fleet as one page: what leaks first, every run in a table, each with its curve.
 
-use leveloff_classifier::verdict::Verdict;
 use leveloff_model::units::Bytes;
 use leveloff_text::finding::finding_words;
-use leveloff_text::fleet::{Fleet, Member, Sheet, tally};
+use leveloff_text::fleet::{Fleet, FleetTable, Member, tally};
 use leveloff_text::verdict::capitalised;
 
 use crate::html::document::plain_page;
-use crate::html::markup::Markup;
+use crate::html::markup::{Markup, verdict_class};
 
-/// Runs whose findings are told.
-const TOLD: usize = 20;
+/// Runs whose findings are printed.
+const WITH_FINDINGS: usize = 20;
 
 /// The whole page. It has no script at all: a table needs none.
 pub fn page(fleet: &Fleet) -> String {
@@ -53,7 +52,7 @@ fn write_findings(fleet: &Fleet, page: &mut Markup) {
         .members
         .iter()
         .filter(|member| !member.verdict.findings.is_empty())
-        .take(TOLD)
+        .take(WITH_FINDINGS)
         .collect();
     if found.is_empty() {
         return;
@@ -75,8 +74,8 @@ fn write_findings(fleet: &Fleet, page: &mut Markup) {
 
 fn write_table(fleet: &Fleet, page: &mut Markup) {
     page.section("runs-heading", "Every run, worst first");
-    let sheet = Sheet::of(fleet.members.iter());
-    let headings: Vec<String> = sheet
+    let table = FleetTable::of(fleet.members.iter());
+    let headings: Vec<String> = table
         .headings
         .iter()
         .map(|name| capitalised(&name.to_lowercase()))
@@ -88,7 +87,7 @@ fn write_table(fleet: &Fleet, page: &mut Markup) {
         "Each curve from zero to its own peak.",
         &head,
     );
-    for (member, row) in fleet.members.iter().zip(&sheet.rows) {
+    for (member, row) in fleet.members.iter().zip(&table.rows) {
         write_member(member, row, page);
     }
     page.end_table().end_section();
@@ -100,7 +99,7 @@ fn write_member(member: &Member, row: &[String], page: &mut Markup) {
     };
     page.raw("<tr>").element("th scope=\"row\"", name);
     page.raw("<td class=\"")
-        .raw(class(member.verdict.verdict))
+        .raw(verdict_class(member.verdict.verdict))
         .raw("\"><span class=\"verdict\">");
     page.text(verdict).raw("</span></td>");
     for cell in rest {
@@ -152,17 +151,7 @@ fn colour(fleet: &Fleet) -> &'static str {
     fleet
         .members
         .first()
-        .map_or("undecided", |worst| class(worst.verdict.verdict))
-}
-
-/// The class that has the verdict's colour.
-fn class(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Level => "level",
-        Verdict::Leak(_) => "leak",
-        Verdict::WarmingUp => "warming-up",
-        Verdict::Undecided => "undecided",
-    }
+        .map_or("undecided", |worst| verdict_class(worst.verdict.verdict))
 }
 
 #[cfg(test)]

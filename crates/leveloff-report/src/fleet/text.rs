@@ -3,16 +3,16 @@
 use leveloff_classifier::verdict::Verdict;
 use leveloff_model::process::printable;
 use leveloff_text::finding::finding_words;
-use leveloff_text::fleet::{Fleet, Member, Sheet, tally};
+use leveloff_text::fleet::{Fleet, FleetTable, Member, tally};
 use leveloff_text::number::thousands;
 use leveloff_text::page::{Page, columns};
 use leveloff_text::paint::Paint;
 
-/// Of those that are level, so many are listed; nobody reads a thousand lines that say the same.
+/// Level runs in the table; the rest are counted.
 const LEVEL_LISTED: usize = 8;
 
-/// Runs whose findings are told below the table.
-const TOLD: usize = 5;
+/// Runs whose findings are printed below the table.
+const WITH_FINDINGS: usize = 5;
 
 /// Names up to this long stand in a column.
 const LONGEST_NAME: usize = 40;
@@ -66,11 +66,11 @@ fn rest(members: &[Member]) -> &'static str {
 }
 
 fn table(members: &[Member], paint: Paint) -> String {
-    let sheet = Sheet::of(members.iter());
-    let widths = sheet.widths(LONGEST_NAME);
-    let headings: Vec<String> = sheet.headings.iter().map(|&name| name.to_owned()).collect();
+    let table = FleetTable::of(members.iter());
+    let widths = table.widths(LONGEST_NAME);
+    let headings: Vec<String> = table.headings.iter().map(|&name| name.to_owned()).collect();
     let mut text = line(&headings, &widths, |_, cell| cell.to_owned());
-    for (row, member) in sheet.rows.iter().zip(members) {
+    for (row, member) in table.rows.iter().zip(members) {
         let verdict = member.verdict.verdict;
         text += &line(row, &widths, |place, cell| match place {
             1 => paint.verdict(verdict, cell),
@@ -97,7 +97,7 @@ fn findings(fleet: &Fleet) -> String {
         .members
         .iter()
         .filter(|member| matches!(member.verdict.verdict, Verdict::Leak(_)));
-    for member in leaks.take(TOLD) {
+    for member in leaks.take(WITH_FINDINGS) {
         let mut label = "found";
         for finding in &member.verdict.findings {
             page.gap();

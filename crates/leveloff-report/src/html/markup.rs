@@ -1,7 +1,18 @@
 //! HTML being written. Only words of our own are taken as they are: the compiler knows them by their
 //! lifetime. Whatever comes from outside is text, and escaped.
 
+use leveloff_classifier::verdict::Verdict;
 use leveloff_model::process::turns_text_around;
+
+/// The class that has the colour of a verdict.
+pub fn verdict_class(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Level => "level",
+        Verdict::Leak(_) => "leak",
+        Verdict::WarmingUp => "warming-up",
+        Verdict::Undecided => "undecided",
+    }
+}
 
 /// A piece of a page.
 #[derive(Debug, Default)]
@@ -105,8 +116,11 @@ impl Markup {
         self.raw(heading).raw("\"><table>");
         self.element("caption", caption).raw("\n<thead><tr>");
         for (class, name) in columns {
-            self.raw("<th scope=\"col\" class=\"").raw(class);
-            self.raw("\">").text(name).raw("</th>");
+            match *class {
+                "" => self.raw("<th scope=\"col\">"),
+                class => self.raw("<th scope=\"col\" class=\"").raw(class).raw("\">"),
+            };
+            self.text(name).raw("</th>");
         }
         self.raw("</tr></thead>\n<tbody>\n")
     }

@@ -1,30 +1,30 @@
 //! The chart of a run as a picture: SVG and PNG, drawn by the same hand.
 //!
 //! Read in this order: `columns` (the samples, no more than a picture has room for, no spike lost),
-//! `scene` (what is to be seen), `stack` (who holds it), `frame` (where a moment and an amount are),
+//! `content` (what is to be seen), `stack` (who holds it), `frame` (where a moment and an amount are),
 //! `sheet` (lines, areas and words on whatever plotters draws on), `curve` (one run's memory),
-//! `surroundings` (axes, limit, what the verdict says), `events`, `legend`, `palette`.
+//! `annotations` (axes, limit, what the verdict says), `events`, `legend`, `palette`.
 //!
 //! Text is set in Ubuntu Light (Ubuntu font licence 1.0), which the crate `epaint_default_fonts`
 //! carries: no font of the system is asked for. An SVG names only `sans-serif`, so its text stays text.
 
+mod annotations;
 pub(crate) mod columns;
+pub(crate) mod content;
 mod curve;
 mod events;
 mod frame;
 mod legend;
 mod palette;
-pub(crate) mod scene;
 mod sheet;
 mod stack;
-mod surroundings;
 
 use leveloff_classifier::units::Amount;
 use leveloff_text::verdict::Headline;
 use plotters::backend::{BitMapBackend, DrawingBackend, SVGBackend};
 
+use self::content::{ChartContent, Room};
 use self::frame::Frame;
-use self::scene::{Room, Scene};
 use self::sheet::Sheet;
 use crate::run_report::RunReport;
 
@@ -113,37 +113,37 @@ pub fn description(report: &RunReport) -> String {
 
 fn draw<B: DrawingBackend>(report: &RunReport, mut sheet: Sheet<B>) -> Result<(), ChartError> {
     sheet.fill((0.0, 0.0), (SIZE.0.into(), SIZE.1.into()), palette::PAPER);
-    surroundings::headline(report, &mut sheet);
-    match Scene::of(report, COLUMNS, NUMBER_ROWS, Room::ForAll) {
-        Some(scene) => draw_scene(&scene, &mut sheet),
-        None => surroundings::nothing(&mut sheet),
+    annotations::headline(report, &mut sheet);
+    match ChartContent::of(report, COLUMNS, NUMBER_ROWS, Room::ForAll) {
+        Some(content) => draw_scene(&content, &mut sheet),
+        None => annotations::nothing(&mut sheet),
     }
     sheet.finish().map_err(ChartError::Drawing)
 }
 
-fn draw_scene<B: DrawingBackend>(scene: &Scene<'_>, sheet: &mut Sheet<B>) {
-    let entries = legend::entries(scene);
+fn draw_scene<B: DrawingBackend>(content: &ChartContent<'_>, sheet: &mut Sheet<B>) {
+    let entries = legend::entries(content);
     let top = legend::draw(&entries, sheet);
-    let frame = Frame::below(top, scene);
-    surroundings::grid(scene, &frame, sheet);
-    for layer in &scene.stack {
+    let frame = Frame::below(top, content);
+    annotations::grid(content, &frame, sheet);
+    for layer in &content.stack {
         stack::draw(layer, &frame, sheet);
     }
-    if scene.shows_rss {
-        curve::rss(scene, &frame, sheet);
+    if content.shows_rss {
+        curve::rss(content, &frame, sheet);
     }
-    curve::memory(&scene.columns, palette::MEMORY, &frame, sheet);
-    surroundings::outlook(scene, &frame, sheet);
-    surroundings::limit(scene, &frame, sheet);
-    surroundings::mark(scene, &frame, sheet);
-    events::draw(scene, &frame, sheet);
+    curve::memory(&content.columns, palette::MEMORY, &frame, sheet);
+    annotations::outlook(content, &frame, sheet);
+    annotations::limit(content, &frame, sheet);
+    annotations::mark(content, &frame, sheet);
+    events::draw(content, &frame, sheet);
 }
 
 /// plotters knows neither titles nor a size other than that it draws on.
 fn with_description(svg: &str, report: &RunReport) -> String {
     let (width, height) = SIZE;
     let body = svg.split_once('>').map_or("", |(_, body)| body);
-    let title = escaped(&surroundings::title(report));
+    let title = escaped(&annotations::title(report));
     let about = escaped(&description(report));
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \

@@ -47,7 +47,7 @@ pub fn document(report: &RunReport) -> String {
     page.into_text()
 }
 
-/// Where the training tells. The words are the training's own.
+/// Only if the training reports them, under its own names.
 fn write_grown_tensors(report: &RunReport, page: &mut Document) {
     if report.grown.is_empty() {
         return;
@@ -94,7 +94,7 @@ fn first_line(run: &RunVerdict) -> String {
         ),
         Verdict::Level => format!("**Memory does not grow: {}.**", headline.whole()),
         Verdict::Undecided => format!(
-            "**It cannot be told whether memory grows.** Verdict: {}.",
+            "**It is not decided whether memory grows.** Verdict: {}.",
             headline.whole()
         ),
     }
@@ -124,7 +124,7 @@ fn what_was_seen(report: &RunReport) -> String {
     prose(&told.join(" "))
 }
 
-/// The same growth in bases that people picture, so that nobody has to convert.
+/// The same growth per 10 steps, per minute and so on.
 fn other_bases(run: &RunVerdict) -> Option<String> {
     let grows = matches!(run.verdict, Verdict::Leak(_) | Verdict::WarmingUp);
     let rate = run

@@ -22,7 +22,7 @@ pub fn ruled_out(report: &RunReport) -> Vec<String> {
     parts.filter_map(|part| item(part, report)).collect()
 }
 
-/// `live tensors: 6,529 in the beginning, 6,529 in the end`; `None` for what grows, or may.
+/// `live tensors: 6,529 at the start, 6,529 at the end`; `None` for what grows, or may.
 fn item(part: &SeriesAccount, report: &RunReport) -> Option<String> {
     let run = &report.verdict;
     let subject = part.subject().filter(|subject| !is_blamed(*subject, run))?;
@@ -42,7 +42,7 @@ fn item(part: &SeriesAccount, report: &RunReport) -> Option<String> {
 }
 
 /// Whether growth could have been there, and would have shown. Of what is counted inside, some is part of
-/// another, some is in nobody's host memory, and a few Python objects can hold much: their number rules
+/// another, some is not in host memory, and a few Python objects can hold much: their number rules
 /// nothing out.
 fn explains_growth(subject: Subject) -> bool {
     match subject {
@@ -58,7 +58,7 @@ fn explains_growth(subject: Subject) -> bool {
     }
 }
 
-/// Only one rank tells what it counts, and it says nothing of the others.
+/// Only one rank reports its counters, which say nothing about the others.
 fn has_ranks(report: &RunReport) -> bool {
     let is_trainer = |process: &&ListedProcess| process.account.role == Role::Trainer;
     report.processes.iter().filter(is_trainer).count() > 1
@@ -92,7 +92,7 @@ fn unchanged(subject: Subject, part: &SeriesAccount, run: &RunVerdict) -> Option
         None => NO_RISE * run.memory.material.0,
     };
     let [begun, ended] = [part.base, part.end].map(|amount| written(subject, amount));
-    (part.growth() <= most).then(|| format!("{begun} in the beginning, {ended} in the end"))
+    (part.growth() <= most).then(|| format!("{begun} at the start, {ended} at the end"))
 }
 
 fn written(subject: Subject, amount: f64) -> String {

@@ -6,7 +6,7 @@ use leveloff_text::braille::braille;
 use leveloff_text::progress_axis;
 use leveloff_text::verdict::bytes;
 
-use crate::run::chart::scene::{Room, Scene, height_at};
+use crate::run::chart::content::{ChartContent, Room, height_at};
 use crate::run_report::RunReport;
 
 /// Columns of the whole, numbers included.
@@ -21,34 +21,34 @@ const DOTS: (usize, usize) = (2, 4);
 /// The chart, line by line. Blanks among the dots are dots as well, namely none: where a font has
 /// dots of another width than letters, columns stay columns.
 pub fn text_chart(report: &RunReport) -> String {
-    match Scene::of(report, COLUMNS * DOTS.0, ROWS, Room::ForMemory) {
-        Some(scene) => written(&scene),
+    match ChartContent::of(report, COLUMNS * DOTS.0, ROWS, Room::ForMemory) {
+        Some(content) => written(&content),
         None => "nothing was measured\n".to_owned(),
     }
 }
 
-fn written(scene: &Scene<'_>) -> String {
-    let numbers = &scene.amounts.numbers;
+fn written(content: &ChartContent<'_>) -> String {
+    let numbers = &content.amounts.numbers;
     let widest = numbers
         .iter()
         .map(|(_, text)| text.len())
         .max()
         .unwrap_or(0);
-    let plot = Plot::new(scene, COLUMNS - widest - 2);
-    let mut lines = vec![scene.amounts.caption()];
-    for (row, dots) in plot.drawn(scene).into_iter().enumerate() {
+    let plot = Plot::new(content, COLUMNS - widest - 2);
+    let mut lines = vec![content.amounts.caption()];
+    for (row, dots) in plot.drawn(content).into_iter().enumerate() {
         let number = numbers.iter().rfind(|(amount, _)| plot.row(*amount) == row);
         let (text, edge) = number.map_or(("", '│'), |(_, text)| (text.as_str(), '┤'));
         lines.push(format!("{text:>widest$} {edge}{dots}"));
     }
     lines.push(format!("{:widest$} └{}", "", "─".repeat(plot.columns)));
     let begin = widest + 2;
-    lines.push(below(begin, &plot.places(scene)) + &format!("  {}", scene.unit.name()));
-    if let Some((x, words)) = &scene.mark {
+    lines.push(below(begin, &plot.places(content)) + &format!("  {}", content.unit.name()));
+    if let Some((x, words)) = &content.mark {
         let column = plot.dot_column(*x) / DOTS.0;
         lines.push(marked(begin, column, words));
     }
-    if let Some(limit) = scene.limit {
+    if let Some(limit) = content.limit {
         lines.push(format!("{:begin$}dotted: the limit, {}", "", bytes(limit)));
     }
     let lines = lines.iter().map(|line| line.trim_end_matches([' ', '⠀']));
@@ -63,11 +63,11 @@ struct Plot {
 }
 
 impl Plot {
-    fn new(scene: &Scene<'_>, columns: usize) -> Plot {
+    fn new(content: &ChartContent<'_>, columns: usize) -> Plot {
         Plot {
             columns,
-            x: scene.x.clone(),
-            amounts: scene.amounts.range.clone(),
+            x: content.x.clone(),
+            amounts: content.amounts.range.clone(),
         }
     }
 
@@ -92,9 +92,9 @@ impl Plot {
         self.x.start + share * (self.x.end - self.x.start)
     }
 
-    fn places(&self, scene: &Scene<'_>) -> Vec<(usize, String)> {
+    fn places(&self, content: &ChartContent<'_>) -> Vec<(usize, String)> {
         let columns = u16::try_from(self.columns).unwrap_or(u16::MAX);
-        let places = progress_axis::places(scene.unit, &self.x, columns);
+        let places = progress_axis::places(content.unit, &self.x, columns);
         let column = |x: f64| self.dot_column(x) / DOTS.0;
         places
             .into_iter()
@@ -102,16 +102,16 @@ impl Plot {
             .collect()
     }
 
-    fn drawn(&self, scene: &Scene<'_>) -> Vec<String> {
+    fn drawn(&self, content: &ChartContent<'_>) -> Vec<String> {
         let mut canvas = Canvas::new(self.columns);
-        self.draw_limit(scene, &mut canvas);
-        self.draw_forecast(scene, &mut canvas);
-        self.draw_curve(scene, &mut canvas);
+        self.draw_limit(content, &mut canvas);
+        self.draw_forecast(content, &mut canvas);
+        self.draw_curve(content, &mut canvas);
         canvas.lines()
     }
 
-    fn draw_limit(&self, scene: &Scene<'_>, canvas: &mut Canvas) {
-        if let Some(limit) = scene.limit {
+    fn draw_limit(&self, content: &ChartContent<'_>, canvas: &mut Canvas) {
+        if let Some(limit) = content.limit {
             let row = self.dot_row(limit);
             (0..self.columns * DOTS.0)
                 .step_by(2)
@@ -119,9 +119,9 @@ impl Plot {
         }
     }
 
-    /// One dot in three: told from the curve without colour.
-    fn draw_forecast(&self, scene: &Scene<'_>, canvas: &mut Canvas) {
-        let Some(forecast) = &scene.outlook.forecast else {
+    /// One dot in three, so that it differs from the curve without colour.
+    fn draw_forecast(&self, content: &ChartContent<'_>, canvas: &mut Canvas) {
+        let Some(forecast) = &content.outlook.forecast else {
             return;
         };
         let from = self.dot_column(forecast.from.x);
@@ -133,9 +133,9 @@ impl Plot {
     }
 
     /// From the lowest to the highest of each column of dots, joined to the one before.
-    fn draw_curve(&self, scene: &Scene<'_>, canvas: &mut Canvas) {
+    fn draw_curve(&self, content: &ChartContent<'_>, canvas: &mut Canvas) {
         let mut before: Option<(usize, usize, usize)> = None;
-        for column in &scene.columns {
+        for column in &content.columns {
             let Some(Reach { low, high }) = column.span.value(Series::Memory) else {
                 before = None;
                 continue;

@@ -1,4 +1,4 @@
-//! What came of a `malloc_trim` that the training tried.
+//! The result of a `malloc_trim` that the training called.
 
 use leveloff_model::units::Bytes;
 use leveloff_text::verdict::trimmed_words;
@@ -9,11 +9,13 @@ use crate::run_report::RunReport;
 pub fn trim_words(report: &RunReport) -> Option<String> {
     let trimmed = report.trimmed()?;
     let meaning = match trimmed {
-        Bytes::ZERO => "what malloc had kept could not be returned, or it had kept nothing",
-        _ => "so much was free, and only kept by malloc",
+        Bytes::ZERO => "malloc had retained nothing, or nothing that it could return",
+        _ => "this much was free and only retained by malloc",
     };
-    let told = trimmed_words(trimmed).replacen("malloc_trim", "`malloc_trim`", 1);
-    Some(format!("Tried by the training, {told}: {meaning}."))
+    Some(format!(
+        "{} in the training: {meaning}.",
+        trimmed_words(trimmed)
+    ))
 }
 
 #[cfg(test)]
@@ -25,7 +27,7 @@ mod tests {
     use crate::cases::report;
 
     #[test]
-    fn a_trim_that_gave_nothing_is_told_and_none_is_not() {
+    fn a_trim_that_released_nothing_is_mentioned_and_none_is_not() {
         let told = |trimmed: Option<u64>| {
             let observation = Observation {
                 counters: TrainingCounters::default().with(TrainingCounter::Trimmed, trimmed),
@@ -36,10 +38,10 @@ mod tests {
         assert_eq!(told(None), None);
         let some = told(Some(310 << 20)).unwrap();
         assert!(
-            some.contains("`malloc_trim` gave back 310 MiB: so much"),
+            some.contains("malloc_trim released 310 MiB in the training: this much"),
             "{some}"
         );
         let nothing = told(Some(0)).unwrap();
-        assert!(nothing.contains("gave nothing back"), "{nothing}");
+        assert!(nothing.contains("released nothing"), "{nothing}");
     }
 }

@@ -38,7 +38,7 @@ pub fn block(judged: &Judged, paint: Paint) -> String {
     page.into_text()
 }
 
-/// Who and what grows, when, and what was found: what a failed check tells of a run.
+/// Who and what grows, when, and what was found: what a failed check prints about a run.
 pub(crate) fn write_culprits(verdict: &RunVerdict, page: &mut Page) {
     who::write_risk(verdict, page);
     who::write_blame(verdict, page);
@@ -79,17 +79,17 @@ fn write_looks(judged: &Judged, page: &mut Page) {
         return;
     }
     page.gap();
-    let mut told = None;
+    let mut last = None;
     for look in judged.looks {
         let words = verdict_words(look.verdict);
-        if told != Some(words) {
+        if last != Some(words) {
             let place = look.x.map_or_else(
                 || "before the first count".to_owned(),
                 |x| format!("from {}", XPosition::new(X(x), judged.verdict.x_unit)),
             );
-            let label = if told.is_none() { "history" } else { "" };
+            let label = if last.is_none() { "history" } else { "" };
             page.row(label, &format!("{place}: {words}, {}", look.shape.name()));
-            told = Some(words);
+            last = Some(words);
         }
     }
 }

@@ -137,7 +137,7 @@ pub fn sampler_on(proc_root: ProcRoot, scope: Scope, clock: &HandClock) -> Sampl
         log: None,
         has_output: false,
         adopter: None,
-        ours: Vec::new(),
+        own_processes: Vec::new(),
     };
     Sampler::with_world(options, proc_root, Arc::new(clock.clone())).unwrap()
 }

@@ -9,6 +9,7 @@ use std::thread::JoinHandle;
 use anyhow::{Context, Result, bail};
 use leveloff_model::process::ProcessKey;
 use leveloff_sampler::proc_root::{ProcRoot, key_of};
+use rustix::fs::Access;
 use serde_json::Value;
 
 /// The bundle's directory.
@@ -55,27 +56,23 @@ impl Bundle {
     /// existing directory must be empty.
     pub fn prepare(directory: &Path) -> Result<Bundle> {
         let shown = directory.display();
-        match DirBuilder::new().mode(0o700).create(directory) {
-            Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                let mut entries = directory
-                    .read_dir()
-                    .with_context(|| format!("cannot use {shown} for the bundle"))?;
-                if entries.next().is_some() {
-                    bail!("{shown} is not empty; name a new directory with --bundle");
-                }
+        let another = "choose another place with --bundle";
+        let made = DirBuilder::new().mode(0o700).create(directory);
+        if made
+            .as_ref()
+            .is_err_and(|e| e.kind() == io::ErrorKind::AlreadyExists)
+        {
+            let entries = directory.read_dir();
+            let mut entries =
+                entries.with_context(|| format!("cannot use {shown} for the bundle"))?;
+            if entries.next().is_some() {
+                bail!("{shown} is not empty; name a new directory with --bundle");
             }
-            Err(error) => {
-                return Err(error).with_context(|| {
-                    format!("cannot make the directory {shown}; choose another place with --bundle")
-                });
-            }
+        } else {
+            made.with_context(|| format!("cannot make the directory {shown}; {another}"))?;
         }
-        rustix::fs::access(
-            directory,
-            rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK,
-        )
-        .with_context(|| format!("cannot write to {shown}; choose another place with --bundle"))?;
+        rustix::fs::access(directory, Access::WRITE_OK | Access::EXEC_OK)
+            .with_context(|| format!("cannot write to {shown}; {another}"))?;
         Ok(Bundle {
             directory: directory.to_owned(),
             capture: None,

@@ -41,7 +41,7 @@ pub enum HookResult {
 }
 
 /// The environment variables that a hook gets.
-pub type HookVariables = Vec<(&'static str, String)>;
+pub type HookVariables = Vec<(String, String)>;
 
 /// The time that a hook may take. A message to a chat takes a second, and a stop must not wait for a hook that hangs.
 pub const TIMEOUT: Duration = Duration::from_secs(30);
@@ -216,7 +216,7 @@ mod tests {
     use super::*;
 
     fn result(timeout: Duration, command: &str) -> HookResult {
-        let variables = vec![("LEVELOFF_HOOK_EVENT", "stop".to_owned())];
+        let variables = vec![("LEVELOFF_HOOK_EVENT".to_owned(), "stop".to_owned())];
         // As the intermediate process does; in a test, the current program is not leveloff.
         let script = "sh -c \"$1\" >&2; echo \"$?\"";
         let arguments = ["-c", script, "sh", command].map(OsStr::new);

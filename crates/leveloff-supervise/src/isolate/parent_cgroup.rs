@@ -20,20 +20,20 @@ pub struct ParentCgroup {
 const SUBTREE_CONTROL: &str = "cgroup.subtree_control";
 
 impl ParentCgroup {
-    /// The candidates for a process at `place`, nearest first, or why there is none.
+    /// The candidates for a process at `location`, nearest first, or why there is none.
     ///
     /// In version 1 a group may hold processes and groups, so the candidate is our own group. In version 2 a group whose
     /// children have controllers holds no processes, except the root: the candidate is our own group only there, and
     /// otherwise an ancestor, as in a subtree that was delegated to us. The search ends at a group that has a limit: outside
     /// of it, the job would escape that limit.
-    pub fn candidates(place: &CgroupLocation) -> Result<Vec<ParentCgroup>, String> {
-        // The group is not visible here, and the directories in `place` are another's.
-        if let Some(caveat) = &place.caveat {
+    pub fn candidates(location: &CgroupLocation) -> Result<Vec<ParentCgroup>, String> {
+        // The group is not visible here, and the directories in `location` are another's.
+        if let Some(caveat) = &location.caveat {
             return Err(caveat.clone());
         }
-        match place.version {
-            1 => version_1(place).map(|parent| vec![parent]),
-            _ => version_2(place),
+        match location.version {
+            1 => version_1(location).map(|parent| vec![parent]),
+            _ => version_2(location),
         }
     }
 
@@ -57,17 +57,17 @@ impl ParentCgroup {
     }
 }
 
-fn version_1(place: &CgroupLocation) -> Result<ParentCgroup, String> {
-    let own = place.directories.first().ok_or("it is not mounted")?;
+fn version_1(location: &CgroupLocation) -> Result<ParentCgroup, String> {
+    let own = location.directories.first().ok_or("it is not mounted")?;
     if !is_writable(own) {
-        return Err(not_allowed(place));
+        return Err(not_allowed(location));
     }
     // Before Linux 5.11 a group could be set not to count its children, which would then escape its limit.
     let counts_children = first_word(own, "memory.use_hierarchy").as_deref() != Some("0");
-    if !counts_children && place.directories.len() > 1 {
+    if !counts_children && location.directories.len() > 1 {
         return Err(format!(
             "control group {} does not count its children (memory.use_hierarchy is 0)",
-            place.path
+            location.path
         ));
     }
     Ok(ParentCgroup {
@@ -77,9 +77,9 @@ fn version_1(place: &CgroupLocation) -> Result<ParentCgroup, String> {
     })
 }
 
-fn version_2(place: &CgroupLocation) -> Result<Vec<ParentCgroup>, String> {
+fn version_2(location: &CgroupLocation) -> Result<Vec<ParentCgroup>, String> {
     let mut found = Vec::new();
-    for (height, directory) in place.directories.iter().enumerate() {
+    for (height, directory) in location.directories.iter().enumerate() {
         let is_enabled = has_memory(directory, SUBTREE_CONTROL);
         // Only in our own group: in any other, this would change all its children.
         let has_to_enable =
@@ -96,15 +96,15 @@ fn version_2(place: &CgroupLocation) -> Result<Vec<ParentCgroup>, String> {
         }
     }
     match found.is_empty() {
-        true => Err(not_allowed(place)),
+        true => Err(not_allowed(location)),
         false => Ok(found),
     }
 }
 
-fn not_allowed(place: &CgroupLocation) -> String {
+fn not_allowed(location: &CgroupLocation) -> String {
     format!(
         "no permission to make a control group at {} (version {})",
-        place.path, place.version
+        location.path, location.version
     )
 }
 

@@ -61,9 +61,9 @@ impl Systemd {
         }
     }
 
-    /// Whether a process at `place` may be moved to a scope. In a user's session it may. A batch system's job, a container or
+    /// Whether a process at `location` may be moved to a scope. In a user's session it may. A batch system's job, a container or
     /// a service with limits is no session: its manager expects its processes to stay.
-    fn may_move_from(&self, place: &CgroupLocation) -> Result<(), String> {
+    fn may_move_from(&self, location: &CgroupLocation) -> Result<(), String> {
         if !self.booted.exists() {
             return Err("systemd does not run here".to_owned());
         }
@@ -75,13 +75,13 @@ impl Systemd {
             let name = directory.file_name().unwrap_or_default();
             slices.iter().any(|slice| name == OsStr::new(slice))
         };
-        let Some(height) = place.directories.iter().position(is_slice) else {
+        let Some(height) = location.directories.iter().position(is_slice) else {
             return Err(format!(
                 "control group {} is not one of a systemd session",
-                place.path
+                location.path
             ));
         };
-        match place.directories[..height].iter().find(|d| has_limit(d)) {
+        match location.directories[..height].iter().find(|d| has_limit(d)) {
             Some(limited) => Err(format!(
                 "a systemd scope would escape the limits of control group {}",
                 limited.display()
@@ -96,10 +96,10 @@ impl SystemdScope {
     /// the setting and ignores it.
     pub fn probe(
         systemd: &Systemd,
-        place: &CgroupLocation,
+        location: &CgroupLocation,
         limit: Bytes,
     ) -> Result<SystemdScope, String> {
-        systemd.may_move_from(place)?;
+        systemd.may_move_from(location)?;
         let scope = |kills_all| SystemdScope {
             systemd: systemd.clone(),
             limit,

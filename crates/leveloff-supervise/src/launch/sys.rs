@@ -168,7 +168,7 @@ pub fn child_events() -> io::Result<OwnedFd> {
     if number < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: fresh, and owned by nobody yet.
+    // SAFETY: fresh, and without an owner yet.
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
 }
 

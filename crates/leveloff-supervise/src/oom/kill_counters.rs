@@ -107,7 +107,7 @@ impl KillCounters {
             let is_certain = end == End::Killed;
             return Some(OomReport::Cgroup { limit, is_certain });
         }
-        (end == End::Killed && self.machine.has_risen()).then(|| OomReport::Machine)
+        (end == End::Killed && self.machine.has_risen()).then_some(OomReport::Machine)
     }
 }
 

@@ -37,26 +37,26 @@ pub fn tally(fleet: &Fleet) -> String {
     }
 }
 
-/// Runs as rows: what nobody has anything to say of has no column.
+/// Runs as rows; a column that is empty for all of them is left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sheet {
+pub struct FleetTable {
     /// What the columns are called.
     pub headings: Vec<&'static str>,
     /// A row for each run; its name is the first cell, its verdict the second.
     pub rows: Vec<Vec<String>>,
 }
 
-impl Sheet {
+impl FleetTable {
     /// Of these runs.
-    pub fn of<'a>(members: impl Iterator<Item = &'a Member>) -> Sheet {
+    pub fn of<'a>(members: impl Iterator<Item = &'a Member>) -> FleetTable {
         let rows: Vec<[String; 6]> = members.map(cells).collect();
-        let is_told = |place: &usize| *place < 2 || rows.iter().any(|row| row[*place] != NOTHING);
-        let told: Vec<usize> = (0..HEADINGS.len()).filter(is_told).collect();
-        Sheet {
-            headings: told.iter().map(|&place| HEADINGS[place]).collect(),
+        let is_used = |place: &usize| *place < 2 || rows.iter().any(|row| row[*place] != NOTHING);
+        let used: Vec<usize> = (0..HEADINGS.len()).filter(is_used).collect();
+        FleetTable {
+            headings: used.iter().map(|&place| HEADINGS[place]).collect(),
             rows: rows
                 .iter()
-                .map(|row| told.iter().map(|&place| row[place].clone()).collect())
+                .map(|row| used.iter().map(|&place| row[place].clone()).collect())
                 .collect(),
         }
     }

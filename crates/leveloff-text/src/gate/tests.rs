@@ -81,7 +81,7 @@ fn growth_is_told_with_its_base_and_bound() {
 #[test]
 fn what_is_open_says_until_when() {
     let told = &told(&Gates::default(), 30, leaky)[0];
-    assert!(told.starts_with("undecided: it grows"), "{told}");
+    assert!(told.starts_with("undecided: growing"), "{told}");
     assert!(
         told.contains("cannot be decided before about step"),
         "{told}"

@@ -1,4 +1,4 @@
-//! What is said of a run while it goes on: little enough for a line a second.
+//! A verdict short enough for a status line.
 
 use leveloff_classifier::units::X;
 use leveloff_classifier::verdict::{Rate, RunVerdict, Verdict};
@@ -8,7 +8,7 @@ use crate::rate::{CountRate, MemoryRate};
 use crate::subject::things;
 use crate::x_position::XPosition;
 
-/// The verdict in a few small words, without what changes little.
+/// The verdict in a few words in lower case.
 pub fn brief(verdict: &RunVerdict) -> String {
     let since = |x: Option<X>| {
         x.map_or_else(String::new, |x| {
@@ -26,7 +26,7 @@ pub fn brief(verdict: &RunVerdict) -> String {
             Some(by) => {
                 let first = by.earliest();
                 format!(
-                    "warming up till about {}",
+                    "warming up until about {}",
                     XPosition::new(first, verdict.x_unit)
                 )
             }
@@ -38,27 +38,27 @@ pub fn brief(verdict: &RunVerdict) -> String {
 
 /// How fast it grows, if it does: `1.60 MiB per step`.
 pub fn growth(verdict: &RunVerdict) -> Option<String> {
-    told(verdict, MemoryRate::alone, CountRate::alone)
+    growing(verdict).map(|rate| rate_words(rate, verdict))
 }
 
 /// The same with the ends of its interval.
 pub fn growth_with_interval(verdict: &RunVerdict) -> Option<String> {
-    told(verdict, MemoryRate::with_interval, CountRate::with_interval)
-}
-
-fn told(
-    verdict: &RunVerdict,
-    of_memory: impl Fn(&MemoryRate) -> String,
-    of_count: impl Fn(&CountRate) -> String,
-) -> Option<String> {
     let rate = growing(verdict)?;
     Some(match things(verdict.decisive) {
-        Some(things) => of_count(&CountRate::new(rate, verdict.x_unit, things)),
-        None => of_memory(&MemoryRate::new(rate, verdict.x_unit)),
+        Some(things) => CountRate::new(rate, verdict.x_unit, things).with_interval(),
+        None => MemoryRate::new(rate, verdict.x_unit).with_interval(),
     })
 }
 
-/// What is level has a rate as well, which only says how little it may be.
+/// A rate in the unit of the series that decided: `1.60 MiB per step`, `2.00 open descriptors per step`.
+pub fn rate_words(rate: Rate, verdict: &RunVerdict) -> String {
+    match things(verdict.decisive) {
+        Some(things) => CountRate::new(rate, verdict.x_unit, things).alone(),
+        None => MemoryRate::new(rate, verdict.x_unit).alone(),
+    }
+}
+
+/// A level run has a rate as well, but only as a bound.
 fn growing(verdict: &RunVerdict) -> Option<Rate> {
     match verdict.verdict {
         Verdict::Leak(_) | Verdict::WarmingUp => verdict.judgement.rate,
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn a_verdict_has_small_words_that_hold_the_next_step() {
-        assert_eq!(brief(&story_at_80()), "warming up till about step 130");
+        assert_eq!(brief(&story_at_80()), "warming up until about step 130");
         assert_eq!(brief(&story_at_300()), "level since step 88");
         assert!(brief(&leak()).starts_with("leak (confirmed) since step "));
         assert!(brief(&descriptor_leak()).contains(" of open descriptors since "));

@@ -12,13 +12,13 @@ use crate::rate::amount;
 use crate::subject::kind_words;
 use crate::x_position::{XPosition, extent};
 
-/// The next step when growth is all that is known, or when it is known whose it is, but not what.
+/// The next step when no finding explains the growth.
 pub fn what_to_try(run: &RunVerdict) -> Option<&'static str> {
     let grows = matches!(run.verdict, Verdict::Leak(_) | Verdict::WarmingUp);
     match run.blame.first() {
         _ if !grows => None,
         None => Some(
-            "leveloff run -- CMD, or leveloff record --pid PID -o FILE: a recording also tells \
+            "leveloff run -- CMD, or leveloff record --pid PID -o FILE: a recording also shows \
              which process and which kind of memory grows",
         ),
         Some(blame) if blame.role != Some(Role::Trainer) || blame.kind != Kind::Anonymous => None,
@@ -31,9 +31,9 @@ pub fn what_to_try(run: &RunVerdict) -> Option<&'static str> {
             Some("`memray run --native` names the code that allocates")
         }
         Some(_) => Some(
-            "have the training tell how many tensors live (`leveloff.huggingface.LeveloffCallback`, \
-             others in docs/PYTHON.md): if they grow along, references are kept; if not, `memray run \
-             --native` names the native code that allocates",
+            "report the number of live tensors from the training \
+             (`leveloff.huggingface.LeveloffCallback`, others in docs/PYTHON.md): if it grows too, \
+             references are kept; if not, `memray run --native` names the native code that allocates",
         ),
     }
 }
@@ -45,11 +45,11 @@ pub fn blamed_since(run: &RunVerdict) -> Option<String> {
     Some(format!("Since {}:", XPosition::new(onset, run.x_unit)))
 }
 
-/// When the ceiling is met if it goes on.
+/// When the limit is reached if growth goes on.
 pub fn risk_words(risk: &Risk, run: &RunVerdict) -> String {
     if is_passed(risk, run) {
         return format!(
-            "{} ({}) is passed already",
+            "{} ({}) is already exceeded",
             risk.limit,
             limit_words(risk.kind)
         );
@@ -75,29 +75,23 @@ fn is_passed(risk: &Risk, run: &RunVerdict) -> bool {
 
 fn limit_words(kind: CeilingKind) -> &'static str {
     match kind {
-        CeilingKind::Cgroup => "what the control group allows",
-        CeilingKind::Rlimit => "what its own rlimit allows",
-        CeilingKind::Host => "what the machine has for it",
-        CeilingKind::Stated => "the stated limit",
-        CeilingKind::Other => "a limit",
+        CeilingKind::Cgroup => "control group limit",
+        CeilingKind::Rlimit => "rlimit",
+        CeilingKind::Host => "machine's memory",
+        CeilingKind::Stated => "stated limit",
+        CeilingKind::Other => "limit",
     }
 }
 
-/// The same where there is less room, and where there is little: `if it goes on: 24.0 GiB (stated limit)
-/// at step 9,400, in about 2 h 37 min`, and without what limits.
+/// The same for less room and for little room: `if it goes on: 24.0 GiB (stated limit)
+/// at step 9,400, in about 2 h 37 min`, and without the kind of limit.
 pub fn short_risk_words(risk: &Risk, run: &RunVerdict) -> [String; 2] {
     let place = XPosition::new(risk.at_x, run.x_unit);
     let time = risk
         .in_time
         .map_or_else(String::new, |time| format!(", in about {time}"));
     let limit = risk.limit;
-    let what = match risk.kind {
-        CeilingKind::Cgroup => "control group",
-        CeilingKind::Rlimit => "rlimit",
-        CeilingKind::Host => "machine",
-        CeilingKind::Stated => "stated limit",
-        CeilingKind::Other => "limit",
-    };
+    let what = limit_words(risk.kind);
     [
         format!("if it goes on: {limit} ({what}) at {place}{time}"),
         format!("if it goes on: {limit} at {place}{time}"),
@@ -131,7 +125,7 @@ pub fn clock_words(clock: &Clock, run: &RunVerdict) -> String {
         ClockTick::Evaluation => "each evaluation",
         ClockTick::Checkpoint => "each checkpoint",
         ClockTick::Epoch => "each epoch",
-        ClockTick::Regular => "something regular",
+        ClockTick::Regular => "a regular event",
     };
     let times = match clock.ticks {
         1 => "once so far".to_owned(),

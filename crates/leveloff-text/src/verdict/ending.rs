@@ -8,17 +8,17 @@ pub fn end_words(reason: EndReason) -> String {
     match reason {
         EndReason::Exited(code) => format!("exit code {code}"),
         EndReason::Signalled(signal) => format!("signal {signal}"),
-        EndReason::TargetGone => "the processes were gone".to_owned(),
-        EndReason::Duration => "the asked-for time was over".to_owned(),
-        EndReason::Stopped => "the recorder was stopped, the run went on".to_owned(),
+        EndReason::TargetGone => "all processes exited".to_owned(),
+        EndReason::Duration => "the requested duration elapsed".to_owned(),
+        EndReason::Stopped => "recording stopped, the run continued".to_owned(),
         EndReason::Other => "a reason that this version of leveloff does not know".to_owned(),
     }
 }
 
-/// `malloc_trim gave back 310 MiB`
+/// `malloc_trim released 310 MiB`
 pub fn trimmed_words(trimmed: Bytes) -> String {
     match trimmed {
-        Bytes::ZERO => "malloc_trim gave nothing back".to_owned(),
-        trimmed => format!("malloc_trim gave back {trimmed}"),
+        Bytes::ZERO => "malloc_trim released nothing".to_owned(),
+        trimmed => format!("malloc_trim released {trimmed}"),
     }
 }

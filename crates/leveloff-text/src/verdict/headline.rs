@@ -1,4 +1,4 @@
-//! The first line: the verdict, since when or how high, and how much was seen.
+//! The first line: the verdict, since when, how high, and over how many points.
 
 use leveloff_classifier::verdict::{
     Because, Grade, Judgement, RunVerdict, Shape, Subject, Verdict,
@@ -12,7 +12,7 @@ use crate::x_position::{XPosition, stretch};
 /// The verdict in a few words.
 pub struct Headline<'a> {
     run: &'a RunVerdict,
-    /// What is said beside the verdict's own words: ` since step 88 at 17.4 GiB`.
+    /// What follows the verdict's own words: ` since step 88 at 17.4 GiB`.
     pub rest: String,
 }
 
@@ -38,7 +38,7 @@ impl Headline<'_> {
         format!("{}{}", self.words(), self.rest)
     }
 
-    /// How much was seen: `steps 10–80`, `12 min`, `8 points`.
+    /// How much was measured: `steps 10–80`, `12 min`, `8 points`.
     pub fn facts(&self) -> Vec<String> {
         let unit = self.run.x_unit;
         let span = self.run.span.map(|span| stretch(span, unit));
@@ -55,7 +55,7 @@ impl Headline<'_> {
     }
 }
 
-/// The verdict in one line, with growth and risk if there is any, as a run's last word.
+/// The verdict in one line, with growth and risk if there is any.
 pub fn line(verdict: &RunVerdict) -> String {
     let mut parts = vec![Headline::of(verdict).whole()];
     parts.extend(growth_with_interval(verdict));
@@ -66,7 +66,7 @@ pub fn line(verdict: &RunVerdict) -> String {
     parts.join(" · ")
 }
 
-/// The verdict alone, as printed large.
+/// The verdict alone, in capitals.
 pub fn verdict_words(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::WarmingUp => "WARMING UP",
@@ -77,27 +77,28 @@ pub fn verdict_words(verdict: Verdict) -> &'static str {
     }
 }
 
-/// Why it is undecided, in a headline's few words.
+/// Why it is undecided, in a few words.
 pub fn short_reason(because: Because) -> &'static str {
     match because {
         Because::TooFewPoints { .. } => "too few points",
-        Because::YoungGrowth => "it grows, and is too young to tell",
-        Because::Bending => "it grows ever more slowly",
-        Because::NoisyGrowth => "growth, if any, is hidden in noise",
-        Because::ShortPlateau => "it stopped growing too shortly ago",
-        Because::FirstEpoch => "it grows within the first epoch",
-        Because::Outlived | Because::PastHorizon => "it grows longer than it should",
-        Because::Jumps => "it jumped",
+        Because::YoungGrowth => "growing, with no sign of slowing",
+        Because::Bending => "growth is slowing",
+        Because::NoisyGrowth => "noise hides any growth",
+        Because::ShortPlateau => "growth stopped too recently",
+        Because::FirstEpoch => "growing within the first epoch",
+        Because::Outlived => "growing for longer than healthy warmups",
+        Because::PastHorizon => "growing past the stated horizon",
+        Because::Jumps => "memory jumped",
         Because::Steady => "no growth so far",
-        Because::Returns => "it rises and returns",
-        Because::AtCeiling => "it is at the limit, not at a level",
-        Because::Falls => "it falls",
-        Because::Immaterial => "it grows by less than matters",
-        Because::Wanders => "it wanders without a trend",
+        Because::Returns => "rises and falls back",
+        Because::AtCeiling => "at the limit, not level",
+        Because::Falls => "falling",
+        Because::Immaterial => "growth is below the reporting threshold",
+        Because::Wanders => "fluctuates without a trend",
     }
 }
 
-/// Whether it was level as long as it was looked at.
+/// Whether it was level from the first sample on.
 pub fn is_from_the_start(judgement: &Judgement) -> bool {
     let start = judgement.span.map(|span| span.0);
     start.is_some() && start == judgement.level_since_x
@@ -116,12 +117,14 @@ fn warming_up(run: &RunVerdict) -> String {
 
 fn level(run: &RunVerdict) -> String {
     let judgement = &run.judgement;
-    let at = judgement
-        .level
-        .map_or_else(String::new, |level| format!(" at {}", level.bytes()));
+    let level = |before: &str| match judgement.level {
+        Some(level) => format!("{before}{}", level.bytes()),
+        None => String::new(),
+    };
     if run.shape == Shape::Shrinking {
-        return format!(", and shrinking:{}", at.replacen(" at", " now", 1));
+        return format!(" and shrinking{}", level(", now "));
     }
+    let at = level(" at ");
     match judgement.level_since_x {
         Some(_) if is_from_the_start(judgement) => format!(" from the start{at}"),
         Some(since) => format!(" since {}{at}", XPosition::new(since, run.x_unit)),
@@ -129,7 +132,7 @@ fn level(run: &RunVerdict) -> String {
     }
 }
 
-/// Of what it is, if not of the run's memory, and since when.
+/// What leaks, unless it is the run's memory, and since when.
 pub fn leak(run: &RunVerdict) -> String {
     let of = match run.decisive {
         Subject::Memory => String::new(),

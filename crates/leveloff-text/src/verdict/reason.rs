@@ -1,10 +1,11 @@
-//! The honest sentence behind each verdict, and what would settle the open ones.
+//! The reason for each verdict in one sentence, and what would settle an open one.
 
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::units::Amount;
 use leveloff_classifier::verdict::{Because, Judgement, RunVerdict, Verdict};
 use leveloff_model::recording::StatedFacts;
 
+use super::rate_words;
 use crate::rate::amount;
 use crate::subject::things;
 use crate::x_position::{XPosition, extent};
@@ -13,55 +14,49 @@ use crate::x_position::{XPosition, extent};
 pub fn sentence(run: &RunVerdict, stated: &StatedFacts) -> String {
     let judgement = &run.judgement;
     match judgement.because {
-        Because::TooFewPoints { missing } => format!(
-            "{} needed before anything can be said",
-            more_points(missing)
-        ),
+        Because::TooFewPoints { missing } => {
+            format!("{} needed for a verdict", more_points(missing))
+        }
         Because::YoungGrowth => with_share("no sign of slowing", judgement),
         Because::Bending => {
-            let bends = "it grows more slowly than before, as warmups do before they end, and as \
-                         some leaks do";
-            with_share(bends, judgement)
+            let slowing = "growth is slowing, as in a warmup that ends and in some leaks";
+            with_share(slowing, judgement)
         }
         Because::NoisyGrowth => format!(
-            "it may grow, but its noise ({} up and down) would allow for no growth as well",
+            "may be growing: noise of ±{} is large enough to hide it",
             spread(run, judgement.noise)
         ),
         Because::ShortPlateau => {
-            "it grew, and has been flat for too short a time to call that a level".to_owned()
+            "grew, and has been flat for too short a time to count as level".to_owned()
         }
         Because::FirstEpoch => {
-            "it grows within the first epoch, where a cache of the data may be filling".to_owned()
+            "grows within the first epoch, where a data cache may still be filling".to_owned()
         }
         Because::Outlived => outlived(judgement),
         Because::PastHorizon => match stated.level_by {
-            Some(step) => format!("it still grows after step {step}, the stated horizon"),
-            None => "it still grows after the stated horizon".to_owned(),
+            Some(step) => format!("still growing after step {step}, the stated horizon"),
+            None => "still growing after the stated horizon".to_owned(),
         },
         Because::Jumps => jumps(run),
         Because::Steady => format!(
-            "no growth worth a word (that would be {} or more)",
+            "no growth above the reporting threshold of {}",
             spread(run, judgement.material)
         ),
         Because::Returns => returns(run),
         Because::AtCeiling => {
-            "it rose steeply and stopped just at the limit: the ceiling holds it, it did not level \
-             off"
-            .to_owned()
+            "rose steeply and stopped at the limit: the limit holds it, it did not level off"
+                .to_owned()
         }
-        Because::Falls => "it falls".to_owned(),
-        Because::Immaterial => format!(
-            "it grows for sure, but by less than is worth a word ({})",
-            spread(run, judgement.material)
-        ),
+        Because::Falls => "falling".to_owned(),
+        Because::Immaterial => immaterial(run),
         Because::Wanders => format!(
-            "it wanders ({} up and down) without a trend that this noise would allow to call one",
+            "fluctuates by ±{} without a trend that stands out from this noise",
             spread(run, judgement.noise)
         ),
     }
 }
 
-/// What would settle an open question and by when, line by line.
+/// What would decide an open verdict and when, line by line.
 pub fn settling(run: &RunVerdict, stated: &StatedFacts) -> Vec<String> {
     let judgement = &run.judgement;
     let Some(by) = judgement.decide_by else {
@@ -74,7 +69,7 @@ pub fn settling(run: &RunVerdict, stated: &StatedFacts) -> Vec<String> {
     } else {
         format!("about {level} if it levels off, {leak} if it does not")
     }];
-    // A horizon in steps settles only growth over steps.
+    // A horizon in steps decides only growth over steps.
     if run.x_unit == XUnit::Step && run.verdict == Verdict::WarmingUp {
         lines.push(stated.level_by.map_or_else(
             || "state a horizon to decide sooner: --level-by STEPS".to_owned(),
@@ -84,16 +79,16 @@ pub fn settling(run: &RunVerdict, stated: &StatedFacts) -> Vec<String> {
     lines
 }
 
-/// What would settle a question that has no date.
+/// What would decide a verdict for which no step can be named.
 fn what_would_settle(judgement: &Judgement) -> &'static str {
     match judgement.because {
         Because::TooFewPoints { .. } => "by a longer recording, or a shorter --interval",
-        Because::AtCeiling => "by a run with a higher limit, or by what the limit's owner says",
+        Because::AtCeiling => "by a run with a higher limit",
         Because::FirstEpoch => "by the first steps of the second epoch",
         Because::NoisyGrowth | Because::Wanders => {
-            "by a run twice as long; samples at the same point of each step are quieter"
+            "by a run twice as long; samples at the same point of each step are less noisy"
         }
-        Because::Jumps => "by whether another jump comes",
+        Because::Jumps => "by whether memory jumps again",
         _ => "by a run twice as long",
     }
 }
@@ -118,10 +113,10 @@ fn with_share(what: &str, judgement: &Judgement) -> String {
 fn outlived(judgement: &Judgement) -> String {
     match judgement.healthy_share {
         Some(share) => format!(
-            "it outlived healthy warmups: {} of them are still growing at this age",
+            "growing for longer than healthy warmups: {} of them still grow at this age",
             percent(share)
         ),
-        None => "it outlived healthy warmups".to_owned(),
+        None => "growing for longer than healthy warmups".to_owned(),
     }
 }
 
@@ -130,19 +125,27 @@ fn jumps(run: &RunVerdict) -> String {
         format!(", about every {}", extent(period, run.x_unit))
     });
     match run.verdict {
-        Verdict::Leak(_) => format!("it grows in jumps that last{every}"),
-        _ => format!("it grew in jumps that last{every}"),
+        Verdict::Leak(_) => format!("grows in lasting jumps{every}"),
+        _ => format!("grew in lasting jumps{every}"),
     }
 }
 
 fn returns(run: &RunVerdict) -> String {
     match run.judgement.period {
         Some(period) => format!(
-            "it rises and returns about every {}; what it returns to does not grow",
+            "rises and falls back about every {}; its low points do not rise",
             extent(period, run.x_unit)
         ),
-        None => "it rises and returns; what it returns to does not grow".to_owned(),
+        None => "rises and falls back; its low points do not rise".to_owned(),
     }
+}
+
+/// `grows by 22 KiB per step: below the reporting threshold of 4.00 MiB in total`
+fn immaterial(run: &RunVerdict) -> String {
+    let threshold = spread(run, run.judgement.material);
+    let rate = run.judgement.rate;
+    let by = rate.map_or_else(String::new, |rate| format!(" by {}", rate_words(rate, run)));
+    format!("grows{by}: below the reporting threshold of {threshold} in total")
 }
 
 /// A size in the unit of the series that decided.
@@ -153,7 +156,7 @@ fn spread(run: &RunVerdict, Amount(size): Amount) -> String {
     }
 }
 
-/// A share, with a decimal where it is small: "0 %" would be a certainty that nobody has.
+/// A share, with a decimal where it is small: "0 %" would claim certainty.
 fn percent(share: f64) -> String {
     match share * 100.0 {
         p if p < 0.1 => "less than 0.1 %".to_owned(),

@@ -12,6 +12,7 @@ use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use leveloff_classifier::run_analysis::RunAccount;
 use leveloff_classifier::verdict::RunVerdict;
 use leveloff_model::process::printable;
 use leveloff_model::recording::Target;
@@ -68,6 +69,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<Exit> {
 /// A training that has ended.
 struct Finished {
     summary: Summary,
+    account: Option<RunAccount>,
     ended: Ended,
     /// Whether it ended before it had shown its pattern.
     is_short: bool,
@@ -107,9 +109,10 @@ fn watch(
             DemoOutput::Lines(LiveTable::new(paint(), steps))
         }
     };
-    let (summary, ended) = watch_training(session, training, &stop, output)?;
+    let ((summary, account), ended) = watch_training(session, training, &stop, output)?;
     Ok(Finished {
         summary,
+        account,
         ended,
         is_short: ended.was_stopped || steps < pattern.steps,
     })
@@ -150,7 +153,7 @@ fn watch_training(
     mut training: TrainerProcess,
     stop: &TerminationSignals,
     mut output: DemoOutput,
-) -> Result<(Summary, Ended)> {
+) -> Result<((Summary, Option<RunAccount>), Ended)> {
     loop {
         let handles: Vec<BorrowedFd> = std::iter::once(training.handle())
             .chain(output.left())
@@ -237,7 +240,10 @@ fn ending(
     page.gap();
     page.row(
         "cost",
-        finished.summary.cost_line().trim_start_matches("cost "),
+        finished
+            .summary
+            .cost_line(finished.account.as_ref())
+            .trim_start_matches("cost "),
     );
     page.row("recording", &files.recording().display().to_string());
     let other = if pattern.name == LEAK { "" } else { LEAK };

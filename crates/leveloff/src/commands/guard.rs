@@ -3,8 +3,7 @@
 use anyhow::{Result, bail};
 use leveloff_model::units::Limit;
 use leveloff_sampler::progress::LogFollower;
-use leveloff_supervise::guard::GuardOptions;
-use leveloff_supervise::guard::limit_usage::StatedLimits;
+use leveloff_supervise::guard::{GuardOptions, StatedLimits};
 use leveloff_supervise::termination_signals::TerminationSignals;
 
 use super::record::watch;

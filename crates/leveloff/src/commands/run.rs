@@ -138,11 +138,11 @@ fn guard(
             used: Bytes::ZERO,
         });
     }
-    let standing = MemoryUsage {
+    let memory = MemoryUsage {
         ceilings,
         ..MemoryUsage::default()
     };
-    options.check(&standing, is_contained(&proc_root, own))?;
+    options.check(&memory, is_contained(&proc_root, own))?;
     Guard::new(options, watch.interval, say).map(Some)
 }
 
@@ -196,7 +196,7 @@ fn sampler_options(options: &WatchOptions, launch: &Launch) -> SamplerOptions {
         log: log.or_else(|| launch.output_files().into_iter().next()),
         has_output: true,
         adopter: Some(front),
-        ours: vec![front, launch.relay()],
+        own_processes: vec![front, launch.relay()],
         ..options.sampler(Scope::Descendants(root.into_iter().collect()))
     }
 }

@@ -18,7 +18,7 @@ use leveloff_supervise::oom::OomWatch;
 use super::limits::{raise_descriptor_limit, survive_file_size_limit};
 use super::status_line::StatusLine;
 use super::{Session, WatchOptions};
-use crate::live_judge::LiveJudge;
+use crate::live_analysis::LiveAnalysis;
 use crate::metrics;
 use crate::notice::say;
 use crate::recorder::Recorder;
@@ -122,7 +122,6 @@ impl<'a> SessionBuilder<'a> {
         survive_file_size_limit();
         let interval = sampler.interval;
         let sampler = Sampler::new(sampler).inspect_err(|_| self.discard())?;
-        let is_one_run = !matches!(self.target, Target::System);
         let source = self.recording().map(Path::to_owned);
         let is_named = self.recorder.as_ref().is_some_and(Recorder::is_named);
         let mut status = StatusLine::new();
@@ -134,7 +133,7 @@ impl<'a> SessionBuilder<'a> {
             recorder: self.recorder,
             _scratch: self.scratch,
             summary: Summary::default(),
-            judge: is_one_run.then(|| LiveJudge::new(&self.options.stated)),
+            analysis: LiveAnalysis::new(self.target, &self.options.stated),
             guard: None,
             metrics: self.metrics.map(|metrics| Box::new(metrics.begin())),
             oom: self.oom.unwrap_or_else(OomWatch::begin),

@@ -302,7 +302,7 @@ fn who_may_not_stop_a_run_hears_it_at_once() {
     let pid = process.pid().to_string();
     let mut guard = stage.leveloff_as_nobody(&["guard", "--pid", &pid, "--limit", "1GiB"]);
     let ended = Ended::of(guard.spawn().unwrap());
-    ended.refused(&["another user's", "or as root"]);
+    ended.refused(&["belongs to another user", "or as root"]);
     process.is_unharmed();
 }
 
@@ -311,7 +311,7 @@ fn a_bundle_holds_what_is_known() {
     let stage = Stage::new();
     let ended = run(&stage, &["--bundle", "b"], &growing("while True: grow()"));
     assert_eq!(ended.status.code(), Some(75), "{ended:?}");
-    says(&ended, "collected in b");
+    says(&ended, "wrote the bundle to b");
     let read = |name: &str| std::fs::read_to_string(stage.path("b").join(name)).unwrap();
     assert!(read("message.txt").contains("the guard stopped the run"));
     assert!(
@@ -342,7 +342,7 @@ fn a_hook_that_fails_changes_nothing() {
         &growing("while True: grow()"),
     );
     assert_eq!(ended.status.code(), Some(75), "{ended:?}");
-    says(&ended, "the --on-stop command ended with code 3: no route");
+    says(&ended, "the --on-stop command exited with code 3: no route");
 }
 
 #[test]
@@ -534,7 +534,7 @@ fn a_hook_is_waited_for_and_what_it_leaves_is_not_the_runs() {
     let program = growing("signal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: grow()");
     let ended = run(&stage, &["--on-stop", daemon, "--grace", "300ms"], &program);
     assert_eq!(ended.status.code(), Some(75), "{ended:?}");
-    says(&ended, "the --on-stop command ended with code 4");
+    says(&ended, "the --on-stop command exited with code 4");
     wait_until("the end of what the hook left", || {
         stage.path("left").exists()
     });
@@ -576,7 +576,10 @@ time.sleep(60)",
     assert!(request.exists());
     send(&guard, Signal::INT);
     let ended = Ended::of(guard).well();
-    says(&ended, "its stop was begun and is not carried through");
+    says(
+        &ended,
+        "the guard had begun to stop the run and does not finish",
+    );
     assert!(!request.exists());
     child.kill().unwrap();
     child.wait().unwrap();

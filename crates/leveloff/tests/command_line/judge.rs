@@ -114,7 +114,7 @@ fn people_read_the_verdict_first() {
         " GiB per 10 steps",
         "\n  decided    about step ",
         "--level-by STEPS",
-        "(the stated limit) is reached at step 1",
+        "(stated limit) is reached at step 1",
     ] {
         let text = story.stdout.replace("\n             ", " ");
         assert!(text.contains(words), "{words:?}: {story:?}");

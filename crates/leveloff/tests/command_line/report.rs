@@ -144,7 +144,7 @@ fn facts_on_the_command_line_are_heard() {
     .concat();
     let told = stage.ask(&arguments).never_panicked().stdout;
     assert!(
-        told.contains("29.8 GiB (the stated limit) is reached at step"),
+        told.contains("29.8 GiB (stated limit) is reached at step"),
         "{told}"
     );
     assert!(

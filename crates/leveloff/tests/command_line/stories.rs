@@ -85,7 +85,7 @@ fn at_step_80_nobody_can_know() {
         " = 1.54 GiB per 10 steps",
         "of healthy warmups are still growing at this age",
         "  decided    about step 120 if it levels off, step 388 if it does not",
-        "  risk       if it goes on, 29.8 GiB (the stated limit) is reached at step 170 (",
+        "  risk       if it goes on, 29.8 GiB (stated limit) is reached at step 170 (",
         "tensors stay at 6529",
     ] {
         assert!(text.contains(words), "{words:?} is not in {text}");

@@ -8,8 +8,8 @@ use crate::draw::text::width;
 use crate::table::Row;
 use crate::view::Sort;
 
-/// A column after the name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A column after the name, in the order of reading.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Column {
     Memory,
     Share,
@@ -29,20 +29,6 @@ const WHO: (usize, usize) = (18, 32);
 const COMMAND_LEAST: usize = 24;
 /// Spare columns between the name and the rest, at most.
 const SPREAD: usize = 6;
-
-/// In the order of reading.
-const ORDER: [Column; 10] = [
-    Column::Memory,
-    Column::Share,
-    Column::Growth,
-    Column::Rate,
-    Column::Rss,
-    Column::Private,
-    Column::Gpu,
-    Column::Cpu,
-    Column::Age,
-    Column::Trend,
-];
 
 /// The most important first.
 const IMPORTANCE: [Column; 10] = [
@@ -75,7 +61,7 @@ impl Columns {
         let longest = rows.iter().map(|row| width(&who(row))).max().unwrap_or(0);
         let mut who = longest.clamp(WHO.0, WHO.1);
         let mut left = columns.saturating_sub(who);
-        let mut chosen = Vec::new();
+        let mut shown = Vec::new();
         for column in IMPORTANCE {
             let is_known = match column {
                 Column::Gpu => rows.iter().any(|row| row.gpu.is_some()),
@@ -87,14 +73,15 @@ impl Columns {
             };
             if is_known && column.width() < left {
                 left -= 1 + column.width();
-                chosen.push(column);
+                shown.push(column);
             }
         }
         let command = if left > COMMAND_LEAST { left } else { 0 };
         who += (left - command).min(SPREAD);
+        shown.sort_unstable();
         Columns {
             who,
-            shown: ORDER.into_iter().filter(|it| chosen.contains(it)).collect(),
+            shown,
             command,
         }
     }

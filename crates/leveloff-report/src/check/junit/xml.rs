@@ -67,7 +67,7 @@ fn escape(text: &str, into: &mut String) {
         match c {
             '&' => into.push_str("&amp;"),
             '<' => into.push_str("&lt;"),
-            // Only "]]>" is forbidden, but nobody is hurt by more.
+            // Only "]]>" is forbidden; escaping every one is simpler.
             '>' => into.push_str("&gt;"),
             // A reader would make a line feed of it.
             '\r' => into.push_str("&#13;"),

@@ -46,9 +46,9 @@ fn what_undecided_counts_as_is_said() {
         let text = page(&report, Paint::Plain);
         text.lines().next().unwrap().to_owned()
     };
-    let passed = "PASSED  fine-tune: nothing failed; undecided counts as passed here";
+    let passed = "PASSED  fine-tune: nothing failed; --undecided counts undecided as passed";
     assert_eq!(told(OpenCountsAs::Passed), passed);
-    let failed = "FAILED  fine-tune: undecided, which counts as failed here";
+    let failed = "FAILED  fine-tune: undecided, which --undecided counts as failed";
     assert_eq!(told(OpenCountsAs::Failed), failed);
 }
 

@@ -5,9 +5,9 @@ use plotters::backend::DrawingBackend;
 use plotters::style::RGBColor;
 
 use super::columns::Column;
+use super::content::ChartContent;
 use super::frame::Frame;
 use super::palette;
-use super::scene::Scene;
 use super::sheet::{Point, Sheet};
 
 /// Points up to this many are seen one by one.
@@ -40,8 +40,12 @@ pub(super) fn memory<B: DrawingBackend>(
 }
 
 /// The sum of RSS: thin and dashed, since it is not what the run holds.
-pub(super) fn rss<B: DrawingBackend>(scene: &Scene<'_>, frame: &Frame, sheet: &mut Sheet<B>) {
-    let edges = edges(&scene.columns, Series::RssSum, frame);
+pub(super) fn rss<B: DrawingBackend>(
+    content: &ChartContent<'_>,
+    frame: &Frame,
+    sheet: &mut Sheet<B>,
+) {
+    let edges = edges(&content.columns, Series::RssSum, frame);
     let upper: Vec<Point> = edges.into_iter().map(|edge| edge.0).collect();
     sheet.dashes(&upper, palette::RSS, 1.5, (6.0, 4.0));
 }

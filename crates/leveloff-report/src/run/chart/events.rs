@@ -4,9 +4,9 @@ use leveloff_classifier::run_curves::RunEventKind;
 use plotters::backend::DrawingBackend;
 use plotters::style::RGBColor;
 
+use super::content::ChartContent;
 use super::frame::Frame;
 use super::palette;
-use super::scene::Scene;
 use super::sheet::{Point, Sheet};
 
 /// How an event is marked.
@@ -19,9 +19,13 @@ pub(super) enum Shape {
 }
 
 /// Small marks along the lower border.
-pub(super) fn draw<B: DrawingBackend>(scene: &Scene<'_>, frame: &Frame, sheet: &mut Sheet<B>) {
+pub(super) fn draw<B: DrawingBackend>(
+    content: &ChartContent<'_>,
+    frame: &Frame,
+    sheet: &mut Sheet<B>,
+) {
     let mut drawn: Vec<(Shape, f64)> = Vec::new();
-    for (x, event) in scene.events() {
+    for (x, event) in content.events() {
         let (shape, colour, _) = look(&event.kind);
         let x = frame.column(x);
         let is_covered = drawn
@@ -37,10 +41,10 @@ pub(super) fn draw<B: DrawingBackend>(scene: &Scene<'_>, frame: &Frame, sheet: &
 /// How an event is marked, and what it is called.
 pub(super) fn look(kind: &RunEventKind) -> (Shape, RGBColor, &'static str) {
     match kind {
-        RunEventKind::Evaluation => (Shape::Triangle, RGBColor(0, 120, 88), "evaluation"),
-        RunEventKind::Checkpoint => (Shape::Square, RGBColor(160, 70, 120), "checkpoint"),
+        RunEventKind::Evaluation => (Shape::Triangle, palette::EVALUATION, "evaluation"),
+        RunEventKind::Checkpoint => (Shape::Square, palette::CHECKPOINT, "checkpoint"),
         RunEventKind::Epoch(_) => (Shape::Tick, palette::INK, "epoch begins"),
-        RunEventKind::Named(_) => (Shape::Diamond, RGBColor(150, 100, 0), "other event"),
+        RunEventKind::Named(_) => (Shape::Diamond, palette::NAMED_EVENT, "other event"),
     }
 }
 

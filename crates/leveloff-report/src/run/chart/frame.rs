@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::SIZE;
-use super::scene::Scene;
+use super::content::ChartContent;
 
 /// Room for the numbers beside the chart, and for half a number at its end.
 const BESIDE: (f64, f64) = (78.0, 34.0);
@@ -26,8 +26,8 @@ pub(super) struct Frame {
 
 impl Frame {
     /// Below what takes the upper part of the sheet.
-    pub(super) fn below(top: f64, scene: &Scene<'_>) -> Frame {
-        Frame::new(top, scene.x.clone(), scene.amounts.range.clone())
+    pub(super) fn below(top: f64, content: &ChartContent<'_>) -> Frame {
+        Frame::new(top, content.x.clone(), content.amounts.range.clone())
     }
 
     /// The same for any curves over these.

@@ -6,9 +6,9 @@ use leveloff_text::verdict::bytes;
 use plotters::backend::DrawingBackend;
 use plotters::style::RGBColor;
 
+use super::content::ChartContent;
 use super::events::{self, Shape, draw_shape};
 use super::palette;
-use super::scene::Scene;
 use super::sheet::{Point, Sheet, Side};
 
 /// Where the first row stands, and how far below it the next.
@@ -28,24 +28,24 @@ pub(super) enum Sample {
 }
 
 /// What is shown, most telling first.
-pub(super) fn entries(scene: &Scene<'_>) -> Vec<(Sample, String)> {
-    let mut entries = vec![(Sample::Line(palette::MEMORY), memory_words(scene))];
-    let layers = scene.stack.iter();
+pub(super) fn entries(content: &ChartContent<'_>) -> Vec<(Sample, String)> {
+    let mut entries = vec![(Sample::Line(palette::MEMORY), memory_words(content))];
+    let layers = content.stack.iter();
     entries.extend(layers.map(|layer| (Sample::Area(layer.colour), layer.name.to_owned())));
     let dashed = Sample::Dashes(palette::RSS, 1.5);
-    if scene.shows_rss {
+    if content.shows_rss {
         entries.push((dashed, "sum of RSS".to_owned()));
     }
-    if let Some(rss) = scene.rss_above {
+    if let Some(rss) = content.rss_above {
         let words = format!("sum of RSS: {}, far above this chart", bytes(rss));
         entries.push((dashed, words));
     }
-    if scene.outlook.forecast.is_some() {
+    if content.outlook.forecast.is_some() {
         entries.push((
             Sample::Dashes(palette::FIT, 2.0),
             "fitted growth, and where it leads".to_owned(),
         ));
-    } else if scene.outlook.fit.is_some() {
+    } else if content.outlook.fit.is_some() {
         entries.push((Sample::Dashes(palette::FIT, 2.0), "level".to_owned()));
     }
     let kinds = [
@@ -57,7 +57,7 @@ pub(super) fn entries(scene: &Scene<'_>) -> Vec<(Sample, String)> {
     for kind in &kinds {
         let is_there =
             |event: &RunEventKind| std::mem::discriminant(event) == std::mem::discriminant(kind);
-        if scene.events().any(|(_, event)| is_there(&event.kind)) {
+        if content.events().any(|(_, event)| is_there(&event.kind)) {
             let (shape, colour, words) = events::look(kind);
             entries.push((Sample::Event(shape, colour), words.to_owned()));
         }
@@ -80,10 +80,10 @@ pub(super) fn draw<B: DrawingBackend>(entries: &[(Sample, String)], sheet: &mut 
     y + ROW / 2.0
 }
 
-fn memory_words(scene: &Scene<'_>) -> String {
+fn memory_words(content: &ChartContent<'_>) -> String {
     let is_single = |reach: Option<Reach>| reach.is_none_or(|reach| reach.low == reach.high);
     let memory = leveloff_classifier::run_curves::Series::Memory;
-    let is_line = scene
+    let is_line = content
         .columns
         .iter()
         .all(|column| is_single(column.span.value(memory)));

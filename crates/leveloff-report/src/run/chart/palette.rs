@@ -1,4 +1,4 @@
-//! Colours that are told apart without red and green (Okabe and Ito), on white paper.
+//! Colours that differ without red and green (Okabe and Ito), on white paper.
 
 use plotters::style::RGBColor;
 
@@ -15,6 +15,11 @@ pub(super) const RSS: RGBColor = RGBColor(120, 120, 120);
 pub(super) const FIT: RGBColor = RGBColor(213, 94, 0);
 /// The limit.
 pub(super) const LIMIT: RGBColor = RGBColor(152, 27, 30);
+
+/// Events in the training.
+pub(super) const EVALUATION: RGBColor = RGBColor(0, 120, 88);
+pub(super) const CHECKPOINT: RGBColor = RGBColor(160, 70, 120);
+pub(super) const NAMED_EVENT: RGBColor = RGBColor(150, 100, 0);
 
 /// Roles, and what is left of them.
 pub(super) const ROLES: [RGBColor; 6] = [

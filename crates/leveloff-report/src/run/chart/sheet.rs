@@ -23,7 +23,7 @@ pub(super) enum Side {
     Middle,
 }
 
-/// Something that is drawn on. The first failure is kept and told in the end.
+/// Something that is drawn on. The first failure is kept and returned at the end.
 pub(super) struct Sheet<B> {
     backend: B,
     scale: f64,

@@ -104,13 +104,13 @@ fn a_stranger_s_name_is_no_markup() {
 #[test]
 fn one_sample_in_a_hundred_thousand_is_seen() {
     let report = spiky();
-    let scene = Scene::of(&report, COLUMNS, NUMBER_ROWS, Room::ForAll).unwrap();
+    let content = ChartContent::of(&report, COLUMNS, NUMBER_ROWS, Room::ForAll).unwrap();
     assert!(
-        scene.columns.len() <= COLUMNS + 1,
+        content.columns.len() <= COLUMNS + 1,
         "{}",
-        scene.columns.len()
+        content.columns.len()
     );
-    let highs = scene
+    let highs = content
         .columns
         .iter()
         .filter_map(|column| column.span.value(Series::Memory));
@@ -122,7 +122,7 @@ fn one_sample_in_a_hundred_thousand_is_seen() {
     );
     // The picture has the curve's colour near its top, and only there where the spike is.
     let pixels = decoded(&png(&report).unwrap());
-    let frame = Frame::below(103.0, &scene);
+    let frame = Frame::below(103.0, &content);
     let row = 2 * frame.row(2900.0 * 1_048_576.0).round() as usize;
     let line = &pixels[row * 2400 * 3..(row + 1) * 2400 * 3];
     let is_curve = |pixel: &[u8]| pixel[0] < 90 && pixel[2] > 120;

@@ -45,7 +45,7 @@ fn run(report: &RunReport, name: &str, family: usize) -> Value {
     object! {
         name: name,
         family: family,
-        samples: curves.samples(),
+        samples: report.verdict.points,
         stride: curves.stride(),
         pace: report.verdict.pace.map(|pace| pace.0),
         x: column(&spans, count),

@@ -1,17 +1,17 @@
 //! The answer first: the verdict, how fast it grows, and when the limit is reached.
 
-use leveloff_classifier::verdict::{ClockTick, Verdict};
+use leveloff_classifier::verdict::ClockTick;
 use leveloff_text::evidence;
 use leveloff_text::verdict::{Headline, clock_words, risk_words};
 
-use crate::html::markup::Markup;
+use crate::html::markup::{Markup, verdict_class};
 use crate::run_report::RunReport;
 
 /// Writes it.
 pub fn write(report: &RunReport, page: &mut Markup) {
     let run = &report.verdict;
     let headline = Headline::of(run);
-    page.raw("<header class=\"").raw(colour(run.verdict));
+    page.raw("<header class=\"").raw(verdict_class(run.verdict));
     page.raw("\">\n<div class=\"top\"><p class=\"input\">");
     page.element("code", &report.input);
     for fact in headline.facts() {
@@ -54,15 +54,5 @@ fn write_rows(page: &mut Markup, rows: Vec<evidence::Row>) {
     }
     if is_open {
         page.raw("</div>\n");
-    }
-}
-
-/// The class that has the verdict's colour.
-fn colour(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Level => "level",
-        Verdict::Leak(_) => "leak",
-        Verdict::WarmingUp => "warming-up",
-        Verdict::Undecided => "undecided",
     }
 }

@@ -69,8 +69,8 @@ fn noise(judgement: &Judgement, things: Option<&str>) -> String {
         None => amount(value),
     };
     format!(
-        "Around its course it moves by {} up and down, with an autocorrelation of {:.2} from one point \
-         to the next; growth below {} in all would not be worth a word.",
+        "It fluctuates by ±{} around its trend, with an autocorrelation of {:.2} from one point \
+         to the next; growth below {} in total is not reported.",
         size(judgement.noise),
         judgement.autocorrelation,
         size(judgement.material)

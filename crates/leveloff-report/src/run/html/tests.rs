@@ -228,7 +228,7 @@ fn what_is_counted_inside_can_be_asked_for_and_a_trim_is_a_sentence() {
     assert_eq!(look("trimmed"), None);
     assert_has(
         &html,
-        &["<code>malloc_trim</code> gave back 6.0 MiB: so much"],
+        &["malloc_trim released 6.0 MiB in the training: this much"],
     );
     assert!(!html.contains("given back by malloc_trim"));
 }
@@ -253,9 +253,9 @@ fn what_was_counted_later_has_not_grown_from_nothing() {
         row("malloc in use")
     );
     for ruled_out in [
-        "<li>live tensors: 6,529 in the beginning, 6,529 in the end</li>",
-        "<li>freed, kept by malloc: ",
-        "<li>pinned host memory: 256 MiB in the beginning, 256 MiB in the end</li>",
+        "<li>live tensors: 6,529 at the start, 6,529 at the end</li>",
+        "<li>free, retained by malloc: ",
+        "<li>pinned host memory: 256 MiB at the start, 256 MiB at the end</li>",
     ] {
         assert_has(&html, &[ruled_out]);
     }

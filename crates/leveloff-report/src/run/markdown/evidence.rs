@@ -73,7 +73,7 @@ fn rows(report: &RunReport) -> Vec<(f64, CurveSpan)> {
     let ends = [0, spans.len() - 1];
     let chosen: BTreeSet<usize> = evenly.chain(turn).filter_map(nearest).chain(ends).collect();
     let mut rows: Vec<(f64, CurveSpan)> = chosen.into_iter().map(|index| spans[index]).collect();
-    // A training that has ended stays at its last step while it is taken down: the last row tells.
+    // A training that has ended stays at its last step during teardown: the last row counts.
     rows.dedup_by(|later, earlier| {
         let is_same = later.0 == earlier.0;
         if is_same {

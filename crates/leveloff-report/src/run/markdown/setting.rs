@@ -54,13 +54,13 @@ pub(super) fn write_reproduction(report: &RunReport, page: &mut Document) {
 pub(super) fn write_method(report: &RunReport, page: &mut Document) {
     let memory = match report.background.recorder {
         Some(_) => "Memory is that of the whole process tree, shared pages counted once (PSS). ",
-        None => "Memory is what the input tells. ",
+        None => "Memory is the number in the input. ",
     };
     page.heading("Method");
     page.paragraph(&format!(
-        "leveloff {}. {memory}A rate is the slope of a straight line (least squares), with an interval that may be looked at again and \
-         again; growth is called a leak only when it has outlived healthy warmups or a stated horizon. \
-         1 GiB is 1024 MiB.",
+        "leveloff {}. {memory}A rate is the slope of a straight line (least squares), with an interval that stays valid at \
+         repeated looks; growth is called a leak only when it lasts longer than healthy warmups or than a \
+         stated horizon. 1 GiB is 1024 MiB.",
         report.tool
     ));
 }

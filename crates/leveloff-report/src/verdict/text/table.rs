@@ -21,7 +21,7 @@ const NAME_COLUMNS: usize = 27;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table {
     paint: Paint,
-    /// The directory in which all inputs lie, which is told once.
+    /// The directory of all inputs, which is printed once.
     directory: String,
     name_columns: usize,
 }
@@ -32,7 +32,7 @@ impl Table {
         Table::below(String::new(), names, paint)
     }
 
-    /// The same, but a directory that all names have in common is told only in the end: on a screen
+    /// The same, but a directory that all names have in common is printed only at the end: on a screen
     /// of 80 columns there is no room for it in each line.
     pub fn shortened<'a>(names: impl Iterator<Item = &'a str> + Clone, paint: Paint) -> Table {
         let mut all = names.clone();

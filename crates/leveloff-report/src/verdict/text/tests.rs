@@ -46,11 +46,11 @@ story.csv   WARMING UP: cannot be decided before about step 130
   decided    about step 130 if it levels off, step 396 if it does not
              state a horizon to decide sooner: --level-by STEPS
 
-  risk       if it goes on, 32.0 GiB (the stated limit) is reached at step 168
-             (163 … 173), in about 13 min
+  risk       if it goes on, 32.0 GiB (stated limit) is reached at step 168 (163
+             … 173), in about 13 min
 
   next       leveloff run -- CMD, or leveloff record --pid PID -o FILE: a
-             recording also tells which process and which kind of memory grows
+             recording also shows which process and which kind of memory grows
 "
     );
 }
@@ -79,8 +79,8 @@ story.csv   LEAK (confirmed) since step 1               steps 1–900 · 900 poi
 
   growing    2.06 MiB per step (2.03 … 2.09), straight
              = 20.6 MiB per 10 steps = 112 MiB per minute
-             it outlived healthy warmups: less than 0.1 % of them are still
-             growing at this age
+             growing for longer than healthy warmups: less than 0.1 % of them
+             still grow at this age
 
   who        trainer (pid 22180): 98 %, +1.8 GiB of anonymous memory
              dataloader-worker: 2 %, +37 MiB of shared memory
@@ -126,7 +126,7 @@ fn too_few_points_that_all_rise() {
     run.judgement.level = Some(Amount(9.0 * GIB));
     let text = told(&run);
     let growing = "\n  growing    5.4 GiB → 9.0 GiB, at every point so far\n             \
-                   2 more points are needed before anything can be said\n";
+                   2 more points are needed for a verdict\n";
     assert!(text.contains(growing), "{text}");
 }
 
@@ -134,7 +134,7 @@ fn too_few_points_that_all_rise() {
 fn a_leak_without_a_finding_says_what_to_try() {
     let mut run = leak();
     run.findings.clear();
-    assert!(told(&run).contains("\n  next       have the training tell how many tensors"));
+    assert!(told(&run).contains("\n  next       report the number of live tensors"));
     run.subjects = vec![(
         Subject::Counter(TrainingCounter::Tensors),
         run.judgement.clone(),
@@ -179,13 +179,13 @@ fn what_is_open_says_what_would_settle_it() {
             Because::TooFewPoints { missing: 5 },
             "5 more points are needed",
         ),
-        (Because::NoisyGrowth, "(12.0 MiB up and down)"),
+        (Because::NoisyGrowth, "noise of ±12.0 MiB"),
         (Because::ShortPlateau, "flat for too short a time"),
         (Because::FirstEpoch, "first epoch"),
-        (Because::AtCeiling, "the ceiling holds it"),
-        (Because::Wanders, "wanders (12.0 MiB up and down)"),
-        (Because::Jumps, "in jumps that last"),
-        (Because::Bending, "more slowly than before"),
+        (Because::AtCeiling, "the limit holds it"),
+        (Because::Wanders, "fluctuates by ±12.0 MiB"),
+        (Because::Jumps, "in lasting jumps"),
+        (Because::Bending, "growth is slowing"),
         (Because::YoungGrowth, "no sign of slowing"),
     ] {
         let text = told(&undecided(because));
@@ -217,14 +217,14 @@ fn every_level_says_why() {
         (
             Because::Returns,
             Shape::Sawtooth,
-            "it rises and returns about every 50 steps",
+            "rises and falls back about every 50 steps",
         ),
         (
             Because::Immaterial,
             Shape::Linear,
-            "less than is worth a word (350 MiB)",
+            "below the reporting threshold of 350 MiB",
         ),
-        (Because::Falls, Shape::Shrinking, "it falls"),
+        (Because::Falls, Shape::Shrinking, "falling"),
     ] {
         let mut memory = judgement(Verdict::Level, shape, because);
         memory.period = Some(X(50.0));
@@ -235,7 +235,7 @@ fn every_level_says_why() {
         assert!(flat.contains(words), "{words:?} is not in {text}");
         assert!(text.contains("sizing     baseline"), "{text}");
         let headline = match shape {
-            Shape::Shrinking => "LEVEL, and shrinking: now 8.0 GiB",
+            Shape::Shrinking => "LEVEL and shrinking, now 8.0 GiB",
             _ => "LEVEL from the start at 8.0 GiB",
         };
         assert!(text.contains(headline), "{text}");
@@ -245,11 +245,11 @@ fn every_level_says_why() {
 #[test]
 fn every_leak_says_why() {
     for (because, words) in [
-        (Because::Outlived, "outlived healthy warmups"),
+        (Because::Outlived, "longer than healthy warmups"),
         (Because::PastHorizon, "after the stated horizon"),
         (
             Because::Jumps,
-            "it grows in jumps that last, about every 50 steps",
+            "grows in lasting jumps, about every 50 steps",
         ),
     ] {
         let verdict = Verdict::Leak(Grade::Early);

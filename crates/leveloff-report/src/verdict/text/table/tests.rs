@@ -23,7 +23,7 @@ fn many_inputs_get_a_line_each() {
     );
     assert_eq!(
         line("a.csv", &undecided(Because::NoisyGrowth)),
-        "UNDECIDED        a.csv       growth, if any, is hidden in noise\n"
+        "UNDECIDED        a.csv       noise hides any growth\n"
     );
     assert_eq!(table.error_row("a.csv"), format!("{:<17}a.csv\n", "ERROR"));
 }

@@ -1,4 +1,4 @@
-//! What is to be seen on a chart of one run, whoever draws it.
+//! What a chart of one run shows, independent of how it is drawn.
 
 use std::ops::Range;
 
@@ -46,7 +46,7 @@ pub(crate) enum Room {
 }
 
 /// What is to be seen.
-pub(crate) struct Scene<'a> {
+pub(crate) struct ChartContent<'a> {
     /// Of this run.
     pub(crate) report: &'a RunReport,
     /// Over steps or time.
@@ -71,7 +71,7 @@ pub(crate) struct Scene<'a> {
     pub(crate) mark: Option<(f64, String)>,
 }
 
-impl Scene<'_> {
+impl ChartContent<'_> {
     /// What is to be seen of a run in so many columns, with numbers on so many rows; `None` when
     /// nothing was measured.
     pub(crate) fn of(
@@ -79,7 +79,7 @@ impl Scene<'_> {
         most_columns: usize,
         rows: u16,
         room: Room,
-    ) -> Option<Scene<'_>> {
+    ) -> Option<ChartContent<'_>> {
         let run = &report.verdict;
         let unit = run.x_unit;
         let columns = columns(&report.curves, unit, most_columns);
@@ -104,7 +104,7 @@ impl Scene<'_> {
             (!stack.is_empty()).then_some(Reach::at(0.0)),
         ];
         let shown = shown.into_iter().flatten().fold(memory, Reach::and);
-        Some(Scene {
+        Some(ChartContent {
             report,
             unit,
             amounts: MemoryAxis::new(shown, rows),

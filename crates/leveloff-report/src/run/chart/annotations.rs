@@ -8,9 +8,9 @@ use leveloff_text::verdict::{Headline, bytes, growth_with_interval, short_risk_w
 use leveloff_text::x_position::XPosition;
 use plotters::backend::DrawingBackend;
 
+use super::content::{ChartContent, height_at};
 use super::frame::Frame;
 use super::palette;
-use super::scene::{Scene, height_at};
 use super::sheet::{Point, Sheet, Side};
 use crate::run_report::RunReport;
 
@@ -63,15 +63,19 @@ pub(super) fn nothing<B: DrawingBackend>(sheet: &mut Sheet<B>) {
 }
 
 /// Round amounts and places, and lines through the amounts.
-pub(super) fn grid<B: DrawingBackend>(scene: &Scene<'_>, frame: &Frame, sheet: &mut Sheet<B>) {
+pub(super) fn grid<B: DrawingBackend>(
+    content: &ChartContent<'_>,
+    frame: &Frame,
+    sheet: &mut Sheet<B>,
+) {
     let (left, right) = (frame.across.start, frame.across.end);
     let bottom = frame.down.end;
-    for (amount, text) in &scene.amounts.numbers {
+    for (amount, text) in &content.amounts.numbers {
         let y = frame.row(*amount);
         sheet.path(&[(left, y), (right, y)], palette::GRID, 1.0);
         sheet.text(text, (left - 10.0, y), Side::Left, 14.0, palette::QUIET);
     }
-    let caption = scene.amounts.caption();
+    let caption = content.amounts.caption();
     sheet.text(
         &caption,
         (left - 54.0, frame.down.start - 16.0),
@@ -80,7 +84,7 @@ pub(super) fn grid<B: DrawingBackend>(scene: &Scene<'_>, frame: &Frame, sheet: &
         palette::QUIET,
     );
     let columns = ((right - left) / DIGIT) as u16;
-    for (x, text) in progress_axis::places(scene.unit, &scene.x, columns) {
+    for (x, text) in progress_axis::places(content.unit, &content.x, columns) {
         let x = frame.column(x);
         sheet.path(&[(x, bottom), (x, bottom + 5.0)], palette::QUIET, 1.0);
         sheet.text(
@@ -93,7 +97,7 @@ pub(super) fn grid<B: DrawingBackend>(scene: &Scene<'_>, frame: &Frame, sheet: &
     }
     sheet.path(&[(left, bottom), (right, bottom)], palette::QUIET, 1.0);
     sheet.text(
-        axis_words(scene.unit),
+        axis_words(content.unit),
         (right, bottom + 40.0),
         Side::Left,
         14.0,
@@ -102,16 +106,20 @@ pub(super) fn grid<B: DrawingBackend>(scene: &Scene<'_>, frame: &Frame, sheet: &
 }
 
 /// What was fitted, and where that leads.
-pub(super) fn outlook<B: DrawingBackend>(scene: &Scene<'_>, frame: &Frame, sheet: &mut Sheet<B>) {
+pub(super) fn outlook<B: DrawingBackend>(
+    content: &ChartContent<'_>,
+    frame: &Frame,
+    sheet: &mut Sheet<B>,
+) {
     let point = |spot: Spot| frame.at(spot.x, spot.memory);
-    if let Some((from, to)) = scene.outlook.fit {
+    if let Some((from, to)) = content.outlook.fit {
         sheet.dashes(&[point(from), point(to)], palette::FIT, 2.0, (9.0, 4.0));
     }
-    let Some(forecast) = &scene.outlook.forecast else {
+    let Some(forecast) = &content.outlook.forecast else {
         return;
     };
     let [main, fastest, slowest] = [forecast.to, forecast.fastest, forecast.slowest]
-        .map(|to| leading(forecast.from, to, scene, frame));
+        .map(|to| leading(forecast.from, to, content, frame));
     let mut fan = vec![point(forecast.from), fastest, main];
     if main.0 < slowest.0 {
         // Along the limit, from where it is met to where the chart ends.
@@ -120,12 +128,16 @@ pub(super) fn outlook<B: DrawingBackend>(scene: &Scene<'_>, frame: &Frame, sheet
     fan.push(slowest);
     sheet.area(&fan, palette::FIT, 0.12);
     sheet.dashes(&[point(forecast.from), main], palette::FIT, 2.0, (3.0, 5.0));
-    tell_meeting(scene, forecast, main, frame, sheet);
+    tell_meeting(content, forecast, main, frame, sheet);
 }
 
 /// The limit, with its amount.
-pub(super) fn limit<B: DrawingBackend>(scene: &Scene<'_>, frame: &Frame, sheet: &mut Sheet<B>) {
-    let Some(limit) = scene.limit else {
+pub(super) fn limit<B: DrawingBackend>(
+    content: &ChartContent<'_>,
+    frame: &Frame,
+    sheet: &mut Sheet<B>,
+) {
+    let Some(limit) = content.limit else {
         return;
     };
     let y = frame.row(limit);
@@ -145,8 +157,12 @@ pub(super) fn limit<B: DrawingBackend>(scene: &Scene<'_>, frame: &Frame, sheet: 
 }
 
 /// Where growth began or ended.
-pub(super) fn mark<B: DrawingBackend>(scene: &Scene<'_>, frame: &Frame, sheet: &mut Sheet<B>) {
-    let Some((at, words)) = &scene.mark else {
+pub(super) fn mark<B: DrawingBackend>(
+    content: &ChartContent<'_>,
+    frame: &Frame,
+    sheet: &mut Sheet<B>,
+) {
+    let Some((at, words)) = &content.mark else {
         return;
     };
     let x = frame.column(*at);
@@ -162,23 +178,23 @@ pub(super) fn mark<B: DrawingBackend>(scene: &Scene<'_>, frame: &Frame, sheet: &
 }
 
 /// Where a line leaves the chart, or meets the limit.
-fn leading(from: Spot, to: Spot, scene: &Scene<'_>, frame: &Frame) -> Point {
-    let x = to.x.min(scene.x.end);
+fn leading(from: Spot, to: Spot, content: &ChartContent<'_>, frame: &Frame) -> Point {
+    let x = to.x.min(content.x.end);
     frame.at(x, height_at(from, to, x))
 }
 
 fn tell_meeting<B: DrawingBackend>(
-    scene: &Scene<'_>,
+    content: &ChartContent<'_>,
     forecast: &Forecast,
     end: Point,
     frame: &Frame,
     sheet: &mut Sheet<B>,
 ) {
-    let run = &scene.report.verdict;
+    let run = &content.report.verdict;
     let (Some(meeting), Some(risk)) = (&forecast.meeting, &run.risk) else {
         return;
     };
-    if scene.x.contains(&meeting.x) {
+    if content.x.contains(&meeting.x) {
         let place =
             XPosition::new(risk.at_x, run.x_unit).with_range(risk.earliest_x, risk.latest_x);
         sheet.disc(end, 5.0, palette::FIT);

@@ -1,0 +1,66 @@
+//! The analysis of a run that is being watched. A fault in it must not harm the run or its recording.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use leveloff_classifier::run_analysis::{RunAccount, RunAnalysis};
+use leveloff_classifier::verdict::RunVerdict;
+use leveloff_model::recording::{StatedFacts, Target};
+use leveloff_model::sample::Tick;
+use leveloff_supervise::guard::{Forecast, Judgement};
+use leveloff_text::verdict::line;
+
+/// Follows a run tick by tick, in bounded memory.
+#[derive(Debug)]
+pub(crate) struct LiveAnalysis {
+    run: RunAnalysis,
+}
+
+impl LiveAnalysis {
+    pub(crate) fn new(target: &Target, stated: &StatedFacts) -> LiveAnalysis {
+        LiveAnalysis {
+            run: RunAnalysis::of_target(target, stated),
+        }
+    }
+
+    pub(crate) fn take(&mut self, tick: &Tick) {
+        self.run.take(tick);
+    }
+
+    /// The run has ended.
+    pub(crate) fn end(&mut self) {
+        self.run.end();
+    }
+
+    pub(crate) fn run(&self) -> &RunAnalysis {
+        &self.run
+    }
+
+    /// The verdict so far; `None` before the first sample, and for a whole machine.
+    pub(crate) fn verdict(&self) -> Option<RunVerdict> {
+        catch_unwind(AssertUnwindSafe(|| self.run.verdict())).ok()?
+    }
+
+    /// The account so far; `None` before the first sample.
+    pub(crate) fn account(&self) -> Option<RunAccount> {
+        catch_unwind(AssertUnwindSafe(|| self.run.account())).ok()?
+    }
+
+    /// The verdict in one line.
+    pub(crate) fn line(&self) -> Option<String> {
+        Some(line(&self.verdict()?))
+    }
+}
+
+impl Judgement for LiveAnalysis {
+    fn forecast(&self) -> Forecast {
+        let risk = self.verdict().and_then(|verdict| verdict.risk);
+        match risk.and_then(|risk| Some((risk.in_time?, risk.limit))) {
+            Some((left, ceiling)) => Forecast::Met { left, ceiling },
+            None => Forecast::Open,
+        }
+    }
+
+    fn headline(&self) -> Option<String> {
+        self.line()
+    }
+}
