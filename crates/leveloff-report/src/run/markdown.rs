@@ -111,7 +111,7 @@ fn what_was_seen(report: &RunReport) -> String {
             sentences.push(format!("{}.", capitalised(&(warmup + &bound(run)))));
         }
         Verdict::Leak(_) => {
-            sentences.push(format!("{}.", capitalised(&sentence(run, &report.stated))))
+            sentences.push(format!("{}.", capitalised(&sentence(run, &report.stated))));
         }
         Verdict::WarmingUp | Verdict::Undecided => {
             sentences.push(format!("{}.", capitalised(&sentence(run, &report.stated))));

@@ -128,7 +128,7 @@ fn another_users_process_is_read_as_far_as_it_may_be() {
             assert!(text.contains("maps: Permission denied"), "{output:?}");
         }
         Err(error) => {
-            eprintln!("NOT TESTED: the user nobody may not run the test program: {error}")
+            eprintln!("NOT TESTED: the user nobody may not run the test program: {error}");
         }
     }
 }
