@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_mentioned_in_prose_and_code_is_code() {
+    fn prose_mentions_no_user_and_code_is_code() {
         let text = prose("@octocat #12");
         assert!(!text.contains("@o") && !text.contains("#1"), "{text}");
         for nasty in NASTY {

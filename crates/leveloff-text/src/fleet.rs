@@ -22,9 +22,9 @@ use crate::subject::things;
 pub struct Fleet {
     /// Where its series came from.
     pub server: String,
-    /// What was asked there, in words.
-    pub asked: String,
-    /// When that was, for people.
+    /// The query, in words.
+    pub query: String,
+    /// The time of the query, as printed.
     pub at: String,
     /// Its runs; [`Fleet::sort`] brings the worst to the front.
     pub members: Vec<Member>,
@@ -92,7 +92,7 @@ impl Fleet {
 }
 
 impl Member {
-    /// As any verdict is told.
+    /// The member as an input of its own, for the text of a verdict.
     pub fn judged(&self) -> Judged<'_> {
         Judged {
             input: &self.name,

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn knobs_without_use_are_told() {
+    fn knobs_without_use_are_reported() {
         let knobs = Knobs {
             workers: Some(3),
             rate: Some(Size(4096)),

@@ -26,10 +26,10 @@ for i in range(60):
 open(sys.argv[1], 'w').write('finished')";
 
 fn kills() -> u64 {
-    let asked = std::env::var("LEVELOFF_KILLS")
+    let stated = std::env::var("LEVELOFF_KILLS")
         .ok()
         .and_then(|n| n.parse().ok());
-    asked.unwrap_or(10)
+    stated.unwrap_or(10)
 }
 
 /// A moment within the command's life; the same in every run of the test.

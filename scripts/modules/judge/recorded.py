@@ -102,7 +102,7 @@ def rightly_blamed(label, answer):
 
 
 def corpus(judge, directory):
-    """Series that people pasted into public issues, and how each thread ended."""
+    """Series from public issues, and how each thread ended."""
     judge = JudgeProgram(judge.program, looks=EVERY_PREFIX)
     index = rows_of(directory / "index.csv")
     paths = {row["name"]: directory / "series" / f"{row['name']}.csv" for row in index}

@@ -17,7 +17,7 @@ const LEAST_PART: f64 = 0.1;
 /// The same for trainers that were there for moments only, of which less is believed.
 const LEAST_PART_OF_PASSING: f64 = 0.5;
 
-/// Tells samples of a run from samples of its end.
+/// Distinguishes samples of a run from samples of its end.
 #[derive(Debug, Clone, Default)]
 pub struct TrainerPresence {
     /// As many trainers as the run has.
@@ -46,7 +46,7 @@ pub struct Present {
 impl TrainerPresence {
     /// Whether the run is going on, with these who live at `t`.
     ///
-    /// Nobody left is the end. Where trainers are known, the last one's exit is the end too: what
+    /// No process left is the end. Where trainers are known, the last one's exit is the end too: what
     /// remains are launchers and helpers. A trainer less than before is the beginning of the end,
     /// until it has lasted for a minute. But memory must have gone with them: one that was taken
     /// for a trainer and left the memory behind was none, and nothing has ended. A run that never

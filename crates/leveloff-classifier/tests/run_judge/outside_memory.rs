@@ -1,4 +1,4 @@
-//! Files in /dev/shm: in nobody's memory, and not always ours.
+//! Files in /dev/shm: mapped by no process, and not always the run's own.
 
 use leveloff_classifier::finding::Finding;
 use leveloff_classifier::observation::Observation;

@@ -231,7 +231,10 @@ say("done"); wait()
     clock.pass(1.0);
     let living = take(&sampler.tick().unwrap());
     assert_eq!(living, 1);
-    assert_eq!(joined, left, "who was announced was also let go");
+    assert_eq!(
+        joined, left,
+        "every announced process is also reported as gone"
+    );
 }
 
 #[test]

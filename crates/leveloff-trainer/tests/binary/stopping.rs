@@ -88,7 +88,7 @@ fn by_a_kind_end() {
 }
 
 #[test]
-fn a_slow_pace_keeps_nobody_waiting() {
+fn a_slow_pace_does_not_delay_a_stop() {
     let home = Home::new();
     let mut running = home.start("--steps 10 --pace 0.001");
     running.wait_for_step(1);

@@ -241,7 +241,7 @@ fn programs_get_one_object() {
     assert!(object["runs"][1]["rate_bytes"].as_f64().unwrap() > 2.9e6);
 }
 
-/// Allocates a MiB at each step, or nothing, and tells its steps.
+/// Allocates a MiB at each step, or nothing, and prints its steps.
 fn training(leaks: bool) -> String {
     let keep = if leaks {
         "kept.append(bytearray(os.urandom(1 << 20)))"
@@ -372,7 +372,7 @@ fn a_recording_is_replaced_only_by_force_and_only_if_it_is_one() {
 }
 
 #[test]
-fn files_and_a_command_are_not_asked_together() {
+fn files_and_a_command_exclude_each_other() {
     let stage = stage();
     refused(&stage, &["check"], &["run.jsonl", "-- python"]);
     for arguments in [

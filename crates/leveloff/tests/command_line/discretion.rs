@@ -1,4 +1,4 @@
-//! What reports must not tell: secrets never, names and paths when that is asked for.
+//! What reports must not contain: secrets never, with `--redact` no names and paths either.
 
 use crate::stage::Stage;
 
@@ -27,8 +27,8 @@ fn recording() -> String {
 const FORMATS: [&str; 4] = ["html", "markdown", "json", "svg"];
 
 fn report(stage: &Stage, format: &str, more: &[&str]) -> String {
-    let asked = ["report", "run.jsonl", "--format", format, "-o", "-"];
-    let written = stage.ask(&[&asked[..], more].concat());
+    let arguments = ["report", "run.jsonl", "--format", format, "-o", "-"];
+    let written = stage.ask(&[&arguments[..], more].concat());
     written.well().stdout
 }
 
@@ -73,13 +73,13 @@ fn names_and_paths_are_in_no_redacted_report() {
 }
 
 #[test]
-fn a_redacted_comparison_names_nobody() {
+fn a_redacted_comparison_names_no_user() {
     let stage = Stage::new();
     std::fs::create_dir(stage.path("wilhelmina")).unwrap();
     stage.file("wilhelmina/run.jsonl", recording());
     stage.file("run.jsonl", recording());
     for format in ["text", "html", "markdown", "json"] {
-        let asked = [
+        let arguments = [
             "compare",
             "wilhelmina/run.jsonl",
             "run.jsonl",
@@ -87,7 +87,7 @@ fn a_redacted_comparison_names_nobody() {
             "--format",
             format,
         ];
-        let text = stage.ask(&asked).well().stdout;
+        let text = stage.ask(&arguments).well().stdout;
         assert!(!text.contains("wilhelmina"), "{format}: {text}");
     }
 }

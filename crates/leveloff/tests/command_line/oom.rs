@@ -98,11 +98,11 @@ fn the_process_and_the_limit_of_its_group_are_named() {
     assert!(ended.stderr.contains("was ended by signal 9"), "{ended:?}");
 }
 
-/// Whoever may not read the log is told by the count of kills.
+/// Without access to the kernel's log, the kill counter of the group is the evidence.
 #[test]
-fn without_the_log_the_count_of_the_group_tells() {
+fn without_the_log_the_count_of_the_group_decides() {
     if !is_root() {
-        return cannot_run_here("only root can become nobody");
+        return cannot_run_here("only root can become the user nobody");
     }
     let stage = Stage::new();
     let Some(group) = LimitedGroup::make("counted") else {
@@ -126,7 +126,7 @@ fn without_the_log_the_count_of_the_group_tells() {
 }
 
 #[test]
-fn a_run_that_is_only_recorded_is_told_as_well() {
+fn the_end_of_a_recorded_run_is_explained_as_well() {
     let stage = Stage::new();
     let Some(group) = LimitedGroup::make("recorded") else {
         return;

@@ -216,7 +216,7 @@ fn a_request_that_would_not_be_accepted_is_refused() {
     assert!(!scene.file().exists());
 }
 
-/// In a user namespace root out here is nobody, and in a sticky directory its file could not be removed.
+/// In a user namespace, root of the host is mapped to `nobody`, and in a sticky directory its file could not be removed.
 #[test]
 fn roots_request_becomes_the_trainings_own() {
     let mut scene = Scene::new();
@@ -233,7 +233,7 @@ fn roots_request_becomes_the_trainings_own() {
     std::os::unix::fs::chown(scene.file(), Some(0), None).unwrap();
     assert!(
         scene.refusal().contains("a file of user 0"),
-        "nobody's in there"
+        "the file belongs to `nobody` in the namespace"
     );
     scene.request.target.own_uid = STRANGER;
     assert!(!scene.request.send("why").unwrap().is_ours());

@@ -1,4 +1,4 @@
-//! Trees in which nobody maps a framework.
+//! Trees in which no process maps a framework.
 
 use leveloff_model::units::{Bytes, Seconds};
 
