@@ -71,19 +71,22 @@ impl RunReader {
         &self,
         opened: OpenedInput,
         background: &mut BackgroundCheck,
-        batches: &SyncSender<Vec<Read>>,
+        batches: &SyncSender<Vec<Moment>>,
     ) -> Result<ReadResult> {
-        // Both closures add to the batch, one after the other.
-        let batch = RefCell::new(Vec::with_capacity(BATCH));
+        let mut batch = Vec::with_capacity(BATCH);
+        // What became known of processes before the next observation. Both closures use it, one after the other.
+        let known: RefCell<Vec<Event>> = RefCell::default();
         let reading = opened.read_with_ticks(
             &mut |observation| {
                 if self.takes(observation) {
-                    batch
-                        .borrow_mut()
-                        .push(Read::Observation(observation.clone()));
+                    let (events, observation) = (known.take(), observation.clone());
+                    batch.push(Moment {
+                        events,
+                        observation,
+                    });
                 }
-                if batch.borrow().len() >= BATCH {
-                    let full = batch.replace(Vec::with_capacity(BATCH));
+                if batch.len() == BATCH {
+                    let full = std::mem::replace(&mut batch, Vec::with_capacity(BATCH));
                     let _ = batches.send(full);
                 }
             },
@@ -91,13 +94,11 @@ impl RunReader {
                 background.take(tick);
                 let of_processes =
                     |event: &&Event| matches!(event, Event::Appeared(_) | Event::Changed(_));
-                let events: Vec<Event> = tick.events.iter().filter(of_processes).cloned().collect();
-                if !events.is_empty() {
-                    batch.borrow_mut().push(Read::Events(events));
-                }
+                let events = tick.events.iter().filter(of_processes).cloned();
+                known.borrow_mut().extend(events);
             },
         )?;
-        let _ = batches.send(batch.into_inner());
+        let _ = batches.send(batch);
         Ok(reading)
     }
 
@@ -110,19 +111,17 @@ impl RunReader {
     }
 }
 
-/// What the analysis needs of a file, in the order of the file.
-enum Read {
-    Events(Vec<Event>),
-    Observation(Observation),
+/// An observation, and what became known of processes since the one before.
+struct Moment {
+    events: Vec<Event>,
+    observation: Observation,
 }
 
 /// Analyses what is read, on the other core: reading takes as long as both.
-fn analyse(mut run: RunAnalysis, batches: &Receiver<Vec<Read>>) -> Option<FinishedRun> {
-    for read in batches.iter().flatten() {
-        match read {
-            Read::Events(events) => run.learn(&events),
-            Read::Observation(observation) => run.observe(&observation),
-        }
+fn analyse(mut run: RunAnalysis, batches: &Receiver<Vec<Moment>>) -> Option<FinishedRun> {
+    for moment in batches.iter().flatten() {
+        run.learn(&moment.events);
+        run.observe(&moment.observation);
     }
     run.finish()
 }
