@@ -36,6 +36,8 @@ pub enum SourceEvent {
     Restarted,
     /// The run ended, in words; no more ticks come.
     Ended(String),
+    /// The recording is over and the run went on, in words; no more ticks come.
+    RecordingEnded(String),
     /// The position of a replay.
     Replaying(ReplayPosition),
 }

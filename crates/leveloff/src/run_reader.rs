@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use anyhow::{Context, Result, bail};
 use leveloff_classifier::observation::Observation;
-use leveloff_classifier::run_analysis::{FinishedRun, RunAnalysis};
+use leveloff_classifier::run_analysis::RunAnalysis;
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::sample::Event;
 use leveloff_model::units::Step;
@@ -41,7 +41,7 @@ impl RunReader {
         let (header, format) = (opened.header().cloned(), opened.format.to_owned());
         let analysis = RunAnalysis::new(opened.unit, &stated);
         let mut background = BackgroundCheck::default();
-        let (read, finished) = std::thread::scope(|scope| {
+        let (read, run) = std::thread::scope(|scope| {
             let (batches, received) = sync_channel(BATCHES_WAITING);
             let analysing = scope.spawn(move || analyse(analysis, &received));
             let read = self.read_in_batches(opened, &mut background, &batches);
@@ -49,9 +49,12 @@ impl RunReader {
             (read, analysing.join())
         });
         let reading = read?;
-        let Ok(finished) = finished else {
+        let Ok(mut run) = run else {
             bail!("leveloff has a bug, please report the lines above with this input");
         };
+        if reading.has_run_ended {
+            run.end();
+        }
         let about = Circumstances {
             input: path.to_string_lossy().into_owned(),
             format,
@@ -61,6 +64,7 @@ impl RunReader {
             header,
             end: reading.end,
         };
+        let finished = run.finish();
         let report = finished.and_then(|run| RunReport::new(run, background, about));
         report.with_context(|| format!("{}: there is no sample of a run", path.display()))
     }
@@ -118,10 +122,10 @@ struct Moment {
 }
 
 /// Analyses what is read, on the other core: reading takes as long as both.
-fn analyse(mut run: RunAnalysis, batches: &Receiver<Vec<Moment>>) -> Option<FinishedRun> {
+fn analyse(mut run: RunAnalysis, batches: &Receiver<Vec<Moment>>) -> RunAnalysis {
     for moment in batches.iter().flatten() {
         run.learn(&moment.events);
         run.observe(&moment.observation);
     }
-    run.finish()
+    run
 }

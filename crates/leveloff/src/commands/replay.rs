@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::Result;
 use leveloff_dashboard::event::{Event, Mode, ReplayRequest, SourceEvent, Subject};
 
-use super::run_title::{how_it_ended, title};
+use super::run_title::{end_event, title};
 use crate::args::ReplayArgs;
 use crate::exit_code::Exit;
 use crate::notice::notice;
@@ -61,7 +61,7 @@ fn play(
         }
         if player.is_over() && !is_end_shown {
             is_end_shown = true;
-            screen.show_source(SourceEvent::Ended(how_it_ended(player.end())));
+            screen.show_source(end_event(player.end()));
         }
         screen.show_source(SourceEvent::Replaying(player.position()));
         let request = requests.recv_timeout(player.wait());
