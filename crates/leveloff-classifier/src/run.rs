@@ -239,7 +239,7 @@ impl RunJudge {
 
     /// From the first to the newest x, which is not judged yet.
     fn span(&self, series: &RunSeries, unit: XUnit) -> Option<(X, X)> {
-        let newest = self.newest().and_then(|newest| newest.x(unit));
+        let newest = self.observation().and_then(|newest| newest.x(unit));
         let first = series.memory.began_at().or(newest)?;
         Some((X(first), X(newest.unwrap_or(series.x).max(first))))
     }

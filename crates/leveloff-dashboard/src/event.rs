@@ -96,6 +96,8 @@ pub struct Subject {
     pub recording: Option<PathBuf>,
     /// How ticks come.
     pub mode: Mode,
+    /// Whether a recording is of a whole machine, which is not judged.
+    pub is_machine: bool,
 }
 
 /// How ticks come.

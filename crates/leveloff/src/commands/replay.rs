@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use leveloff_dashboard::event::{Event, Mode, ReplayRequest, SourceEvent, Subject};
+use leveloff_model::recording::Target;
 
 use super::run_title::{end_event, title};
 use crate::args::ReplayArgs;
@@ -30,6 +31,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Exit> {
             title: title(player.header(), &args.file),
             recording: Some(args.file.clone()),
             mode: Mode::Replay,
+            is_machine: player.header().target == Target::System,
         },
         stated: args.facts.stated().or(&player.header().stated),
         styles,

@@ -30,6 +30,7 @@ pub(crate) fn run(args: &WatchArgs, path: &Path, styles: Styles) -> Result<Exit>
         subject: Subject {
             title: title(header, path),
             recording: Some(path.to_owned()),
+            is_machine: header.target == Target::System,
             mode: match header.target {
                 Target::System => Mode::System,
                 Target::Command(_) | Target::Attached(_) => Mode::Follow,
