@@ -37,7 +37,7 @@ fn write_without_script(report: &RunReport, page: &mut Markup) {
 /// How much of the run each point of the chart stands for, and what it does not show.
 fn folding(report: &RunReport) -> String {
     let curves = &report.curves;
-    let samples = thousands(report.verdict.points);
+    let samples = thousands(curves.samples());
     let mut text = match curves.stride() {
         1 => format!("Every one of {samples} samples is drawn."),
         stride => format!(

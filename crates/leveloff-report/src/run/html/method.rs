@@ -81,7 +81,7 @@ fn noise(judgement: &Judgement, things: Option<&str>) -> String {
 fn write_data(report: &RunReport, page: &mut Markup) {
     let curves = &report.curves;
     if curves.stride() == 1 {
-        let samples = thousands(report.verdict.points);
+        let samples = thousands(curves.samples());
         page.element("p", &format!("This page carries all {samples} samples."));
         return;
     }
