@@ -116,7 +116,7 @@ class Agreement:
         if wish is None:
             time.sleep(LOOK_AGAIN)
             return self._get(f"settled/{position}")
-        # Only the first to set it does; everyone gets what was set.
+        # Only the first call sets it; every rank gets the value that was set.
         return _text(self._store.compare_set(self._key(f"settled/{position}"), "", wish))
 
     def _patience(self) -> float:

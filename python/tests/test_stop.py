@@ -83,7 +83,7 @@ leveloff.step(1)
 os.setresuid(12345, 0, 0); ask()
 stop = f"{os.environ['LEVELOFF_MARKS']}/{os.getpid()}.stop"
 os.chown(stop, 54321, 54321); os.setresuid(12345, 12345, 0)
-assert not leveloff.should_stop(), "a stranger's"
+assert not leveloff.should_stop(), "a file of another user"
 os.setresuid(12345, 0, 0); os.chown(stop, 0, 0); os.setresuid(12345, 12345, 0)
 assert leveloff.should_stop(), "root's"
 print("checked", flush=True)

@@ -144,7 +144,7 @@ pub fn all() -> Vec<(&'static str, CheckReport)> {
     ]
 }
 
-/// Of a run by a stranger, who calls things as strangers do.
+/// A check whose names contain markup and control characters.
 pub fn hostile() -> CheckReport {
     let name = "a|b`c`<script>@octocat #1\n::error::x\u{1b}[31m & \"d\" ]]>";
     let mut report = check(

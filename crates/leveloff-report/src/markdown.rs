@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_strangers_stay_in_their_cells_and_are_no_markup() {
+    fn hostile_names_stay_in_their_cells_and_are_no_markup() {
         for nasty in NASTY {
             let markdown = table(&["a", "b"], &[[code(nasty), prose(nasty)]]);
             let (rows, markup) = rendered(&markdown);

@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_meant_gets_it() {
+    fn the_process_with_this_key_gets_the_signal() {
         let (mut child, key) = sleeper();
         assert_eq!(
             send(&ProcRoot::live(), key, StopSignal::TERM).unwrap(),

@@ -110,7 +110,7 @@ impl Member {
         let memory = MemoryRate::new(rate, run.x_unit);
         Some(match (things(run.decisive), run.x_unit) {
             (Some(things), unit) => CountRate::new(rate, unit, things).alone(),
-            // A second is too short for anybody to picture, and one base for all can be compared.
+            // Growth per second is hard to picture; one base for all runs can be compared.
             (None, XUnit::Second) => format!("{} per hour", amount(rate.value.0 * 3600.0)),
             (None, _) => memory.alone(),
         })
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn who_stands_out_is_named() {
+    fn an_outlier_is_named() {
         let fleet = fleet();
         let finding = &fleet.members[0].verdict.findings[0];
         assert_eq!(finding.name(), "outlier-rank");

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_leak_has_a_rate_somebody_to_blame_and_a_finding() {
+    fn a_leak_has_a_rate_a_blamed_role_and_a_finding() {
         for entry in ALL {
             let truth = (entry.truth)(&Knobs::default(), &SCHEDULE);
             let grows = truth.bytes_per_step + truth.descriptors_per_step > 0;

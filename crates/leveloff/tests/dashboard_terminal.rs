@@ -156,7 +156,7 @@ fn ctrl_z_gives_the_terminal_back_and_fg_draws_again() {
     terminal.wait_for("LEVEL");
     for keys in ["\x1a", "kill"] {
         if keys == "kill" {
-            // A stop that somebody else sends is the same.
+            // A stop signal of another process has the same effect.
             signal_group_member(&recording, Signal::TSTP);
         } else {
             terminal.keys(keys);

@@ -82,7 +82,7 @@ fn add_to_table(name: &str, all: &[Left]) {
     table.write_all(line.as_bytes()).unwrap();
 }
 
-/// Loads the recording as anybody would. Every sample whose line is whole has to be in the table.
+/// Loads the recording with `export`. Every sample whose line is whole has to be in the table.
 fn look_at_recording(attempt: u64, recording: &Path) -> (Option<usize>, bool) {
     let bytes = std::fs::read(recording).unwrap_or_default();
     if bytes.is_empty() {

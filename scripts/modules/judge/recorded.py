@@ -162,7 +162,7 @@ def verdict(answer):
 
 
 def blamed(label, answer):
-    """Who is blamed, where somebody is guilty or said to be."""
+    """The blamed role and kind, where a leak exists or is reported."""
     if label["truth"] != "leak" and answer["verdict"] != "leak":
         return ""
     if not answer["blame"]:

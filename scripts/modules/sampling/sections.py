@@ -36,7 +36,7 @@ def tick(tools):
 
 
 def interleaved(tools, pid, rounds, ours, theirs, interval_ms):
-    """Medians over rounds in which everyone is measured in turn, on the same tree."""
+    """Medians over rounds in which every program is measured in turn, on the same tree."""
     contenders = {
         "leveloff": ([tools.tick_cost], ours),
         "psutil": ([sys.executable, str(HERE / "psutil_cost.py")], theirs),

@@ -76,11 +76,11 @@ def tree(count):
 
 
 def shared(count, mb, own):
-    everyone = touched(mb * MIB)
+    memory = touched(mb * MIB)
     forked(count, lambda number: touched(own * MIB))
     ready()
     until_stdin_ends()
-    del everyone
+    del memory
 
 
 def pages(gib):

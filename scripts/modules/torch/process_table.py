@@ -55,7 +55,7 @@ class Observer(threading.Thread):
             self.done.wait(LOOK_EVERY_S)
 
     def stop(self):
-        """Ends the watch; everybody that was seen, by (pid, start)."""
+        """Ends the watch; returns every process that was seen, by (pid, start)."""
         self.done.set()
         self.join()
         return self.seen

@@ -55,7 +55,7 @@ fn files_that_come_with_the_steps_are_the_trainers() {
 }
 
 #[test]
-fn files_that_come_with_time_are_somebody_elses() {
+fn files_that_grow_with_time_belong_to_another_program() {
     let smooth = run(|_, t| 0.5 * t);
     assert_eq!(first_leak(smooth.clone()), None);
     let verdict = judged(smooth);

@@ -52,7 +52,7 @@ impl Markup {
         self
     }
 
-    /// A picture of our own making, as SVG: its maker has escaped what strangers wrote in it.
+    /// An SVG of this crate, in which names from a recording are already escaped.
     pub fn picture(&mut self, svg: &str) -> &mut Markup {
         // What comes before the element is for files, and not for pages.
         let from = svg.find("<svg").unwrap_or(0);

@@ -1,7 +1,7 @@
 //! A run for an issue upstream: what grows, how fast, since when; the evidence, what was ruled out,
 //! where it ran and how to see it again.
 //!
-//! Made for GitHub's renderer. Words of strangers (commands, paths, names of hosts) stand in code, where
+//! Made for GitHub's renderer. Untrusted text (commands, paths, names of hosts) is set as code, where
 //! nothing is a mention, a link or a tag.
 
 mod document;

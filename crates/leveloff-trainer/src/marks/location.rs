@@ -16,7 +16,7 @@ const WRITABLE_BY_OTHERS: u32 = 0o022;
 pub struct MarksLocation {
     /// `LEVELOFF_MARKS`.
     pub named: Option<OsString>,
-    /// The directory for everyone's temporary files: /tmp, whatever TMPDIR says.
+    /// The directory for temporary files of all users: /tmp, whatever TMPDIR says.
     pub temporary: PathBuf,
     /// `XDG_RUNTIME_DIR`.
     pub runtime: Option<PathBuf>,

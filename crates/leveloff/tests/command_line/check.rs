@@ -316,7 +316,7 @@ fn a_command_that_fails_is_no_passed_check() {
 }
 
 #[test]
-fn who_asks_the_check_to_stop_means_the_command() {
+fn a_stop_signal_to_the_check_reaches_the_command() {
     let stage = stage();
     let script = "trap 'echo stopped > stopped; exit 0' TERM; echo started > started; \
                   while :; do sleep 0.05; done";

@@ -188,7 +188,7 @@ fn a_level_run_is_shown_and_its_truth_is_met() {
     assert_eq!(recording.step(), Some(100));
 }
 
-/// What is shown in the end is what anybody gets who asks `judge` about the recording.
+/// The final verdict is the one that `judge` prints for the recording.
 #[test]
 fn a_leak_is_reported_as_by_judge() {
     let stage = Stage::new();

@@ -2,7 +2,7 @@
 
 use crate::stage::Stage;
 
-/// A recording from somebody else's machine, with names and secrets wherever they may stand.
+/// A recording from another machine, with names and secrets in every field that may hold them.
 fn recording() -> String {
     let header = r#"{"header":{"format":"leveloff-recording","version":1,"tool":"0.1.0","started_unix":1794808086.25,"host":"wilhelmina-box.lab.example","kernel":"6.18.44-wilhelmina","command":["/home/wilhelmina/venv/bin/python","/home/wilhelmina/secret-project/train.py","--data","/mnt/lab/data set/x.bin","--token","hf_abcdefghijklmnopqrstuvwxyz0123","--api-key=sk-0123456789abcdefghij"],"interval_s":1.0,"pss_budget_percent":0.5}}"#;
     let trainer = r#"{"process":{"n":0,"pid":100,"start":5000,"ppid":1,"role":"trainer","comm":"python","cmd":["/home/wilhelmina/venv/bin/python","/home/wilhelmina/secret-project/train.py","--token","hf_abcdefghijklmnopqrstuvwxyz0123"],"why":"maps /home/wilhelmina/venv/lib/libtorch_python.so"}}"#;

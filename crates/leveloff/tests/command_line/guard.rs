@@ -294,7 +294,7 @@ fn a_limit_below_what_a_run_holds_is_refused_and_the_run_goes_on() {
 #[test]
 fn missing_permission_to_stop_a_run_is_reported_at_once() {
     if !is_root() {
-        cannot_run_here("only root has somebody else's process to show");
+        cannot_run_here("only root can start a process of another user");
         return;
     }
     let stage = Stage::new();
@@ -503,7 +503,7 @@ fn a_shell_with_a_trap_is_no_launcher() {
 }
 
 #[test]
-fn what_is_started_again_is_the_training_and_not_who_starts_it() {
+fn a_restart_starts_the_training_and_not_its_wrapper() {
     let stage = Stage::new();
     let slow = growing("for _ in range(10**6): grow()").replace("0.02", "0.18");
     let leak = stage.file("leak.py", growing("for _ in range(10**6): grow()"));

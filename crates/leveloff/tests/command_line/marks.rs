@@ -113,7 +113,7 @@ fn the_file_of_an_earlier_process_with_this_pid_is_not_read() {
 }
 
 #[test]
-fn a_strangers_file_is_not_read() {
+fn a_file_of_another_user_is_not_read() {
     if !is_root() {
         cannot_run_here("only root can give a file away");
         return;

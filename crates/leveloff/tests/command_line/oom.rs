@@ -1,5 +1,5 @@
-//! The kernel's OOM killer was faster: what is said of it, in a small control group that somebody else
-//! has set a limit for. Nothing in here may have more than 200 MB.
+//! What leveloff reports after a kill by the kernel's OOM killer, in a small control group with a limit
+//! that leveloff did not set. No process in here may have more than 200 MB.
 
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
@@ -117,7 +117,7 @@ fn without_the_log_the_count_of_the_group_decides() {
     assert_eq!(ended.status.signal(), Some(9), "{ended:?}");
     let line = killer(&ended);
     if line.contains("ended process ") {
-        return cannot_run_here("everybody may read the kernel's log");
+        return cannot_run_here("every user may read the kernel's log");
     }
     has(
         line,

@@ -1,4 +1,4 @@
-//! A recording as anybody would read it: JSON Lines, without leveloff's own reader.
+//! A recording read as plain JSON Lines, without leveloff's own reader.
 
 use std::path::Path;
 

@@ -213,7 +213,7 @@ fn a_place_where_nothing_can_be_written_is_named() {
 #[test]
 fn a_directory_of_others_is_not_written_to() {
     if !rustix::process::geteuid().is_root() {
-        return cannot_run_here("only root can be somebody else");
+        return cannot_run_here("only root can become another user");
     }
     let stage = stage();
     let input = stage.path("story.csv");

@@ -237,7 +237,7 @@ fn a_command_that_ends_at_once_is_reported_like_any_other() {
 #[test]
 fn a_directory_that_cannot_be_written_to_is_reported_before_the_run() {
     if !is_root() {
-        return cannot_run_here("only root can start leveloff as somebody else");
+        return cannot_run_here("only root can start leveloff as another user");
     }
     let stage = Stage::new();
     let outside = Stage::new();

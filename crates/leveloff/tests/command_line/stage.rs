@@ -83,7 +83,7 @@ impl Stage {
         command
     }
 
-    /// A copy of leveloff that everybody can reach: the build may lie in a private directory.
+    /// A copy of leveloff that every user can reach: the build may lie in a private directory.
     pub fn public_leveloff(&self) -> PathBuf {
         let copy = self.path("leveloff");
         if !copy.exists() {

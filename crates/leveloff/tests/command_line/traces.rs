@@ -1,4 +1,4 @@
-//! Recorded torch runs as anybody would judge them: whole files, the end of the run included.
+//! Recorded torch runs, judged as whole files that include the end of the run.
 
 use std::path::Path;
 

@@ -92,7 +92,7 @@ fn the_chart_has_a_text_alternative_and_can_stand_in_a_page_twice() {
 }
 
 #[test]
-fn a_stranger_s_name_is_no_markup() {
+fn a_hostile_name_is_no_markup() {
     let mut report = story_report(8);
     report.input = "<script>alert(1)</script>&\"\u{1b}[31m.csv".to_owned();
     let svg = svg(&report);

@@ -8,7 +8,7 @@ use super::page;
 use crate::cases::{Run, mib};
 use crate::run_report::RunReport;
 
-/// What a stranger may call a process, an event, a file.
+/// A hostile name of a process, an event or a file.
 const HOSTILE: &str =
     "</script><script>alert(1)</script><!--<img src=x onerror=alert(2)>\"'&\u{2028}";
 
@@ -129,7 +129,7 @@ fn a_short_run_says_what_is_missing() {
 }
 
 #[test]
-fn names_of_strangers_stay_names() {
+fn hostile_names_stay_names() {
     let mut report = leak();
     report.input = HOSTILE.to_owned();
     report.notes.push(HOSTILE.to_owned());
@@ -151,7 +151,7 @@ fn names_of_strangers_stay_names() {
 }
 
 #[test]
-fn events_of_strangers_stay_events() {
+fn hostile_events_stay_events() {
     let run = Run::default()
         .event(50, HOSTILE)
         .steps(1..=100, |_| mib(100.0));

@@ -11,7 +11,7 @@ use crate::watched_process::WatchedProcess;
 #[test]
 fn what_may_not_be_read_is_a_gap() {
     if !is_root() {
-        return cannot_run_here("only root can start leveloff as somebody else");
+        return cannot_run_here("only root can start leveloff as another user");
     }
     let (stage, mut process) = (Stage::new(), WatchedProcess::new());
     let pid = process.pid().to_string();
