@@ -49,11 +49,11 @@ class Agreement:
         self.gave_up = False
         """The last meeting came to nothing: the request is to be forgotten."""
 
-    def should_stop(self, position: int, is_asked: bool) -> bool:
+    def should_stop(self, position: int, is_requested: bool) -> bool:
         """Whether all ranks stop at this position. `position` rises by one with each call, alike on all ranks."""
         self._note_step()
         self.gave_up = False
-        if is_asked and self._target is None:
+        if is_requested and self._target is None:
             self._propose(position)
         elif position % LOOK_EVERY == 0:
             self._read()
@@ -116,7 +116,7 @@ class Agreement:
         if wish is None:
             time.sleep(LOOK_AGAIN)
             return self._get(f"settled/{position}")
-        # Only the first to set it does; everyone gets what was set.
+        # Only the first call sets it; every rank gets the value that was set.
         return _text(self._store.compare_set(self._key(f"settled/{position}"), "", wish))
 
     def _patience(self) -> float:
@@ -144,7 +144,7 @@ class Ranks:
         """A training begins, on all ranks alike."""
         self._calls = 0
 
-    def should_stop(self, is_asked: bool) -> bool:
+    def should_stop(self, is_requested: bool) -> bool:
         """Whether all ranks stop now; for a single process, whether it has a request. Positions are calls, counted
         from the start of a training or of the process group."""
         try:
@@ -152,9 +152,9 @@ class Ranks:
                 return False
             agreement = self._find()
             if agreement is None:
-                return is_asked
+                return is_requested
             self._calls += 1
-            return agreement.should_stop(self._calls, is_asked)
+            return agreement.should_stop(self._calls, is_requested)
         except Exception as error:
             # The store is gone, or knows too little. To stop alone would leave the others waiting.
             self._is_broken = True

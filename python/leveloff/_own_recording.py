@@ -11,7 +11,7 @@ PATIENCE = 30.0
 """Seconds. A recorder without a sample by then has met something that does not go away."""
 
 LOOK_EVERY = 0.005
-"""Seconds between looks whether the first sample is there, which takes some ten milliseconds."""
+"""Seconds between checks for the first sample, which takes some ten milliseconds."""
 
 LAST_LOOK = 2.0
 """Seconds that the last steps may take to be seen."""

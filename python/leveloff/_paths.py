@@ -60,18 +60,18 @@ def prepare(directory: str, uid: int) -> Optional[str]:
 
 
 def why_not_replace(marks: str, pid: int, start: Optional[int]) -> Optional[str]:
-    """Why the file that is there must stay: it is none of ours, or another process writes it now."""
+    """Why an existing file must stay: it is not a marks file, or another process writes it now."""
     try:
         status = os.lstat(marks)
     except FileNotFoundError:
         return None
     if not stat.S_ISREG(status.st_mode):
-        return f"{marks} is there and no regular file"
+        return f"{marks} exists and is not a regular file"
     if status.st_size == 0:
         return None
     first = _first_line(marks)
     if first is None:
-        return f"{marks} is there and holds no marks"
+        return f"{marks} exists and holds no marks"
     writer, its_start = first.get("pid"), first.get("start")
     is_mine = writer == pid and (start is None or its_start == start)
     if is_mine or type(writer) is not int or its_start is None or start_of(writer) != its_start:

@@ -28,7 +28,7 @@ class StopWatch:
         self.is_stopping = False
         self._is_stopped = False
         self._next_look = float("-inf")
-        self._was_asked = False
+        self._was_requested = False
         self._path_saved: Optional[str] = None
 
     def is_quiet(self) -> bool:
@@ -39,8 +39,8 @@ class StopWatch:
         """Whether to stop now: once true, it stays true until another training begins."""
         if self.is_stopping:
             return True
-        asked = self.is_asked()
-        stops = self._ranks.should_stop(asked) if agree is None else bool(agree(asked))
+        requested = self.is_requested()
+        stops = self._ranks.should_stop(requested) if agree is None else bool(agree(requested))
         if stops:
             self._stop()
         elif self._ranks.gave_up:
@@ -48,13 +48,13 @@ class StopWatch:
             self._session.mark("not_stopping", {})
         return stops
 
-    def is_asked(self) -> bool:
+    def is_requested(self) -> bool:
         """Whether there is a request, as of the last look."""
         now = time.monotonic()
         if now >= self._next_look:
             self._next_look = now + LOOK_EVERY
-            self._was_asked = self._is_there()
-        return self._was_asked
+            self._was_requested = self._is_there()
+        return self._was_requested
 
     def _is_there(self) -> bool:
         """A regular file of our own user or root."""
@@ -96,7 +96,7 @@ class StopWatch:
             switch.turn_off(error)
 
     def _dismiss(self) -> None:
-        self._was_asked = False
+        self._was_requested = False
         try:
             os.unlink(self._path)
         except OSError:

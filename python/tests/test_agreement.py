@@ -113,7 +113,7 @@ def test_what_an_earlier_group_agreed_on_is_not_agreed_on_again():
     assert stops_of(2, {}, 1, 5, store=store) == [[None, None]]
 
 
-def test_a_rank_that_is_alone_gives_up_and_the_late_one_hears_of_it(monkeypatch):
+def test_a_rank_that_is_alone_gives_up_and_the_late_one_follows(monkeypatch):
     monkeypatch.setattr(_agreement, "SHORTEST_PATIENCE", 0.05)
     store = Store()
     alone, late = Agreement(store, 2), Agreement(store, 2)
@@ -141,7 +141,7 @@ def test_a_proposal_leaves_each_rank_another_look():
         assert len(looks) == 2
 
 
-def test_a_broken_store_stops_nobody(monkeypatch):
+def test_a_broken_store_stops_no_rank(monkeypatch):
     ranks = _agreement.Ranks()
     monkeypatch.setattr(ranks, "_find", lambda: 1 / 0)
     with pytest.warns(RuntimeWarning, match="ranks cannot agree"):

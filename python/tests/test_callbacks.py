@@ -68,7 +68,7 @@ assert not control.should_training_stop and not control.should_save
     assert next(line for line in result.lines if line.get("step") == 1)["epoch"] == 0.125
 
 
-def test_hugging_face_saves_and_stops_when_asked(tmp_path):
+def test_hugging_face_saves_and_stops_on_request(tmp_path):
     result = train(
         tmp_path,
         HUGGING_FACE
@@ -88,7 +88,7 @@ state.global_step = 0
 callback.on_train_begin(args, state, control)
 callback.on_epoch_end(args, N(), N())
 step()
-assert not control.should_training_stop, "a second training is not stopped for what the first was asked"
+assert not control.should_training_stop, "a stop request of the first training does not stop a second one"
 """,
     )
     assert result.code == 0, result.err
@@ -99,7 +99,7 @@ assert not control.should_training_stop, "a second training is not stopped for w
     assert second["step"] == 0, "what the first one result is over"
 
 
-def test_hugging_face_can_be_told_not_to_obey(tmp_path):
+def test_hugging_face_can_ignore_stop_requests(tmp_path):
     script = HUGGING_FACE.replace("LeveloffCallback()", "LeveloffCallback(obey_stop=False, every=5)")
     result = train(tmp_path, script + ASK + "step()\nassert not control.should_training_stop")
     assert result.code == 0, result.err
@@ -138,7 +138,7 @@ callback.on_train_end(trainer, None)
     assert begin["planned_steps"] == 15 and begin["epoch_steps"] == 5
 
 
-def test_lightning_saves_and_stops_when_asked(tmp_path):
+def test_lightning_saves_and_stops_on_request(tmp_path):
     result = train(
         tmp_path,
         LIGHTNING

@@ -60,7 +60,7 @@ def test_no_device_is_not_zero_devices(tmp_path):
     assert line["tensors"] == 1 and "device_tensors" not in line and "cuda_bytes" not in line
 
 
-def test_objects_of_odd_habits_are_not_asked(tmp_path):
+def test_objects_with_unusual_attributes_are_not_inspected(tmp_path):
     line = inside(
         tmp_path,
         """
@@ -220,7 +220,7 @@ def test_the_probe_asks_once_when_malloc_keeps_much(tmp_path):
     assert trim["malloc_free_bytes"] > 150e6 and trim["trim_ms"] > 0
 
 
-def test_nobody_trims_unasked(tmp_path):
+def test_memory_is_not_trimmed_unless_requested(tmp_path):
     result = train(tmp_path, RETENTION.format(probe=False))
     assert len(result.lines) == 4 and "trim" not in json.dumps(result.lines)
 

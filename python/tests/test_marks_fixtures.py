@@ -71,7 +71,7 @@ def test_a_request_is_read_as_the_fixtures_have_it(tmp_path, case):
     path = tmp_path / "17.stop"
     path.write_text(case["text"])
     watch = _stop.StopWatch(str(path), path.stat().st_uid, None)
-    assert watch.is_asked()
+    assert watch.is_requested()
     assert watch._reason() == ("" if case["reason"] is None else f": {case['reason']}")
 
 

@@ -88,8 +88,8 @@ def test_a_leak_fails_with_the_verdict_and_health_passes(inner: pytest.Pytester)
     )
     result.stdout.no_fnmatch_line("*Traceback*")
     assert left_over(inner) == [file_name("test_it.py::test_leak")]
-    told = [one.get("value") for one in ElementTree.parse(inner.path / "junit.xml").iter("property")]
-    assert told == ["failed", "passed"]
+    outcomes = [one.get("value") for one in ElementTree.parse(inner.path / "junit.xml").iter("property")]
+    assert outcomes == ["failed", "passed"]
 
 
 def test_xdist_workers_watch_themselves(inner: pytest.Pytester) -> None:
@@ -110,7 +110,7 @@ def test_second(): time.sleep(0.3)
 """
     outcome(inner, tests).assert_outcomes(passed=2)
     first, second = ((inner.path / "kept" / file_name(f"test_it.py::test_{name}")) for name in ("first", "second"))
-    assert '"step":' in first.read_text(), "else this tells nothing"
+    assert '"step":' in first.read_text(), "otherwise this test proves nothing"
     assert '"step":' not in second.read_text()
     assert second.read_text().count('{"process":') == 1, "the recorder is a child of the test, and no part of it"
 
@@ -121,7 +121,7 @@ def test_the_fixture_alone_asks_for_the_usual_check(inner: pytest.Pytester) -> N
     result.stdout.fnmatch_lines(["leveloff: memory leaks: *"])
 
 
-def test_bounds_are_asked_for(inner: pytest.Pytester) -> None:
+def test_bounds_are_required(inner: pytest.Pytester) -> None:
     tests = "@pytest.mark.leveloff(max_peak='1MiB', limit='8GiB', keep='kept')\ndef test_it(): time.sleep(0.2)"
     result = outcome(inner, tests)
     result.assert_outcomes(failed=1)
@@ -137,7 +137,7 @@ def test_what_is_stated_in_steps_is_undecided_without_any(inner: pytest.Pytester
     result.stdout.fnmatch_lines(["*LeveloffWarning: *undecided*", "*the test reported none: *"])
 
 
-def test_the_last_steps_of_a_short_test_are_heard(inner: pytest.Pytester) -> None:
+def test_the_last_steps_of_a_short_test_are_recorded(inner: pytest.Pytester) -> None:
     outcome(inner, f"@pytest.mark.leveloff({MOMENT}, keep='kept')\ndef test_it(leveloff): train(leveloff, 1, steps=7)")
     recording = (inner.path / "kept" / file_name("test_it.py::test_it")).read_text()
     assert '"step":6' in recording

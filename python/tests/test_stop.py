@@ -83,7 +83,7 @@ leveloff.step(1)
 os.setresuid(12345, 0, 0); ask()
 stop = f"{os.environ['LEVELOFF_MARKS']}/{os.getpid()}.stop"
 os.chown(stop, 54321, 54321); os.setresuid(12345, 12345, 0)
-assert not leveloff.should_stop(), "a stranger's"
+assert not leveloff.should_stop(), "a file of another user"
 os.setresuid(12345, 0, 0); os.chown(stop, 0, 0); os.setresuid(12345, 12345, 0)
 assert leveloff.should_stop(), "root's"
 print("checked", flush=True)
@@ -97,13 +97,13 @@ def test_others_can_agree_in_their_own_way(tmp_path):
         tmp_path,
         ASK
         + """
-asked = []
-def agree(here): asked.append(here); return len(asked) == 3
+requests = []
+def agree(here): requests.append(here); return len(requests) == 3
 answers = []
 for n in range(3):
     answers.append(leveloff.should_stop(agree=agree))
     if n == 0: ask()
-print(asked, answers)
+print(requests, answers)
 """,
     )
     assert result.out == "[False, True, True] [False, False, True]\n", result.err
@@ -117,7 +117,7 @@ def test_a_request_that_not_all_ranks_can_obey_is_dropped(tmp_path):
 from types import SimpleNamespace as Ranks
 leveloff.step(1); assert not leveloff.should_stop(); ask()
 watch = leveloff._session.current().stop_watch()
-watch._ranks = Ranks(should_stop=lambda asked: False, gave_up=True)
+watch._ranks = Ranks(should_stop=lambda requested: False, gave_up=True)
 watch._next_look = 0.0
 assert not watch.look(None) and not os.path.exists(watch._path)
 """,

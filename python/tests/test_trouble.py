@@ -1,4 +1,4 @@
-"""Whatever happens to the file, the training goes on and hears of it once."""
+"""Whatever happens to the file, the training goes on, with one warning."""
 
 import os
 
@@ -40,7 +40,7 @@ def test_a_full_disk(tmp_path):
 
 
 def test_a_device_is_no_file(tmp_path):
-    check(train(tmp_path, LOOP, LEVELOFF_MARKS="/dev/full"), "no regular file")
+    check(train(tmp_path, LOOP, LEVELOFF_MARKS="/dev/full"), "not a regular file")
 
 
 def test_a_path_that_is_not_absolute(tmp_path):
@@ -68,7 +68,7 @@ def test_a_planted_link_is_replaced_and_not_followed(tmp_path):
     marks.mkdir()
     check(
         train(marks, f"os.symlink({str(precious)!r}, f'{marks}/{{os.getpid()}}.jsonl')\n" + LOOP),
-        "no regular file",
+        "not a regular file",
     )
     assert precious.read_text() == "keep me"
 
@@ -179,10 +179,10 @@ class TestTheDefaultPlace:
     def test_the_runtime_directory_comes_second(self, tmp_path, monkeypatch):
         from leveloff import _paths
 
-        asked = []
-        monkeypatch.setattr(_paths, "prepare", lambda directory, uid: asked.append(directory) or "no")
+        tried = []
+        monkeypatch.setattr(_paths, "prepare", lambda directory, uid: tried.append(directory) or "no")
         with pytest.raises(_paths.Trouble, match="LEVELOFF_MARKS"):
             _paths.choose(7, 1000, {"XDG_RUNTIME_DIR": "/x"})
-        assert asked == ["/tmp/leveloff-1000", "/x/leveloff"]
+        assert tried == ["/tmp/leveloff-1000", "/x/leveloff"]
 
 

@@ -24,7 +24,7 @@ pub struct Comparison {
     pub differences: Vec<Difference>,
     /// What it comes to.
     pub outcome: Outcome,
-    /// Why, when a leak came or went; the differences tell the rest.
+    /// The reason, when a leak appeared or disappeared; the differences show the rest.
     pub leak: LeakChange,
 }
 
@@ -37,7 +37,7 @@ pub enum Outcome {
     Better,
     /// More memory, or a leak came.
     Worse,
-    /// Cannot be told: too few repeats agree.
+    /// Undecided: too few repeats agree.
     Undecided,
 }
 
@@ -52,7 +52,7 @@ pub enum LeakChange {
     Went,
     /// Both sides leak.
     Stayed,
-    /// One side leaks, and of the other it cannot be told.
+    /// One side leaks; the other is undecided.
     Unclear,
     /// Some of the repeats leak, and not more than half.
     Disputed,
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_certain_and_tiny_is_told_and_does_not_decide() {
+    fn a_certain_but_tiny_difference_is_reported_and_does_not_decide() {
         let many = |level: f64| side(&[level; 40]);
         let comparison = compare(&many(10.0), &many(10.15));
         let level = comparison.of(Quantity::Level).unwrap();

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn where_all_leak_or_all_are_level_nobody_does() {
+    fn a_fleet_in_which_all_leak_or_all_are_level_has_no_outlier() {
         assert!(standing_out(&[500e3; 4]).is_empty());
         assert!(standing_out(&[0.0; 4]).is_empty());
         assert!(standing_out(&[500e3, 500e3, 0.0, 0.0]).is_empty());

@@ -13,7 +13,7 @@ use crate::observation::XUnit;
 use crate::run_curves::{RunCurves, Series};
 use crate::verdict::{Judgement, Rate, RunVerdict, Shape, Verdict};
 
-/// What is asked of a run.
+/// The requirements on a run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Gates {
     /// It must have levelled off by this step.
@@ -37,7 +37,7 @@ pub struct GrowthBound {
     pub per: XUnit,
 }
 
-/// One of the things that are asked.
+/// One requirement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Gate {
     /// It does not leak.
@@ -65,18 +65,18 @@ pub struct GateResult {
     pub measured: Option<f64>,
     /// What it was held against, in the same unit.
     pub bound: Option<f64>,
-    /// Why it is as it is, where the numbers do not tell.
+    /// The reason, where the numbers do not show it.
     pub because: GateReason,
 }
 
 /// How a gate went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GateOutcome {
-    /// Nothing speaks against it.
+    /// No evidence against the requirement.
     Passed,
-    /// Cannot be told.
+    /// Undecided.
     Open,
-    /// Beyond doubt not.
+    /// The requirement is certainly violated.
     Failed,
 }
 
@@ -156,7 +156,7 @@ impl GateOutcome {
 }
 
 impl Gates {
-    /// Holds a run against everything that is asked of it.
+    /// Checks a run against every requirement.
     ///
     /// ```
     /// use leveloff_classifier::gate::{Gate, GateOutcome, Gates};
@@ -180,7 +180,7 @@ impl Gates {
     /// ```
     pub fn hold(&self, verdict: &RunVerdict, curves: &RunCurves) -> Vec<GateResult> {
         let mut results = vec![leak(verdict)];
-        // A step cannot be asked of a run that counts none.
+        // A run without a step count cannot be held to a step.
         let counts_steps = !matches!(verdict.x_unit, XUnit::Second | XUnit::Epoch);
         if let (Some(by), Verdict::Level, true) = (self.level_by, verdict.verdict, counts_steps) {
             results.push(level_by(by, verdict, curves));
@@ -264,7 +264,7 @@ fn level_by(by: f64, verdict: &RunVerdict, curves: &RunCurves) -> GateResult {
     } = verdict.memory;
     let since = level_since_x.map(|since| since.0);
     let grew_late = || {
-        // Between two samples that lie far apart, nobody saw when it grew.
+        // Between two samples that lie far apart, the time of the growth is unknown.
         let reached = curves.peak_until(Series::Memory, LATE * by)?;
         let by_then = reached.max(curves.around(Series::Memory, LATE * by)?);
         Some(curves.settled(Series::Memory)? - by_then > material.0)
@@ -327,7 +327,7 @@ fn against(rate: Rate, bound: f64) -> (GateOutcome, GateReason) {
 fn units_in(per: XUnit, epoch_steps: Option<f64>, verdict: &RunVerdict) -> Option<f64> {
     match (per, verdict.x_unit) {
         (per, unit) if per == unit => Some(1.0),
-        // Whatever a table counts row by row, people call it a step.
+        // Users call the row number of a table a step, whatever the table counts.
         (XUnit::Step, XUnit::Iteration | XUnit::Sample) => Some(1.0),
         (XUnit::Epoch, XUnit::Step) => epoch_steps,
         (XUnit::Second, _) => verdict.pace.map(|pace| 1.0 / pace.0),
@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn growth_that_nobody_saw_in_time_is_not_called_late() {
+    fn growth_between_distant_samples_is_not_called_late() {
         // Nothing was sampled from step 70 to step 100.
         let mut judge = RunJudge::new(XUnit::Step, &StatedFacts::default());
         let mut curves = RunCurves::new();

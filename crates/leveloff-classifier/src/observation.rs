@@ -11,7 +11,7 @@ use leveloff_model::training_counters::{GrownTensors, TrainingCounters};
 use leveloff_model::units::{Bytes, CpuMillis, Seconds, Step};
 
 /// What is known of a run at one moment. A recording's tick gives all of it, a pasted log only a
-/// step and an amount; what a source does not tell is absent, never zero.
+/// step and an amount; what a source does not report is absent, never zero.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Observation {
     /// How far the run had come: its step, or whatever the source counts ([`XUnit`]).
@@ -24,13 +24,13 @@ pub struct Observation {
     pub rss_sum: Option<Bytes>,
     /// Who holds it. Empty when the source knows one number only.
     pub processes: Vec<ProcessShare>,
-    /// Bytes in files in /dev/shm, which may be in nobody's memory.
+    /// Bytes in files in /dev/shm, which no process needs to map.
     pub devshm: Option<Bytes>,
     /// What the training counted inside.
     pub counters: TrainingCounters,
-    /// Which tensors became more, most bytes first, where the training tells.
+    /// Tensors whose number grew, most bytes first, if the training reports them.
     pub grown: Vec<GrownTensors>,
-    /// GPU memory of all processes, as the driver tells.
+    /// GPU memory of all processes, as the driver reports it.
     pub gpu_bytes: Option<Bytes>,
     /// The current epoch; 2.5 is half-way through the third.
     pub epoch: Option<f64>,

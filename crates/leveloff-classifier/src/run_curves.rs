@@ -1,4 +1,4 @@
-//! The curves of a run for people to look at: whole, by role and by kind, over steps and over time.
+//! The curves of a run for charts and tables: whole, by role and by kind, over steps and over time.
 //!
 //! The judge keeps what statistics need and lets the rest go. A chart needs the whole run evenly, a
 //! table its first, highest and newest values, a comparison where it settled. All of it in bounded
@@ -17,7 +17,7 @@ use crate::verdict::Kind;
 /// Spans that a run is folded into at most: several for each column of a chart on a wide screen.
 pub const MOST_SPANS: usize = 2048;
 
-/// Events that are kept at most; then every second one is let go.
+/// Events that are kept at most; beyond, every second one is dropped.
 const MOST_EVENTS: usize = 1024;
 
 /// A run has settled, if at all, in this last part of it.
@@ -36,7 +36,7 @@ pub enum Series {
     Kind(Kind),
     /// Something that the training counts inside.
     Counter(TrainingCounter),
-    /// GPU memory of all processes, as the driver tells.
+    /// GPU memory of all processes, as the driver reports it.
     Gpu,
 }
 
@@ -69,7 +69,7 @@ pub enum RunEventKind {
 pub struct CurveSpan {
     /// From the first to the last count; `None` where nothing was counted.
     pub x: Option<Reach>,
-    /// From the first to the last moment; `None` where the source tells no time.
+    /// From the first to the last moment; `None` where the source has no time.
     pub t: Option<Reach>,
     values: Values,
 }
@@ -124,7 +124,7 @@ impl RunCurves {
         }
         self.samples += 1;
         for mark in &observation.marks {
-            self.hear(mark, observation);
+            self.add_event(mark, observation);
         }
         self.spans.push(CurveSpan::of(observation));
     }
@@ -134,7 +134,7 @@ impl RunCurves {
         self.spans.iter()
     }
 
-    /// How many samples a span stands for; 1 when every sample is there.
+    /// How many samples a span stands for; 1 when every sample is kept.
     pub fn stride(&self) -> u64 {
         self.spans.stride()
     }
@@ -149,7 +149,7 @@ impl RunCurves {
         &self.events
     }
 
-    /// Whether more happened than [`RunCurves::events`] tells.
+    /// Whether more happened than [`RunCurves::events`] holds.
     pub fn events_are_thinned(&self) -> bool {
         self.event_stride > 1
     }
@@ -172,8 +172,8 @@ impl RunCurves {
             // A training counts inside some steps later, and zero is what it says before: it had not
             // nothing when the run began.
             Series::Counter(_) => value.filter(|value| *value > 0.0).or_else(|| {
-                let told = self.spans().filter_map(|span| span.value(series));
-                told.map(|reach| reach.low).find(|value| *value > 0.0)
+                let spans = self.spans().filter_map(|span| span.value(series));
+                spans.map(|reach| reach.low).find(|value| *value > 0.0)
             }),
             _ => value,
         }
@@ -246,7 +246,7 @@ impl RunCurves {
         None
     }
 
-    fn hear(&mut self, mark: &MarkKind, observation: &Observation) {
+    fn add_event(&mut self, mark: &MarkKind, observation: &Observation) {
         let Some(kind) = RunEventKind::of(mark) else {
             return;
         };
@@ -255,9 +255,9 @@ impl RunCurves {
             t: observation.t.map(|t| t.0),
             kind,
         };
-        // A phase and an event may tell of the same checkpoint.
-        let is_told = self.events.last().is_some_and(|last| *last == event);
-        if is_told {
+        // A phase and an event may report the same checkpoint.
+        let is_known = self.events.last().is_some_and(|last| *last == event);
+        if is_known {
             return;
         }
         self.events_seen += 1;
@@ -541,7 +541,7 @@ mod tests {
     }
 
     #[test]
-    fn a_checkpoint_is_told_once_and_events_are_bounded() {
+    fn a_checkpoint_is_reported_once_and_events_are_bounded() {
         let mut curves = RunCurves::new();
         let saved = vec![
             MarkKind::Phase(Phase::Checkpoint),

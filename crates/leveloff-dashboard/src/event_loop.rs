@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_left_to_send_ends_the_wait() {
+    fn the_wait_ends_when_all_senders_are_dropped() {
         let (sender, events) = std::sync::mpsc::channel();
         drop(sender);
         let pace = Pace::default();

@@ -76,7 +76,7 @@ impl Screen {
     pub fn come_back(&mut self) -> io::Result<()> {
         give_back_modes();
         take_over()?;
-        // Nothing of what was drawn is there any more.
+        // The screen is blank again: everything must be drawn anew.
         self.terminal = blank()?;
         Ok(())
     }

@@ -28,7 +28,7 @@ pub enum Theme {
     Dark,
     /// For a light one.
     Light,
-    /// Blue and orange, which everyone can tell apart, on either background.
+    /// Blue and orange, distinct with every kind of colour vision, on either background.
     ColourBlind,
     /// No colour at all: bold, faint and reversed only.
     None,

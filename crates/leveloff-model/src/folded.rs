@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_lost_or_told_twice_whatever_the_length() {
+    fn nothing_is_lost_or_counted_twice_whatever_the_length() {
         for capacity in [2, 7, 8, 100] {
             for samples in [1_u32, 6, 7, 8, 9, 15, 16, 17, 999, 1000] {
                 let folded = folded(samples, capacity);

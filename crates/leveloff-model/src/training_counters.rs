@@ -29,7 +29,7 @@ pub enum TrainingCounter {
     CudaAllocated,
     /// Page-locked host memory that CUDA's host allocator holds.
     Pinned,
-    /// How often tensors have been counted. Tells a second count with the same result from no count.
+    /// How often tensors have been counted. Distinguishes a second count with the same result from no count.
     TensorCounts,
 }
 

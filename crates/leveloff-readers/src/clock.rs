@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_are_told_in_many_ways() {
+    fn dates_are_read_in_many_formats() {
         let noon = date("2026-11-16T12:00:00Z");
         assert_eq!(date("2026-11-16 12:00:00"), noon);
         assert_eq!(date("2026-11-16 12:00:00,250"), noon + 0.25);

@@ -6,7 +6,7 @@ use crate::number::number;
 use crate::size_unit::SizeUnit;
 use crate::table::{Fields, Table};
 
-/// Where each counter is, if it is there: the column, and what one of its units is worth.
+/// The column of each counter that the table has, and the unit of its numbers.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CounterColumns([Option<(usize, SizeUnit)>; TrainingCounter::COUNT]);
 

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn commas_are_decimal_signs_or_groups_as_asked() {
+    fn commas_are_decimal_signs_or_groups_as_stated() {
         assert_eq!(with_decimal_comma(b"5552,5"), Some(5552.5));
         assert_eq!(with_decimal_comma(b"5552"), Some(5552.0));
         assert_eq!(with_decimal_comma(b"1.234,5"), None);

@@ -26,7 +26,7 @@ fn gates() -> Gates {
     }
 }
 
-/// A run of a trainer and a loader, whose memory in MiB is told for each step.
+/// A run of a trainer and a loader; `memory` gives the MiB at each step.
 pub fn run_report(input: &str, steps: u32, memory: impl Fn(f64) -> f64) -> RunReport {
     let stated = StatedFacts {
         level_by: Some(Step(90)),
@@ -127,7 +127,7 @@ pub fn broken() -> CheckReport {
     check(Runs::Different, runs)
 }
 
-/// Too short to tell.
+/// Too short for a verdict.
 pub fn undecided() -> CheckReport {
     check(Runs::Different, vec![run("short.jsonl", 30, leaky)])
 }
@@ -144,7 +144,7 @@ pub fn all() -> Vec<(&'static str, CheckReport)> {
     ]
 }
 
-/// Of a run by a stranger, who calls things as strangers do.
+/// A check whose names contain markup and control characters.
 pub fn hostile() -> CheckReport {
     let name = "a|b`c`<script>@octocat #1\n::error::x\u{1b}[31m & \"d\" ]]>";
     let mut report = check(

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_strangers_stay_in_their_cells_and_are_no_markup() {
+    fn hostile_names_stay_in_their_cells_and_are_no_markup() {
         for nasty in NASTY {
             let markdown = table(&["a", "b"], &[[code(nasty), prose(nasty)]]);
             let (rows, markup) = rendered(&markdown);
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_mentioned_in_prose_and_code_is_code() {
+    fn prose_mentions_no_user_and_code_is_code() {
         let text = prose("@octocat #12");
         assert!(!text.contains("@o") && !text.contains("#1"), "{text}");
         for nasty in NASTY {

@@ -1,7 +1,7 @@
-//! Command lines and texts as they may be shown to others: without what opens doors.
+//! Masks credentials in command lines and texts.
 //!
-//! Applied to every report, asked for or not. Where it is not certain that something is a secret, it is
-//! taken for one: a masked tokenizer's file is a nuisance, a published token is an incident.
+//! Applied to every report, with or without `--redact`. What may or may not be a secret is
+//! masked: a masked tokenizer's file is a nuisance, a published token is an incident.
 
 mod name;
 mod shape;
@@ -107,8 +107,8 @@ fn flagged(text: &str) -> Vec<Range<usize>> {
         if word.is_empty() {
             continue;
         }
-        let is_asked_for = is_secret_flag(before.trim_start_matches(['"', '\'']));
-        if is_asked_for && !is_option(word) && !is_plain(word) {
+        let is_secret_value = is_secret_flag(before.trim_start_matches(['"', '\'']));
+        if is_secret_value && !is_option(word) && !is_plain(word) {
             let value = word.trim_end_matches(['"', '\'', ';', ')']);
             spans.push(start..start + value.len());
         }

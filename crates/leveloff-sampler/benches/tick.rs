@@ -56,7 +56,7 @@ impl Drop for ForkedTree {
 }
 
 fn sampler_of(tree: &ForkedTree) -> Sampler {
-    let root = key_of(&ProcRoot::live(), tree.pid()).expect("the shell is there");
+    let root = key_of(&ProcRoot::live(), tree.pid()).expect("the shell runs");
     let options = SamplerOptions {
         scope: Scope::Descendants(vec![root]),
         interval: Duration::from_secs(1),

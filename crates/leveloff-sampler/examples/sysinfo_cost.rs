@@ -40,7 +40,7 @@ fn main() {
     );
 }
 
-/// Refreshes everyone (it cannot be told to look for new children only) and sums up the tree.
+/// Refreshes all processes (sysinfo cannot look for new children only) and sums up the tree.
 fn sample(system: &mut System, root: Pid) -> usize {
     let memory_only = ProcessRefreshKind::nothing().with_memory();
     system.refresh_processes_specifics(ProcessesToUpdate::All, true, memory_only);

@@ -1,4 +1,4 @@
-//! Measures what a tick costs on a tree that is there already, and the floor below it: one read of
+//! Measures what a tick costs on an existing tree, and the floor below it: one read of
 //! `statm` for each process on a descriptor that is kept open, nothing parsed.
 //!
 //! `tick_cost PID TICKS [INTERVAL_MS|cold]` prints one line of JSON; CPU times in microseconds a
@@ -47,7 +47,7 @@ fn main() {
         None => Pace::Every(Duration::ZERO),
     };
 
-    let root = key_of(&ProcRoot::live(), pid).expect("the process is there");
+    let root = key_of(&ProcRoot::live(), pid).expect("the process exists");
     let mut sampler = Sampler::new(SamplerOptions {
         scope: Scope::Descendants(vec![root]),
         interval: Duration::from_secs(1),

@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_meant_gets_it() {
+    fn the_process_with_this_key_gets_the_signal() {
         let (mut child, key) = sleeper();
         assert_eq!(
             send(&ProcRoot::live(), key, StopSignal::TERM).unwrap(),
@@ -251,8 +251,8 @@ mod tests {
                 .stdout(Stdio::piped())
                 .spawn()
                 .unwrap();
-            let mut heard = [0; 4];
-            std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut heard).unwrap();
+            let mut ready = [0; 4];
+            std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut ready).unwrap();
             let key = key_of(&ProcRoot::live(), Pid(child.id().try_into().unwrap())).unwrap();
             let found = disposition(&ProcRoot::live(), key, StopSignal::TERM);
             child.kill().unwrap();

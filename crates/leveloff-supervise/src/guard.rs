@@ -1,8 +1,8 @@
 //! The guard: stops a run gracefully before the kernel kills it for its memory.
 //!
-//! `options` is what the user asked for. At every reading, `limit_usage` compares memory with the limits; `policy` decides
-//! by that and by the `trend` of the last second, and says when the next reading is due. `stop_sequence` has the stages of a
-//! stop, from a request to SIGKILL; `active_stop` carries them out on the `run_processes`. `hooks` run the user's commands,
+//! `options` holds the user's limits and reactions. At every reading, `limit_usage` compares memory with the limits; `policy`
+//! decides by that and by the `trend` of the last second, and says when the next reading is due. `stop_sequence` has the
+//! stages of a stop, from a request to SIGKILL; `active_stop` carries them out on the `run_processes`. `hooks` run the user's commands,
 //! `bundle` collects the evidence. `docs/GUARD.md` has the reasons.
 
 mod active_stop;
@@ -241,7 +241,7 @@ impl Guard {
         )
     }
 
-    /// Completes the bundle, if one was asked for, and says where it is.
+    /// Completes the bundle, if `--bundle` requests one, and returns its path.
     pub fn complete_bundle(
         &mut self,
         message: &[String],

@@ -53,7 +53,7 @@ enum Method {
 
 impl Isolation {
     /// Finds the best method that works here, with the stated size or one that fits. Without any, an error: the command must
-    /// not run without the limit that the user asked for.
+    /// not run without the limit that the user requested.
     pub fn prepare(stated: Option<Limit>, notify: Notify) -> Result<Isolation> {
         let memory = AvailableMemory::here();
         let limit = memory.size(stated)?;

@@ -94,7 +94,7 @@ pub fn relay_entry() -> Option<ExitCode> {
     Some(ExitCode::from(u8::from(result.is_err())))
 }
 
-/// Stops this process as Ctrl-Z does, until it is continued. Does nothing if no shell is there to continue it.
+/// Stops this process as Ctrl-Z does, until it is continued. Does nothing if no shell exists that could continue it.
 pub fn suspend() {
     sys::take_default_action(signal_hook::consts::SIGTSTP, SignalTarget::Process);
 }

@@ -235,7 +235,7 @@ pub fn fleet() -> Fleet {
     members[2].verdict = leak();
     let mut fleet = Fleet {
         server: "http://127.0.0.1:9090".to_owned(),
-        asked: "leveloff_memory_bytes".to_owned(),
+        query: "leveloff_memory_bytes".to_owned(),
         at: "2026-11-17 20:00".to_owned(),
         members,
         tool: "0.1.0".to_owned(),

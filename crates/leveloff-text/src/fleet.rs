@@ -22,9 +22,9 @@ use crate::subject::things;
 pub struct Fleet {
     /// Where its series came from.
     pub server: String,
-    /// What was asked there, in words.
-    pub asked: String,
-    /// When that was, for people.
+    /// The query, in words.
+    pub query: String,
+    /// The time of the query, as printed.
     pub at: String,
     /// Its runs; [`Fleet::sort`] brings the worst to the front.
     pub members: Vec<Member>,
@@ -92,7 +92,7 @@ impl Fleet {
 }
 
 impl Member {
-    /// As any verdict is told.
+    /// The member as an input of its own, for the text of a verdict.
     pub fn judged(&self) -> Judged<'_> {
         Judged {
             input: &self.name,
@@ -110,7 +110,7 @@ impl Member {
         let memory = MemoryRate::new(rate, run.x_unit);
         Some(match (things(run.decisive), run.x_unit) {
             (Some(things), unit) => CountRate::new(rate, unit, things).alone(),
-            // A second is too short for anybody to picture, and one base for all can be compared.
+            // Growth per second is hard to picture; one base for all runs can be compared.
             (None, XUnit::Second) => format!("{} per hour", amount(rate.value.0 * 3600.0)),
             (None, _) => memory.alone(),
         })
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn who_stands_out_is_named() {
+    fn an_outlier_is_named() {
         let fleet = fleet();
         let finding = &fleet.members[0].verdict.findings[0];
         assert_eq!(finding.name(), "outlier-rank");

@@ -1,4 +1,4 @@
-//! What there is to tell of one input.
+//! What the formats print about one input.
 
 use leveloff_classifier::verdict::{RunVerdict, Verdict};
 use leveloff_model::recording::StatedFacts;
@@ -14,7 +14,7 @@ pub struct Judged<'a> {
     pub stated: &'a StatedFacts,
     /// What was left out, guessed or torn while reading.
     pub notes: &'a [String],
-    /// What would have been said earlier, if that was asked for.
+    /// Earlier verdicts, if `--looks` requests them.
     pub looks: &'a [Look],
 }
 

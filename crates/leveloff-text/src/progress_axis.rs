@@ -14,7 +14,7 @@ const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 
-/// Distances of time that people count in, up to a day; above, days are counted like anything else.
+/// Usual distances between ticks of time, up to a day; above, days are counted like any number.
 const DISTANCES: [u64; 16] = [
     1,
     2,

@@ -62,7 +62,7 @@ impl MemoryRate {
     }
 
     /// The same in other bases: `1.61 GiB per 10 steps`, `1.03 GiB per minute`. The bases are chosen
-    /// so that the amounts are ones that people can picture.
+    /// so that the amounts are at least a mebibyte, where possible.
     pub fn conversions(&self, pace: Option<Seconds>) -> Vec<String> {
         let mut texts = Vec::new();
         if self.per != XUnit::Second {
@@ -162,7 +162,7 @@ fn amount_per(bytes: f64, base: &str) -> String {
 /// Less than this is nothing that a process can take.
 const PAGE: f64 = 4096.0;
 
-/// What people can picture begins here.
+/// Amounts below this are hard to picture: a larger base is chosen.
 const PICTURED: f64 = 1048576.0;
 
 /// The first base in which the growth can be pictured, else the last resort.

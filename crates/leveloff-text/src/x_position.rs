@@ -85,7 +85,7 @@ pub fn stretch((first, last): (X, X), unit: XUnit) -> String {
     }
 }
 
-/// In which words and fractions a position is told.
+/// The unit and the precision in which a position is printed.
 #[derive(Debug, Clone, Copy)]
 struct Scale {
     word: &'static str,

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_truth_is_told_in_words() {
+    fn a_truth_is_described_in_words() {
         let truth = Truth::leak(90, 1 << 20);
         assert_eq!(in_words(&truth), "leak of 1.0 MiB/step since step 90");
     }

@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ballast_holds_what_it_is_told_to() {
+    fn ballast_holds_the_requested_amount() {
         let mut ballast = Ballast::default();
         for wanted in [10 << 20, 3 << 20, (3 << 20) + 8192, 4096, 0] {
             ballast.hold(wanted).unwrap();

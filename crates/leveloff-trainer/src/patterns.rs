@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_leak_has_a_rate_somebody_to_blame_and_a_finding() {
+    fn a_leak_has_a_rate_a_blamed_role_and_a_finding() {
         for entry in ALL {
             let truth = (entry.truth)(&Knobs::default(), &SCHEDULE);
             let grows = truth.bytes_per_step + truth.descriptors_per_step > 0;
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn knobs_without_use_are_told() {
+    fn knobs_without_use_are_reported() {
         let knobs = Knobs {
             workers: Some(3),
             rate: Some(Size(4096)),

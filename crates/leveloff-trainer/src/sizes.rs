@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn amounts_are_read_as_people_write_them() {
+    fn amounts_are_read_in_their_usual_notations() {
         for (text, bytes) in [
             ("64KiB", 65_536),
             ("1.5 MiB", 1_572_864),

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_and_a_strangers_file_are_no_requests() {
+    fn a_link_and_a_file_of_another_user_are_no_requests() {
         let place = tempfile::tempdir().expect("a directory");
         let link = place.path().join("1.stop");
         std::os::unix::fs::symlink("/etc/passwd", &link).expect("a link");

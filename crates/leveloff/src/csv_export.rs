@@ -241,17 +241,17 @@ struct Damage {
 
 impl Damage {
     /// How many are reported one by one.
-    const TOLD: u64 = 5;
+    const REPORTED: u64 = 5;
 
     fn report(&mut self, text: &str) {
         self.found += 1;
-        if self.found <= Damage::TOLD {
+        if self.found <= Damage::REPORTED {
             notice(text);
         }
     }
 
     fn sum_up(&self) {
-        if self.found > Damage::TOLD {
+        if self.found > Damage::REPORTED {
             notice(&format!("{} lines are damaged in all", self.found));
         }
     }

@@ -156,7 +156,7 @@ fn ctrl_z_gives_the_terminal_back_and_fg_draws_again() {
     terminal.wait_for("LEVEL");
     for keys in ["\x1a", "kill"] {
         if keys == "kill" {
-            // A stop that somebody else sends is the same.
+            // A stop signal of another process has the same effect.
             signal_group_member(&recording, Signal::TSTP);
         } else {
             terminal.keys(keys);
@@ -223,7 +223,7 @@ fn start_the_one_that_panics(terminal: &Terminal, environment: &str) -> Child {
 }
 
 #[test]
-fn a_panic_is_told_on_a_clean_terminal() {
+fn a_panic_is_reported_on_a_clean_terminal() {
     let mut terminal = Terminal::new(80, 24);
     let modes = terminal.modes();
     let mut child = start_the_one_that_panics(&terminal, "A=B");
@@ -315,7 +315,7 @@ fn start_run_watch() -> Session {
 }
 
 #[test]
-fn the_command_of_run_watch_prints_to_a_log_and_is_stopped_when_asked() {
+fn the_command_of_run_watch_prints_to_a_log_and_is_stopped_on_request() {
     let mut session = start_run_watch();
     let log = session.directory.path().join("run.log");
     assert_eq!(
@@ -426,7 +426,7 @@ fn what_is_watched_can_be_exported_without_a_recording() {
     session.ends(&["left", "the run goes on"]);
 }
 
-/// A table with this process in it, where the terminal's programs run. Nobody else writes tables there.
+/// A table with this process in it, where the terminal's programs run. Nothing else writes tables there.
 fn table_about(pid: &str) -> Option<PathBuf> {
     let files = std::fs::read_dir(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let mut tables = files

@@ -26,10 +26,10 @@ for i in range(60):
 open(sys.argv[1], 'w').write('finished')";
 
 fn kills() -> u64 {
-    let asked = std::env::var("LEVELOFF_KILLS")
+    let stated = std::env::var("LEVELOFF_KILLS")
         .ok()
         .and_then(|n| n.parse().ok());
-    asked.unwrap_or(10)
+    stated.unwrap_or(10)
 }
 
 /// A moment within the command's life; the same in every run of the test.
@@ -82,7 +82,7 @@ fn add_to_table(name: &str, all: &[Left]) {
     table.write_all(line.as_bytes()).unwrap();
 }
 
-/// Loads the recording as anybody would. Every sample whose line is whole has to be in the table.
+/// Loads the recording with `export`. Every sample whose line is whole has to be in the table.
 fn look_at_recording(attempt: u64, recording: &Path) -> (Option<usize>, bool) {
     let bytes = std::fs::read(recording).unwrap_or_default();
     if bytes.is_empty() {

@@ -174,7 +174,7 @@ fn a_socket_is_written_to_without_changing_it() {
 }
 
 #[test]
-fn a_stream_that_nobody_reads_does_not_stop_the_other() {
+fn an_unread_stream_does_not_stop_the_other() {
     let mut child = piped(&mut python(
         "import os, threading
 def flood():
@@ -210,7 +210,7 @@ time.sleep(60)",
         .read_to_string(&mut stdout)
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    let error = stdin.write_all(b"for nobody").unwrap_err();
+    let error = stdin.write_all(b"unread").unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::BrokenPipe);
     send(&child, Signal::TERM);
     assert_eq!(child.wait().unwrap().signal(), Some(Signal::TERM.as_raw()));
@@ -329,7 +329,7 @@ while True: signal.pause()",
 }
 
 #[test]
-fn whoever_continues_a_stopped_command_continues_us() {
+fn continuing_a_stopped_command_continues_leveloff() {
     let mut child = piped(&mut python(
         "import os, signal, sys
 print(os.getpid())
@@ -465,9 +465,9 @@ fn leaders_in_another_pid_namespace_are_no_obstacle() {
         eprintln!("not tested: this user may not make a pid namespace");
         return;
     }
-    let asked = format!(
+    let script = format!(
         "cut -d ' ' -f 5,6 /proc/self/stat; {LEVELOFF} run -- python3 -c 'exit(7)'; echo $?"
     );
-    let output = inside(&asked).output().unwrap();
+    let output = inside(&script).output().unwrap();
     assert_eq!(text(&output.stdout), "0 0\n7\n", "{}", text(&output.stderr));
 }

@@ -82,7 +82,7 @@ fn ctrl_c_interrupts_the_command_and_we_die_of_it_as_well() {
 }
 
 #[test]
-fn ctrl_c_reaches_whoever_shares_the_job_with_us() {
+fn ctrl_c_reaches_every_process_of_the_shell_job() {
     let mut terminal = Terminal::new(80, 24);
     let wrapper = format!(
         "import os, signal, sys

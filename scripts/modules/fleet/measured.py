@@ -20,8 +20,8 @@ def run(command):
 
 
 class Peak(threading.Thread):
-    """The most that a process held, asked for again and again while it lives. What wait4 tells includes us, who
-    forked it, and we hold more."""
+    """The peak memory of a process, polled while it lives. The value of wait4 includes this process, which
+    forked it and holds more."""
 
     def __init__(self, pid):
         super().__init__(daemon=True)

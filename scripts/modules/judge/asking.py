@@ -33,7 +33,7 @@ class JudgeProgram:
         return {path.stem: prediction(answer) for path, answer in answers.items()}
 
     def answers(self, files):
-        """The JSON object for each file, asked with the flags that go with it."""
+        """The JSON object for each file, judged with the flags that belong to it."""
         with ThreadPoolExecutor(PROCESSES) as pool:
             parts = pool.map(lambda batch: self.ask(*batch), batches(files))
             return {path: answer for part in parts for path, answer in part.items()}
@@ -60,7 +60,7 @@ def flags(label):
 
 
 def batches(files):
-    """Files that are asked with the same flags, some at a time."""
+    """Files that are judged with the same flags, some at a time."""
     groups = defaultdict(list)
     for path, its_flags in files.items():
         groups[its_flags].append(path)

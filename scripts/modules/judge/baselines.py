@@ -1,6 +1,6 @@
-"""Trend tests that people reach for first, as if they were a judge: a significant rise is a leak.
+"""Common trend tests, used as a judge: a significant rise is a leak.
 
-Each is asked at the same prefixes as leveloff. Long prefixes are thinned to bucket means, which
+Each judges the same prefixes as leveloff. Long prefixes are thinned to bucket means, which
 spares minutes and makes the tests a little less eager.
 """
 
@@ -47,7 +47,7 @@ TESTS = {
 }
 
 
-def told_by(test, x, y, looked_at):
+def prediction_of(test, x, y, looked_at):
     """What `test` says of a run at the given steps."""
     looks, rate = [], None
     for step in looked_at:

@@ -102,7 +102,7 @@ def rightly_blamed(label, answer):
 
 
 def corpus(judge, directory):
-    """Series that people pasted into public issues, and how each thread ended."""
+    """Series from public issues, and how each thread ended."""
     judge = JudgeProgram(judge.program, looks=EVERY_PREFIX)
     index = rows_of(directory / "index.csv")
     paths = {row["name"]: directory / "series" / f"{row['name']}.csv" for row in index}
@@ -162,7 +162,7 @@ def verdict(answer):
 
 
 def blamed(label, answer):
-    """Who is blamed, where somebody is guilty or said to be."""
+    """The blamed role and kind, where a leak exists or is reported."""
     if label["truth"] != "leak" and answer["verdict"] != "leak":
         return ""
     if not answer["blame"]:

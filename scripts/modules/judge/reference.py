@@ -12,7 +12,7 @@ SEED = 20_261_116
 # Stretches shorter than this are not looked for, by either side.
 SHORTEST_STRETCH = 4
 MOST_STRETCHES = 6
-# So many lines through noise tell the share of low estimates to half a percent.
+# So many lines through noise give the share of low estimates to half a percent.
 FITTED_LINES = 20_000
 
 

@@ -110,7 +110,7 @@ def looked_at(prediction):
 def all_tests(work):
     path, steps = work
     x, y = read_run(path)
-    return {name: baselines.told_by(test, x, y, steps) for name, test in baselines.TESTS.items()}
+    return {name: baselines.prediction_of(test, x, y, steps) for name, test in baselines.TESTS.items()}
 
 
 def read_run(path):

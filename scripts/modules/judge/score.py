@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 VERDICTS = ["stable", "sawtooth", "warming_up", "inconclusive", "step", "leak", "shrinking"]
 FINE = {"stable", "sawtooth"}
 ALARMS = {"leak", "step"}
-# Of the runs that people look at, how many leak: what a precision depends on.
+# The share of leaks among the runs that users examine: a precision depends on it.
 LEAKING_SHARE = 0.12
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-# Younger growth than this cannot be told from a warmup: it is right to leave it open.
+# Younger growth than this cannot be distinguished from a warmup: it is right to leave it open.
 DECIDABLE_AGE = 500
 
 

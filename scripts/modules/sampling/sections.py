@@ -15,7 +15,7 @@ MIB = 1 << 20
 
 @dataclass
 class Row:
-    """A claim and what was measured. Without `holds` it is told, not judged."""
+    """A claim and what was measured. Without `holds` it is printed, not judged."""
 
     claim: str
     measured: str
@@ -36,22 +36,22 @@ def tick(tools):
 
 
 def interleaved(tools, pid, rounds, ours, theirs, interval_ms):
-    """Medians over rounds in which everyone is measured in turn, on the same tree."""
+    """Medians over rounds in which every program is measured in turn, on the same tree."""
     contenders = {
         "leveloff": ([tools.tick_cost], ours),
         "psutil": ([sys.executable, str(HERE / "psutil_cost.py")], theirs),
         "sysinfo": ([tools.sysinfo_cost], theirs),
     }
-    told = {name: [] for name in contenders}
+    costs = {name: [] for name in contenders}
     for _ in range(rounds):
         for name, (command, samples) in contenders.items():
-            told[name].append(cost(command, pid, samples, interval_ms))
+            costs[name].append(cost(command, pid, samples, interval_ms))
     medians = {
         (name, key): statistics.median(result[key] for result in results)
-        for name, results in told.items()
+        for name, results in costs.items()
         for key in results[0]
     }
-    assert medians["leveloff", "processes"] == medians["psutil", "processes"], told
+    assert medians["leveloff", "processes"] == medians["psutil", "processes"], costs
     return medians
 
 
@@ -89,16 +89,16 @@ def scale(tools):
     rounds, ticks = (1, 300) if tools.quick else (5, 600)
     with workload("tree", 20) as few, workload("tree", 999) as many:
         for pace, caches in (("cold", "as at one tick a second"), ("0", "tick after tick")):
-            told = [
+            pairs = [
                 [cost([tools.tick_cost], tree.pid, ticks, pace) for tree in (few, many)]
                 for _ in range(rounds)
             ]
-            yield scale_row(told, caches)
+            yield scale_row(pairs, caches)
 
 
-def scale_row(told, caches):
+def scale_row(pairs, caches):
     def per_process(which, key):
-        return statistics.median(pair[which][key] / pair[which]["processes"] for pair in told)
+        return statistics.median(pair[which][key] / pair[which]["processes"] for pair in pairs)
 
     (small, large), floors = (
         [per_process(which, key) for which in (0, 1)] for key in ("tick_us", "floor_us")
@@ -156,7 +156,7 @@ def slowdown(tools):
         "< +1 %",
         statistics.median(wall) < 1.01,
     )
-    yield Row("slowdown: the same for stretches that nobody watched: the noise", spread(control))
+    yield Row("slowdown: the same for stretches without a watcher: the noise", spread(control))
     yield Row("slowdown: CPU time of the target", spread(cpu))
     # The target waits for nothing of ours but the lock that is held while its pages are walked.
     bound = 100 * recorders_cpu / sum(seconds for seconds, _ in watched)
@@ -195,11 +195,11 @@ def truth(tools):
         summed = sum(map(memory_of, pids))
         recording.stop()
         last = recording.tree_rows()[-1]
-    told, rss = int(last["memory_bytes"]), int(last["rss_bytes"])
-    off = 100 * (told - summed) / summed
+    memory, rss = int(last["memory_bytes"]), int(last["rss_bytes"])
+    off = 100 * (memory - summed) / summed
     yield Row(
         f"truth: memory of {last['processes']} processes, 200 MB shared, 5 MB own, over Σ smaps_rollup",
-        f"{mib(told)} / {mib(summed)}: {off:+.2f} %",
+        f"{mib(memory)} / {mib(summed)}: {off:+.2f} %",
         "within 1 %",
         abs(off) <= 1,
     )

@@ -1,4 +1,4 @@
-"""Processes with known memory, for the benchmarks and for whoever wants to look at leveloff.
+"""Processes with known memory, for the benchmarks and for trying leveloff by hand.
 
     workload.py tree N            one busy process and N idle ones that it forked
     workload.py shared N MB OWN   N forked children that share MB and own OWN MB each
@@ -22,7 +22,7 @@ PAGE = mmap.PAGESIZE
 
 
 def touched(size, huge=False):
-    """Anonymous memory of which every page is there."""
+    """Anonymous memory with every page resident."""
     memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     if not huge:
         memory.madvise(mmap.MADV_NOHUGEPAGE)
@@ -44,7 +44,7 @@ def until_stdin_ends(work=lambda: time.sleep(0.05)):
 
 
 def forked(count, body):
-    """Children that do `body`, tell that they are done, and wait; killed with us by a pipe."""
+    """Children that do `body`, confirm that they are done, and wait; a pipe ends them with this process."""
     done_reader, done_writer = os.pipe()
     life_reader, life_writer = os.pipe()
     for number in range(count):
@@ -76,11 +76,11 @@ def tree(count):
 
 
 def shared(count, mb, own):
-    everyone = touched(mb * MIB)
+    memory = touched(mb * MIB)
     forked(count, lambda number: touched(own * MIB))
     ready()
     until_stdin_ends()
-    del everyone
+    del memory
 
 
 def pages(gib):

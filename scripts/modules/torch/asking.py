@@ -62,7 +62,7 @@ class Beginning:
 
 
 def recordable(training):
-    """Whoever told what it is and lived for long enough to be recorded for sure."""
+    """Processes that reported their role and lived for long enough to be recorded for sure."""
     return {key: one for key, one in training.truth.items() if lived_long(training, key)}
 
 
@@ -82,7 +82,7 @@ def misses_of_record(training):
 
 
 def misses_of_others(training):
-    """Processes that told nothing: whoever we saw is recorded, and nobody is taken for a part of torch."""
+    """Processes without a reported role: each one seen is recorded, and none gets a role of torch."""
     recorded = training.recording.processes
     misses = []
     for key, seen in sorted(training.seen.items()):
@@ -111,8 +111,8 @@ def lived_long(training, key):
 
 
 def shown_s(training, key):
-    """For how long it has been what it told."""
-    return training.seen[key].last_seen_s - training.truth[key]["told_s"]
+    """For how long it has had its reported role."""
+    return training.seen[key].last_seen_s - training.truth[key]["reported_s"]
 
 
 def is_other_rank(said, true):

@@ -15,10 +15,10 @@ class Case:
     roles: dict = field(default_factory=dict)  # What must be there, so that no case tests nothing.
     steady: bool = True  # The same processes all the time, so that a single look can be compared.
     watch_start: bool = False  # Also ask from its first moment on: roles may be unknown then, never wrong.
-    settle_s: int = 0  # Some signs count only in a process that has lived for a while; steps need time to be told.
+    settle_s: int = 0  # Some signs count only in a process that has lived for a while; steps need time to be printed.
     killed: bool = False  # Ended by SIGKILL, so that its workers are orphans for a while.
     under_run: str = ""  # Started by `leveloff run` on "pipes" or a "terminal", instead of recorded.
-    steps: str = ""  # Whether it tells its steps: "print" or a "bar".
+    steps: str = ""  # How it prints its steps: "print" or a "bar".
     fresh_cache: bool = False  # Nothing is compiled yet, so that compilers run.
     memory: bool = False  # Compare the recorded total with a sum of our own.
     overcount: float = 0  # How many times the recorded total the sum of RSS has to be, at least.

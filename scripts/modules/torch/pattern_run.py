@@ -1,4 +1,4 @@
-"""What every pattern has: a small model to train, a steady pace, steps that are told, marks."""
+"""What every pattern has: a small model to train, a steady pace, printed steps, marks."""
 
 import gc
 import json
@@ -14,7 +14,7 @@ COUNT_TENSORS_EVERY = 50  # Counting walks over all objects, which disturbs what
 
 
 class Run:
-    """One training run. A pattern asks it for steps, and does what it is there for between them."""
+    """One training run. A pattern iterates over its steps and does its work between them."""
 
     def __init__(self, steps, says_epoch_of=0):
         self.planned, self.says_epoch_of = steps, says_epoch_of
@@ -27,7 +27,7 @@ class Run:
         self.optimizer = optimizer
 
     def steps(self):
-        """Every step of the run, told when it is done, none faster than the pace."""
+        """Every step of the run, printed when it is done, none faster than the pace."""
         for self.now in range(1, self.planned + 1):
             begin = time.monotonic()
             yield self.now

@@ -82,7 +82,7 @@ def workers_anew(run):
 
 @healthy(level_at=EPOCH, steps=900, says_epoch_of=EPOCH)
 def cache_with_epochs(run):
-    """The dataset is cached in the first of three epochs; every line tells the epoch."""
+    """The dataset is cached in the first of three epochs; every line prints the epoch."""
     fill_cache(run)
 
 
@@ -95,7 +95,7 @@ def cache_marked(run):
 
 @healthy(level_at=EPOCH, steps=900)
 def cache_untold(run):
-    """The same, and nobody tells of epochs: a leak for all one can know, until it stops."""
+    """The same, without epochs in the output: indistinguishable from a leak until it stops."""
     fill_cache(run)
 
 
@@ -177,7 +177,7 @@ def replay_buffer(run):
 
 @healthy()
 def numbers_logged(run):
-    """A list of losses, as plain numbers: it grows, and nobody will ever notice."""
+    """A list of losses, as plain numbers: it grows, far below the reporting threshold."""
     losses = []
     for _ in run.steps():
         run.train()
@@ -203,7 +203,7 @@ def outputs_kept(run):
 
 @leak()
 def hook_keeps(run):
-    """A forward hook notes the activations of two layers, and nobody empties its notes."""
+    """A forward hook keeps the activations of two layers in a list that is never emptied."""
     noted = []
     for layer in (run.model[1], run.model[5]):
         layer.register_forward_hook(lambda module, arguments, output: noted.append(output.detach().clone()))
@@ -368,7 +368,7 @@ def cache_then_leak(run):
 
 
 class Rows(Dataset):
-    """Random rows, each made when it is asked for."""
+    """Random rows, each made on access."""
 
     def __init__(self, length=1 << 24, width=WIDTH):
         self.length, self.width = length, width

@@ -25,8 +25,8 @@ def torch_binaries():
     lacking = [name for name in NEEDED if not version(binaries, name)]
     if lacking:
         print(f"installing {', '.join(lacking)} into {venv}", flush=True)
-        # The torch that is there has to stay, whatever they would rather have. One that cannot be had is left out:
-        # the cases that need it say so.
+        # The installed torch has to stay, whatever version they require. A package that cannot be installed is
+        # left out: the cases that need it say so.
         pin = f"torch=={torch_version(binaries)}"
         for name in lacking:
             subprocess.run([f"{binaries}/pip", "install", pin, name], check=False)

@@ -41,8 +41,8 @@ def start_of(pid):
 
 
 class Observer(threading.Thread):
-    """Looks for everything that comes from a process, until told to stop. Members stay members,
-    whoever adopts them; an orphan that was never seen with its parent is missed."""
+    """Looks for all descendants of a process, until it is stopped. Members stay members,
+    whichever process adopts them; an orphan that was never seen with its parent is missed."""
 
     def __init__(self, root):
         super().__init__(daemon=True)
@@ -55,7 +55,7 @@ class Observer(threading.Thread):
             self.done.wait(LOOK_EVERY_S)
 
     def stop(self):
-        """Ends the watch; everybody that was seen, by (pid, start)."""
+        """Ends the watch; returns every process that was seen, by (pid, start)."""
         self.done.set()
         self.join()
         return self.seen

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from places import LEVELOFF
 
-NOT_PROGRESS = {"t", "p", "alive", "m", "g", "ceiling", "c"}  # Fields of a sample that tell of other things.
+NOT_PROGRESS = {"t", "p", "alive", "m", "g", "ceiling", "c"}  # Fields of a sample that are not progress.
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""A small training run that knows, and tells, who is who in its own process tree.
+"""A small training run that reports the role of each process of its own tree.
 
 It asks torch and multiprocessing for the process numbers of what they started, so the truth it
 writes owes nothing to the rules under test. It then keeps training until its stdin is closed, or
@@ -22,7 +22,7 @@ from torch.utils.data import DataLoader, Dataset
 BATCH = 8
 STEP_S = 0.05
 BAR_TOTAL = 100_000  # More than any test waits for.
-LAST_STEP_SHOWN_S = 2.5  # So that whoever looks once a second sees the last step.
+LAST_STEP_SHOWN_S = 2.5  # So that a reader with one sample per second sees the last step.
 
 
 class Rows(Dataset):
@@ -36,7 +36,7 @@ class Rows(Dataset):
         return torch.full((64,), float(index % 7))
 
 
-class TellPid:
+class ReportPid:
     """A worker_init_fn that a spawned worker can unpickle."""
 
     def __init__(self, directory):
@@ -44,18 +44,18 @@ class TellPid:
 
     def __call__(self, _worker):
         rank = os.environ.get("RANK")
-        tell(self.directory, os.getpid(), "dataloader-worker", rank and int(rank))
+        report_role(self.directory, os.getpid(), "dataloader-worker", rank and int(rank))
         if os.environ.get("TRAIN_LEGACY_NAMES"):
             # What torch 2.4 and older look like: their workers never renamed themselves.
             torch.multiprocessing._set_thread_name("pt_main_thread")
 
 
-def tell(directory, pid, role, rank=None):
+def report_role(directory, pid, role, rank=None):
     """One file per process, renamed into place, so that a reader never sees half of one."""
     path = os.path.join(directory, f"{pid}.json")
     with open(path + ".part", "w") as file:
-        told_s = time.clock_gettime(time.CLOCK_BOOTTIME)
-        json.dump({"pid": pid, "start": stat_fields(pid)[19], "role": role, "rank": rank, "told_s": told_s}, file)
+        now_s = time.clock_gettime(time.CLOCK_BOOTTIME)
+        json.dump({"pid": pid, "start": stat_fields(pid)[19], "role": role, "rank": rank, "reported_s": now_s}, file)
     os.rename(path + ".part", path)
 
 
@@ -89,7 +89,7 @@ def pid_after_a_moment():
     return os.getpid()
 
 
-def tell_compile_pool(directory, expected, rank):
+def report_compile_pool(directory, expected, rank):
     from torch._inductor.async_compile import AsyncCompile
 
     pool = AsyncCompile.process_pool()
@@ -101,32 +101,32 @@ def tell_compile_pool(directory, expected, rank):
             jobs = [pool.submit(pid_after_a_moment) for _ in range(expected)]
             workers.update(job.result() for job in jobs)
         for pid in workers:
-            tell(directory, pid, "compile-worker", rank)
+            report_role(directory, pid, "compile-worker", rank)
         return
-    # A job makes the pool start its workers. Newer ones have none for a CPU, unless they are asked.
+    # A job makes the pool start its workers. Newer versions start none for a CPU without a job.
     pool.submit(os.getpid).result()
-    tell(directory, pool.process.pid, "compile-pool", rank)
+    report_role(directory, pool.process.pid, "compile-pool", rank)
     workers = []
     while len(workers) < expected:
         workers = children_of(pool.process.pid)
         time.sleep(0.05)
     for pid in workers:
-        tell(directory, pid, "compile-worker", rank)
+        report_role(directory, pid, "compile-worker", rank)
 
 
-def tell_helpers(directory, rank):
+def report_helpers(directory, rank):
     from multiprocessing import forkserver, resource_tracker
 
     for pid in (resource_tracker._resource_tracker._pid, forkserver._forkserver._forkserver_pid):
         if pid:
-            tell(directory, pid, "helper", rank)
+            report_role(directory, pid, "helper", rank)
     for pid in descendants_of(os.getpid()):
         if os.readlink(f"/proc/{pid}/exe").endswith("torch_shm_manager"):
-            tell(directory, pid, "helper", rank)
+            report_role(directory, pid, "helper", rank)
 
 
 class Steps:
-    """Tells each step as training scripts do, and notes when it did."""
+    """Prints each step as training scripts do, and notes the time."""
 
     def __init__(self, args):
         self.count, self.manner, self.bar = 0, args.steps, None
@@ -136,10 +136,10 @@ class Steps:
             self.bar = tqdm.tqdm(total=BAR_TOTAL)
         self.notes = open(os.path.join(args.truth, "steps"), "a") if self.manner else None
 
-    def tell(self, loss):
+    def show(self, loss):
         self.count += 1
         if self.manner:
-            # Noted first: nobody can know a step before it is told.
+            # Noted first: a step cannot be known before it is printed.
             print(time.time(), self.count, file=self.notes, flush=True)
         if self.manner == "print":
             print(f"step {self.count} loss {loss.item():.4f}", flush=True)
@@ -180,16 +180,16 @@ def train(args, rank=None):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        steps.tell(loss)
+        steps.show(loss)
 
     # Epochs last for a while, and their workers with them; three of them are begun here.
     for _ in range(2 * args.epoch_steps + 5):
         one_step()
         time.sleep(STEP_S if args.epoch_steps else 0)
-    tell(args.truth, os.getpid(), "trainer", rank)
+    report_role(args.truth, os.getpid(), "trainer", rank)
     if args.compile:
-        tell_compile_pool(args.truth, int(os.environ["TORCHINDUCTOR_COMPILE_THREADS"]), rank)
-    tell_helpers(args.truth, rank)
+        report_compile_pool(args.truth, int(os.environ["TORCHINDUCTOR_COMPILE_THREADS"]), rank)
+    report_helpers(args.truth, rank)
     open(os.path.join(args.truth, f"ready-{os.getpid()}"), "w").close()
 
     parent = os.getppid()
@@ -200,7 +200,7 @@ def train(args, rank=None):
             one_step()
             time.sleep(STEP_S)
     steps.end()
-    # A handful of ranks and workers are about to be told to stop; no need to wait for each other.
+    # A handful of ranks and workers are about to be stopped; they need not wait for each other.
     sys.stdout.flush()
 
 
@@ -213,7 +213,7 @@ def loader(args):
         batch_size=BATCH,
         num_workers=args.workers,
         multiprocessing_context=args.loader,
-        worker_init_fn=TellPid(args.truth),
+        worker_init_fn=ReportPid(args.truth),
         persistent_workers=not args.epoch_steps,
     )
     while True:
@@ -257,7 +257,7 @@ def main():
     parser.add_argument("--loader", choices=["fork", "spawn", "forkserver"])
     parser.add_argument("--workers", type=int, default=4)
     parser.add_argument("--epoch-steps", type=int, default=0, help="new dataloader workers after so many steps")
-    parser.add_argument("--steps", choices=["print", "bar"], help="tell each step on the terminal")
+    parser.add_argument("--steps", choices=["print", "bar"], help="print each step on the terminal")
     parser.add_argument("--ranks", type=int, default=0, help="start this many with torch.multiprocessing.spawn")
     parser.add_argument("--relaunch", type=int, default=0, help="run this many copies of this command")
     parser.add_argument("--port", type=int, default=29517)
@@ -270,11 +270,11 @@ def main():
         return relaunch(args)
     if not args.ranks:
         return train(args)
-    tell(args.truth, os.getpid(), "launcher")
+    report_role(args.truth, os.getpid(), "launcher")
     context = torch.multiprocessing.spawn(ranked, (args,), nprocs=args.ranks, join=False)
     from multiprocessing import resource_tracker
 
-    tell(args.truth, resource_tracker._resource_tracker._pid, "helper")
+    report_role(args.truth, resource_tracker._resource_tracker._pid, "helper")
     open(os.path.join(args.truth, f"ready-{os.getpid()}"), "w").close()
     while not closed(sys.stdin):
         time.sleep(0.05)

@@ -92,7 +92,7 @@ class Training:
         return process
 
     def drain(self):
-        """A terminal that nobody reads holds up whoever prints on it."""
+        """A terminal that is not read blocks the processes that print on it."""
         try:
             while output := os.read(self.terminal, 65536):
                 self.log.write(output)
@@ -133,7 +133,7 @@ class Training:
         return bool(self.case.under_run) and (seen.pid == self.process.pid or seen.comm == RELAY)
 
     def read_truth(self):
-        """What is what, by (pid, start), as far as it has been told."""
+        """The roles by (pid, start), as far as the processes have reported them."""
         for name in os.listdir(self.truth_directory):
             if name.endswith(".json"):
                 with open(os.path.join(self.truth_directory, name)) as file:
@@ -141,11 +141,11 @@ class Training:
                 self.truth[one["pid"], one["start"]] = one
         if self.case.launcher and self.process.poll() is None:
             pid, start = self.process.pid, start_of(self.process.pid)
-            told = {"pid": pid, "start": start, "role": "launcher", "rank": None, "told_s": start / TICKS}
-            self.truth[pid, start] = told
+            row = {"pid": pid, "start": start, "role": "launcher", "rank": None, "reported_s": start / TICKS}
+            self.truth[pid, start] = row
 
-    def steps_told(self):
-        """When each step was told, in seconds since 1970: [(seconds, step)]."""
+    def printed_steps(self):
+        """When each step was printed, in seconds since 1970: [(seconds, step)]."""
         with open(os.path.join(self.truth_directory, "steps")) as file:
             return [(float(seconds), int(step)) for seconds, step in map(str.split, file)]
 
@@ -156,7 +156,7 @@ class Training:
                 self.fail(f"has {there} processes of role {role}, {count} expected")
 
     def end_leftovers(self):
-        """Ranks have sessions of their own. Only pids that told us about themselves are ended."""
+        """Ranks have sessions of their own. Only processes that reported their role are ended."""
         for pid, start in self.truth:
             if start_of(pid) == start:
                 os.kill(pid, signal.SIGKILL)
@@ -174,7 +174,7 @@ class Training:
 
 
 def ended(process, first=None):
-    """Its exit code. One that does not end by itself is asked, then made to."""
+    """Its exit code. A process that does not exit by itself gets a signal, then SIGKILL."""
     for request in (first, signal.SIGKILL, None):
         try:
             return process.wait(END_TIMEOUT_S)

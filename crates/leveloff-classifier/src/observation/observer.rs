@@ -17,14 +17,14 @@ pub struct Observer {
     trainers: Option<TrainerPresence>,
     observation: Observation,
     /// The marks in the observation were handed out with it.
-    marks_are_told: bool,
+    marks_are_delivered: bool,
     joining: Joining,
 }
 
 /// The first moments of a run that was joined.
 ///
 /// A worker that forked long ago has memory of its own and memory that it shares, and until its PSS
-/// is read, nobody knows how much of which. Its memory would seem to appear when it is.
+/// is read, the two cannot be separated. Its memory would seem to appear at that reading.
 #[derive(Debug, Clone, Default)]
 struct Joining {
     began: Option<Seconds>,
@@ -89,25 +89,25 @@ impl Observer {
             living: HashMap::new(),
             trainers: None,
             observation: Observation::default(),
-            marks_are_told: false,
+            marks_are_delivered: false,
             joining: Joining::default(),
         }
     }
 
     /// What the tick is evidence of; `None` when it belongs to the end of the run, where memory
-    /// falls because processes end. What was said meanwhile is told with the next observation.
+    /// falls because processes end. Marks that arrive meanwhile are part of the next observation.
     pub fn observe(&mut self, tick: &Tick) -> Option<&Observation> {
-        if self.marks_are_told {
+        if self.marks_are_delivered {
             self.observation.marks.clear();
         }
         for event in &tick.events {
-            self.hear(event);
+            self.apply_event(event);
         }
-        self.marks_are_told = self.look(&tick.sample);
-        self.marks_are_told.then_some(&self.observation)
+        self.marks_are_delivered = self.look(&tick.sample);
+        self.marks_are_delivered.then_some(&self.observation)
     }
 
-    fn hear(&mut self, event: &Event) {
+    fn apply_event(&mut self, event: &Event) {
         match event {
             Event::Appeared(info) | Event::Changed(info) => {
                 self.living.insert(info.index, Person::of(info));
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_are_told_once_and_never_lost() {
+    fn marks_are_delivered_once_and_never_lost() {
         let mut observer = Observer::new();
         assert_eq!(
             observer.observe(&tick(0.0, vec![evaluation()], vec![])),

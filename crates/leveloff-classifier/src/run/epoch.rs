@@ -1,4 +1,4 @@
-//! How long an epoch is, learned from a run that tells its epochs.
+//! How long an epoch is, learned from a run that reports its epochs.
 
 use leveloff_model::progress::MarkKind;
 
@@ -51,7 +51,7 @@ impl EpochLength {
     }
 }
 
-/// A mark tells an epoch's beginning more exactly than a number that is printed now and then.
+/// A mark gives an epoch's beginning more exactly than a number that is printed now and then.
 fn epoch_of(observation: &Observation) -> Option<f64> {
     let marked = observation.marks.iter().rev().find_map(|mark| match mark {
         MarkKind::Epoch(epoch) => Some(*epoch as f64),

@@ -135,7 +135,7 @@ impl Tally {
 
     fn observe(&mut self, x: f64, signal: Signal, before: f64, after: f64) {
         if signal.began {
-            // The last one has had no time to settle: what is there now is what it left.
+            // The last event has had no time to settle: the present memory is what it left.
             if let State::Settling { before: start, .. } = self.state {
                 self.remember(x, before - start);
             }

@@ -5,13 +5,13 @@
 //! its growth is smooth in time and jitters against our steps. Files that our steps write come
 //! with the steps, however long each of them takes.
 
-/// Sums of squares that tell how well increments follow the steps and the time.
+/// Sums of squares that show how well increments follow the steps and the time.
 #[derive(Debug, Clone, Default)]
 pub(super) struct OwnClock {
     committed: Option<Moment>,
     pending: Option<Moment>,
     increments: u64,
-    /// Increments that were not zero: they alone tell what is a usual size.
+    /// Increments that were not zero: they alone show the usual size.
     moves: u64,
     size: f64,
     sums: Sums,
@@ -44,7 +44,7 @@ struct Before {
 }
 
 impl OwnClock {
-    /// Fewer increments than this tell nothing.
+    /// Fewer increments than this decide nothing.
     const LEAST_INCREMENTS: u64 = 20;
     /// The steps must leave at most this share of what time leaves unexplained.
     const BETTER_THAN_TIME: f64 = 0.6;

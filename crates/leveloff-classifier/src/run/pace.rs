@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use leveloff_model::units::Seconds;
 
-/// Follows (count, time) and tells the time that one count takes.
+/// Follows (count, time) and estimates the time that one count takes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Pace {
     recent: VecDeque<(f64, f64)>,

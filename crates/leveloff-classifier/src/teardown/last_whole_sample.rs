@@ -40,7 +40,7 @@ impl LastWholeSample {
             return;
         };
         let workers_left = workers_left(whole, observation);
-        // One number alone does not tell a teardown from any other fall.
+        // One number alone does not distinguish a teardown from any other fall.
         let freed = !observation.processes.is_empty()
             && (observation.memory.0 as f64) < GIVEN_BACK * whole.memory.0 as f64;
         if (workers_left || freed) && !self.goes_on(observation, workers_left) {

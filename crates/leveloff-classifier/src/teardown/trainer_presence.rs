@@ -17,7 +17,7 @@ const LEAST_PART: f64 = 0.1;
 /// The same for trainers that were there for moments only, of which less is believed.
 const LEAST_PART_OF_PASSING: f64 = 0.5;
 
-/// Tells samples of a run from samples of its end.
+/// Distinguishes samples of a run from samples of its end.
 #[derive(Debug, Clone, Default)]
 pub struct TrainerPresence {
     /// As many trainers as the run has.
@@ -44,13 +44,13 @@ pub struct Present {
 }
 
 impl TrainerPresence {
-    /// Whether the run is going on, with these who live at `t`.
+    /// Whether the run goes on with the processes that are alive at `t`.
     ///
-    /// Nobody left is the end. Where trainers are known, the last one's exit is the end too: what
-    /// remains are launchers and helpers. A trainer less than before is the beginning of the end,
-    /// until it has lasted for a minute. But memory must have gone with them: one that was taken
-    /// for a trainer and left the memory behind was none, and nothing has ended. A run that never
-    /// had a trainer is anything that was recorded, and goes on as long as somebody lives.
+    /// A run without processes has ended. Where trainers are known, the exit of the last one is the end
+    /// too: launchers and helpers remain. An exited trainer starts the teardown, unless the run goes on
+    /// without it for a minute. Memory must fall with it: if the memory stays, the process was not a
+    /// trainer, and nothing has ended. A run that never had a trainer goes on as long as a process is
+    /// alive.
     pub fn goes_on(&mut self, present: Present, t: Option<Seconds>) -> bool {
         if present.processes == 0 {
             return false;
@@ -81,8 +81,8 @@ impl TrainerPresence {
         (self.fewer_since, self.down_since) = (None, None);
     }
 
-    /// Those who are missing were no trainers. Where none is left, somebody who is not known for one
-    /// trains, and the end shows in what the run holds.
+    /// The missing processes were not trainers. Where no trainer is left, a process without that role
+    /// trains, and the end shows in the memory of the run.
     fn do_without(&mut self, present: Present, t: Option<Seconds>) {
         if present.trainers > 0 {
             self.full = present.trainers;
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_had_a_trainer_goes_on_while_somebody_lives() {
+    fn a_run_without_a_trainer_goes_on_while_a_process_is_alive() {
         assert_eq!(
             going_on(&[(0.0, 2, 0, 20), (1.0, 1, 0, 1), (2.0, 0, 0, 0)]),
             [true, true, false]

@@ -42,7 +42,7 @@ fn the_growth_is_the_trainer_s() {
     assert_eq!(said.x_unit, XUnit::Second);
 }
 
-/// A reading every ten seconds, of a run that does not tell its steps.
+/// A reading every ten seconds, of a run that does not report its steps.
 fn two_minutes() -> RunVerdict {
     let mut judge = RunJudge::new(XUnit::Step, &StatedFacts::default());
     for reading in 0..=12 {

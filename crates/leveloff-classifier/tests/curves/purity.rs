@@ -1,4 +1,4 @@
-//! The same points, the same verdict: whoever asks, however often, whatever comes last.
+//! The same points give the same verdict, however often it is computed and whatever comes last.
 
 use leveloff_classifier::curve::Curve;
 use leveloff_classifier::judge::{Facts, Quantity, judge};
@@ -34,21 +34,21 @@ fn the_same_points_are_judged_the_same() {
 #[test]
 fn asking_changes_nothing() {
     for run in runs() {
-        let mut asked_often = Curve::default();
-        let mut judge_asked_often = RunJudge::new(run.unit, &StatedFacts::default());
+        let mut judged_often = Curve::default();
+        let mut repeated_judge = RunJudge::new(run.unit, &StatedFacts::default());
         for &(x, megabytes) in &run.points {
-            asked_often.push(x, megabytes * MB);
-            judge(&asked_often, run.unit, Quantity::Memory, &Facts::default());
-            judge_asked_often.observe(&Observation {
+            judged_often.push(x, megabytes * MB);
+            judge(&judged_often, run.unit, Quantity::Memory, &Facts::default());
+            repeated_judge.observe(&Observation {
                 count: Some(x),
                 memory: bytes(megabytes),
                 ..Observation::default()
             });
-            judge_asked_often.verdict();
+            repeated_judge.verdict();
         }
-        let said = judge(&asked_often, run.unit, Quantity::Memory, &Facts::default());
+        let said = judge(&judged_often, run.unit, Quantity::Memory, &Facts::default());
         assert_eq!(said, run.judged());
-        assert_eq!(judge_asked_often.verdict(), run.judged_as_a_run());
+        assert_eq!(repeated_judge.verdict(), run.judged_as_a_run());
     }
 }
 

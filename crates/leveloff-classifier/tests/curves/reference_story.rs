@@ -1,4 +1,4 @@
-//! The story that everything began with, as it would have been told while it happened.
+//! The reference story, judged at each step as in a live run.
 
 use leveloff_classifier::units::X;
 use leveloff_classifier::verdict::{Because, Verdict};
@@ -76,7 +76,7 @@ fn at_step_80_it_cannot_be_decided_and_says_until_when() {
 
 /// The risk needs no verdict: 32 GB is where it is whether or not this is a leak.
 #[test]
-fn the_risk_is_told_before_the_verdict() {
+fn the_risk_is_reported_before_the_verdict() {
     let said = story_to_step_80().limit(32_000.0).judged_as_a_run();
     assert_eq!(said.verdict, Verdict::WarmingUp);
     let risk = said.risk.unwrap();
@@ -104,7 +104,7 @@ fn the_same_slope_going_on_is_a_leak() {
     }
 }
 
-/// Whoever states that it must be level by step 90 does not wait for step 396.
+/// With `--level-by 90`, the verdict does not wait for step 396.
 #[test]
 fn a_stated_horizon_decides_sooner() {
     for seed in 0..PLATEAUS / 5 {

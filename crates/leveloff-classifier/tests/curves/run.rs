@@ -11,7 +11,7 @@ use leveloff_model::units::{Bytes, Limit, Step};
 
 use crate::chance::Chance;
 
-/// A megabyte, as people write it in their reports.
+/// A megabyte, the unit of most bug reports.
 pub const MB: f64 = 1e6;
 
 /// A curve, and what is known beside it.

@@ -10,7 +10,7 @@ pub const STORY: [f64; 8] = [
     5552.0, 7159.0, 8851.0, 10375.0, 12000.0, 13757.0, 15559.0, 17412.0,
 ];
 
-/// Growth in that part, as people would draw a line through it.
+/// Growth in that part, estimated by eye.
 pub const STORY_RATE: f64 = 165.0;
 
 /// The story to step 80, when it was called a leak.
@@ -80,7 +80,7 @@ pub fn a_hundred_batches_without_cleanup() -> Run {
     batches(100)
 }
 
-/// … and for as long as it takes to tell from the curve alone.
+/// … and for as long as it takes to decide from the curve alone.
 pub fn five_hundred_batches_without_cleanup() -> Run {
     batches(500)
 }

@@ -47,7 +47,7 @@ pub fn flat_at_the_limit() -> Run {
         .limit(16_000.0)
 }
 
-/// The same, when nobody told of the limit.
+/// The same, with an unknown limit.
 pub fn flat_at_an_unknown_limit() -> Run {
     Run {
         limit: None,
@@ -106,7 +106,7 @@ pub fn sawtooth_that_climbs() -> Run {
     Run::steps(900, |step| 2000.0 + 8.0 * (step % 40.0) + 1.0 * step).noisy(4.0)
 }
 
-/// Teeth of so many megabytes every 100 steps, on 4 GB, of which 80 MB are worth a word.
+/// Teeth of so many megabytes every 100 steps, on 4 GB, where the reporting threshold is 80 MB.
 pub fn teeth(megabytes: f64) -> Run {
     Run::steps(1500, |step| 4000.0 + megabytes * (step % 100.0) / 100.0).noisy(0.3)
 }

@@ -1,4 +1,4 @@
-//! Series that nobody means, and that come all the same.
+//! Degenerate series that occur in practice.
 
 use crate::run::Run;
 use crate::shapes::{plain_leak, plain_warmup};

@@ -18,7 +18,7 @@ use Truth::{Healthy, Leaking, Unknowable};
 enum Truth {
     Healthy,
     Leaking,
-    /// It may be either: nobody could tell from this.
+    /// It may be either: the curve does not decide it.
     Unknowable,
 }
 
@@ -40,7 +40,7 @@ fn what_a_team_saw() {
     check_all(&[
         case("story_to_step_80", story_to_step_80, Healthy, WarmingUp, Linear),
         case("gc_cycles", seeds::gc_cycles, Healthy, Level, Sawtooth),
-        // Two teeth are too few to call them that; they stay within what is worth a word.
+        // Two teeth are too few to call them that; they stay below the reporting threshold.
         case("gc_cycles_as_a_table", seeds::gc_cycles_as_a_table, Healthy, Level, Flat),
         case("growth_as_a_table", seeds::growth_as_a_table, Unknowable, WarmingUp, Linear),
         case("validation_that_returns", seeds::validation_that_returns, Healthy, Level, Sawtooth),
@@ -70,7 +70,7 @@ fn shapes_that_are_taken_for_one_another() {
         case("logarithm", shapes::logarithm, Unknowable, WarmingUp, Saturating),
         case("at_the_limit", shapes::flat_at_the_limit, Leaking, Undecided, Saturating),
         case("at_an_unknown_limit", shapes::flat_at_an_unknown_limit, Leaking, Level, Saturating)
-            .wrong("nothing in the curve tells a ceiling that nobody named from a level"),
+            .wrong("nothing in the curve distinguishes an unstated ceiling from a level"),
         case("below_the_limit", shapes::flat_below_the_limit, Healthy, Level, Saturating),
         case("small_leak", shapes::small_leak, Leaking, Leak(Confirmed), Linear),
         case("small_level", shapes::small_level, Healthy, Level, Saturating),
@@ -80,7 +80,7 @@ fn shapes_that_are_taken_for_one_another() {
         case("rare_stairs", shapes::rare_stairs, Leaking, Leak(Early), Staircase),
         case("teeth_of_60_mb", || shapes::teeth(60.0), Healthy, Level, Sawtooth),
         case("teeth_of_25_mb", || shapes::teeth(25.0), Healthy, Level, Sawtooth),
-        // Less than a quarter of what is worth a word.
+        // Less than a quarter of the reporting threshold.
         case("teeth_of_15_mb", || shapes::teeth(15.0), Healthy, Level, Flat),
         case("quiver_that_beats", shapes::quiver_that_beats, Healthy, Level, Flat),
         case("shrinking", shapes::shrinking, Healthy, Level, Shrinking),
@@ -90,15 +90,15 @@ fn shapes_that_are_taken_for_one_another() {
     ]);
 }
 
-/// What is not told of has no period either: that of a beat is nowhere in the run.
+/// A shape that is not reported has no period either: the period of a beat is nowhere in the run.
 #[test]
 fn only_a_sawtooth_has_a_period() {
-    let told = shapes::teeth(25.0).judged();
-    assert_eq!(told.because, Because::Returns);
-    assert!((told.period.unwrap().0 - 100.0).abs() < 10.0, "{told:?}");
+    let teeth = shapes::teeth(25.0).judged();
+    assert_eq!(teeth.because, Because::Returns);
+    assert!((teeth.period.unwrap().0 - 100.0).abs() < 10.0, "{teeth:?}");
     for run in [shapes::teeth(15.0), shapes::quiver_that_beats()] {
-        let untold = run.judged();
-        assert_eq!((untold.because, untold.period), (Because::Steady, None));
+        let steady = run.judged();
+        assert_eq!((steady.because, steady.period), (Because::Steady, None));
     }
 }
 
@@ -130,7 +130,7 @@ fn the_rate_of_growth_after_a_quiet_time() {
 
 #[test]
 #[rustfmt::skip] // A row of the table is a line.
-fn series_that_nobody_means() {
+fn degenerate_series() {
     check_all(&[
         case("empty", strange::empty, Unknowable, Undecided, Flat),
         case("one_point", strange::one_point, Unknowable, Undecided, Flat),
@@ -184,7 +184,7 @@ impl Case {
     }
 }
 
-/// All that differ are told, not only the first.
+/// Reports all that differ, not only the first.
 #[track_caller]
 fn check_all(cases: &[Case]) {
     let differences: Vec<String> = cases.iter().filter_map(check).collect();

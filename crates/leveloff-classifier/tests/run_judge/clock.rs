@@ -31,7 +31,7 @@ fn with_events(mib: impl Fn(u32) -> f64) -> impl Iterator<Item = Observation> {
 }
 
 #[test]
-fn growth_at_evaluations_is_told_from_growth_at_every_second_of_them() {
+fn growth_at_evaluations_is_distinguished_from_growth_at_every_second_one() {
     let verdict = judged(with_events(|step| 400.0 + 20.0 * f64::from(step / 40)));
     let clock = verdict.clock.clone().expect("it has a clock");
     assert_eq!(clock.tick, ClockTick::Evaluation);

@@ -177,10 +177,10 @@ fn a_cache_of_the_first_epoch_holds_tensors_and_is_no_leak() {
 
 #[test]
 fn tensors_that_rise_with_memory_decide_earlier_than_memory_alone() {
-    let with = |told: bool| {
+    let with = |is_counted: bool| {
         (0..300_u32).map(move |step| {
             let mut observation = trainer(step, 350.0 + 2.0 * f64::from(step) + 3.0 * wobble(step));
-            let tensors = told.then_some(50 + u64::from(step / 10 * 10));
+            let tensors = is_counted.then_some(50 + u64::from(step / 10 * 10));
             observation.counters.set(TrainingCounter::Tensors, tensors);
             observation
         })
@@ -327,7 +327,7 @@ fn blame_adds_up_to_one() {
 }
 
 #[test]
-fn a_peak_between_two_values_that_are_judged_is_told() {
+fn a_peak_between_two_judged_values_is_reported() {
     let mut judge = RunJudge::new(XUnit::Step, &StatedFacts::default());
     for sample in 0..900_u32 {
         // Three samples at each step, and the middle one of one step is high.

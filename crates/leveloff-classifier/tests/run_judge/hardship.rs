@@ -1,4 +1,4 @@
-//! Observations that nobody would send, and runs that nobody would wait for.
+//! Malformed observations, and very long runs.
 
 use leveloff_classifier::observation::{Observation, XUnit};
 use leveloff_classifier::run::RunJudge;

@@ -1,4 +1,4 @@
-//! What the training counts inside tells what holds the growing memory.
+//! The counters of the training show what holds the growing memory.
 
 use leveloff_classifier::finding::{Finding, NativeEvidence, Retention, TensorGrowth};
 use leveloff_classifier::observation::Observation;
@@ -157,7 +157,7 @@ fn python_objects_are_neither_tensors_nor_mallocs() {
 }
 
 #[test]
-fn what_nobody_has_is_mapped() {
+fn memory_that_no_counter_explains_is_mapped() {
     let verdict = growing(|step, observation| {
         set(
             observation,
@@ -235,7 +235,7 @@ fn the_sorts_of_tensors_that_became_more_are_named() {
 }
 
 #[test]
-fn tensors_that_nobody_counted_are_not_ruled_out() {
+fn uncounted_tensors_are_not_ruled_out() {
     let verdict = growing(|step, observation| {
         set(
             observation,
@@ -329,7 +329,7 @@ fn a_pinned_pool_that_grows_is_a_leak_of_its_own() {
 }
 
 #[test]
-fn a_trim_that_ended_the_growth_is_told() {
+fn a_trim_that_ended_the_growth_is_reported() {
     let verdict = judged((0..STEPS).map(|step| {
         let grown = if step < 400 {
             2.0 * f64::from(step)

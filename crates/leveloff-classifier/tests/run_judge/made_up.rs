@@ -76,7 +76,7 @@ pub fn first_leak(run: impl IntoIterator<Item = Observation>) -> Option<f64> {
     })
 }
 
-/// A finding, if it is there.
+/// The finding of this name, if the verdict has it.
 pub fn finding<'a>(verdict: &'a RunVerdict, name: &str) -> Option<&'a Finding> {
     assert!(Finding::NAMES.contains(&name), "{name}");
     let mut findings = verdict.findings.iter();

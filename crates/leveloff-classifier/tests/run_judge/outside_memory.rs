@@ -1,4 +1,4 @@
-//! Files in /dev/shm: in nobody's memory, and not always ours.
+//! Files in /dev/shm: mapped by no process, and not always the run's own.
 
 use leveloff_classifier::finding::Finding;
 use leveloff_classifier::observation::Observation;
@@ -55,7 +55,7 @@ fn files_that_come_with_the_steps_are_the_trainers() {
 }
 
 #[test]
-fn files_that_come_with_time_are_somebody_elses() {
+fn files_that_grow_with_time_belong_to_another_program() {
     let smooth = run(|_, t| 0.5 * t);
     assert_eq!(first_leak(smooth.clone()), None);
     let verdict = judged(smooth);

@@ -16,7 +16,7 @@ use crate::trace;
 fn follow(name: &str) -> (RunVerdict, Vec<Option<f64>>) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/traces");
     let text =
-        std::fs::read_to_string(path.join(format!("{name}.csv"))).expect("the fixture is there");
+        std::fs::read_to_string(path.join(format!("{name}.csv"))).expect("the fixture exists");
     let mut judge = RunJudge::new(XUnit::Step, &StatedFacts::default());
     let mut said = Vec::new();
     for observation in trace::observations(&text) {

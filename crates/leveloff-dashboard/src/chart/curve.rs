@@ -80,7 +80,7 @@ impl Run {
     }
 }
 
-/// Tells stretches that were not sampled from samples that are far apart.
+/// Distinguishes stretches without samples from samples that are far apart.
 struct Holes {
     /// The usual distance of samples, in columns.
     usual: usize,

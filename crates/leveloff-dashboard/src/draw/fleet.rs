@@ -78,7 +78,7 @@ fn draw_header(view: &FleetView, styles: &Styles, area: Rect, buffer: &mut Buffe
             format!(" {} ", tally(fleet).trim()),
             styles.badge(worst.into()),
         ));
-        let about = format!("{} · {}", fleet.server, fleet.asked);
+        let about = format!("{} · {}", fleet.server, fleet.query);
         put(
             Line::styled(printable(about.as_bytes()), styles.get(Paint::Faint)),
             1,

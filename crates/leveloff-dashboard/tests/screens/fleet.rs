@@ -55,7 +55,7 @@ fn fleet(ranks: usize) -> Fleet {
     members[5] = member(5, 4e5);
     let mut fleet = Fleet {
         server: "http://127.0.0.1:9090".to_owned(),
-        asked: "leveloff_memory_bytes, the last 6 h by 15 s".to_owned(),
+        query: "leveloff_memory_bytes, the last 6 h by 15 s".to_owned(),
         at: "2026-11-17 20:00:00 UTC".to_owned(),
         members,
         ..Fleet::default()

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn an_amount_alone_is_asked_per_what() {
+    fn an_amount_alone_needs_a_base() {
         refused("1MiB", &["1MiB per what?", "1MiB/step"]);
         refused("28", &["'28' has no unit"]);
         refused("28/step", &["'28' has no unit", "28GiB"]);

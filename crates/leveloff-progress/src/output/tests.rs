@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// All that a stream of bytes tells, fed in one chunk.
+/// All updates of a stream of bytes, fed in one chunk.
 fn updates(bytes: &[u8]) -> Vec<ProgressUpdate> {
     let mut parser = OutputParser::new();
     let mut updates = parser.feed(bytes);
@@ -20,7 +20,7 @@ fn fixture(name: &str) -> Vec<u8> {
     std::fs::read(format!("{root}{name}.bin")).unwrap()
 }
 
-/// A line for each thing told: the steps in between are left out, the first and last named.
+/// A line for each update; of consecutive steps, only the first and the last.
 fn story(bytes: &[u8]) -> Vec<String> {
     let mut story = Vec::new();
     let mut step = None;
@@ -310,7 +310,7 @@ const FIXTURES: [&str; 15] = [
     "tqdm_no_total",
 ];
 
-/// What is told when the bytes come in chunks of these sizes, again and again.
+/// The updates when the bytes come in chunks of these sizes, cyclically.
 fn updates_in_chunks(bytes: &[u8], sizes: &[usize]) -> Vec<ProgressUpdate> {
     let mut parser = OutputParser::new();
     let mut updates = Vec::new();

@@ -183,14 +183,14 @@ mod tests {
     #[test]
     fn a_higher_epoch_explains_a_lower_count() {
         let mut counter = StepCounter::default();
-        let mut hear = |n, epoch| {
+        let mut observe_epoch = |n, epoch| {
             counter.observe(Count {
                 n,
                 total: None,
                 epoch: Some(epoch),
             })
         };
-        assert_eq!(hear(120, 3), StepChange::Step(120));
-        assert_eq!(hear(10, 4), StepChange::NextEpoch(130));
+        assert_eq!(observe_epoch(120, 3), StepChange::Step(120));
+        assert_eq!(observe_epoch(10, 4), StepChange::NextEpoch(130));
     }
 }

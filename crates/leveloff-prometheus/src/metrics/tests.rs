@@ -39,7 +39,7 @@ fn parsed(text: &str) -> Series {
             .collect();
         let series_name = format!("{name} {}", labels.join(" "));
         let twice = series.insert(series_name, value.trim().parse().unwrap());
-        assert_eq!(twice, None, "{line} is there twice");
+        assert_eq!(twice, None, "{line} is exported twice");
     }
     series
 }

@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_strangers_name_cannot_end_the_matcher() {
+    fn a_hostile_name_cannot_end_the_matcher() {
         assert_eq!(is("job", "a\"} or x{y=\"\\"), r#"job="a\"} or x{y=\"\\""#);
         let any = is_any("rank", ["0", "a.b|c"].into_iter());
         assert_eq!(any, r#"rank=~"0|a\\.b\\|c""#);

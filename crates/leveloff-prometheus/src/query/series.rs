@@ -30,7 +30,7 @@ impl Series {
         self.left_out += later.left_out;
     }
 
-    /// Both together: the sum is there where any of both is.
+    /// The sum of both, with a value wherever one of them has a value.
     #[must_use]
     pub fn plus(&self, other: &Series) -> Series {
         let mut sum = Series {

@@ -4,7 +4,7 @@ use super::*;
 use leveloff_model::training_counters::TrainingCounter;
 
 #[test]
-fn a_log_that_people_write_is_read() {
+fn a_hand_written_log_is_read() {
     let input = fixture("inputs/training.log");
     assert_eq!((input.format, input.unit), ("log", XUnit::Step));
     assert_eq!(
@@ -72,7 +72,7 @@ fn of_several_amounts_in_a_log_one_is_followed() {
 }
 
 #[test]
-fn what_a_log_does_not_have_cannot_be_asked_for() {
+fn a_column_that_a_log_does_not_have_cannot_be_chosen() {
     let ask = |x: Option<&str>, y: Option<&str>| {
         let input = read_with("step 1 RAM 5 GB\nstep 2 RAM 6 GB\n", &choice(x, y, None));
         input

@@ -14,7 +14,7 @@ pub struct CheckReport {
     pub runs_are: Runs,
     /// Each run.
     pub runs: Vec<CheckedRun>,
-    /// Against what was before, if that was asked for.
+    /// The comparison with a baseline, if one is given.
     pub baseline: Option<BaselineCheck>,
     /// What an open question counts as.
     pub open_counts_as: OpenCountsAs,
@@ -45,7 +45,7 @@ pub enum OpenCountsAs {
 pub struct CheckedRun {
     /// What the user calls it.
     pub input: String,
-    /// How it went, or why that cannot be told.
+    /// Its result, or why there is none.
     pub result: Result<Held, String>,
 }
 
@@ -76,7 +76,7 @@ pub struct BaselineCheck {
 pub enum CheckOutcome {
     /// Fine.
     Passed,
-    /// Cannot be told.
+    /// Undecided.
     Open,
     /// A leak, or a regression.
     Failed,

@@ -118,8 +118,8 @@ fn run_words(held: &Held) -> Vec<String> {
 /// line of each run is enough for the others.
 fn write_result(result: &CheckResult, report: &CheckReport, page: &mut Page) {
     let is_one_of_many = matches!(result.scope, Scope::Run(_)) && report.runs.len() > 1;
-    let is_told = is_one_of_many && result.outcome == CheckOutcome::Passed;
-    if is_told || matches!(result.scope, Scope::Baseline(_)) {
+    let is_summed_up = is_one_of_many && result.outcome == CheckOutcome::Passed;
+    if is_summed_up || matches!(result.scope, Scope::Baseline(_)) {
         return;
     }
     let mark = mark(result.outcome);
@@ -163,9 +163,9 @@ fn write_explaining_run(report: &CheckReport, page: &mut Page) {
     write_culprits(&held.report.verdict, page);
 }
 
-/// What is not said yet beside a finding.
+/// The next steps that are not already printed with a finding.
 fn write_next_steps(report: &CheckReport, page: &mut Page) {
-    let told = |step: &String| {
+    let is_printed = |step: &String| {
         explaining_run(report).is_some_and(|(_, held)| {
             let mut findings = held.report.verdict.findings.iter();
             run_outcome(held) == GateOutcome::Failed
@@ -173,7 +173,7 @@ fn write_next_steps(report: &CheckReport, page: &mut Page) {
         })
     };
     let mut label = "next";
-    for step in next_steps(report).iter().filter(|step| !told(step)) {
+    for step in next_steps(report).iter().filter(|step| !is_printed(step)) {
         page.hanging(label, &format!("→ {}", printable(step.as_bytes())), 2);
         label = "";
     }

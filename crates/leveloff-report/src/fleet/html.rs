@@ -30,7 +30,7 @@ fn write_headline(fleet: &Fleet, page: &mut Markup) {
     page.raw("<header class=\"").raw(colour(fleet));
     page.raw("\">\n<div class=\"top\"><p class=\"input\">");
     page.element("code", &fleet.server);
-    for fact in [&fleet.asked, &fleet.at] {
+    for fact in [&fleet.query, &fleet.at] {
         page.raw(" <span class=\"dot\" aria-hidden=\"true\">·</span> ")
             .text(fact);
     }

@@ -17,7 +17,7 @@ const WITH_FINDINGS: usize = 5;
 /// Names up to this long stand in a column.
 const LONGEST_NAME: usize = 40;
 
-/// How much of it is told.
+/// Which runs are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Listed {
     /// All that are not level, and some that are.
@@ -126,7 +126,7 @@ mod tests {
     use leveloff_text::cases::{fleet, member};
 
     #[test]
-    fn the_table_has_what_was_asked_for() {
+    fn the_worst_runs_are_listed() {
         insta::assert_snapshot!(screen(&fleet(), Listed::Worst, Paint::Plain));
     }
 

@@ -66,8 +66,8 @@ fn head(title: &str, policy: &str) -> String {
     head.into_html()
 }
 
-/// No request to anywhere, and no script but ours: should a stranger's text ever get through unescaped,
-/// it is still not run. Style has no such power, and the chart sets some.
+/// No request to anywhere, and no script but ours: text from a recording that got into the
+/// page unescaped would still not run. Styles cannot run code, and the chart sets some.
 fn policy() -> String {
     let hash = BASE64_STANDARD.encode(Sha256::digest(SCRIPT));
     format!(

@@ -41,7 +41,7 @@ impl Markup {
                 '>' => self.html.push_str("&gt;"),
                 '"' => self.html.push_str("&quot;"),
                 '\'' => self.html.push_str("&#39;"),
-                // HTML has no way to write the first; a parser may stop at it. The others hide what is there.
+                // HTML has no way to write the first; a parser may stop at it. The others hide text.
                 '\0' => self.html.push('\u{fffd}'),
                 c if turns_text_around(c) || (c.is_control() && !c.is_whitespace()) => {
                     self.html.extend(c.escape_default());
@@ -52,7 +52,7 @@ impl Markup {
         self
     }
 
-    /// A picture of our own making, as SVG: its maker has escaped what strangers wrote in it.
+    /// An SVG of this crate, in which names from a recording are already escaped.
     pub fn picture(&mut self, svg: &str) -> &mut Markup {
         // What comes before the element is for files, and not for pages.
         let from = svg.find("<svg").unwrap_or(0);
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_not_told() {
+    fn unknown_values_are_left_out() {
         let mut markup = Markup::new();
         markup.term("host", None);
         assert_eq!(markup.into_html(), "");

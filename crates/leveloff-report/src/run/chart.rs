@@ -6,7 +6,7 @@
 //! `annotations` (axes, limit, what the verdict says), `events`, `legend`, `palette`.
 //!
 //! Text is set in Ubuntu Light (Ubuntu font licence 1.0), which the crate `epaint_default_fonts`
-//! carries: no font of the system is asked for. An SVG names only `sans-serif`, so its text stays text.
+//! carries: no font of the system is used. An SVG names only `sans-serif`, so its text stays text.
 
 mod annotations;
 pub(crate) mod columns;

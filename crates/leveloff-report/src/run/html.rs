@@ -1,7 +1,7 @@
 //! A run as one page that needs nothing else: no network, no library, no server.
 //!
-//! Everything that matters is there without JavaScript; the chart and the CSV are made in the browser
-//! from the data that the page carries. Names in it come from strangers, so text can only get into the
+//! Everything that matters is shown without JavaScript; the chart and the CSV are made in the browser
+//! from the data that the page carries. Its names come from untrusted recordings, so text can only get into the
 //! page escaped (`markup`), and a policy in its head forbids every script but ours, and any request.
 
 mod chart;

@@ -1,7 +1,7 @@
 //! A run for an issue upstream: what grows, how fast, since when; the evidence, what was ruled out,
 //! where it ran and how to see it again.
 //!
-//! Made for GitHub's renderer. Words of strangers (commands, paths, names of hosts) stand in code, where
+//! Made for GitHub's renderer. Untrusted text (commands, paths, names of hosts) is set as code, where
 //! nothing is a mention, a link or a tag.
 
 mod document;
@@ -103,25 +103,27 @@ fn first_line(run: &RunVerdict) -> String {
 /// The sentences behind the first line.
 fn what_was_seen(report: &RunReport) -> String {
     let run = &report.verdict;
-    let mut told = vec![format!("Seen: {}.", Headline::of(run).facts().join(", "))];
-    told.extend(other_bases(run));
+    let mut sentences = vec![format!("Seen: {}.", Headline::of(run).facts().join(", "))];
+    sentences.extend(other_bases(run));
     match run.verdict {
         Verdict::Level => {
             let warmup = warmup(run).map_or_else(String::new, |warmup| format!("{warmup}, then "));
-            told.push(format!("{}.", capitalised(&(warmup + &bound(run)))));
+            sentences.push(format!("{}.", capitalised(&(warmup + &bound(run)))));
         }
-        Verdict::Leak(_) => told.push(format!("{}.", capitalised(&sentence(run, &report.stated)))),
+        Verdict::Leak(_) => {
+            sentences.push(format!("{}.", capitalised(&sentence(run, &report.stated))));
+        }
         Verdict::WarmingUp | Verdict::Undecided => {
-            told.push(format!("{}.", capitalised(&sentence(run, &report.stated))));
+            sentences.push(format!("{}.", capitalised(&sentence(run, &report.stated))));
             let settling = settling(run, &report.stated).join("; ");
-            told.push(format!("It will be decided {settling}."));
+            sentences.push(format!("It will be decided {settling}."));
         }
     }
-    told.extend(memory_beside(run).map(|text| format!("All memory of the run: {text}.")));
+    sentences.extend(memory_beside(run).map(|text| format!("All memory of the run: {text}.")));
     if let Some(risk) = &run.risk {
-        told.push(format!("{}.", capitalised(&risk_words(risk, run))));
+        sentences.push(format!("{}.", capitalised(&risk_words(risk, run))));
     }
-    prose(&told.join(" "))
+    prose(&sentences.join(" "))
 }
 
 /// The same growth per 10 steps, per minute and so on.

@@ -28,20 +28,20 @@ mod tests {
 
     #[test]
     fn a_trim_that_released_nothing_is_mentioned_and_none_is_not() {
-        let told = |trimmed: Option<u64>| {
+        let words = |trimmed: Option<u64>| {
             let observation = Observation {
                 counters: TrainingCounters::default().with(TrainingCounter::Trimmed, trimmed),
                 ..Observation::default()
             };
             trim_words(&report(std::iter::once(observation)))
         };
-        assert_eq!(told(None), None);
-        let some = told(Some(310 << 20)).unwrap();
+        assert_eq!(words(None), None);
+        let some = words(Some(310 << 20)).unwrap();
         assert!(
             some.contains("malloc_trim released 310 MiB in the training: this much"),
             "{some}"
         );
-        let nothing = told(Some(0)).unwrap();
+        let nothing = words(Some(0)).unwrap();
         assert!(nothing.contains("released nothing"), "{nothing}");
     }
 }

@@ -5,7 +5,7 @@ use leveloff_model::recording::{End, Header, Target};
 use leveloff_model::sample::{Event, Subject, Tick};
 use leveloff_model::units::{Bytes, Seconds};
 
-/// Gaps that are told at most.
+/// Gaps that are kept at most.
 const MOST_GAPS: usize = 12;
 
 /// What is known of the surroundings. Everything is absent for a file of another tool.
@@ -37,7 +37,7 @@ pub struct Background {
     pub end: Option<End>,
     /// What could not be measured.
     pub gaps: Vec<String>,
-    /// More of that than is told.
+    /// Gaps beyond those that are kept.
     pub gaps_left_out: u64,
 }
 
@@ -64,7 +64,7 @@ impl BackgroundCheck {
     /// Takes the next tick.
     pub fn take(&mut self, tick: &Tick) {
         for event in &tick.events {
-            self.hear(event);
+            self.apply_event(event);
         }
         let sample = &tick.sample;
         self.known.machine_memory = sample.machine.total.or(self.known.machine_memory);
@@ -100,9 +100,9 @@ impl BackgroundCheck {
         self.known
     }
 
-    fn hear(&mut self, event: &Event) {
+    fn apply_event(&mut self, event: &Event) {
         match event {
-            // Damaged lines are told as a note of the reading.
+            // Damaged lines are reported as a note of the reader.
             Event::Gap(gap) if gap.subject != Subject::Recording => {
                 if self.known.gaps.len() < MOST_GAPS {
                     self.known.gaps.push(gap.text.clone());

@@ -1,4 +1,4 @@
-//! What a report must not tell: secrets never, names and paths when that is asked for.
+//! Removes what a report must not contain: secrets always, names and paths with `--redact`.
 
 use std::collections::BTreeMap;
 
@@ -18,8 +18,8 @@ impl RunReport {
         self
     }
 
-    /// Without paths, host and user names. `names` are those of whoever reports; the recording's own host
-    /// and the people whose home directories it speaks of are known from itself.
+    /// Without paths, host and user names. `names` are those of the reporting user and host; the
+    /// recording itself gives its own host and the users whose home directories it mentions.
     pub fn redacted(mut self, names: &[String]) -> RunReport {
         let own = self.background.host.iter();
         let mut redaction = Redaction::new(names.iter().chain(own));
@@ -49,12 +49,12 @@ impl RunReport {
         let kernel = background.kernel.iter_mut();
         let path = background.cgroup.iter_mut().map(|group| &mut group.path);
         let why = infos(&mut self.processes).map(|info| &mut info.why);
-        let told = self.notes.iter_mut().chain(&mut background.gaps);
+        let texts = self.notes.iter_mut().chain(&mut background.gaps);
         let findings = self.verdict.findings.iter_mut();
         let named = findings.flat_map(Finding::grown_tensors_mut);
         let grown = named.chain(&mut self.grown);
-        let told = told.chain(grown.map(|grown| &mut grown.what));
-        for text in told.chain(kernel).chain(path).chain(why) {
+        let texts = texts.chain(grown.map(|grown| &mut grown.what));
+        for text in texts.chain(kernel).chain(path).chain(why) {
             *text = change(text);
         }
         if let Some(software) = &mut background.software {
@@ -71,14 +71,14 @@ impl RunReport {
             .iter()
             .filter_map(|process| process.command());
         let commands = of_processes.chain(self.background.command.as_deref());
-        let told = self.notes.iter().chain(&self.background.gaps);
+        let texts = self.notes.iter().chain(&self.background.gaps);
         let named = self
             .verdict
             .findings
             .iter()
             .flat_map(Finding::grown_tensors);
-        let told = told.chain(named.chain(&self.grown).map(|grown| &grown.what));
-        for text in commands.flatten().chain(told) {
+        let texts = texts.chain(named.chain(&self.grown).map(|grown| &grown.what));
+        for text in commands.flatten().chain(texts) {
             look(text);
         }
     }

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_secrets_are_told_from_names_of_texts() {
+    fn names_of_secrets_are_distinguished_from_names_of_texts() {
         for name in [
             "--token",
             "HF_TOKEN",

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_is_called_what_people_called_it() {
+    fn a_job_has_the_name_that_its_user_chose() {
         let title = |text: &[u8]| parse(text).and_then(|e| e.job_title().map(str::to_owned));
         let all = b"POD_NAME=p-0\0SLURM_JOB_ID=77\0SLURM_JOB_NAME=tune\0JOB_NAME=nightly\0";
         assert_eq!(title(all).as_deref(), Some("nightly"));

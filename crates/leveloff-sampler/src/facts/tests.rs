@@ -114,7 +114,7 @@ fn another_users_process_is_read_as_far_as_it_may_be() {
         eprintln!("NOT TESTED: needs root to become another user");
         return;
     }
-    // Process 1 is root's; ask as nobody, through a child of this very test program.
+    // Process 1 is root's; read it as the user nobody, in a child of this test program.
     let test = "facts::tests::reads_process_1_as_the_current_user";
     let output = Command::new(std::env::current_exe().unwrap())
         .args([test, "--exact", "--ignored", "--nocapture"])
@@ -127,7 +127,9 @@ fn another_users_process_is_read_as_far_as_it_may_be() {
             let text = String::from_utf8_lossy(&output.stdout).into_owned();
             assert!(text.contains("maps: Permission denied"), "{output:?}");
         }
-        Err(error) => eprintln!("NOT TESTED: nobody may not run the test program: {error}"),
+        Err(error) => {
+            eprintln!("NOT TESTED: the user nobody may not run the test program: {error}");
+        }
     }
 }
 

@@ -193,10 +193,10 @@ fn nvml_slices_of_one_card_add_up() {
 fn processes_of_another_namespace_are_recognised() {
     let proc = ProcRoot::live();
     let us = listed(0, std::process::id() as i32, Some(1));
-    let stranger = listed(0, i32::MAX, Some(1));
+    let foreign = listed(0, i32::MAX, Some(1));
     assert!(!none_visible(&[], &proc));
-    assert!(!none_visible(&[stranger, us], &proc));
-    assert!(none_visible(&[stranger], &proc));
+    assert!(!none_visible(&[foreign, us], &proc));
+    assert!(none_visible(&[foreign], &proc));
 }
 
 #[test]

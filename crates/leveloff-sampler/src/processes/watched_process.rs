@@ -50,7 +50,7 @@ pub struct FastContext {
     pub ticks_per_second: u64,
     /// Whether the size of `fd` counts descriptors.
     pub fd_size_is_count: bool,
-    /// Whether anything is swapped out on this machine. If not, no process is asked for its swap.
+    /// Whether anything is swapped out on this machine. If not, the swap of the processes is not read.
     pub swap_in_use: bool,
     /// Number of this tick.
     pub tick: u64,

@@ -36,7 +36,7 @@ pub fn nearest(limits: &Limits<'_>) -> Option<Ceiling> {
     let stated = limits
         .stated
         .and_then(|stated| stated_ceiling(stated, found, limits.tree));
-    // On equal headroom the first wins: what the user asked for, before what the machine has.
+    // On equal headroom the first wins: the stated limit before the one of the machine.
     [stated, found]
         .into_iter()
         .flatten()

@@ -242,7 +242,7 @@ say("mapped"); wait()
     assert_eq!(reading.fds, Some(u32::try_from(fds).unwrap()));
     let kinds = sample
         .mappings
-        .expect("the biggest process is told apart")
+        .expect("the mappings of the biggest process are read")
         .kinds;
     assert!(within(kinds.memfd.0, 30 * MIB, 1.0), "{}", kinds.memfd);
     assert!(kinds.heap.0 > 0 && kinds.file.0 > 0 && kinds.stacks.0 > 0);

@@ -30,7 +30,7 @@ def touched(mib):
     return memory
 def say(*words): print(*words, flush=True)
 def wait(): return sys.stdin.readline()
-# Does nothing until the test is over, whoever the parent is by then.
+# Does nothing until the test is over, with whatever parent by then.
 def pause():
     while os.path.exists("/proc/%s" % os.environ["TEST_PID"]): time.sleep(1)
     os._exit(0)
@@ -45,7 +45,7 @@ impl PythonChild {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .expect("python3 is there");
+            .expect("python3 can be started");
         let input = child.stdin.take();
         let output = BufReader::new(child.stdout.take().unwrap());
         PythonChild {

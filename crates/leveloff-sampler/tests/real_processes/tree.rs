@@ -109,7 +109,7 @@ fn a_daemon_that_detached_between_two_ticks_is_found_by_its_stack() {
     finds_a_double_fork("pass", "os.setsid(); pause()");
 }
 
-/// A process whose parent is gone before anybody looks.
+/// A process whose parent exits before the first tick.
 fn finds_a_double_fork(root_begins: &str, orphan_does: &str) {
     let mut python = PythonChild::start(&format!(
         r#"
@@ -164,7 +164,7 @@ say(rank); wait()
 }
 
 #[test]
-fn a_stranger_in_the_same_group_is_not_taken_for_an_orphan() {
+fn an_unrelated_process_in_the_same_group_is_not_taken_for_an_orphan() {
     // Two jobs of one script, in one group, both children of the script.
     let mut script = PythonChild::start(
         r#"
@@ -231,7 +231,10 @@ say("done"); wait()
     clock.pass(1.0);
     let living = take(&sampler.tick().unwrap());
     assert_eq!(living, 1);
-    assert_eq!(joined, left, "who was announced was also let go");
+    assert_eq!(
+        joined, left,
+        "every announced process is also reported as gone"
+    );
 }
 
 #[test]

@@ -197,7 +197,7 @@ fn set_nonblocking(pipe: impl AsFd) -> io::Result<()> {
     Ok(fcntl_setfl(&pipe, flags | OFlags::NONBLOCK)?)
 }
 
-/// Reads what is there now, a bounded amount; whether the pipe has ended.
+/// Reads a bounded amount without waiting; returns whether the pipe has ended.
 fn drain(pipe: &mut impl Read, into: &mut Vec<u8>) -> bool {
     let mut buffer = [0; TAIL];
     for _ in 0..MOST_READS {

@@ -211,7 +211,7 @@ impl GuardPolicy {
             Forecast::Met { left, ceiling } => (left, ceiling),
             Forecast::Open => (Seconds(f64::INFINITY), Bytes::ZERO),
         };
-        // The forecast has to hold while it comes near, so that at the decision as much time is left as was asked for.
+        // The dwell begins while `stop_before + dwell` is left, so that `stop_before` is still left at the decision.
         let is_near = left.0 < (stop_before + dwell).as_secs_f64();
         let lasted = self.forecast.add(is_near, is_near, input.now);
         (left.0 < stop_before.as_secs_f64() && lasted >= dwell).then_some(Reason::Forecast {

@@ -67,7 +67,7 @@ impl ChildLimit<BorrowedFd<'_>> {
     }
 }
 
-/// Never raises a limit that is there already.
+/// Never raises an existing limit.
 fn tightened(before: Rlimit, limit: u64) -> Rlimit {
     let lower = |now: Option<u64>| Some(now.map_or(limit, |now| now.min(limit)));
     Rlimit {

@@ -83,7 +83,7 @@ impl Link {
         self.socket.write_all(&line)
     }
 
-    /// The next message, if one is there.
+    /// The next message, if one has arrived.
     pub fn receive<M: DeserializeOwned>(&mut self) -> Incoming<M> {
         loop {
             while let Some(end) = memchr::memchr(b'\n', &self.received) {

@@ -182,7 +182,7 @@ pub enum SignalTarget {
 }
 
 /// Lets a signal take its default action on this process or its group, and restores our handler if we live on. The kernel
-/// ignores a keyboard stop if no shell is there to continue us.
+/// ignores a keyboard stop if no shell exists that could continue us.
 ///
 /// The signal is sent only once, to the group or to us: a second one would stop us again.
 pub fn take_default_action(signal: i32, target: SignalTarget) {

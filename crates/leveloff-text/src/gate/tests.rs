@@ -9,7 +9,7 @@ use super::*;
 const MIB: f64 = 1048576.0;
 
 /// The sentence of each gate, for a run with this memory in MiB at each step.
-fn told(gates: &Gates, steps: u32, memory: impl Fn(f64) -> f64) -> Vec<String> {
+fn gate_texts(gates: &Gates, steps: u32, memory: impl Fn(f64) -> f64) -> Vec<String> {
     let stated = StatedFacts {
         level_by: Some(Step(90)),
         ..StatedFacts::default()
@@ -56,48 +56,48 @@ fn a_bound_that_is_missed_by_little_says_by_how_much() {
         max_level: Some(Bytes(3000 << 20)),
         ..Gates::default()
     };
-    let told = told(&gates, 400, healthy(2000.0));
-    assert_eq!(told[1], "level 2.0 GiB of at most 2.9 GiB");
-    assert_eq!(told[2], "peak 2.0 GiB, 2.40 MiB above the 2.0 GiB allowed");
+    let texts = gate_texts(&gates, 400, healthy(2000.0));
+    assert_eq!(texts[1], "level 2.0 GiB of at most 2.9 GiB");
+    assert_eq!(texts[2], "peak 2.0 GiB, 2.40 MiB above the 2.0 GiB allowed");
 }
 
 #[test]
-fn growth_is_told_with_its_base_and_bound() {
-    let fails = &told(&growth(1.0, XUnit::Step), 900, leaky)[1];
+fn growth_is_printed_with_its_base_and_bound() {
+    let fails = &gate_texts(&growth(1.0, XUnit::Step), 900, leaky)[1];
     assert!(fails.starts_with("grows 2.00 MiB per step ("), "{fails}");
     assert!(
         fails.ends_with("), more than the 1.00 MiB per step allowed"),
         "{fails}"
     );
-    let passes = &told(&growth(3.0, XUnit::Step), 900, leaky)[1];
+    let passes = &gate_texts(&growth(3.0, XUnit::Step), 900, leaky)[1];
     assert_eq!(
         passes,
         "grows 2.00 MiB per step of at most 3.00 MiB per step"
     );
-    let other = &told(&growth(1.0, XUnit::Epoch), 900, leaky)[1];
+    let other = &gate_texts(&growth(1.0, XUnit::Epoch), 900, leaky)[1];
     assert!(other.contains("state it per step"), "{other}");
 }
 
 #[test]
 fn what_is_open_says_until_when() {
-    let told = &told(&Gates::default(), 30, leaky)[0];
-    assert!(told.starts_with("undecided: growing"), "{told}");
+    let text = &gate_texts(&Gates::default(), 30, leaky)[0];
+    assert!(text.starts_with("undecided: growing"), "{text}");
     assert!(
-        told.contains("cannot be decided before about step"),
-        "{told}"
+        text.contains("cannot be decided before about step"),
+        "{text}"
     );
 }
 
 #[test]
-fn late_is_told_with_both_places() {
+fn a_late_level_is_printed_with_both_steps() {
     let gates = Gates {
         level_by: Some(90.0),
         ..Gates::default()
     };
     let late = |step: f64| 500.0 + 4.0 * step.min(150.0);
-    let told = told(&gates, 900, late);
+    let texts = gate_texts(&gates, 900, late);
     assert!(
-        told[1].starts_with("level since step 1") && told[1].ends_with("later than step 90"),
-        "{told:?}"
+        texts[1].starts_with("level since step 1") && texts[1].ends_with("later than step 90"),
+        "{texts:?}"
     );
 }

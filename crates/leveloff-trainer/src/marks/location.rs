@@ -16,7 +16,7 @@ const WRITABLE_BY_OTHERS: u32 = 0o022;
 pub struct MarksLocation {
     /// `LEVELOFF_MARKS`.
     pub named: Option<OsString>,
-    /// The directory for everyone's temporary files: /tmp, whatever TMPDIR says.
+    /// The directory for temporary files of all users: /tmp, whatever TMPDIR says.
     pub temporary: PathBuf,
     /// `XDG_RUNTIME_DIR`.
     pub runtime: Option<PathBuf>,
@@ -42,7 +42,7 @@ pub enum MarksError {
         /// The reason.
         source: io::Error,
     },
-    /// Something is there that must not be trusted or removed.
+    /// The path exists and must not be trusted or removed.
     #[error("{} {why}", .path.display())]
     NotOurs {
         /// The path.
@@ -138,7 +138,7 @@ impl MarksLocation {
         }
     }
 
-    /// Makes it, or sees whether the one that is there can be trusted.
+    /// Creates the directory, or checks whether an existing one can be trusted.
     fn own_directory(&self, path: &Path) -> Result<(), MarksError> {
         make_directory(path)?;
         let not_ours = |why| MarksError::NotOurs {
@@ -176,7 +176,7 @@ fn remove_left(path: &Path, uid: u32) -> Result<(), MarksError> {
     if !found.is_file() || found.uid() != uid {
         return Err(MarksError::NotOurs {
             path: path.to_owned(),
-            why: "is there already and is no file of ours",
+            why: "already exists and is not a regular file of this user",
         });
     }
     fs::remove_file(path).map_err(|source| MarksError::Io {

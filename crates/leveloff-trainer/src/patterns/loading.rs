@@ -166,7 +166,7 @@ impl Pattern for NeverEnding {
     }
 }
 
-/// Orders all at once, then waits for all: the memory is there when the step ends.
+/// Orders all at once, then waits for all: the memory is allocated when the step ends.
 fn order_all<'a>(orders: impl Iterator<Item = (&'a Worker, u64)>) -> Result<(), PatternError> {
     let mut ordered = Vec::new();
     for (worker, bytes) in orders {

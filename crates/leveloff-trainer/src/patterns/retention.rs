@@ -128,7 +128,7 @@ impl Allocator {
         })
     }
 
-    /// Waits until it is done: what a step leaves behind is there when the step ends.
+    /// Waits until it is done: what a step retains is allocated when the step ends.
     fn obey(&self, order: Order) -> io::Result<()> {
         let orders = self.orders.as_ref().map(|orders| orders.send(order));
         match (orders, self.done.recv()) {

@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_waits_as_long_as_a_step_takes_and_no_longer_for_who_wants_out() {
+    fn it_waits_for_the_length_of_a_step_unless_a_stop_is_requested() {
         let begin = Instant::now();
         let mut pace = Pace::new(Some(100.0));
         (0..5).for_each(|_| pace.wait(|| false));

@@ -133,7 +133,7 @@ fn serve(name: &CStr, parent: i32, mut duty: Duty<'_>, orders: &OwnedFd, answers
     unsafe { libc::_exit(0) }
 }
 
-/// Does what a worker is there for; the answer is an error number, or zero.
+/// Carries out a worker's duty; returns an error number, or zero.
 fn obey(duty: &mut Duty<'_>, done: u64, bytes: u64) -> u64 {
     match duty {
         _ if bytes == 0 => 0,

@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::trainer::Home;
 
 /// In a mount namespace of its own there is a disk of 2 MiB: room for one checkpoint of 1.4 MB and
-/// not for a second. What is there afterwards can be seen only from inside.
+/// not for a second. Its content afterwards can be seen only from inside.
 const INSIDE: &str = r#"
     mount -t tmpfs -o size=2M tmpfs "$1" || { echo no mount; exit 77; }
     "$2" --steps 6 --checkpoint-every 2 --checkpoint-dir "$1" --no-marks --format json

@@ -88,7 +88,7 @@ fn by_a_kind_end() {
 }
 
 #[test]
-fn a_slow_pace_keeps_nobody_waiting() {
+fn a_slow_pace_does_not_delay_a_stop() {
     let home = Home::new();
     let mut running = home.start("--steps 10 --pace 0.001");
     running.wait_for_step(1);
@@ -97,7 +97,7 @@ fn a_slow_pace_keeps_nobody_waiting() {
 }
 
 #[test]
-fn who_interrupts_again_gets_out_at_once() {
+fn a_second_interrupt_ends_the_trainer_at_once() {
     // The first signal may come just when the trainer looks for one, and is obeyed as a first one; in the
     // middle of a long step, a second one comes before that.
     let ends: Vec<_> = (0..5).map(|_| interrupted_again()).collect();

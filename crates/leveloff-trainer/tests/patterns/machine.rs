@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use leveloff_trainer::pattern::SeenIn;
 
-/// Shared memory of the machine is everybody's: tests that use it take turns.
+/// All processes share the machine's /dev/shm: tests that use it take turns.
 pub fn turn() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     TURN.lock().unwrap_or_else(PoisonError::into_inner)

@@ -103,7 +103,7 @@ fn retained_memory_is_free_and_malloc_trim_returns_it() {
 }
 
 #[test]
-fn held_tensors_are_told() {
+fn held_tensors_are_reported() {
     for (pattern, each_step) in [("tensor-leak", 1), ("graph-leak", 4)] {
         let mut driven = Driven::begun(pattern, 400, &["rate=64KiB"]);
         driven.steps(10);

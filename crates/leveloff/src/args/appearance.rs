@@ -20,7 +20,7 @@ enum ThemeName {
     Dark,
     /// For a light background
     Light,
-    /// Colours that can be told apart with colour vision deficiency
+    /// Colours that remain distinct with colour vision deficiency
     #[value(alias = "color-blind")]
     ColourBlind,
     /// No colours

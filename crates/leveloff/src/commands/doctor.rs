@@ -33,7 +33,7 @@ pub(crate) struct Check {
 pub(crate) enum State {
     /// All that leveloff can use is here.
     Ok,
-    /// Something is measured less well, or not for everyone.
+    /// Something is measured less exactly, or not for every process.
     Gap,
     /// Not here at all.
     Missing,

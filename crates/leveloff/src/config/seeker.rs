@@ -54,7 +54,7 @@ impl Seeker {
         }
     }
 
-    /// Whoever names a file trusts it.
+    /// A file that the user names needs no check of its owner.
     fn named(&self, file: &Path) -> Result<Finding, ConfigError> {
         let content = File::open(self.directory.join(file)).and_then(read_all);
         let content = content.map_err(|why| unreadable(file, why))?;
@@ -120,8 +120,8 @@ impl Seeker {
         }
     }
 
-    /// Why somebody else could have put words into our mouth. A group that is our own has nobody else
-    /// in it where the umask lets groups write.
+    /// Why another user could have written the file. Where the umask lets groups write, the user's own
+    /// group has no other member.
     fn distrust(&self, path: &Path, found: &Metadata) -> Option<&'static str> {
         if !self.is_trusted(found.uid()) || !self.owns(path) {
             Some("it belongs to another user")

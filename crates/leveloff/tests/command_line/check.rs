@@ -241,7 +241,7 @@ fn programs_get_one_object() {
     assert!(object["runs"][1]["rate_bytes"].as_f64().unwrap() > 2.9e6);
 }
 
-/// Allocates a MiB at each step, or nothing, and tells its steps.
+/// Allocates a MiB at each step, or nothing, and prints its steps.
 fn training(leaks: bool) -> String {
     let keep = if leaks {
         "kept.append(bytearray(os.urandom(1 << 20)))"
@@ -316,7 +316,7 @@ fn a_command_that_fails_is_no_passed_check() {
 }
 
 #[test]
-fn who_asks_the_check_to_stop_means_the_command() {
+fn a_stop_signal_to_the_check_reaches_the_command() {
     let stage = stage();
     let script = "trap 'echo stopped > stopped; exit 0' TERM; echo started > started; \
                   while :; do sleep 0.05; done";
@@ -372,7 +372,7 @@ fn a_recording_is_replaced_only_by_force_and_only_if_it_is_one() {
 }
 
 #[test]
-fn files_and_a_command_are_not_asked_together() {
+fn files_and_a_command_exclude_each_other() {
     let stage = stage();
     refused(&stage, &["check"], &["run.jsonl", "-- python"]);
     for arguments in [

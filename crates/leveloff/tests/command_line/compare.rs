@@ -49,7 +49,7 @@ fn runs_of_different_length_are_compared_over_what_both_have() {
 }
 
 #[test]
-fn a_comparison_is_written_where_it_is_asked_for() {
+fn a_comparison_is_written_to_the_output_file() {
     let stage = stage();
     for name in ["c.html", "c.md", "c.json", "c.txt"] {
         compare(&stage, &["level.csv", "more.csv", "-o", name], 1);

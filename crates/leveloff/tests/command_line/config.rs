@@ -115,7 +115,7 @@ fn a_file_can_be_named_or_refused() {
 }
 
 #[test]
-fn mistakes_are_told_with_file_and_line() {
+fn mistakes_are_reported_with_file_and_line() {
     let stage = young_leak();
     for (text, words) in [
         (
@@ -169,7 +169,7 @@ fn a_pyproject_that_is_broken_elsewhere_is_no_concern() {
 #[test]
 fn what_takes_no_settings_is_stopped_by_no_mistake_in_them() {
     let stage = young_leak();
-    let asked = [
+    let commands = [
         &["--help"][..],
         &["--version"],
         &["judge", "--help"],
@@ -178,10 +178,10 @@ fn what_takes_no_settings_is_stopped_by_no_mistake_in_them() {
         &["man", "judge"],
         &["completions", "bash"],
     ];
-    let without: Vec<String> = asked.map(|ask| stage.ask(ask).well().stdout).into();
+    let without: Vec<String> = commands.map(|ask| stage.ask(ask).well().stdout).into();
     for text in ["level_by = 90\ninterval = '7s'\n", "nonsense"] {
         setting(&stage, "leveloff.toml", text);
-        let with: Vec<String> = asked.map(|ask| stage.ask(ask).well().stdout).into();
+        let with: Vec<String> = commands.map(|ask| stage.ask(ask).well().stdout).into();
         assert_eq!(with, without);
     }
     let doctor = stage.ask(&["doctor"]).well();
@@ -195,7 +195,7 @@ fn what_takes_no_settings_is_stopped_by_no_mistake_in_them() {
 }
 
 #[test]
-fn nothing_asked_is_to_watch_with_settings_as_well() {
+fn without_a_command_leveloff_watches_with_settings_as_well() {
     let stage = Stage::new();
     setting(&stage, "leveloff.toml", "levelby = 90\n");
     stage.ask(&[]).refused(&["did you mean 'level_by'?"]);

@@ -11,7 +11,7 @@ use crate::recording::Recording;
 use crate::stage::{Ended, LEVELOFF, Stage, ended, python, read_until, send};
 use crate::terminal::Terminal;
 
-/// Trains as the reference trainer is asked to. Each step waits until the recording, whose path is in
+/// Trains with the options of the reference trainer. Each step waits until the recording, whose path is in
 /// RECORDING, has one more sample: so the verdict does not depend on who else uses the machine.
 const STAND_IN: &str = r#"
 import argparse, json, os, signal, sys, time
@@ -95,7 +95,7 @@ fn left_only_its_recording(stage: &Stage) {
 }
 
 #[test]
-fn without_a_trainer_the_command_that_builds_it_is_told() {
+fn without_a_trainer_the_command_that_builds_it_is_printed() {
     let stage = Stage::new();
     // Beside the copy there is none, however this workspace was built.
     let mut command = Command::new(stage.public_leveloff());
@@ -188,9 +188,9 @@ fn a_level_run_is_shown_and_its_truth_is_met() {
     assert_eq!(recording.step(), Some(100));
 }
 
-/// What is shown in the end is what anybody gets who asks `judge` about the recording.
+/// The final verdict is the one that `judge` prints for the recording.
 #[test]
-fn a_leak_is_told_as_judge_tells_it() {
+fn a_leak_is_reported_as_by_judge() {
     let stage = Stage::new();
     let arguments = ["native-leak", "--level-by", "30"];
     let ended = ended(&mut demo(&stage, &arguments)).well();
@@ -235,7 +235,7 @@ fn a_truth_that_was_not_met_is_said_and_ends_with_1() {
 }
 
 #[test]
-fn ctrl_c_stops_the_trainer_and_the_verdict_is_still_told() {
+fn ctrl_c_stops_the_trainer_and_the_verdict_is_still_printed() {
     let stage = Stage::new();
     let mut child = demo(&stage, &["endless"]).spawn().unwrap();
     let mut stdout = child.stdout.take().unwrap();

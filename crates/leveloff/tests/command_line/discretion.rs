@@ -1,8 +1,8 @@
-//! What reports must not tell: secrets never, names and paths when that is asked for.
+//! What reports must not contain: secrets never, with `--redact` no names and paths either.
 
 use crate::stage::Stage;
 
-/// A recording from somebody else's machine, with names and secrets wherever they may stand.
+/// A recording from another machine, with names and secrets in every field that may hold them.
 fn recording() -> String {
     let header = r#"{"header":{"format":"leveloff-recording","version":1,"tool":"0.1.0","started_unix":1794808086.25,"host":"wilhelmina-box.lab.example","kernel":"6.18.44-wilhelmina","command":["/home/wilhelmina/venv/bin/python","/home/wilhelmina/secret-project/train.py","--data","/mnt/lab/data set/x.bin","--token","hf_abcdefghijklmnopqrstuvwxyz0123","--api-key=sk-0123456789abcdefghij"],"interval_s":1.0,"pss_budget_percent":0.5}}"#;
     let trainer = r#"{"process":{"n":0,"pid":100,"start":5000,"ppid":1,"role":"trainer","comm":"python","cmd":["/home/wilhelmina/venv/bin/python","/home/wilhelmina/secret-project/train.py","--token","hf_abcdefghijklmnopqrstuvwxyz0123"],"why":"maps /home/wilhelmina/venv/lib/libtorch_python.so"}}"#;
@@ -27,8 +27,8 @@ fn recording() -> String {
 const FORMATS: [&str; 4] = ["html", "markdown", "json", "svg"];
 
 fn report(stage: &Stage, format: &str, more: &[&str]) -> String {
-    let asked = ["report", "run.jsonl", "--format", format, "-o", "-"];
-    let written = stage.ask(&[&asked[..], more].concat());
+    let arguments = ["report", "run.jsonl", "--format", format, "-o", "-"];
+    let written = stage.ask(&[&arguments[..], more].concat());
     written.well().stdout
 }
 
@@ -73,13 +73,13 @@ fn names_and_paths_are_in_no_redacted_report() {
 }
 
 #[test]
-fn a_redacted_comparison_names_nobody() {
+fn a_redacted_comparison_names_no_user() {
     let stage = Stage::new();
     std::fs::create_dir(stage.path("wilhelmina")).unwrap();
     stage.file("wilhelmina/run.jsonl", recording());
     stage.file("run.jsonl", recording());
     for format in ["text", "html", "markdown", "json"] {
-        let asked = [
+        let arguments = [
             "compare",
             "wilhelmina/run.jsonl",
             "run.jsonl",
@@ -87,7 +87,7 @@ fn a_redacted_comparison_names_nobody() {
             "--format",
             format,
         ];
-        let text = stage.ask(&asked).well().stdout;
+        let text = stage.ask(&arguments).well().stdout;
         assert!(!text.contains("wilhelmina"), "{format}: {text}");
     }
 }

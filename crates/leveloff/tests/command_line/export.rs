@@ -94,7 +94,7 @@ fn a_row_for_each_process_role_or_moment() {
     let path = recorded(&stage);
     let samples = Recording::load(&path).samples();
     let tree = Sheet::of(&stage, &path, "tree");
-    // The last sample may find nobody, which is no row of zeros.
+    // The last sample may find no process, which must not become a row of zeros.
     assert!([samples, samples - 1].contains(&tree.rows.len()));
     assert!(
         tree.numbers("processes")
@@ -256,7 +256,7 @@ fn a_damaged_line_is_reported_and_the_rest_is_read() {
 
 /// A disk that went bad must not fill the screen.
 #[test]
-fn many_damaged_lines_are_not_told_one_by_one() {
+fn many_damaged_lines_are_not_reported_one_by_one() {
     let stage = Stage::new();
     let text = std::fs::read_to_string(frozen()).unwrap();
     let mut lines: Vec<&str> = text.lines().collect();

@@ -151,7 +151,7 @@ fn a_job_that_prometheus_renamed_is_found_by_its_name() {
 }
 
 #[test]
-fn steps_are_the_axis_where_they_are_told() {
+fn steps_are_the_axis_where_they_are_exported() {
     let (stage, mut series) = (Stage::new(), ranks());
     let begun = now() - 6.0 * 3600.0;
     series.push(Series {
@@ -170,7 +170,7 @@ fn steps_are_the_axis_where_they_are_told() {
     assert!((0.9..1.1).contains(&rate), "{rate}");
 }
 
-/// One recorder beside several ranks tells the step and the ceiling once, for all of them.
+/// One recorder beside several ranks exports the step and the ceiling once, for all of them.
 #[test]
 fn ranks_of_one_recorder_share_its_step_and_its_ceiling() {
     const RANKS: [&[(&str, &str)]; 2] = [
@@ -263,9 +263,9 @@ fn the_verdict_is_that_of_judge() {
     ];
     let said = fleet(&stage, &server.address, &query);
     let range = server
-        .asked()
+        .requests()
         .into_iter()
-        .find(|asked| asked.path.ends_with("query_range"))
+        .find(|request| request.path.ends_with("query_range"))
         .unwrap();
     let start: f64 = range.form["start"].parse().unwrap();
     for (labels, shape) in shapes {
@@ -309,9 +309,9 @@ fn a_week_is_fetched_in_parts() {
     assert_eq!(json.status.code(), Some(1), "{json:?}");
     assert_eq!(objects(&json)[0]["input"], "lm rank 2");
     let ranges = server
-        .asked()
+        .requests()
         .into_iter()
-        .filter(|asked| asked.path.ends_with("query_range"));
+        .filter(|request| request.path.ends_with("query_range"));
     assert_eq!(
         ranges.count(),
         3 * 5,
@@ -368,7 +368,7 @@ fn a_query_that_is_ambiguous_says_how_to_ask() {
 }
 
 #[test]
-fn who_finds_nothing_is_told_what_there_is() {
+fn an_empty_result_lists_what_the_server_has() {
     let (stage, server) = (Stage::new(), Prometheus::of(ranks()));
     fleet(&stage, &server.address, &["--job", "ml"]).refused(&["ml", "jobs: lm", "the last 6 h"]);
     fleet(
@@ -395,7 +395,7 @@ fn a_server_that_is_down_or_recovers() {
     assert_eq!(well.status.code(), Some(1), "{well:?}");
     let broken = Prometheus::answering(|_, _| error("500 Internal Server Error", "disk is full"));
     fleet(&stage, &broken.address, &[]).refused(&["500", "disk is full"]);
-    assert_eq!(broken.asked().len(), 4);
+    assert_eq!(broken.requests().len(), 4);
 }
 
 #[test]
@@ -478,7 +478,7 @@ fn what_the_server_warns_of_makes_it_partial() {
 }
 
 #[test]
-fn who_must_say_who_asks_is_told_how_and_secrets_stay_secret() {
+fn a_401_explains_how_to_authenticate_and_secrets_stay_secret() {
     let (stage, series) = (Stage::new(), ranks());
     let server = Prometheus::answering(move |request, _| match request.authorization.as_deref() {
         Some("Bearer hunter2" | "Basic bWU6aHVudGVyMg==") => answer(request, &series),
@@ -489,7 +489,7 @@ fn who_must_say_who_asks_is_told_how_and_secrets_stay_secret() {
         "--bearer-file",
         "LEVELOFF_PROMETHEUS_TOKEN",
     ]);
-    assert_eq!(server.asked().len(), 1, "asking again does not help");
+    assert_eq!(server.requests().len(), 1, "asking again does not help");
     let (token, user) = (
         stage.file("token", "hunter2\n"),
         stage.file("user", "me:hunter2\n"),
@@ -523,7 +523,7 @@ fn credentials_do_not_follow_a_redirect() {
     });
     let refused = fleet(&stage, &server.address, &[]).refused(&["redirects to", "/login"]);
     assert!(!refused.stderr.contains("hunter2"), "{refused:?}");
-    assert!(elsewhere.asked().is_empty());
+    assert!(elsewhere.requests().is_empty());
 }
 
 #[test]
@@ -543,7 +543,7 @@ fn a_bad_query_is_answered_in_the_servers_words() {
 }
 
 #[test]
-fn what_is_no_prometheus_is_told_apart() {
+fn other_servers_are_distinguished_from_prometheus() {
     let stage = Stage::new();
     let page = "<!doctype html><html><head><title>Sign in</title></head></html>";
     let pages: [(&str, &str, &[&str]); 4] = [
@@ -601,9 +601,9 @@ fn a_clock_that_differs_is_said_and_the_servers_is_used() {
     assert!(text.stderr.contains("the server's clock is"), "{text:?}");
     assert!(text.stderr.contains("ahead of ours"), "{text:?}");
     let range = server
-        .asked()
+        .requests()
         .into_iter()
-        .find(|asked| asked.path.ends_with("query_range"))
+        .find(|request| request.path.ends_with("query_range"))
         .unwrap();
     assert!(range.form["end"].parse::<f64>().unwrap() > now() + 500.0);
 }
@@ -625,9 +625,9 @@ fn it_is_shown_live_and_left_with_a_key() {
     terminal.wait_for("LEAK");
     let looks = || {
         server
-            .asked()
+            .requests()
             .iter()
-            .filter(|asked| asked.path.ends_with("series"))
+            .filter(|request| request.path.ends_with("series"))
             .count()
     };
     let before = looks();
@@ -645,16 +645,16 @@ fn without_a_terminal_nothing_is_shown_live() {
 }
 
 #[test]
-fn mistakes_are_told_before_anybody_is_asked() {
+fn mistakes_are_reported_before_any_request() {
     let stage = Stage::new();
-    let nobody = "http://127.0.0.1:9";
-    fleet(&stage, nobody, &["--query", "m"]).refused(&["--by"]);
-    fleet(&stage, nobody, &["--by", "pod"]).refused(&["--query"]);
-    fleet(&stage, nobody, &["--since", "1s"]).refused(&["6h is usual"]);
-    fleet(&stage, nobody, &["-o", "fleet.png"]).refused(&[".html"]);
-    fleet(&stage, nobody, &["--ca-file", "no.pem"]).refused(&["no.pem"]);
+    let closed_port = "http://127.0.0.1:9";
+    fleet(&stage, closed_port, &["--query", "m"]).refused(&["--by"]);
+    fleet(&stage, closed_port, &["--by", "pod"]).refused(&["--query"]);
+    fleet(&stage, closed_port, &["--since", "1s"]).refused(&["6h is usual"]);
+    fleet(&stage, closed_port, &["-o", "fleet.png"]).refused(&[".html"]);
+    fleet(&stage, closed_port, &["--ca-file", "no.pem"]).refused(&["no.pem"]);
     fleet(&stage, "ftp://x", &[]).refused(&["not http or https"]);
     let mut file = std::fs::File::create(stage.path("empty.pem")).unwrap();
     file.write_all(b"nothing\n").unwrap();
-    fleet(&stage, nobody, &["--ca-file", "empty.pem"]).refused(&["PEM"]);
+    fleet(&stage, closed_port, &["--ca-file", "empty.pem"]).refused(&["PEM"]);
 }

@@ -49,8 +49,8 @@ fn checks_are_as_they_were_accepted() {
 fn comparisons_are_as_they_were_accepted() {
     let stage = stage();
     for format in ["text", "markdown", "json"] {
-        let asked = ["compare", "overcount.csv", "leak.csv", "--format", format];
-        let text = stage.ask(&asked).never_panicked().stdout;
+        let arguments = ["compare", "overcount.csv", "leak.csv", "--format", format];
+        let text = stage.ask(&arguments).never_panicked().stdout;
         assert_snapshot!(
             format!("compared.{format}"),
             rounded(&text.replace(",\"", ",\n\""))
@@ -78,9 +78,9 @@ fn seen_of_page(stage: &Stage, input: &str) -> String {
     format!("{before}…{after}")
 }
 
-/// A training that tells what it counts inside, keeps a tensor at every second step, and tried a trim.
+/// A training that reports its counters, keeps a tensor at every second step, and tried a trim.
 #[test]
-fn what_a_training_counts_inside_is_told_as_it_was_accepted() {
+fn the_counters_of_a_training_are_reported_as_accepted() {
     let stage = Stage::new();
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/recordings");
     stage.file(
@@ -88,11 +88,11 @@ fn what_a_training_counts_inside_is_told_as_it_was_accepted() {
         std::fs::read(fixtures.join("inside.jsonl")).unwrap(),
     );
     assert_snapshot!("inside.html", seen_of_page(&stage, "inside.jsonl"));
-    let asked = ["report", "inside.jsonl", "--format", "markdown", "-o", "-"];
-    let markdown = of_any_version(&stage.ask(&asked).well().stdout);
+    let arguments = ["report", "inside.jsonl", "--format", "markdown", "-o", "-"];
+    let markdown = of_any_version(&stage.ask(&arguments).well().stdout);
     assert_snapshot!("inside.md", markdown);
-    let asked = ["report", "inside.jsonl", "--format", "json", "-o", "-"];
-    let json: Value = serde_json::from_str(&stage.ask(&asked).well().stdout).unwrap();
+    let arguments = ["report", "inside.jsonl", "--format", "json", "-o", "-"];
+    let json: Value = serde_json::from_str(&stage.ask(&arguments).well().stdout).unwrap();
     assert_eq!(json["trimmed_bytes"], 6 << 20);
     let grown = &json["tensors_grown"];
     assert_eq!(

@@ -8,7 +8,7 @@ use rustix::process::Signal;
 use crate::stage::{Ended, Stage, cannot_run_here, is_root, python, read_until, send, wait_until};
 use crate::watched_process::WatchedProcess;
 
-/// Grows by 4 MiB each 20 ms until it is told to end, as `reaction` has it.
+/// Grows by 4 MiB each 20 ms until it is stopped; `reaction` says how it stops.
 const GROWING: &str = "import os, signal, sys, time
 held = []
 def grow(): held.append(b'x' * (4 << 20)); time.sleep(0.02)
@@ -59,7 +59,7 @@ while True: grow()",
             "--warn-at",
             "100MiB",
             "--on-warn",
-            "echo \"$LEVELOFF_HOOK_EVENT\" > told",
+            "echo \"$LEVELOFF_HOOK_EVENT\" > event",
         ],
         &program,
     );
@@ -78,13 +78,13 @@ while True: grow()",
         );
     }
     assert_eq!(
-        std::fs::read_to_string(stage.path("told")).unwrap(),
+        std::fs::read_to_string(stage.path("event")).unwrap(),
         "warn\n"
     );
 }
 
 #[test]
-fn a_training_that_obeys_requests_is_asked_and_nobody_is_signalled() {
+fn a_training_that_obeys_requests_gets_one_and_no_process_a_signal() {
     let stage = Stage::new();
     let marks = stage.path("marks");
     std::fs::create_dir(&marks).unwrap();
@@ -145,7 +145,7 @@ while True: grow()",
         "sending SIGKILL to every process of the run that is left",
     );
     for pid in ended.stdout.split_whitespace() {
-        // Whoever adopts the dead may need a moment to bury them.
+        // The process that adopts orphans may need a moment to reap them.
         let process = std::path::Path::new("/proc").join(pid);
         wait_until("the end of all of them", || !process.exists());
     }
@@ -213,7 +213,7 @@ fn a_run_that_is_there_already_is_guarded_also_after_its_guard_was_killed() {
 }
 
 #[test]
-fn whoever_leaves_says_that_nobody_guards_any_more() {
+fn a_guard_that_is_interrupted_says_that_the_run_is_unguarded() {
     let stage = Stage::new();
     let mut process = WatchedProcess::new();
     let pid = process.pid().to_string();
@@ -292,9 +292,9 @@ fn a_limit_below_what_a_run_holds_is_refused_and_the_run_goes_on() {
 }
 
 #[test]
-fn who_may_not_stop_a_run_hears_it_at_once() {
+fn missing_permission_to_stop_a_run_is_reported_at_once() {
     if !is_root() {
-        cannot_run_here("only root has somebody else's process to show");
+        cannot_run_here("only root can start a process of another user");
         return;
     }
     let stage = Stage::new();
@@ -503,7 +503,7 @@ fn a_shell_with_a_trap_is_no_launcher() {
 }
 
 #[test]
-fn what_is_started_again_is_the_training_and_not_who_starts_it() {
+fn a_restart_starts_the_training_and_not_its_wrapper() {
     let stage = Stage::new();
     let slow = growing("for _ in range(10**6): grow()").replace("0.02", "0.18");
     let leak = stage.file("leak.py", growing("for _ in range(10**6): grow()"));
@@ -542,7 +542,7 @@ fn a_hook_is_waited_for_and_what_it_leaves_is_not_the_runs() {
 }
 
 #[test]
-fn whoever_leaves_in_the_middle_of_a_stop_takes_the_request_back() {
+fn a_guard_that_is_interrupted_during_a_stop_withdraws_its_request() {
     let stage = Stage::new();
     let marks = stage.path("marks");
     std::fs::create_dir(&marks).unwrap();

@@ -122,15 +122,15 @@ fn a_leak_is_ended_by_the_kernel_and_said_to_be() {
 
 /// A shell makes 137 of it, and nothing is left of the reason.
 #[test]
-fn a_worker_that_the_kernel_ended_is_told_behind_a_code() {
+fn an_oom_kill_of_a_worker_is_reported_beside_the_exit_code() {
     let stage = Stage::new();
     let program = format!(
         "import subprocess, sys\nsys.exit(128 - subprocess.run([sys.executable, '-c', {LEAK:?}]).returncode)"
     );
     let ended = ended(&mut isolated(&stage, "100MiB", &[], &program));
     if has_group(&ended) {
-        let told = "the kernel's OOM killer ended";
-        assert!(ended.stderr.contains(told), "{ended:?}");
+        let notice = "the kernel's OOM killer ended";
+        assert!(ended.stderr.contains(notice), "{ended:?}");
         // In version 2 the job ends as one.
         let ends = (ended.status.code(), ended.status.signal());
         assert!(matches!(ends, (Some(137), _) | (_, Some(9))), "{ended:?}");
@@ -156,7 +156,7 @@ fn without_a_size_it_is_less_than_there_is() {
 }
 
 #[test]
-fn a_command_that_is_not_found_is_told_as_without_isolation() {
+fn a_command_that_is_not_found_is_reported_as_without_isolation() {
     let stage = Stage::new();
     stage.file("not-executable", "#!/bin/sh\n");
     for command in ["no-such-command-anywhere", "./not-executable"] {
@@ -190,10 +190,10 @@ fn sizes_that_make_no_sense_are_refused_before_anything_starts() {
 }
 
 #[test]
-fn whoever_may_make_no_group_gets_a_limit_for_each_process() {
+fn without_permission_for_a_group_each_process_gets_a_limit() {
     if !is_root() {
         // Then the other tests have seen it.
-        return cannot_run_here("only root can become nobody");
+        return cannot_run_here("only root can become the user nobody");
     }
     let stage = Stage::new();
     stage.set_mode(0o777);
@@ -225,7 +225,7 @@ fn whoever_may_make_no_group_gets_a_limit_for_each_process() {
 #[test]
 fn a_limit_that_was_there_before_is_not_loosened() {
     if !is_root() {
-        return cannot_run_here("only root can become nobody");
+        return cannot_run_here("only root can become the user nobody");
     }
     let stage = Stage::new();
     let leveloff = stage.public_leveloff();
@@ -260,7 +260,11 @@ fn a_killed_leveloff_leaves_the_job_alone_and_the_next_one_tidies_up() {
     };
     let inside = || std::fs::read_to_string(group.join("cgroup.procs")).unwrap();
     let job = inside();
-    assert_eq!(job.lines().count(), 1, "the command, and nobody of ours");
+    assert_eq!(
+        job.lines().count(),
+        1,
+        "the command, and no process of leveloff"
+    );
     send(&child, Signal::KILL);
     let orders = child.stdin.take();
     assert_eq!(child.wait().unwrap().signal(), Some(9));

@@ -81,7 +81,7 @@ fn the_exit_code_is_that_of_the_worst_input() {
 }
 
 #[test]
-fn what_is_open_counts_as_asked_for() {
+fn an_open_verdict_counts_as_the_option_says() {
     let stage = stage();
     assert_eq!(code(&stage, &["story.csv", "--undecided=pass"]), 0);
     assert_eq!(code(&stage, &["story.csv", "--undecided=fail"]), 1);
@@ -93,7 +93,7 @@ fn what_is_open_counts_as_asked_for() {
 }
 
 #[test]
-fn people_read_the_verdict_first() {
+fn the_text_starts_with_the_verdict() {
     let stage = stage();
     let level = stage.ask(&["judge", "level.csv"]).well();
     assert!(
@@ -131,11 +131,11 @@ fn programs_read_an_object_a_line() {
     let inputs = ["level.csv", "leak.csv", "story.csv"];
     let ended = stage.ask(&[&["judge", "--format", "json"], &inputs[..]].concat());
     let rows = objects(&ended);
-    let told: Vec<&str> = rows
+    let verdicts: Vec<&str> = rows
         .iter()
         .map(|row| row["verdict"].as_str().unwrap())
         .collect();
-    assert_eq!(told, ["level", "leak", "warming_up"], "{ended:?}");
+    assert_eq!(verdicts, ["level", "leak", "warming_up"], "{ended:?}");
     for (row, input) in rows.iter().zip(inputs) {
         assert_eq!(row["input"], input);
         assert_eq!(row["x_unit"], "step");
@@ -218,7 +218,7 @@ fn stdin_is_an_input_like_any_other() {
 }
 
 #[test]
-fn earlier_verdicts_are_told_when_asked_for() {
+fn looks_lists_earlier_verdicts() {
     let stage = stage();
     let ended = stage.ask(&["judge", "leak.csv", "--looks", "40", "--format", "json"]);
     let row = &objects(&ended)[0];
@@ -235,7 +235,7 @@ fn earlier_verdicts_are_told_when_asked_for() {
         assert_eq!(last[key], row[key]);
     }
     assert_ne!(looks[0]["verdict"], "leak");
-    // What comes through a pipe cannot be read twice, and is told the same.
+    // A pipe cannot be read twice, and gives the same verdicts.
     let more = ["--looks", "40", "--format", "json"];
     let piped = judged_from_stdin(&stage, &leak(), &more);
     assert_eq!(objects(&piped)[0]["trajectory"], row["trajectory"]);
@@ -256,7 +256,7 @@ fn many_inputs_are_a_table_with_a_count() {
         .into_iter()
         .chain(names.iter().map(String::as_str))
         .collect();
-    let mut told = Vec::new();
+    let mut outputs = Vec::new();
     for jobs in ["1", "2", "16"] {
         let ended = stage.ask(&[&arguments[..], &["--jobs", jobs]].concat());
         let lines: Vec<&str> = ended.stdout.lines().collect();
@@ -266,9 +266,9 @@ fn many_inputs_are_a_table_with_a_count() {
         }
         assert!(lines[0].starts_with("LEVEL ") && lines[1].starts_with("LEAK (confirmed) "));
         assert_eq!(lines[12], "12 inputs: 4 leak, 4 level, 4 warming up");
-        told.push(ended.stdout);
+        outputs.push(ended.stdout);
     }
-    assert!(told.windows(2).all(|pair| pair[0] == pair[1]));
+    assert!(outputs.windows(2).all(|pair| pair[0] == pair[1]));
     let verbose = stage.ask(&[&arguments[..], &["--verbose"]].concat()).stdout;
     assert_eq!(verbose.matches("  growing  ").count(), 8, "{verbose}");
 }
@@ -330,7 +330,7 @@ fn a_full_disk_is_said() {
     ended(command.stdout(Stdio::from(full))).refused(&["cannot print", "No space left"]);
 }
 
-/// Who waits for longer than a moment is told for what, and the line goes when the answer comes.
+/// A wait of more than a moment is explained in a line, which is removed when the verdict comes.
 #[test]
 fn a_long_wait_is_explained_on_a_terminal() {
     let mut terminal = Terminal::new(80, 24);
@@ -344,7 +344,7 @@ fn a_long_wait_is_explained_on_a_terminal() {
     assert_eq!(child.wait().unwrap().code(), Some(3));
 }
 
-/// On a screen the directory that all inputs share is told once: there is no room for it in a line.
+/// On a screen the directory that all inputs share is printed once: there is no room for it in a line.
 #[test]
 fn a_table_fits_on_a_screen() {
     let stage = stage();

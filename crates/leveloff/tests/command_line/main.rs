@@ -1,5 +1,5 @@
-//! The command line through the built binary, on real processes and real files: what people type,
-//! what they get, and what stands in the recording afterwards. How `run` passes terminals, pipes
+//! The command line through the built binary, on real processes and real files: what users type,
+//! what they get, and what the recording holds afterwards. How `run` passes terminals, pipes
 //! and signals on is tested in `launch_*.rs`.
 
 #![allow(clippy::unwrap_used)] // Helpers of tests count as tests.

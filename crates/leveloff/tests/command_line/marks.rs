@@ -85,10 +85,10 @@ fn huge_lines_and_wrong_types_cost_one_gap_and_no_step() {
     );
     let recording = marked.recorded_until(&["\"step\":42", "\"gap\""]);
     let gaps = gaps(&recording);
-    let told = gaps
+    let damaged = gaps
         .iter()
         .filter(|gap| gap.contains("a line of the marks"));
-    assert_eq!(told.count(), 1, "{gaps:?}");
+    assert_eq!(damaged.count(), 1, "{gaps:?}");
     assert!(gaps.iter().all(|gap| !gap.contains('\u{1b}')), "{gaps:?}");
 }
 
@@ -113,7 +113,7 @@ fn the_file_of_an_earlier_process_with_this_pid_is_not_read() {
 }
 
 #[test]
-fn a_strangers_file_is_not_read() {
+fn a_file_of_another_user_is_not_read() {
     if !is_root() {
         cannot_run_here("only root can give a file away");
         return;

@@ -151,7 +151,7 @@ fn an_address_that_cannot_be_had_is_said_before_anything_starts() {
     assert!(stage.recordings().is_empty());
 }
 
-/// Clients that ask for nothing, for nonsense, for too much, and that do not read what they asked for.
+/// Clients that ask for nothing, for nonsense, for too much, and that do not read the reply.
 fn bad_clients(address: SocketAddr) -> Vec<TcpStream> {
     let long_header = format!("GET / HTTP/1.1\r\nX: {}\r\n", "x".repeat(1 << 20));
     let pipelined = "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n".repeat(2_000);
@@ -189,7 +189,7 @@ fn bad_clients_stop_neither_samples_nor_others() {
     assert_eq!(Recording::load(&path).end().0, "target-gone");
 }
 
-/// The numbers that are in the file, which must be whole whenever it is there.
+/// The numbers that are in the file, which must be complete whenever it exists.
 fn kept(path: &Path) -> Option<f64> {
     let text = std::fs::read_to_string(path).ok()?;
     assert!(text.starts_with("# HELP leveloff_info "), "{text}");

@@ -1,5 +1,5 @@
-//! The kernel's OOM killer was faster: what is said of it, in a small control group that somebody else
-//! has set a limit for. Nothing in here may have more than 200 MB.
+//! What leveloff reports after a kill by the kernel's OOM killer, in a small control group with a limit
+//! that leveloff did not set. No process in here may have more than 200 MB.
 
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
@@ -98,11 +98,11 @@ fn the_process_and_the_limit_of_its_group_are_named() {
     assert!(ended.stderr.contains("was ended by signal 9"), "{ended:?}");
 }
 
-/// Whoever may not read the log is told by the count of kills.
+/// Without access to the kernel's log, the kill counter of the group is the evidence.
 #[test]
-fn without_the_log_the_count_of_the_group_tells() {
+fn without_the_log_the_count_of_the_group_decides() {
     if !is_root() {
-        return cannot_run_here("only root can become nobody");
+        return cannot_run_here("only root can become the user nobody");
     }
     let stage = Stage::new();
     let Some(group) = LimitedGroup::make("counted") else {
@@ -117,7 +117,7 @@ fn without_the_log_the_count_of_the_group_tells() {
     assert_eq!(ended.status.signal(), Some(9), "{ended:?}");
     let line = killer(&ended);
     if line.contains("ended process ") {
-        return cannot_run_here("everybody may read the kernel's log");
+        return cannot_run_here("every user may read the kernel's log");
     }
     has(
         line,
@@ -126,7 +126,7 @@ fn without_the_log_the_count_of_the_group_tells() {
 }
 
 #[test]
-fn a_run_that_is_only_recorded_is_told_as_well() {
+fn the_end_of_a_recorded_run_is_explained_as_well() {
     let stage = Stage::new();
     let Some(group) = LimitedGroup::make("recorded") else {
         return;

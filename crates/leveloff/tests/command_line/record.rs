@@ -1,4 +1,4 @@
-//! `leveloff record` on a process that is there already.
+//! `leveloff record` on a process that is already running.
 
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use crate::watched_process::WatchedProcess;
 
 const MIB: u64 = 1 << 20;
 
-/// Records `process` into `run.jsonl`, often, until asked to stop.
+/// Records `process` into `run.jsonl`, often, until it is stopped.
 fn start(stage: &Stage, process: &WatchedProcess, more: &[&str]) -> (Child, PathBuf) {
     let pid = process.pid().to_string();
     let common = ["record", "--pid", &pid, "-o", "run.jsonl", "-i", "20ms"];
@@ -231,8 +231,8 @@ fn the_whole_machine_is_recorded_and_its_growers_are_named() {
     let recorder = stage.leveloff(arguments).spawn().unwrap();
     let path = stage.path("all.jsonl");
     wait_for_samples(&path, 2);
-    // What grows while a process is measured for the first time cannot be told from the error of
-    // the estimate before; that is one step at most.
+    // Growth while a process is measured for the first time cannot be distinguished from the error of
+    // the earlier estimate; that is one step at most.
     for _ in 0..3 {
         process.grow(100);
         wait_for_samples(&path, 2);

@@ -1,4 +1,4 @@
-//! A recording as anybody would read it: JSON Lines, without leveloff's own reader.
+//! A recording read as plain JSON Lines, without leveloff's own reader.
 
 use std::path::Path;
 
@@ -56,10 +56,10 @@ impl Recording {
         wanted.map(|(_, row)| row).collect()
     }
 
-    /// What was told of processes, first and later.
-    pub fn told_of_processes(&self) -> Vec<&Value> {
-        let is_told = |name: &str| name == "process" || name == "changed";
-        let wanted = self.rows.iter().filter(|(name, _)| is_told(name));
+    /// The descriptions of processes, first and changed.
+    pub fn process_rows(&self) -> Vec<&Value> {
+        let is_process = |name: &str| name == "process" || name == "changed";
+        let wanted = self.rows.iter().filter(|(name, _)| is_process(name));
         wanted.map(|(_, row)| row).collect()
     }
 

@@ -134,7 +134,7 @@ fn the_json_holds_what_judge_says() {
 }
 
 #[test]
-fn facts_on_the_command_line_are_heard() {
+fn facts_on_the_command_line_are_used() {
     let stage = stage();
     let limit = ["--limit", "32GB", "--level-by", "90"];
     let arguments = [
@@ -142,14 +142,14 @@ fn facts_on_the_command_line_are_heard() {
         &limit,
     ]
     .concat();
-    let told = stage.ask(&arguments).never_panicked().stdout;
+    let markdown = stage.ask(&arguments).never_panicked().stdout;
     assert!(
-        told.contains("29.8 GiB (stated limit) is reached at step"),
-        "{told}"
+        markdown.contains("29.8 GiB (stated limit) is reached at step"),
+        "{markdown}"
     );
     assert!(
-        told.contains("leveloff report leak.csv --level-by 90 --limit 32GB"),
-        "{told}"
+        markdown.contains("leveloff report leak.csv --level-by 90 --limit 32GB"),
+        "{markdown}"
     );
 }
 
@@ -170,7 +170,7 @@ fn a_file_that_exists_is_kept_unless_force_is_said() {
 }
 
 #[test]
-fn a_format_that_cannot_be_told_is_asked_for() {
+fn an_unknown_format_requires_the_option() {
     let stage = stage();
     let report = |output: &str| stage.ask(&["report", "story.csv", "-o", output]);
     refused(report("-"), &["--format"]);
@@ -213,7 +213,7 @@ fn a_place_where_nothing_can_be_written_is_named() {
 #[test]
 fn a_directory_of_others_is_not_written_to() {
     if !rustix::process::geteuid().is_root() {
-        return cannot_run_here("only root can be somebody else");
+        return cannot_run_here("only root can become another user");
     }
     let stage = stage();
     let input = stage.path("story.csv");

@@ -8,7 +8,7 @@ use std::process::{Child, Stdio};
 use crate::recording::{Recording, wait_for_samples};
 use crate::stage::{Ended, Stage, cannot_run_here, ended, is_root, is_verdict, python, wait_until};
 
-/// Says a line for each line it is told, on the stream of its choice, and then waits for the next.
+/// Prints a line for each line of input, on the stream that its argument names.
 const ECHO: &str = "import sys
 stream = sys.stderr if sys.argv[1] == 'stderr' else sys.stdout
 for line in sys.stdin:
@@ -42,8 +42,8 @@ fn run(stage: &Stage, program: &str) -> (Ended, Recording) {
     (Ended::of(child), Recording::load(&path))
 }
 
-/// The line that tells how it ended: the first, or behind the verdict if there was time for one.
-fn told(ended: &Ended) -> &str {
+/// The line about the end of the command: the first, or the one after the verdict if there is one.
+fn end_line(ended: &Ended) -> &str {
     let said = ended.said();
     let place = usize::from(is_verdict(said[0]));
     said[place]
@@ -65,7 +65,7 @@ fn the_exit_code_ends_the_recording() {
         assert_eq!(recording.end(), ("exited".to_owned(), Some(code.into())));
         assert_eq!(recording.header()["command"][0], python());
         let words = format!("{} ended with code {code} after ", python());
-        assert!(told(&ended).starts_with(&words), "{ended:?}");
+        assert!(end_line(&ended).starts_with(&words), "{ended:?}");
     }
 }
 
@@ -75,7 +75,10 @@ fn death_by_signal_ends_the_recording() {
     let (ended, recording) = run(&stage, "import os; os.kill(os.getpid(), 9)");
     assert_eq!(ended.status.signal(), Some(9));
     assert_eq!(recording.end(), ("signalled".to_owned(), Some(9)));
-    assert!(told(&ended).contains("was ended by signal 9"), "{ended:?}");
+    assert!(
+        end_line(&ended).contains("was ended by signal 9"),
+        "{ended:?}"
+    );
 }
 
 #[test]
@@ -92,8 +95,8 @@ fn steps_are_read_from_lines_on_stdout() {
     assert_eq!(ended.stdout.lines().count(), 3);
     assert!(ended.stderr.contains(" · step 30"), "{ended:?}");
     let recording = Recording::load(&path);
-    let told_by = |s: &&serde_json::Value| s["source"] == "output";
-    assert!(recording.of("s").into_iter().any(|s| told_by(&s)));
+    let is_from_output = |s: &&serde_json::Value| s["source"] == "output";
+    assert!(recording.of("s").into_iter().any(|s| is_from_output(&s)));
 }
 
 #[test]
@@ -139,7 +142,7 @@ fn the_last_words_of_a_command_are_recorded() {
     let ended = ended(&mut stage.leveloff(arguments.iter().chain(&[program]))).well();
     let recording = Recording::load(&stage.path("run.jsonl"));
     assert_eq!(recording.step(), Some(50));
-    assert!(told(&ended).ends_with("step 50"), "{ended:?}");
+    assert!(end_line(&ended).ends_with("step 50"), "{ended:?}");
 }
 
 #[test]
@@ -215,7 +218,7 @@ fn the_summary_leads_with_the_verdict_and_has_six_lines() {
 }
 
 #[test]
-fn a_command_that_is_over_at_once_is_told_like_any_other() {
+fn a_command_that_ends_at_once_is_reported_like_any_other() {
     for _ in 0..10 {
         let stage = Stage::new();
         let ended = stage.ask(&["run", "-o", "run.jsonl", "--", "true"]).well();
@@ -223,7 +226,7 @@ fn a_command_that_is_over_at_once_is_told_like_any_other() {
         assert_eq!(recording.end(), ("exited".to_owned(), Some(0)));
         let said = ended.said();
         assert!(
-            told(&ended).starts_with("true ended with code 0"),
+            end_line(&ended).starts_with("true ended with code 0"),
             "{ended:?}"
         );
         assert!([2, 5, 6].contains(&said.len()), "{ended:?}");
@@ -232,9 +235,9 @@ fn a_command_that_is_over_at_once_is_told_like_any_other() {
 }
 
 #[test]
-fn a_directory_that_cannot_be_written_to_costs_nobody_a_run() {
+fn a_directory_that_cannot_be_written_to_is_reported_before_the_run() {
     if !is_root() {
-        return cannot_run_here("only root can start leveloff as somebody else");
+        return cannot_run_here("only root can start leveloff as another user");
     }
     let stage = Stage::new();
     let outside = Stage::new();

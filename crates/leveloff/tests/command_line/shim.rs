@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::recording::Recording;
 use crate::stage::{Ended, Stage, python, read_until, wait_until};
 
-/// Grows by a megabyte for each line that it is told, and says so.
+/// Grows by a megabyte for each line of input, and confirms it.
 const TRAINING: &str = "import sys
 held = []
 print('step 0', flush=True)
@@ -104,11 +104,11 @@ impl Wrapped {
     }
 }
 
-/// The part that was last told of the process that runs training.py itself.
+/// The last recorded role of the process that runs training.py itself.
 fn role_of_training(recording: &Recording) -> Option<String> {
     let runs_it = |row: &&Value| row["cmd"][0] == python() && row["cmd"][1] == "training.py";
-    let told = recording.told_of_processes();
-    let row = told.into_iter().rfind(runs_it)?;
+    let rows = recording.process_rows();
+    let row = rows.into_iter().rfind(runs_it)?;
     row["role"].as_str().map(str::to_owned)
 }
 

@@ -21,8 +21,8 @@ fn what_changes_memory_is_recorded_and_secrets_are_not() {
     let arguments = ["record", "--pid", &pid, "-o", "run.jsonl", "-i", "20ms"];
     let recorder = stage.leveloff(arguments).spawn().unwrap();
     let path = stage.path("run.jsonl");
-    let is_told = || !Recording::so_far(&path).of("software").is_empty();
-    wait_until("its software", is_told);
+    let is_recorded = || !Recording::so_far(&path).of("software").is_empty();
+    wait_until("its software", is_recorded);
     send(&recorder, Signal::INT);
     Ended::of(recorder).well();
     process.is_unharmed();

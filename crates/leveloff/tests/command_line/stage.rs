@@ -83,7 +83,7 @@ impl Stage {
         command
     }
 
-    /// A copy of leveloff that everybody can reach: the build may lie in a private directory.
+    /// A copy of leveloff that every user can reach: the build may lie in a private directory.
     pub fn public_leveloff(&self) -> PathBuf {
         let copy = self.path("leveloff");
         if !copy.exists() {
@@ -169,7 +169,7 @@ pub fn send(child: &Child, signal: Signal) {
     rustix::process::kill_process(rustix::process::Pid::from_child(child), signal).unwrap();
 }
 
-/// Waits for something that no handshake tells.
+/// Waits for something that has no handshake.
 #[track_caller]
 pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let give_up = Instant::now() + PATIENCE;

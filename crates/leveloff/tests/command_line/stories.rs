@@ -75,7 +75,7 @@ fn never_ended() -> String {
 }
 
 #[test]
-fn at_step_80_nobody_can_know() {
+fn at_step_80_it_cannot_be_decided() {
     let ended = judged(PASTED, &["--limit", "32GB"]);
     assert_eq!(ended.status.code(), Some(3), "{ended:?}");
     let text = text(&ended);
@@ -167,7 +167,7 @@ fn programs_find_what_was_promised() {
 
 /// "Process RAM: 8 GB → 8.2 GB → GC → 8 GB", every thirty seconds, beside what it had been before.
 #[test]
-fn tables_of_before_and_after_are_told_apart() {
+fn tables_of_before_and_after_get_different_verdicts() {
     let stage = Stage::new();
     let rows = |gigabytes: [f64; 7]| {
         let rows = (0..)

@@ -1,4 +1,4 @@
-//! Recorded torch runs as anybody would judge them: whole files, the end of the run included.
+//! Recorded torch runs, judged as whole files that include the end of the run.
 
 use std::path::Path;
 
@@ -34,7 +34,7 @@ fn leaks_are_found_and_put_on_the_right_one() {
     check(&said("l13_epoch_cache_then_leak", "leak", trainer));
 }
 
-/// Shared memory is given back within the last step, which must not hide what was told before.
+/// Shared memory is given back within the last step, which must not hide the earlier verdict.
 #[test]
 fn leaks_outside_of_the_heap_are_not_forgotten_in_the_end() {
     check(&said(

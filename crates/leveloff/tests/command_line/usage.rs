@@ -54,7 +54,7 @@ fn help_shows_examples_for_everything() {
 }
 
 #[test]
-fn nothing_asked_is_to_watch() {
+fn without_a_command_leveloff_watches() {
     let stage = Stage::new();
     let plain = stage
         .ask(&[])
@@ -88,7 +88,7 @@ fn without_a_terminal_there_is_no_dashboard_and_something_else_is_named() {
 }
 
 #[test]
-fn a_dumb_terminal_is_told_so() {
+fn a_dumb_terminal_is_refused_with_an_alternative() {
     let stage = Stage::new();
     let mut terminal = Terminal::new(80, 24);
     let mut child = terminal.start(&["env", "TERM=dumb", LEVELOFF, "watch"]);
@@ -121,7 +121,7 @@ fn on_a_terminal_what_cannot_be_watched_is_said_as_record_says_it() {
 }
 
 #[test]
-fn the_version_is_told() {
+fn the_version_is_printed() {
     let text = Stage::new().ask(&["--version"]).well().stdout;
     assert_eq!(text, format!("leveloff {}\n", env!("CARGO_PKG_VERSION")));
 }
@@ -314,7 +314,7 @@ fn the_manual_has_a_page_for_everything() {
         .refused(&["'nonsense'", "leveloff --help"]);
 }
 
-/// What is read by `head` ends early, and that is nobody's mistake.
+/// `head` closes its input early, which is not an error.
 #[test]
 fn a_reader_that_has_seen_enough_is_no_error() {
     let stage = Stage::new();

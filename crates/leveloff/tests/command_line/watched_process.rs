@@ -1,11 +1,11 @@
-//! A process to be watched: does what it is told, and says when it is done.
+//! A process to be watched: carries out orders from its input, and confirms each.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 
 use crate::stage::python;
 
-/// Ends when nobody is left to tell it anything, so a test that fails leaves nothing behind.
+/// Exits at the end of its input, so a test that fails leaves no process behind.
 const PROGRAM: &str = "import os, sys
 held = []
 def done(word='done'): print(word, flush=True)
@@ -57,23 +57,23 @@ impl WatchedProcess {
 
     /// Takes this much memory, and has it when this returns.
     pub fn grow(&mut self, mebibytes: u32) {
-        self.tell(&format!("grow {mebibytes}"));
+        self.order_line(&format!("grow {mebibytes}"));
         self.expect_done();
     }
 
-    /// It is there and does what it is told.
+    /// Asserts that it is alive and carries out orders.
     #[track_caller]
     pub fn is_unharmed(&mut self) {
-        self.tell("answer");
+        self.order_line("answer");
         self.expect_done();
     }
 
     pub fn end(mut self, code: i32) -> ExitStatus {
-        self.tell(&format!("end {code}"));
+        self.order_line(&format!("end {code}"));
         self.child.wait().unwrap()
     }
 
-    fn tell(&mut self, order: &str) {
+    fn order_line(&mut self, order: &str) {
         writeln!(self.orders, "{order}").unwrap();
     }
 

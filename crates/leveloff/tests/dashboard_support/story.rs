@@ -42,7 +42,7 @@ pub fn tick(step: u64) -> Tick {
         rank: None,
         comm: "python".to_owned(),
         command: vec!["python".to_owned(), "story.py".to_owned()],
-        why: "is told so".to_owned(),
+        why: "is stated".to_owned(),
     };
     let mut reading = ProcessReading::unread(index);
     // A little unrest, as everywhere.

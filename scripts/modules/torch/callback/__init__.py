@@ -1,1 +1,1 @@
-"""Real trainings with leveloff's callback: what the recording tells of them, against what they know themselves."""
+"""Real trainings with leveloff's callback: what the recording says about them, against their own notes."""

@@ -1,4 +1,4 @@
-"""The trainings with the callback, and what has to be said of each beyond what it tells of itself."""
+"""The trainings with the callback, and the expectations of each beyond its own notes."""
 
 import os
 from dataclasses import dataclass, field
@@ -18,17 +18,17 @@ class Case:
     environment: dict = field(default_factory=dict)
     needs: tuple = ()  # Packages without which it is not run.
     roles: dict = field(default_factory=lambda: {"trainer": 1})
-    leaks: bool | None = None  # False: must not be called a leak. None: the verdict is only told.
+    leaks: bool | None = None  # False: must not be called a leak. None: the verdict is only printed.
     blame: tuple = ()  # The role, and one of the kinds, with the largest share.
     findings: tuple = ()
     not_findings: tuple = ()
     events: tuple = ()  # That have to be marked beside those which the training notes.
     grown: str = ""  # The tensors that have to be named first among those that grew.
-    workers_told: bool = False  # The training itself tells how many compile workers it has.
+    notes_workers: bool = False  # The training itself notes how many compile workers it has.
     counts: int = 3  # Tensors have to be counted at least so often.
     cheap: bool = False  # What the callback costs is checked.
-    stop_at: int = 0  # It is asked to stop after so many steps, and goes on from its checkpoint afterwards.
-    guarded: bool = False  # Not we ask it to stop, but a guard does, when it has grown by some more.
+    stop_at: int = 0  # It gets a stop request after so many steps, and resumes from its checkpoint afterwards.
+    guarded: bool = False  # The request comes from a guard, when the training has grown further.
     compares: bool = False  # Only times steps with and without the callback.
 
 
@@ -54,7 +54,7 @@ CASES = [
     Case("retention-trim", LOOP, [OFTEN, "cut_results", "--trim-probe"], findings=("allocator-retention",),
          events=("trim",)),
     Case("compiled-20", LOOP, [LONG, "compiled"], environment={"TORCHINDUCTOR_COMPILE_THREADS": "20"}, leaks=False,
-         workers_told=True, counts=1, cheap=True),
+         notes_workers=True, counts=1, cheap=True),
     Case("loader-cow", LOOP, [OFTEN, "copy_on_write"], roles={"trainer": 1, "dataloader-worker": 4},
          blame=("dataloader-worker", "anon", "heap"), findings=("copy-on-write",)),
     Case("ranks", LOOP, [OFTEN, "ranks", "--steps=250"], TORCHRUN, roles=TWO_RANKS, counts=1),

@@ -1,4 +1,4 @@
-"""What a recording tells of a training, against what the training noted. Each check answers with its misses."""
+"""What a recording says about a training, against what the training noted. Each check returns its misses."""
 
 from collections import Counter
 
@@ -9,19 +9,19 @@ HELD_S = 0.1  # A step that comes so soon after a line waits for a later one.
 SEEN_S = 0.1  # A line waits for the recorder's next look.
 MARKS_FOUND_S = 1.5  # How long a marks file may be there before the recorder looks for it again.
 COUNT_SEEN_S = 2  # When a count has to be in the recording.
-EXACT = {"checkpoint", "restart"}  # Events that must not be told where they did not happen.
+EXACT = {"checkpoint", "restart"}  # Events that must not be recorded where they did not happen.
 PLAIN_ROLES = {"other", "helper", "compiler"}  # Come and go with every training.
 MOST_STEP_S, MOST_SHARE = 0.001, 0.005
 
 
-def steps(recording, told):
-    found_s = told.steps[0][0] + MARKS_FOUND_S
-    done = [(max(moment + SEEN_S, found_s), step) for moment, step in written(told.steps_done)]
-    found = misplaced(told.steps, recording.samples, done, LOOK_S)
+def steps(recording, notes):
+    found_s = notes.steps[0][0] + MARKS_FOUND_S
+    done = [(max(moment + SEEN_S, found_s), step) for moment, step in written(notes.steps_done)]
+    found = misplaced(notes.steps, recording.samples, done, LOOK_S)
     last = recording.progress[-1]
     if last.get("source") != "marks":
         found.append(f"steps come from {last.get('source')}, not from marks")
-    planned = told.fact("planned_steps")
+    planned = notes.fact("planned_steps")
     if planned and last.get("planned_steps") != planned:
         found.append(f"{last.get('planned_steps')} steps are planned, in truth {planned}")
     return found[:5]
@@ -39,44 +39,44 @@ def written(steps):
     return known
 
 
-def phases(recording, told):
-    """Every evaluation begins and ends at its step; a phase before the first step may be told or not."""
+def phases(recording, notes):
+    """Every evaluation begins and ends at its step; a phase before the first step may be recorded or not."""
     said = changes([(row.get("step", 0), row["phase"]) for _, row in recording.marks if "phase" in row])
-    true = changes(told.phases)
+    true = changes(notes.phases)
     return [] if said == true else [f"phases {said}, in truth {true}"]
 
 
-def changes(told):
+def changes(phases):
     """Those that change the phase; a training begins with training."""
     phase, changed = "train", []
-    for step, now in told:
+    for step, now in phases:
         if now != phase:
             changed.append((step, now))
         phase = now
     return changed
 
 
-def events(recording, told, wanted):
+def events(recording, notes, wanted):
     said = Counter((row.get("step", 0), row["event"]) for _, row in recording.marks if "event" in row)
-    true = Counter(told.events)
+    true = Counter(notes.events)
     missing = [f"{event} at step {step} is not marked" for step, event in (true - said)]
     more = [f"{event} at step {step} never happened" for step, event in (said - true) if event in EXACT]
     names = {event for _, event in said}
     return missing + more + [f"no event {name}" for name in wanted if name not in names]
 
 
-def tensors(recording, told, least):
+def tensors(recording, notes, least):
     """Whenever the callback counted, so did the training, right after it."""
     found = []
-    for count in told.counts:
+    for count in notes.counts:
         seen = [progress for (moment, _), progress in zip(recording.samples, recording.progress)
                 if count["t"] - HELD_S <= moment <= count["t"] + COUNT_SEEN_S]
         for name in ("tensors", "tensor_bytes"):
             said = sorted({one[name] for one in seen if name in one})
             if seen and count[name] not in said:
                 found.append(f"{name} at step {count['at']}: {said}, in truth {count[name]}")
-    if len(told.counts) < least:
-        found.append(f"tensors were counted {len(told.counts)} times, expected {least} or more")
+    if len(notes.counts) < least:
+        found.append(f"tensors were counted {len(notes.counts)} times, expected {least} or more")
     return found
 
 
@@ -92,9 +92,9 @@ def roles(recording, expected, ranks):
     return found
 
 
-def lowest_rank_tells(recording, ranks):
-    tellers = {one.rank for one, _ in recording.marks}
-    return [] if len(ranks) < 2 or tellers == {0} else [f"marks of the ranks {tellers} are recorded, not of 0 alone"]
+def lowest_rank_marks(recording, ranks):
+    marking = {one.rank for one, _ in recording.marks}
+    return [] if len(ranks) < 2 or marking == {0} else [f"marks of the ranks {marking} are recorded, not of 0 alone"]
 
 
 def verdict(case, plain, stated):
@@ -128,15 +128,15 @@ def grown(case, recording):
     return [] if first and case.grown in first else [f"grown tensors {said}, not {case.grown} first"]
 
 
-def cost(case, told, is_busy):
-    """In CPU time always; by the clock, and by what the callback says itself, only where nobody else uses the
+def cost(case, notes, is_busy):
+    """In CPU time always; by the clock, and by what the callback says itself, only where nothing else uses the
     machine: there, a call that has to wait for a core is no cost of the call."""
     if not case.cheap:
         return []
-    said, calls, train_s, found = told.fact("cost"), told.fact("calls"), told.fact("train_s"), []
-    ways = [("its CPU time", told.fact("outside_cpu_s")), ("cost()'s CPU time", said["cpu_seconds"])]
+    said, calls, train_s, found = notes.fact("cost"), notes.fact("calls"), notes.fact("train_s"), []
+    ways = [("its CPU time", notes.fact("outside_cpu_s")), ("cost()'s CPU time", said["cpu_seconds"])]
     if not is_busy:
-        ways += [("the clock", told.fact("outside_s")), ("cost()", said["seconds"])]
+        ways += [("the clock", notes.fact("outside_s")), ("cost()", said["seconds"])]
     for way, spent in ways:
         if spent / calls > MOST_STEP_S or spent / train_s > MOST_SHARE:
             found.append(f"by {way}, {calls} steps cost {1e3 * spent:.1f} ms, {spent / train_s:.2%} of the time")

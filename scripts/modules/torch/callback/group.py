@@ -1,4 +1,4 @@
-"""Runs the trainings with the callback, one after the other, and tells what came of each."""
+"""Runs the trainings with the callback, one after the other, and prints the outcome of each."""
 
 import os
 import shutil
@@ -17,10 +17,10 @@ from callback.outcome import HEADER, Outcome, columns
 
 def run(cases, binaries, keep):
     """Ends with a table; answers whether anything was missed."""
-    outcomes = [tell(timed(case, binaries, keep)) for case in cases]
+    outcomes = [printed(timed(case, binaries, keep)) for case in cases]
     print("\n" + table(HEADER, [one.row() for one in outcomes]), flush=True)
     misses = sum(len(one.misses) for one in outcomes)
-    print(f"{misses} missed" if misses else "everything that the trainings know is told right")
+    print(f"{misses} missed" if misses else "the recordings agree with everything that the trainings noted")
     return misses > 0
 
 
@@ -49,13 +49,13 @@ def test(job, outcome):
         guard = stopping.Guard(job) if job.case.guarded else None
         path = guard.path if guard else stopping.request(job)
     code = job.wait()
-    told = job.told()
-    if code or not told or told[0].fact("train_s") is None:
+    notes = job.notes()
+    if code or not notes or notes[0].fact("train_s") is None:
         outcome.misses.append(f"ended with {code}: {job.printed()}")
     elif job.case.compares:
-        outcome.note = with_and_without(told[0].fact("medians"))
+        outcome.note = with_and_without(notes[0].fact("medians"))
     else:
-        look(job, told, outcome)
+        look(job, notes, outcome)
     if guard:
         outcome.misses += guard.misses()
     if path:
@@ -64,9 +64,9 @@ def test(job, outcome):
         outcome.misses += found
 
 
-def look(job, told, outcome):
+def look(job, notes, outcome):
     """Everything that the recording says."""
-    case, recording, lowest = job.case, job.recording, told[0]
+    case, recording, lowest = job.case, job.recording, notes[0]
     plain, stated = ask_both(LEVELOFF, recording.path)
     outcome.seen = columns(recording, lowest, plain, stated)
     counts = stated if plain["verdict"] != "leak" and stated["verdict"] == "leak" else plain
@@ -74,7 +74,7 @@ def look(job, told, outcome):
         *checks.steps(recording, lowest), *checks.phases(recording, lowest),
         *checks.events(recording, lowest, [*case.events, *(["stopped"] if case.stop_at else [])]),
         *checks.tensors(recording, lowest, 0 if case.stop_at else case.counts),
-        *checks.roles(recording, expected_roles(case, lowest), told), *checks.lowest_rank_tells(recording, told),
+        *checks.roles(recording, expected_roles(case, lowest), notes), *checks.lowest_rank_marks(recording, notes),
         *checks.verdict(case, plain, stated), *checks.reasons(expected_reasons(case, lowest), counts),
         *checks.grown(case, recording), *checks.cost(case, lowest, is_busy()),
     ]
@@ -85,13 +85,13 @@ def is_busy():
     return os.getloadavg()[0] > os.cpu_count()
 
 
-def expected_roles(case, told):
-    return {**case.roles, **(told.fact("roles") or {})} if case.workers_told else case.roles
+def expected_roles(case, notes):
+    return {**case.roles, **(notes.fact("roles") or {})} if case.notes_workers else case.roles
 
 
-def expected_reasons(case, told):
+def expected_reasons(case, notes):
     """Idle workers are counted too often by RSS, if there are any."""
-    if case.workers_told and told.fact("roles")["compile-worker"]:
+    if case.notes_workers and notes.fact("roles")["compile-worker"]:
         return replace(case, findings=(*case.findings, "worker-overcount"))
     return case
 
@@ -103,7 +103,7 @@ def with_and_without(medians):
             f"{' '.join(f'{one - 1:+.2%}' for one in ratios)}); with {times['with']} ms, without {times['without']} ms")
 
 
-def tell(outcome):
+def printed(outcome):
     said = "not run" if not outcome.run else f"{len(outcome.misses)} missed" if outcome.misses else "right"
     print(f"{outcome.case}: {'; '.join(filter(None, [said, outcome.seen.get('verdict'), outcome.note]))}", flush=True)
     for miss in outcome.misses:

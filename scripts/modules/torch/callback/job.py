@@ -40,7 +40,7 @@ class Job:
         return self
 
     def __exit__(self, *_):
-        for one in self.told():
+        for one in self.notes():
             if start_of(one.pid) == one.start:
                 os.kill(one.pid, signal.SIGKILL)
         if self.process:
@@ -66,10 +66,10 @@ class Job:
 
     def environment(self):
         paths = filter(None, [PACKAGE, os.environ.get("PYTHONPATH")])
-        told = {"PYTHONPATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+        variables = {"PYTHONPATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
         if self.case.stop_at:
-            told["LEVELOFF_MARKS"] = self.marks  # The others use the usual place.
-        return {**os.environ, **told, **self.case.environment}
+            variables["LEVELOFF_MARKS"] = self.marks  # The others use the usual place.
+        return {**os.environ, **variables, **self.case.environment}
 
     def wait(self):
         """Until it ends; its exit code. The recording is read then."""
@@ -84,12 +84,12 @@ class Job:
         """Until every process that trains has done so many."""
         deadline = time.monotonic() + TIMEOUT_S
         trainers = self.case.roles["trainer"]
-        while sum(one.last_step >= step for one in self.told()) < trainers:
+        while sum(one.last_step >= step for one in self.notes()) < trainers:
             if self.process.poll() is not None or time.monotonic() > deadline:
                 raise NotEnded(f"does not reach step {step}: {self.printed()}")
             time.sleep(LOOK_EVERY_S)
 
-    def told(self):
+    def notes(self):
         return truth.read(self.truth)
 
     def printed(self):

@@ -24,18 +24,18 @@ class Outcome:
         return [self.case, *(self.seen.get(name, "") for name in HEADER[1:-1]), remarks]
 
 
-def columns(recording, told, plain, stated):
+def columns(recording, notes, plain, stated):
     """The cells of the recording and of what is said of it."""
     phases = Counter(row["phase"] for _, row in recording.marks if "phase" in row)
     events = Counter(row["event"] for _, row in recording.marks if "event" in row)
     roles = Counter(one.role for one in recording.processes.values())
     return {
-        "steps": f"{recording.samples[-1][1]}/{told.last_step}",
+        "steps": f"{recording.samples[-1][1]}/{notes.last_step}",
         "phases": counted(phases), "events": counted(events), "roles": counted(roles),
-        "tensors": f"{recording.progress[-1].get('tensors', '–')} ({len(told.counts)} counts)",
+        "tensors": f"{recording.progress[-1].get('tensors', '–')} ({len(notes.counts)} counts)",
         "verdict": f"{verdict(plain)}; --level-by: {verdict(stated)}",
         "findings": f"{blame(plain)}; {names(plain)}{names_with_horizon(plain, stated)}",
-        "callback": cost(told),
+        "callback": cost(notes),
     }
 
 
@@ -51,14 +51,14 @@ def names_with_horizon(plain, stated):
     return "" if names(plain) == names(stated) else f"; --level-by: {names(stated)}"
 
 
-def cost(told):
+def cost(notes):
     """The mean of a step from outside, its share of the time, the longest call; then what the package says itself."""
-    spent, calls, train_s = told.fact("outside_s"), told.fact("calls"), told.fact("train_s")
+    spent, calls, train_s = notes.fact("outside_s"), notes.fact("calls"), notes.fact("train_s")
     if not calls:
         return ""
-    outside = (f"{1e6 * spent / calls:.0f} µs/step (CPU {1e6 * told.fact('outside_cpu_s') / calls:.0f}), "
-               f"{spent / train_s:.2%}, worst {1e3 * told.fact('outside_worst_s'):.1f} ms")
-    said = told.fact("cost")
+    outside = (f"{1e6 * spent / calls:.0f} µs/step (CPU {1e6 * notes.fact('outside_cpu_s') / calls:.0f}), "
+               f"{spent / train_s:.2%}, worst {1e3 * notes.fact('outside_worst_s'):.1f} ms")
+    said = notes.fact("cost")
     if not said:
         return outside
     steps, counting = max(said["steps"], 1), said["counting_seconds"] / said["seconds"]

@@ -1,4 +1,4 @@
-"""A training is asked to stop, by hand or by the guard, stops with a checkpoint, and goes on from it."""
+"""A stop request, by hand or by the guard, stops a training with a checkpoint; a second training resumes from it."""
 
 import glob
 import json
@@ -18,7 +18,7 @@ CHECKPOINTS = ("checkpoint-{step}", "step-{step}.pt", "*step={step}*.ckpt")  # B
 
 def request(job):
     """As the guard does it: a file beside the marks of one process, the last rank's."""
-    pid = job.told()[-1].pid
+    pid = job.notes()[-1].pid
     path = os.path.join(job.marks, f"{pid}.stop")
     with open(path, "x") as file:
         json.dump({"reason": "a test asks for it"}, file)
@@ -29,13 +29,13 @@ class Guard:
     """`leveloff guard` on a training that leaks, with a limit a little above what it holds now."""
 
     def __init__(self, job):
-        told = job.told()
-        self.path = os.path.join(job.marks, f"{told[0].pid}.stop")
+        notes = job.notes()
+        self.path = os.path.join(job.marks, f"{notes[0].pid}.stop")
         self.bundle = os.path.join(job.directory, "bundle")
-        # Of ranks, whoever started them: the job is guarded, not a rank.
-        pid = told[0].pid if len(told) == 1 else parent(told[0].pid)
-        holders = {one.pid for one in told} | {pid}
-        limit = sum(map(anonymous, holders)) + GROWTH * len(told)
+        # Of several ranks, the process that started them: the job is guarded, not a rank.
+        pid = notes[0].pid if len(notes) == 1 else parent(notes[0].pid)
+        holders = {one.pid for one in notes} | {pid}
+        limit = sum(map(anonymous, holders)) + GROWTH * len(notes)
         command = [LEVELOFF, "guard", "--pid", str(pid), "--limit", f"{limit}B", "--bundle", self.bundle]
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
@@ -67,18 +67,18 @@ def anonymous(pid):
 
 def misses(job, path, code):
     """How it ended: in good order, all ranks at the same step, before its time, with a checkpoint."""
-    told = job.told()
+    notes = job.notes()
     found = [] if code == 0 else [f"ended with {code}: {job.printed()}"]
-    last = {one.last_step for one in told}
+    last = {one.last_step for one in notes}
     if len(last) > 1:
         found.append(f"ranks ended at the steps {sorted(last)}")
-    if max(last) >= told[0].fact("planned_steps"):
+    if max(last) >= notes[0].fact("planned_steps"):
         found.append("was not stopped")
     if os.path.exists(path):
         found.append("the request is still there")
     if not checkpoint(job, max(last)):
         found.append(f"no checkpoint of step {max(last)}: {os.listdir(job.output)}")
-    for one in told:
+    for one in notes:
         if '"stopped"' not in marks_of(job, one.pid):
             found.append(f"rank {one.rank} did not mark that it stopped")
     return found
@@ -100,7 +100,7 @@ def checkpoint(job, step):
 
 def misses_of_resuming(job):
     """A second training goes on where the first was stopped, and comes to its end."""
-    stopped = job.told()[0].last_step
+    stopped = job.notes()[0].last_step
     path = checkpoint(job, stopped)
     if not path:
         return ["nothing to resume from"], ""
@@ -109,7 +109,7 @@ def misses_of_resuming(job):
         code = second.wait()
         if code:
             return [f"the resumed one ended with {code}: {second.printed()}"], ""
-        told = second.told()[0]
-        first, last, planned = told.steps[0][1], told.last_step, told.fact("planned_steps")
+        notes = second.notes()[0]
+        first, last, planned = notes.steps[0][1], notes.last_step, notes.fact("planned_steps")
     found = [] if (first, last) == (stopped + 1, planned) else [f"resumed from {stopped}: steps {first} to {last}"]
     return found, f"stopped at {stopped}, resumed {first} to {last}"

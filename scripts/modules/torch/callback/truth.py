@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass
-class Told:
+class ProcessNotes:
     """The notes of one process, in the order in which they were made."""
 
     pid: int
@@ -21,7 +21,7 @@ class Told:
 
     @property
     def steps_done(self):
-        """The same, with the time when the callback had told it."""
+        """The same, with the time when the callback had marked it."""
         return [(row["done"], row["step"]) for row in self.rows if "step" in row]
 
     @property
@@ -47,8 +47,8 @@ class Told:
 
 def read(directory):
     """Every process that noted something, the lowest rank first."""
-    told = [read_one(os.path.join(directory, name)) for name in os.listdir(directory)]
-    return sorted((one for one in told if one), key=lambda one: (one.rank or 0, one.pid))
+    notes = [read_one(os.path.join(directory, name)) for name in os.listdir(directory)]
+    return sorted((one for one in notes if one), key=lambda one: (one.rank or 0, one.pid))
 
 
 def read_one(path):
@@ -56,4 +56,4 @@ def read_one(path):
         rows = [json.loads(line) for line in file if line.endswith("\n")]
     if not rows:
         return None
-    return Told(rows[0]["pid"], rows[0]["start"], rows[0]["rank"], rows[1:])
+    return ProcessNotes(rows[0]["pid"], rows[0]["start"], rows[0]["rank"], rows[1:])

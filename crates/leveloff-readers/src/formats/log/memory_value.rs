@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn amounts_are_found_where_people_write_them() {
+    fn amounts_are_found_where_logs_have_them() {
         let cases: [(&str, &[&str]); 15] = [
             (
                 "Step 10: 6529 tensors, RAM: 5552 MB   | Baseline",

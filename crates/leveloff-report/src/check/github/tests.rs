@@ -34,7 +34,7 @@ fn what_is_annotated_is_as_grave_as_the_outcome() {
 }
 
 #[test]
-fn nobody_slips_in_a_command_of_their_own() {
+fn hostile_text_injects_no_workflow_command() {
     let text = annotations(&hostile());
     for line in text.lines() {
         assert!(line.starts_with("::error title=leveloff "), "{line}");
@@ -72,14 +72,14 @@ fn the_summary_is_tables_whatever_things_are_called() {
                 _ => {}
             }
         }
-        let asked = 1 + CheckResult::of(&report).len();
-        assert!(cells.len() >= asked, "{name}: {text}");
+        let first_table = 1 + CheckResult::of(&report).len();
+        assert!(cells.len() >= first_table, "{name}: {text}");
         assert!(
-            cells[..asked].iter().all(|cells| *cells == 4),
+            cells[..first_table].iter().all(|cells| *cells == 4),
             "{name}: {text}"
         );
         assert!(
-            cells[asked..].iter().all(|cells| *cells == 5),
+            cells[first_table..].iter().all(|cells| *cells == 5),
             "{name}: {text}"
         );
     }

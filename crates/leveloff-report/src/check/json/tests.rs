@@ -4,7 +4,7 @@ use super::*;
 use crate::check_cases::{self, all, hostile};
 use crate::verdict;
 
-fn told(report: &CheckReport) -> Value {
+fn json_of(report: &CheckReport) -> Value {
     let text = object(report);
     assert!(!text.contains('\n'));
     serde_json::from_str(&text).unwrap()
@@ -13,7 +13,7 @@ fn told(report: &CheckReport) -> Value {
 #[test]
 fn golden() {
     for (name, report) in all() {
-        let text = serde_json::to_string_pretty(&told(&report)).unwrap();
+        let text = serde_json::to_string_pretty(&json_of(&report)).unwrap();
         insta::assert_snapshot!(format!("json-{name}"), text);
     }
 }
@@ -24,7 +24,7 @@ fn a_run_has_every_field_that_judge_tells_of_it() {
     let held = report.held().next().unwrap();
     let judged: Value =
         serde_json::from_str(&verdict::json::object(&held.report.judged())).unwrap();
-    let run = &told(&report)["runs"][0];
+    let run = &json_of(&report)["runs"][0];
     for (key, value) in judged.as_object().unwrap() {
         assert_eq!(run.get(key), Some(value), "{key}");
     }
@@ -41,7 +41,7 @@ fn a_run_has_every_field_that_judge_tells_of_it() {
 
 #[test]
 fn what_could_not_be_read_is_an_error_with_no_gates() {
-    let row = told(&check_cases::broken());
+    let row = json_of(&check_cases::broken());
     assert_eq!(row["outcome"], "error");
     let run = &row["runs"][1];
     assert_eq!(
@@ -58,7 +58,7 @@ fn what_could_not_be_read_is_an_error_with_no_gates() {
 
 #[test]
 fn a_regression_has_all_its_numbers() {
-    let row = told(&check_cases::regression());
+    let row = json_of(&check_cases::regression());
     let baseline = &row["baseline"];
     assert_eq!(
         (&baseline["outcome"], &baseline["comparison"]),
@@ -78,7 +78,7 @@ fn a_regression_has_all_its_numbers() {
 #[test]
 fn names_come_back_as_they_are() {
     let report = hostile();
-    let row = told(&report);
+    let row = json_of(&report);
     assert_eq!(row["name"], report.name);
     assert_eq!(row["runs"][0]["input"], report.name);
 }

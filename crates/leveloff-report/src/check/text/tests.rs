@@ -40,16 +40,16 @@ fn many_runs_have_a_line_each() {
 
 #[test]
 fn what_undecided_counts_as_is_said() {
-    let told = |counts_as| {
+    let first_line = |counts_as| {
         let mut report = check_cases::undecided();
         report.open_counts_as = counts_as;
         let text = page(&report, Paint::Plain);
         text.lines().next().unwrap().to_owned()
     };
     let passed = "PASSED  fine-tune: nothing failed; --undecided counts undecided as passed";
-    assert_eq!(told(OpenCountsAs::Passed), passed);
+    assert_eq!(first_line(OpenCountsAs::Passed), passed);
     let failed = "FAILED  fine-tune: undecided, which --undecided counts as failed";
-    assert_eq!(told(OpenCountsAs::Failed), failed);
+    assert_eq!(first_line(OpenCountsAs::Failed), failed);
 }
 
 #[test]

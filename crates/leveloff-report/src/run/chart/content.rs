@@ -61,7 +61,7 @@ pub(crate) struct ChartContent<'a> {
     pub(crate) stack: Vec<Layer>,
     /// Whether the sum of RSS is shown.
     pub(crate) shows_rss: bool,
-    /// How high it reaches when it is so high that it is only told.
+    /// Its peak, where it is too high to be drawn and only the number is printed.
     pub(crate) rss_above: Option<f64>,
     /// What the verdict says of the curve.
     pub(crate) outlook: Outlook,

@@ -75,7 +75,7 @@ fn growth_leads_to_the_limit_and_says_when() {
 }
 
 #[test]
-fn it_is_told_to_those_who_do_not_see_it_and_stands_in_a_page_twice() {
+fn the_chart_has_a_text_alternative_and_can_stand_in_a_page_twice() {
     let svg = svg(&story_report(8));
     assert!(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"1200\""));
     assert!(svg.trim_end().ends_with("</svg>"));
@@ -92,7 +92,7 @@ fn it_is_told_to_those_who_do_not_see_it_and_stands_in_a_page_twice() {
 }
 
 #[test]
-fn a_stranger_s_name_is_no_markup() {
+fn a_hostile_name_is_no_markup() {
     let mut report = story_report(8);
     report.input = "<script>alert(1)</script>&\"\u{1b}[31m.csv".to_owned();
     let svg = svg(&report);

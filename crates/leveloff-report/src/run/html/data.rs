@@ -124,7 +124,7 @@ fn inside_group(fact: TrainingCounter) -> &'static str {
     }
 }
 
-/// What was counted inside explains the memory; one click away, unless people look for it first.
+/// Counters explain the memory. They are one click away, except those that users look for first.
 fn is_inside_shown(fact: TrainingCounter) -> bool {
     matches!(
         fact,

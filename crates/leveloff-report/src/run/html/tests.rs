@@ -8,7 +8,7 @@ use super::page;
 use crate::cases::{Run, mib};
 use crate::run_report::RunReport;
 
-/// What a stranger may call a process, an event, a file.
+/// A hostile name of a process, an event or a file.
 const HOSTILE: &str =
     "</script><script>alert(1)</script><!--<img src=x onerror=alert(2)>\"'&\u{2028}";
 
@@ -88,7 +88,7 @@ fn the_story_levels_off_and_has_a_size() {
     );
     assert!(
         !html.contains("Who ran"),
-        "one number only: nobody is known"
+        "one number only: no process is known"
     );
     assert_has(&html, &["Memory is the number that the file has"]);
     let marks = &data_of(&html)["runs"][0]["marks"];
@@ -129,7 +129,7 @@ fn a_short_run_says_what_is_missing() {
 }
 
 #[test]
-fn names_of_strangers_stay_names() {
+fn hostile_names_stay_names() {
     let mut report = leak();
     report.input = HOSTILE.to_owned();
     report.notes.push(HOSTILE.to_owned());
@@ -151,7 +151,7 @@ fn names_of_strangers_stay_names() {
 }
 
 #[test]
-fn events_of_strangers_stay_events() {
+fn hostile_events_stay_events() {
     let run = Run::default()
         .event(50, HOSTILE)
         .steps(1..=100, |_| mib(100.0));
@@ -207,7 +207,7 @@ fn native_leak() -> Run {
 }
 
 #[test]
-fn what_is_counted_inside_can_be_asked_for_and_a_trim_is_a_sentence() {
+fn counters_can_be_shown_and_a_trim_is_a_sentence() {
     let html = page(&native_leak().report());
     let data = data_of(&html);
     let series = data["runs"][0]["series"].as_array().unwrap();
@@ -277,7 +277,7 @@ fn what_one_rank_counts_is_not_said_of_the_others() {
 }
 
 #[test]
-fn tensors_that_became_more_are_told_in_the_training_s_words_and_only_those() {
+fn only_tensors_that_grew_are_listed_with_the_names_of_the_training() {
     assert!(!page(&leak()).contains("Tensors that grew in number"));
     let html = page(&native_leak().report());
     assert_has(

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::json::object;
 use crate::run_report::{Group, RunReport};
 
-/// Every key is there, and null where it is not known.
+/// Every key is present, with null for an unknown value.
 pub(super) fn row(report: &RunReport) -> Value {
     let background = &report.background;
     let software = background.software.as_ref();

@@ -7,7 +7,7 @@ use super::*;
 use crate::cases::{Run, report, story_report};
 use crate::verdict::json::object;
 
-fn told(report: &RunReport) -> Value {
+fn json_of(report: &RunReport) -> Value {
     let text = document(report);
     assert!(text.ends_with("}\n") && text.matches('\n').count() == 1);
     serde_json::from_str(&text).unwrap()
@@ -43,7 +43,7 @@ fn it_begins_with_what_judge_says() {
 
 #[test]
 fn the_story_in_numbers() {
-    let row = told(&story_report(20));
+    let row = json_of(&story_report(20));
     assert_eq!(
         (&row["format"], &row["version"]),
         (&FORMAT.into(), &VERSION.into())
@@ -81,7 +81,7 @@ fn what_is_counted_inside_in_numbers() {
             .with(TrainingCounter::Trimmed, (step > 20).then_some(77))
     };
     let run = Run::default().counts(counts).grown("int8[2]", 3, 4096);
-    let row = told(&run.steps(1..=30, |_| 1e9).report());
+    let row = json_of(&run.steps(1..=30, |_| 1e9).report());
     let grown = serde_json::json!([{"what": "int8[2]", "more": 3, "more_bytes": 4096}]);
     assert_eq!(
         (&row["tensors_grown"], &row["trimmed_bytes"]),
@@ -95,7 +95,7 @@ fn what_is_counted_inside_in_numbers() {
 
 #[test]
 fn what_was_not_measured_is_an_empty_list_and_no_zero() {
-    let row = told(&report(std::iter::once(Observation {
+    let row = json_of(&report(std::iter::once(Observation {
         count: Some(5.0),
         ..Observation::default()
     })));

@@ -22,7 +22,7 @@ use crate::run_report::RunReport;
 const ROWS: usize = 12;
 
 /// Of what is counted inside, what a reader of an issue asks for first: a table must fit the page.
-const TOLD_INSIDE: [TrainingCounter; 3] = [
+const SHOWN_COUNTERS: [TrainingCounter; 3] = [
     TrainingCounter::Tensors,
     TrainingCounter::MallocUsed,
     TrainingCounter::CudaReserved,
@@ -109,8 +109,8 @@ fn columns(report: &RunReport, rows: &[(f64, CurveSpan)]) -> Vec<(&'static str, 
     }
     columns.push(("memory", amounts(rows, Series::Memory)));
     columns.push(("since the row before", growth(rows, unit)));
-    let told = TOLD_INSIDE.map(Series::Counter);
-    let beside = [Series::RssSum].into_iter().chain(told);
+    let counters = SHOWN_COUNTERS.map(Series::Counter);
+    let beside = [Series::RssSum].into_iter().chain(counters);
     for series in beside.chain([Series::Gpu]) {
         if rows.iter().any(|(_, span)| span.value(series).is_some()) {
             columns.push((series_words(series), amounts(rows, series)));

@@ -84,10 +84,10 @@ fn flags(report: &RunReport) -> String {
             stated.epoch_steps.map(|step| step.to_string()),
         ),
     ];
-    let told = flags
+    let texts = flags
         .into_iter()
         .filter_map(|(flag, value)| Some(format!(" {flag} {}", value?)));
-    told.collect()
+    texts.collect()
 }
 
 /// A size in the largest unit that holds it exactly: `28GiB`.

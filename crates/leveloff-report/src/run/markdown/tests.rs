@@ -6,7 +6,7 @@ use super::*;
 use crate::cases::{Run, held_references, mib, story_report};
 use crate::run_report::Group;
 
-/// What breaks tables, opens tags, calls people and closes code.
+/// Text that breaks tables, opens tags, mentions users and closes code.
 const HOSTILE: &str = "a|b `c` ```d <img src=x onerror=alert(1)> @octocat #123 \n\n# heading\n| x | y |\n[l](http://e.vil) &amp; \u{1b}[31m";
 
 fn hostile() -> RunReport {
@@ -111,7 +111,7 @@ fn every_row_has_as_many_cells_as_its_table() {
 }
 
 #[test]
-fn strangers_break_nothing_and_call_nobody() {
+fn hostile_text_breaks_nothing_and_mentions_no_user() {
     let text = document(&hostile());
     for event in events(&text) {
         assert!(

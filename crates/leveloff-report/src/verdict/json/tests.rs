@@ -27,7 +27,7 @@ const CONTRACT: [&str; 17] = [
     "points",
 ];
 
-fn told(verdict: &RunVerdict) -> Value {
+fn json_of(verdict: &RunVerdict) -> Value {
     let stated = StatedFacts::default();
     let text = object(&Judged::plain("run.csv", verdict, &stated));
     assert!(!text.contains('\n'));
@@ -55,13 +55,13 @@ fn every_key_of_the_contract_is_always_there_and_comes_first() {
         let places: Vec<usize> = CONTRACT.iter().map(place).collect();
         assert!(places.is_sorted(), "{text}");
         assert!(places[16] < text.find("\"limit_low_x\":").unwrap());
-        assert!(told(verdict).get("trajectory").is_none());
+        assert!(json_of(verdict).get("trajectory").is_none());
     }
 }
 
 #[test]
 fn what_is_not_known_is_null() {
-    let row = told(&undecided(Because::TooFewPoints { missing: 5 }));
+    let row = json_of(&undecided(Because::TooFewPoints { missing: 5 }));
     assert_eq!(row["verdict"], "undecided");
     assert_eq!(row["because"], "too_few_points");
     for key in [
@@ -80,7 +80,7 @@ fn what_is_not_known_is_null() {
 
 #[test]
 fn the_story_in_numbers() {
-    let row = told(&story_at_80());
+    let row = json_of(&story_at_80());
     assert_eq!(row["input"], "run.csv");
     assert_eq!(row["verdict"], "warming_up");
     assert_eq!(row["shape"], "linear");
@@ -103,7 +103,7 @@ fn the_story_in_numbers() {
     );
     assert_eq!(row["limit_kind"], "stated");
     assert_eq!(row["points"], 8);
-    let level = told(&story_at_300());
+    let level = json_of(&story_at_300());
     assert_eq!(level["verdict"], "level");
     assert_eq!(
         (&level["level_since_x"], &level["decided_at_x"]),
@@ -114,7 +114,7 @@ fn the_story_in_numbers() {
 
 #[test]
 fn a_leak_names_who_what_and_when() {
-    let row = told(&leak());
+    let row = json_of(&leak());
     assert_eq!(
         (&row["verdict"], &row["grade"]),
         (&json!("leak"), &json!("confirmed"))
@@ -131,7 +131,7 @@ fn a_leak_names_who_what_and_when() {
 
 #[test]
 fn when_a_count_decides_bytes_are_those_of_memory() {
-    let row = told(&descriptor_leak());
+    let row = json_of(&descriptor_leak());
     assert_eq!(
         (&row["verdict"], &row["grade"]),
         (&json!("leak"), &json!("early"))
@@ -154,7 +154,7 @@ fn numbers_that_are_none_are_null() {
     let mut verdict = story_at_80();
     let rate = verdict.judgement.rate.as_mut().unwrap();
     (rate.low, rate.high) = (AmountPerX(f64::NEG_INFINITY), AmountPerX(f64::NAN));
-    let row = told(&verdict);
+    let row = json_of(&verdict);
     assert_eq!(
         (&row["rate_low_bytes"], &row["rate_high_bytes"]),
         (&Value::Null, &Value::Null)

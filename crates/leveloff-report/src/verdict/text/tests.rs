@@ -15,13 +15,13 @@ use crate::cases::{
     GIB, MIB, descriptor_leak, judgement, leak, mib_rate, run, story_at_80, story_at_300, undecided,
 };
 
-fn told(verdict: &RunVerdict) -> String {
-    told_with(verdict, &StatedFacts::default())
+fn rendered(verdict: &RunVerdict) -> String {
+    rendered_with(verdict, &StatedFacts::default())
 }
 
-/// The screen, which always fits, never shows a hole, and never has colour unless asked.
+/// The text, which always fits into the width and never shows a missing value or, when plain, a colour.
 #[track_caller]
-fn told_with(verdict: &RunVerdict, stated: &StatedFacts) -> String {
+fn rendered_with(verdict: &RunVerdict, stated: &StatedFacts) -> String {
     let text = block(&Judged::plain("story.csv", verdict, stated), Paint::Plain);
     let wide = text.lines().find(|line| columns(line) > WIDTH);
     assert_eq!(wide, None, "{text}");
@@ -34,7 +34,7 @@ fn told_with(verdict: &RunVerdict, stated: &StatedFacts) -> String {
 #[test]
 fn the_story_at_step_80() {
     assert_eq!(
-        told(&story_at_80()),
+        rendered(&story_at_80()),
         "\
 story.csv   WARMING UP: cannot be decided before about step 130
   steps 10–80 · 10 min · 8 points
@@ -58,7 +58,7 @@ story.csv   WARMING UP: cannot be decided before about step 130
 #[test]
 fn the_story_in_the_end() {
     assert_eq!(
-        told(&story_at_300()),
+        rendered(&story_at_300()),
         "\
 story.csv   LEVEL since step 88 at 17.4 GiB             steps 10–300 · 30 points
 
@@ -73,7 +73,7 @@ story.csv   LEVEL since step 88 at 17.4 GiB             steps 10–300 · 30 poi
 #[test]
 fn a_leak_with_all_its_evidence() {
     assert_eq!(
-        told(&leak()),
+        rendered(&leak()),
         "\
 story.csv   LEAK (confirmed) since step 1               steps 1–900 · 900 points
 
@@ -97,7 +97,7 @@ story.csv   LEAK (confirmed) since step 1               steps 1–900 · 900 poi
 }
 
 #[test]
-fn what_shrank_is_told_and_nothing_twice() {
+fn what_shrank_is_reported_and_nothing_twice() {
     let mut run = leak();
     let part = |role, share: f64| Blame {
         role: Some(role),
@@ -111,7 +111,7 @@ fn what_shrank_is_told_and_nothing_twice() {
         part(Role::Helper, 0.001),
         part(Role::DataloaderWorker, -0.2),
     ];
-    let text = told(&run);
+    let text = rendered(&run);
     let who = "  who        trainer: 120 %, +120 MiB of anonymous memory\n             \
                dataloader-worker: shrank meanwhile, -20 MiB of anonymous memory\n  when";
     assert!(text.contains(who), "{text}");
@@ -124,7 +124,7 @@ fn too_few_points_that_all_rise() {
     run.judgement.rate = None;
     run.judgement.onset_level = Some(Amount(5.4 * GIB));
     run.judgement.level = Some(Amount(9.0 * GIB));
-    let text = told(&run);
+    let text = rendered(&run);
     let growing = "\n  growing    5.4 GiB → 9.0 GiB, at every point so far\n             \
                    2 more points are needed for a verdict\n";
     assert!(text.contains(growing), "{text}");
@@ -134,14 +134,14 @@ fn too_few_points_that_all_rise() {
 fn a_leak_without_a_finding_says_what_to_try() {
     let mut run = leak();
     run.findings.clear();
-    assert!(told(&run).contains("\n  next       report the number of live tensors"));
+    assert!(rendered(&run).contains("\n  next       report the number of live tensors"));
     run.subjects = vec![(
         Subject::Counter(TrainingCounter::Tensors),
         run.judgement.clone(),
     )];
-    assert!(told(&run).contains("\n  next       `memray run --native` names"));
+    assert!(rendered(&run).contains("\n  next       `memray run --native` names"));
     run.blame.clear();
-    assert!(told(&run).contains("\n  next       leveloff run -- CMD"));
+    assert!(rendered(&run).contains("\n  next       leveloff run -- CMD"));
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn a_leak_that_memory_does_not_show() {
         level_by: Some(Step(90)),
         ..StatedFacts::default()
     };
-    let text = told_with(&descriptor_leak(), &stated);
+    let text = rendered_with(&descriptor_leak(), &stated);
     assert!(
         text.starts_with("story.csv   LEAK (early) of open descriptors since step 12"),
         "{text}"
@@ -188,7 +188,7 @@ fn what_is_open_says_what_would_settle_it() {
         (Because::Bending, "growth is slowing"),
         (Because::YoungGrowth, "no sign of slowing"),
     ] {
-        let text = told(&undecided(because));
+        let text = rendered(&undecided(because));
         let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(text.starts_with("story.csv   UNDECIDED: "), "{text}");
         assert!(flat.contains(words), "{words:?} is not in {text}");
@@ -197,13 +197,13 @@ fn what_is_open_says_what_would_settle_it() {
 }
 
 #[test]
-fn one_date_is_not_told_twice() {
+fn one_date_is_not_printed_twice() {
     let mut open = undecided(Because::TooFewPoints { missing: 2 });
     open.judgement.decide_by = Some(DecideBy {
         if_it_levels: X(60.0),
         if_it_goes_on: X(60.0),
     });
-    let text = told(&open);
+    let text = rendered(&open);
     assert!(
         text.contains("\n  decided    about step 60, either way\n"),
         "{text}"
@@ -230,7 +230,7 @@ fn every_level_says_why() {
         memory.period = Some(X(50.0));
         memory.level = Some(Amount(8.0 * crate::cases::GIB));
         memory.level_since_x = Some(X(10.0));
-        let text = told(&run(memory));
+        let text = rendered(&run(memory));
         let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(flat.contains(words), "{words:?} is not in {text}");
         assert!(text.contains("sizing     baseline"), "{text}");
@@ -257,19 +257,19 @@ fn every_leak_says_why() {
         memory.period = Some(X(50.0));
         memory.rate = Some(mib_rate(3.0, 2.0, 4.0));
         memory.onset_x = Some(X(10.0));
-        let text = told(&run(memory));
+        let text = rendered(&run(memory));
         assert!(text.contains(words), "{words:?} is not in {text}");
         assert!(text.contains("in lasting jumps"), "{text}");
     }
 }
 
 #[test]
-fn a_stated_horizon_is_not_asked_for_again() {
+fn a_stated_horizon_is_not_requested_again() {
     let stated = StatedFacts {
         level_by: Some(Step(90)),
         ..StatedFacts::default()
     };
-    let text = told_with(&story_at_80(), &stated);
+    let text = rendered_with(&story_at_80(), &stated);
     assert!(!text.contains("--level-by"), "{text}");
     assert!(text.contains("stated horizon: level by step 90"), "{text}");
 }
@@ -279,7 +279,7 @@ fn over_time_a_rate_is_per_second_and_places_are_times() {
     let mut verdict = story_at_80();
     verdict.x_unit = XUnit::Second;
     verdict.pace = None;
-    let text = told(&verdict);
+    let text = rendered(&verdict);
     assert!(text.contains("165 MiB per second (160 … 171)"), "{text}");
     assert!(text.contains("= 9.67 GiB per minute"), "{text}");
     assert!(text.contains("minute 6.6 if it does not"), "{text}");
@@ -293,7 +293,7 @@ fn colour_only_repeats_the_words() {
     let coloured = block(&judged, Paint::Coloured);
     assert!(coloured.contains("\x1b[1;31mLEAK (confirmed)\x1b[0m since"));
     let without = coloured.replace("\x1b[1;31m", "").replace("\x1b[0m", "");
-    assert_eq!(without, told(&verdict));
+    assert_eq!(without, rendered(&verdict));
 }
 
 #[test]
@@ -333,7 +333,7 @@ fn a_run_ends_with_one_line() {
 }
 
 #[test]
-fn looks_are_told_where_the_answer_changed() {
+fn looks_are_listed_where_the_verdict_changed() {
     let (verdict, stated) = (leak(), StatedFacts::default());
     let looks = [
         (6.0, Verdict::WarmingUp),

@@ -8,7 +8,7 @@ use leveloff_model::process::StartTicks;
 use super::*;
 
 /// The user `nobody` of every distribution.
-const STRANGER: u32 = 65_534;
+const OTHER_USER: u32 = 65_534;
 
 /// A training (this very process) with a trusted marks directory.
 struct Scene {
@@ -64,9 +64,9 @@ fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// Gives a file to a stranger; says so and returns false where that is not allowed.
+/// Gives a file to another user; returns false, with a message, where that is not allowed.
 fn give_away(path: &Path) -> bool {
-    let given = std::os::unix::fs::chown(path, Some(STRANGER), None).is_ok();
+    let given = std::os::unix::fs::chown(path, Some(OTHER_USER), None).is_ok();
     if !given {
         leveloff_testkit::cannot_run_here("only root can give files to another user");
     }
@@ -160,7 +160,7 @@ fn what_was_planted_is_named_and_not_touched() {
 }
 
 #[test]
-fn a_strangers_file_is_no_request() {
+fn a_file_of_another_user_is_no_request() {
     let scene = Scene::new();
     fs::write(scene.file(), "").unwrap();
     if give_away(&scene.file()) {
@@ -216,7 +216,7 @@ fn a_request_that_would_not_be_accepted_is_refused() {
     assert!(!scene.file().exists());
 }
 
-/// In a user namespace root out here is nobody, and in a sticky directory its file could not be removed.
+/// In a user namespace, root of the host is mapped to `nobody`, and in a sticky directory its file could not be removed.
 #[test]
 fn roots_request_becomes_the_trainings_own() {
     let mut scene = Scene::new();
@@ -224,18 +224,18 @@ fn roots_request_becomes_the_trainings_own() {
         return;
     }
     scene.request.owners = Owners {
-        target: STRANGER,
+        target: OTHER_USER,
         ours: 0,
     };
-    scene.request.target.uid = STRANGER;
+    scene.request.target.uid = OTHER_USER;
     assert!(scene.request.send("why").unwrap().is_ours());
-    assert_eq!(fs::metadata(scene.file()).unwrap().uid(), STRANGER);
+    assert_eq!(fs::metadata(scene.file()).unwrap().uid(), OTHER_USER);
     std::os::unix::fs::chown(scene.file(), Some(0), None).unwrap();
     assert!(
         scene.refusal().contains("a file of user 0"),
-        "nobody's in there"
+        "the file belongs to `nobody` in the namespace"
     );
-    scene.request.target.own_uid = STRANGER;
+    scene.request.target.own_uid = OTHER_USER;
     assert!(!scene.request.send("why").unwrap().is_ours());
 }
 

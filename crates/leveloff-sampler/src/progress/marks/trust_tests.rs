@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::*;
 
 /// The user `nobody` of every distribution.
-const STRANGER: u32 = 65_534;
+const OTHER_USER: u32 = 65_534;
 
 /// A directory that holds a trusted marks file.
 struct Scene {
@@ -55,9 +55,9 @@ fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// Gives a file to a stranger; says so and returns false where that is not allowed.
+/// Gives a file to another user; returns false, with a message, where that is not allowed.
 fn give_away(path: &Path) -> bool {
-    let given = std::os::unix::fs::chown(path, Some(STRANGER), None).is_ok();
+    let given = std::os::unix::fs::chown(path, Some(OTHER_USER), None).is_ok();
     if !given {
         leveloff_testkit::cannot_run_here("only root can give files to another user");
     }
@@ -132,7 +132,7 @@ fn a_directory_that_is_a_link_is_not_entered() {
 }
 
 #[test]
-fn a_strangers_file_or_directory_is_not_believed() {
+fn a_file_or_directory_of_another_user_is_not_trusted() {
     let scene = Scene::new();
     if !give_away(&scene.file()) {
         return;
@@ -162,7 +162,7 @@ fn a_strangers_file_or_directory_is_not_believed() {
 fn root_reads_a_users_marks_but_not_roots_own_files_for_them() {
     let mut scene = Scene::new();
     scene.owners = Owners {
-        target: STRANGER,
+        target: OTHER_USER,
         ours: 0,
     };
     assert!(scene.owners.may_read());
@@ -174,7 +174,7 @@ fn root_reads_a_users_marks_but_not_roots_own_files_for_them() {
     }
     assert!(
         !Owners {
-            target: STRANGER,
+            target: OTHER_USER,
             ours: 1000
         }
         .may_read()

@@ -272,24 +272,24 @@ mod tests {
             now: Seconds(100.0),
             wall_now: UnixSeconds(5000.0),
         };
-        let heard = |at, is_fresh| {
-            let heard = clock.mark_time(Some(UnixSeconds(at)), is_fresh, true);
-            (heard.t, heard.is_history)
+        let mapped = |at, is_fresh| {
+            let mapped = clock.mark_time(Some(UnixSeconds(at)), is_fresh, true);
+            (mapped.t, mapped.is_history)
         };
-        assert_eq!(heard(4990.0, false), (Seconds(90.0), false));
-        assert_eq!(heard(4990.0, true), (Seconds(90.0), false));
+        assert_eq!(mapped(4990.0, false), (Seconds(90.0), false));
+        assert_eq!(mapped(4990.0, true), (Seconds(90.0), false));
         assert_eq!(
-            heard(5010.0, false),
+            mapped(5010.0, false),
             (Seconds(100.0), false),
             "from the future"
         );
         assert_eq!(
-            heard(100.0, false),
+            mapped(100.0, false),
             (Seconds(100.0), false),
             "before the start"
         );
         assert_eq!(
-            heard(100.0, true),
+            mapped(100.0, true),
             (Seconds(100.0), true),
             "written before we came"
         );

@@ -50,7 +50,7 @@ impl Drop for Trainee {
     }
 }
 
-/// A child that has executed its program, so that its environment is there to be read, and waits
+/// A child that has executed its program, so that its environment can be read, and waits
 /// for its input to end. Shells will not do: they move their descriptors about.
 fn waiting_child(marks: &Path, stdout: Stdio) -> Child {
     let mut child = Command::new("tee")
@@ -327,8 +327,8 @@ fn a_rank_that_outlives_the_lowest_does_not_tell_everything_again() {
     assert!(poll(&mut tracker, 5.0).contains(&event));
     tracker.forget_process(ProcessIndex(0));
     poll(&mut tracker, 6.0);
-    let told = poll(&mut tracker, 7.0);
-    assert!(!told.contains(&event), "{told:?}");
+    let marks = poll(&mut tracker, 7.0);
+    assert!(!marks.contains(&event), "{marks:?}");
     assert_eq!(tracker.progress().step, Some(Step(9)));
 }
 
@@ -339,17 +339,17 @@ fn marks_that_take_over_from_a_bar_keep_their_plan_and_begin_nothing_anew() {
     let bar = |n: u32| format!("\r {n}%|#   | {n}/40 [00:01<00:04,  7.22it/s]");
     tracker.feed_output(OutputStream::Stderr, bar(3).as_bytes());
     trainee.mark("{\"event\":\"train_begin\",\"planned_steps\":500,\"epoch_steps\":50}\n");
-    let mut told = poll(&mut tracker, 1.0);
+    let mut marks = poll(&mut tracker, 1.0);
     tracker.feed_output(OutputStream::Stderr, bar(5).as_bytes());
-    told.extend(poll(&mut tracker, 2.0));
+    marks.extend(poll(&mut tracker, 2.0));
     trainee.mark("{\"step\":1}\n{\"step\":2}\n");
-    told.extend(poll(&mut tracker, 3.0));
+    marks.extend(poll(&mut tracker, 3.0));
     let progress = tracker.progress();
     assert_eq!(progress.step, Some(Step(2)));
     assert_eq!(progress.planned_steps, Some(Step(500)));
     assert_eq!(progress.epoch_steps, Some(Step(50)));
     let restart = MarkKind::Event("restart".to_owned());
-    assert!(!told.contains(&restart), "{told:?}");
+    assert!(!marks.contains(&restart), "{marks:?}");
 }
 
 #[test]
@@ -363,10 +363,10 @@ fn a_file_that_the_training_began_anew_is_followed_and_the_old_one_read_to_its_e
     append(&newer, "{\"step\":9}\n");
     fs::set_permissions(&newer, fs::Permissions::from_mode(0o600)).unwrap();
     fs::rename(&newer, trainee.marks()).unwrap();
-    let told = poll(&mut tracker, 3.0);
+    let marks = poll(&mut tracker, 3.0);
     assert!(
-        told.contains(&MarkKind::Event("checkpoint".to_owned())),
-        "{told:?}"
+        marks.contains(&MarkKind::Event("checkpoint".to_owned())),
+        "{marks:?}"
     );
     assert_eq!(tracker.progress().step, Some(Step(9)));
 }

@@ -42,7 +42,7 @@ impl WatchedTree {
         ProcRoot::at(self.directory.path())
     }
 
-    /// Moves on; the part of everybody about whom something is new.
+    /// Advances the clock; returns the role of each process with a change.
     fn after(&mut self, seconds: f64) -> Vec<(Pid, Role)> {
         self.now = Seconds(self.now.0 + seconds);
         let news = self.tracker.update(&self.proc_root(), self.now);
@@ -100,7 +100,7 @@ fn orphans_keep_their_role() {
     run.after(1.0);
     assert_eq!(workers(&run), before);
     let adopted = run.tracker.info(index(LOADER)).unwrap();
-    assert_eq!(adopted.parent, Pid(1), "its parent now is told as it is");
+    assert_eq!(adopted.parent, Pid(1), "its new parent is reported");
 }
 
 #[test]

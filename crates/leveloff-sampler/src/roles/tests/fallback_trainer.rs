@@ -1,4 +1,4 @@
-//! Trees in which nobody maps a framework.
+//! Trees in which no process maps a framework.
 
 use leveloff_model::units::{Bytes, Seconds};
 
@@ -85,7 +85,7 @@ fn wrappers_in_python_leave_the_work_to_a_smaller_one() {
             "{command:?}"
         );
     }
-    // The name of a script in somebody's arguments is no wrapper.
+    // The name of a wrapper among the arguments of a script is no wrapper.
     let own = program(10, 1, &["python3", "x.py", "conda"], 60, 2.0);
     assert_eq!(trainer_of(&[own, python(11, 8, 1.5)], None), [10]);
 }
@@ -164,7 +164,7 @@ fn the_part_does_not_go_back_and_forth_between_two_of_a_size() {
 }
 
 #[test]
-fn who_may_still_be_the_one_is_looked_at_often() {
+fn an_undecided_candidate_is_read_often() {
     let said = reassign(
         &[shell(0.1), python(11, 30, 0.1)],
         Some(Pid(10)),

@@ -50,7 +50,7 @@ fn a_program_that_is_rank_0_itself_trains() {
 }
 
 #[test]
-fn who_types_or_adopts_launches_nothing() {
+fn a_login_shell_and_a_reaper_are_no_launchers() {
     let ranks = || [rank(10, 0), rank(11, 1)];
     check_starter(starter("bash", &["-bash"]), ranks(), Role::Other);
     let script = starter("bash", &["bash", "two_ranks.sh"]);

@@ -74,7 +74,7 @@ impl DemoOutput {
     /// The training has ended; the dashboard stays until the user leaves.
     pub(crate) fn show_end(self) {
         if let DemoOutput::Screen(screen) = self {
-            let how = "press q to see the verdict and the truth".to_owned();
+            let how = "press q for the verdict".to_owned();
             screen.show_source(SourceEvent::Ended(how));
             screen.wait();
         }

@@ -26,7 +26,7 @@ pub(crate) struct LiveTable {
     planned: Step,
     due: Seconds,
     said: Option<Verdict>,
-    told_of_rss: bool,
+    explained_rss: bool,
 }
 
 impl LiveTable {
@@ -37,7 +37,7 @@ impl LiveTable {
             planned: Step(steps),
             due: EVERY,
             said: None,
-            told_of_rss: false,
+            explained_rss: false,
         }
     }
 
@@ -71,7 +71,7 @@ impl LiveTable {
             .step
             .map_or_else(|| "–".to_owned(), |step| format!("{step}/{}", self.planned));
         let mut lines = row(mark, &time, &step, &memory.total.to_string(), &words);
-        if misleads(&memory) && !std::mem::replace(&mut self.told_of_rss, true) {
+        if misleads(&memory) && !std::mem::replace(&mut self.explained_rss, true) {
             lines += &remark("RSS counts shared pages once for each process:");
             lines += &remark(&format!("its sum says {} for {}", memory.rss, memory.total));
         }

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn its_end_is_noticed_and_told() {
+    fn its_end_is_noticed_and_reported() {
         let trainer = shell("exit 3");
         let stop = TerminationSignals::listen().unwrap();
         let far = Instant::now() + Duration::from_secs(60);

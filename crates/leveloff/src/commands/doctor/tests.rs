@@ -70,7 +70,7 @@ fn check<'a>(found: &'a [Check], name: &str) -> &'a Check {
 }
 
 #[test]
-fn a_poor_machine_is_told_what_is_missing_and_how_to_get_it() {
+fn on_a_poor_machine_the_missing_parts_are_listed_with_how_to_get_them() {
     let found = checks(&Saved::new().machine());
     for (name, state, word) in [
         ("kernel", State::Gap, "smaps_rollup"),
@@ -196,7 +196,7 @@ fn marks_are_in_tmp_by_user() {
 }
 
 #[test]
-fn the_configuration_file_is_named_and_a_mistake_in_it_told() {
+fn the_configuration_file_is_named_and_a_mistake_in_it_reported() {
     let saved = Saved::new();
     let checked = |config: ConfigChoice| {
         let machine = Machine {

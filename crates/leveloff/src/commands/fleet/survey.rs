@@ -70,7 +70,7 @@ impl Survey {
         }
         let mut fleet = Fleet {
             server: self.client.address().to_string(),
-            asked: self.query_words(),
+            query: self.query_words(),
             at: utc(window.end()),
             members,
             failures: self.all_failures(failures),

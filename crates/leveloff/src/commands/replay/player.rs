@@ -17,7 +17,7 @@ use crate::commands::watch::open;
 /// How long a whole recording takes without --speed.
 const WHOLE: f64 = 60.0;
 
-/// Slower nothing moves, faster everything is there at once.
+/// Below, nothing moves; above, everything is shown at once.
 const SPEEDS: std::ops::RangeInclusive<f64> = 0.01..=1e6;
 
 /// Ticks that are due closer together come together: the screen shows two frames a second.

@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_of_the_list_is_taken_and_anything_else_asked_again() {
+    fn a_number_of_the_list_is_accepted_and_anything_else_prompts_again() {
         let (chosen, text) = answered("2\n");
         assert_eq!(chosen, Some(1));
         assert!(text.contains("\n  1  pid 7  python a.py\n"), "{text}");

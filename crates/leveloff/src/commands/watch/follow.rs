@@ -57,7 +57,7 @@ pub(crate) fn open(path: &Path) -> Result<Reader> {
         .with_context(|| path.display().to_string())
 }
 
-/// Until the recording has ended, or the user leaves. What is there already comes first, as fast as it
+/// Until the recording has ended, or the user leaves. Existing lines come first, as fast as they
 /// can be shown; a line that is not whole yet waits for its rest.
 fn follow(reader: &mut Reader, screen: &ScreenThread) -> Result<()> {
     loop {

@@ -86,7 +86,7 @@ fn an_unknown_key_is_named_with_its_line_and_the_nearest_known() {
 }
 
 #[test]
-fn a_value_that_will_not_do_is_told_with_its_line() {
+fn an_invalid_value_is_reported_with_its_line() {
     let expected = "limit = 28 in leveloff.toml, line 2: '28' has no unit; write 28GiB";
     refused(own("\nlimit = 28"), expected);
     refused(own("limit = \"28\""), "limit = \"28\" in leveloff.toml");
@@ -104,7 +104,7 @@ fn a_value_that_will_not_do_is_told_with_its_line() {
 }
 
 #[test]
-fn what_is_not_toml_is_told_with_its_line() {
+fn invalid_toml_is_reported_with_its_line() {
     refused(
         own("level_by = 90\nlimit = \n"),
         "leveloff.toml, line 2 is not TOML: ",

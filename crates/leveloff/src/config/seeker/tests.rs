@@ -248,7 +248,7 @@ fn what_is_no_file_never_holds_us_up() {
 }
 
 #[test]
-fn a_file_that_nobody_wrote_by_hand_is_refused() {
+fn a_file_too_large_to_be_written_by_hand_is_refused() {
     let project = Project::new();
     project.file("leveloff.toml", &"# padding\n".repeat(200_000));
     let error = project.seeker("").find(&ConfigChoice::Nearest).unwrap_err();

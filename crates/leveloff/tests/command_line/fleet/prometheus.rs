@@ -9,7 +9,7 @@ use std::thread;
 /// What the real one allows.
 const MOST_POINTS: f64 = 11_000.0;
 
-/// What is asked.
+/// A request of the client.
 #[derive(Debug, Clone)]
 pub struct Request {
     pub path: String,
@@ -32,7 +32,7 @@ pub struct Series {
 /// A server on loopback; it goes on until the test ends.
 pub struct Prometheus {
     pub address: String,
-    asked: Arc<Mutex<Vec<Request>>>,
+    requests: Arc<Mutex<Vec<Request>>>,
 }
 
 impl Prometheus {
@@ -47,26 +47,26 @@ impl Prometheus {
     ) -> Prometheus {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
-        let asked: Arc<Mutex<Vec<Request>>> = Arc::default();
-        let (heard, reply) = (Arc::clone(&asked), Arc::new(reply));
+        let requests: Arc<Mutex<Vec<Request>>> = Arc::default();
+        let (log, reply) = (Arc::clone(&requests), Arc::new(reply));
         thread::spawn(move || {
             for stream in listener.incoming() {
-                let (heard, reply) = (Arc::clone(&heard), Arc::clone(&reply));
-                thread::spawn(move || serve(&stream.unwrap(), &heard, &*reply));
+                let (log, reply) = (Arc::clone(&log), Arc::clone(&reply));
+                thread::spawn(move || serve(&stream.unwrap(), &log, &*reply));
             }
         });
-        Prometheus { address, asked }
+        Prometheus { address, requests }
     }
 
-    /// What was asked so far.
-    pub fn asked(&self) -> Vec<Request> {
-        self.asked.lock().unwrap().clone()
+    /// The requests so far.
+    pub fn requests(&self) -> Vec<Request> {
+        self.requests.lock().unwrap().clone()
     }
 }
 
 fn serve(
     stream: &TcpStream,
-    asked: &Mutex<Vec<Request>>,
+    requests: &Mutex<Vec<Request>>,
     reply: &dyn Fn(&Request, usize) -> Reply,
 ) {
     let mut reader = BufReader::new(stream);
@@ -74,9 +74,9 @@ fn serve(
         return;
     };
     let before = {
-        let mut asked = asked.lock().unwrap();
-        asked.push(request.clone());
-        asked.len() - 1
+        let mut requests = requests.lock().unwrap();
+        requests.push(request.clone());
+        requests.len() - 1
     };
     let _ = (&*stream).write_all(&reply(&request, before));
 }
@@ -109,7 +109,7 @@ fn read(reader: &mut impl BufRead) -> Option<Request> {
             + "
 ");
     }
-    // What is there several times has a line for each.
+    // A field that occurs several times has a line for each value.
     form.values_mut()
         .for_each(|values| *values = values.trim_end().to_owned());
     Some(Request {
@@ -165,13 +165,13 @@ pub fn error(status: &str, words: &str) -> Reply {
 /// What the real one would say.
 pub fn answer(request: &Request, series: &[Series]) -> Reply {
     let form = |name: &str| request.form.get(name).map_or("", |value| &**value);
-    let asked = form("query").to_owned() + form("match[]");
+    let query = form("query").to_owned() + form("match[]");
     let found: Vec<&Series> = series
         .iter()
-        .filter(|series| asked.lines().any(|asked| is_asked_for(asked, series)))
+        .filter(|series| query.lines().any(|line| selects(line, series)))
         .collect();
     match request.path.strip_prefix("/api/v1/").unwrap() {
-        "query" if asked.starts_with("count(") && !found.is_empty() => success(&format!(
+        "query" if query.starts_with("count(") && !found.is_empty() => success(&format!(
             r#"{{"resultType":"vector","result":[{{"metric":{{}},"value":[1,"{}"]}}]}}"#,
             found.len()
         )),
@@ -214,12 +214,12 @@ pub fn answer(request: &Request, series: &[Series]) -> Reply {
                 .collect();
             success(&format!("[{}]", values.join(",")))
         }
-        other => panic!("nobody asks for {other}"),
+        other => panic!("unexpected request for {other}"),
     }
 }
 
 /// By the metric's name, and by the matchers of the job that are in the query.
-fn is_asked_for(asked: &str, series: &Series) -> bool {
+fn selects(query: &str, series: &Series) -> bool {
     let job = |label: &str| {
         series
             .labels
@@ -231,11 +231,11 @@ fn is_asked_for(asked: &str, series: &Series) -> bool {
         let matchers = ["{", ","].map(|before| format!("{before}{label}=\""));
         let value = matchers
             .iter()
-            .find_map(|matcher| asked.split_once(matcher));
+            .find_map(|matcher| query.split_once(matcher));
         let value = value.and_then(|(_, rest)| rest.split_once('"'));
         value.is_none_or(|(value, _)| value == job(label))
     };
-    asked.contains(series.metric) && matches("job") && matches("exported_job")
+    query.contains(series.metric) && matches("job") && matches("exported_job")
 }
 
 fn labels(series: &Series) -> String {

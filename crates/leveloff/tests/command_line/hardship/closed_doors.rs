@@ -11,7 +11,7 @@ use crate::watched_process::WatchedProcess;
 #[test]
 fn what_may_not_be_read_is_a_gap() {
     if !is_root() {
-        return cannot_run_here("only root can start leveloff as somebody else");
+        return cannot_run_here("only root can start leveloff as another user");
     }
     let (stage, mut process) = (Stage::new(), WatchedProcess::new());
     let pid = process.pid().to_string();
@@ -23,8 +23,8 @@ fn what_may_not_be_read_is_a_gap() {
     let gap = |subject: &str| {
         let recording = Recording::so_far(&path);
         let gaps = recording.of("gap");
-        let told = gaps.into_iter().find(|gap| gap["of"] == subject);
-        told.map(|gap| gap["text"].as_str().unwrap().to_owned())
+        let gap = gaps.into_iter().find(|gap| gap["of"] == subject);
+        gap.map(|gap| gap["text"].as_str().unwrap().to_owned())
     };
     let subjects = ["pss", "software"];
     wait_until("gaps", || {
@@ -40,18 +40,18 @@ fn what_may_not_be_read_is_a_gap() {
     }
     assert!(Recording::load(&path).of("software").is_empty());
     assert!(ended.stderr.contains("not all was measured"), "{ended:?}");
-    // What may be read is there: RSS, and a share estimated from it.
+    // What may be read is recorded: RSS, and a share estimated from it.
     let sheet = crate::sheet::Sheet::of(&stage, &path, "process");
     assert!(sheet.numbers("rss_bytes").iter().all(|&rss| rss > 0));
     assert!(sheet.column("pss_bytes").iter().all(|pss| pss.is_empty()));
 }
 
-/// Mounts /proc anew so that it hides others' processes, and becomes nobody.
+/// Mounts /proc anew so that it hides others' processes, and becomes the user nobody.
 const BEHIND_HIDEPID: &str = "mount -t proc -o hidepid=$1 proc /proc || exit 99
 shift
 exec setpriv --reuid $1 --regid $1 --clear-groups \"$2\" \"${@:3}\"";
 
-/// leveloff as nobody, where /proc hides other users' processes.
+/// leveloff as the user nobody, where /proc hides other users' processes.
 fn hidden(stage: &Stage, level: &str, arguments: &[&str]) -> Option<Ended> {
     let nobody = NOBODY.to_string();
     let output = Command::new("unshare")

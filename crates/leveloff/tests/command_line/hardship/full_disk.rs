@@ -7,7 +7,7 @@ use crate::recording::{Recording, wait_for_samples};
 use crate::sheet::Sheet;
 use crate::stage::{Ended, LEVELOFF, Stage, cannot_run_here, is_root, python, read_until};
 
-/// Mounts a small disk where nobody else sees it, and fills it but for a little. What was recorded
+/// Mounts a small disk in a mount namespace of its own, and fills it but for a little. What was recorded
 /// there is kept, since the disk goes away with its last user.
 const ON_A_SMALL_DISK: &str = "mkdir disk
 mount -t tmpfs -o size=64k tmpfs disk || exit 99
@@ -25,7 +25,7 @@ const ALMOST_FULL: &str = "57344";
 /// More than the disk holds.
 const FULL: &str = "70000";
 
-/// Waits to be told to end, and then ends with a code of its own.
+/// Waits for the end of its input, and then exits with a code of its own.
 const COMMAND: &str = "import sys; sys.stdin.read(); print('all done'); sys.exit(5)";
 
 fn can_run_here() -> bool {
@@ -132,7 +132,7 @@ fn a_disk_that_stays_full_does_not_stop_the_command() {
     assert!(!sheet.rows.is_empty());
 }
 
-/// Past `ulimit -f` the kernel ends whoever writes on, unless told otherwise.
+/// Past `ulimit -f` the kernel ends a process that writes on, unless it ignores SIGXFSZ.
 #[test]
 fn a_limit_on_file_sizes_is_a_full_disk() {
     let stage = Stage::new();
@@ -150,7 +150,7 @@ fn a_limit_on_file_sizes_is_a_full_disk() {
 }
 
 #[test]
-fn a_disk_that_is_full_already_costs_nobody_a_run() {
+fn a_disk_that_is_already_full_does_not_end_a_run() {
     if !can_run_here() {
         return;
     }

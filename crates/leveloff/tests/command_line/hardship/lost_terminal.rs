@@ -1,4 +1,4 @@
-//! Whoever could read what leveloff says is gone.
+//! The reader of the output of leveloff is gone.
 
 use std::process::Stdio;
 
@@ -31,7 +31,7 @@ fn a_recorder_whose_terminal_closes_ends_its_recording() {
 }
 
 #[test]
-fn a_stderr_that_nobody_reads_does_not_end_the_recording() {
+fn an_unread_stderr_does_not_end_the_recording() {
     let (stage, process) = (Stage::new(), WatchedProcess::new());
     let pid = process.pid().to_string();
     let arguments = ["record", "--pid", &pid, "-o", "run.jsonl", "-i", "20ms"];

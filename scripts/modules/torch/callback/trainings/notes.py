@@ -15,10 +15,10 @@ PACE_S = 0.04  # No step is faster, so that each is a line of its own, and as lo
 
 
 class Notes:
-    """Steps are noted with the time before the callback tells them (nobody can know them earlier) and after."""
+    """Steps are noted with the time before the callback marks them (they cannot be known earlier) and after."""
 
     def __init__(self, directory):
-        self.began_s = self.pace_from = self.told = self.before_s = self.before_cpu_s = None
+        self.began_s = self.pace_from = self.row = self.before_s = self.before_cpu_s = None
         self.spent_s, self.spent_cpu_s, self.called, self.worst_s = 0.0, 0.0, 0, 0.0
         self.marks = OwnMarks()
         self.file = open(os.path.join(directory, f"{os.getpid()}.jsonl"), "a", buffering=1)
@@ -34,7 +34,7 @@ class Notes:
 
     def step(self, step, **facts):
         """Right before the callback's turn."""
-        self.told = {"t": time.time(), "step": step, **facts}
+        self.row = {"t": time.time(), "step": step, **facts}
         self.before_s, self.before_cpu_s = time.monotonic(), time.thread_time()
 
     def stepped(self, step):
@@ -42,7 +42,7 @@ class Notes:
         took = time.monotonic() - self.before_s
         self.spent_cpu_s += time.thread_time() - self.before_cpu_s
         self.spent_s, self.called, self.worst_s = self.spent_s + took, self.called + 1, max(self.worst_s, took)
-        self.note(**self.told, done=time.time())
+        self.note(**self.row, done=time.time())
         if self.marks.counted():
             tensors, tensor_bytes = count_tensors()
             self.note(at=step, tensors=tensors, tensor_bytes=tensor_bytes)

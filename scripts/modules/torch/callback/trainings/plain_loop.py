@@ -27,7 +27,7 @@ class Loop:
         self.first, self.saves = 1, False
 
     def steps(self):
-        """Every step, told when it is done, until asked to stop."""
+        """Every step, marked when it is done, until a stop request."""
         self.notes.begin(planned_steps=self.args.steps, resumed_at=self.first - 1)
         for step in range(self.first, self.args.steps + 1):
             self.notes.keep_pace()
@@ -52,7 +52,7 @@ class Loop:
         return output, loss
 
     def save(self, step):
-        """Every rank tells it; one of them does it."""
+        """Every rank marks it; one of them does it."""
         if int(os.environ.get("RANK", 0)) == 0:
             torch.save({"step": step}, os.path.join(self.args.output, f"step-{step}.pt"))
         self.notes.note(event="checkpoint", at=step)
@@ -155,7 +155,7 @@ def main():
     parser.add_argument("--steps", type=int, default=500)
     parser.add_argument("--resume", help="the checkpoint to go on from")
     parser.add_argument("--budget", type=float, help="the share of the time that looking inside may take")
-    parser.add_argument("--shapes", action="store_true", help="tell the shapes that grow")
+    parser.add_argument("--shapes", action="store_true", help="report the shapes that grow")
     parser.add_argument("--trim-probe", action="store_true", help="try malloc_trim when malloc seems to retain")
     args = parser.parse_args()
     torch.manual_seed(1)

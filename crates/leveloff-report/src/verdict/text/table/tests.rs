@@ -28,9 +28,9 @@ fn many_inputs_get_a_line_each() {
     assert_eq!(table.error_row("a.csv"), format!("{:<17}a.csv\n", "ERROR"));
 }
 
-/// A screen is 80 columns wide, and people keep their runs in deep directories.
+/// A screen is 80 columns wide, and runs often lie in deep directories.
 #[test]
-fn a_directory_of_all_inputs_is_told_once() {
+fn a_directory_of_all_inputs_is_printed_once() {
     let stated = StatedFacts::default();
     let total = |table: &Table| {
         let mut tally = Tally::default();

@@ -12,7 +12,7 @@ struct Machine {
     now: f64,
 }
 
-/// A program that somebody runs.
+/// A program of the simulated tree.
 #[derive(Clone, Copy)]
 struct Program {
     comm: &'static str,
@@ -46,7 +46,7 @@ const PYTHON: Program = Program {
 };
 
 impl Machine {
-    /// Someone has started the shim.
+    /// A machine on which the shim has just been started.
     fn new() -> Machine {
         let mut machine = Machine {
             directory: tempfile::tempdir().unwrap(),
@@ -100,7 +100,7 @@ impl Machine {
         std::fs::write(place.join("maps"), program.maps).unwrap();
     }
 
-    /// Looks at everyone ten times a second, less often over minutes; everybody's part in the end.
+    /// Updates the roles ten times a second, less often over minutes; returns the final role of each process.
     fn pass(&mut self, seconds: f64) -> Vec<(Pid, Role)> {
         let (end, step) = (self.now + seconds, (seconds / 50.0).max(0.1));
         while self.now < end {

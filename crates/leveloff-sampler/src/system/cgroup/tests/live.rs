@@ -94,10 +94,10 @@ impl AllocatingChild {
 
     fn allocate(&mut self) {
         self.0.stdin.as_mut().unwrap().write_all(b"go\n").unwrap();
-        let told = BufReader::new(self.0.stdout.as_mut().unwrap())
+        let has_allocated = BufReader::new(self.0.stdout.as_mut().unwrap())
             .lines()
             .any(|line| line.unwrap().contains("allocated"));
-        assert!(told, "the child ended before it allocated");
+        assert!(has_allocated, "the child ended before it allocated");
     }
 }
 
