@@ -76,6 +76,7 @@ pub struct RunJudge {
     planned: Option<f64>,
     pending: PendingStep,
     end: LastWholeSample,
+    is_over: bool,
     shares: ShareHistory,
     /// The most that the run ever held. A judgement looks at one value for each step; a machine must
     /// also have room for what lies between.
@@ -99,6 +100,7 @@ impl RunJudge {
             planned: None,
             pending: PendingStep::default(),
             end: LastWholeSample::default(),
+            is_over: false,
             shares: ShareHistory::default(),
             peak: Bytes::ZERO,
         }
@@ -119,14 +121,22 @@ impl RunJudge {
         self.pending = pending;
     }
 
+    /// The run has ended: its memory is that of the last whole sample.
+    pub fn end(&mut self) {
+        self.is_over = true;
+    }
+
+    /// The observation that stands for the run now: the newest; the last whole one of a run that has ended.
+    pub(crate) fn observation(&self) -> Option<&Observation> {
+        match self.is_over {
+            true => self.end.get(),
+            false => self.newest(),
+        }
+    }
+
     /// Whether the newest observation is the last whole one: no worker has left and no memory was given back.
     pub(crate) fn is_whole(&self) -> bool {
         self.end.is_newest()
-    }
-
-    /// The last observation before the run gave its memory back, if it is doing so.
-    pub(crate) fn last_whole_sample(&self) -> Option<&Observation> {
-        self.end.get()
     }
 
     /// Who held how much at earlier moments.
@@ -220,8 +230,8 @@ impl RunJudge {
     fn with_peak_and_end(&self, mut memory: Judgement) -> Judgement {
         if let Some(extremes) = &mut memory.extremes {
             extremes.peak = Amount(extremes.peak.0.max(self.peak.0 as f64));
-            if let Some(whole) = self.end.get() {
-                extremes.last = Amount(whole.memory.0 as f64);
+            if let Some(last) = self.observation() {
+                extremes.last = Amount(last.memory.0 as f64);
             }
         }
         memory
@@ -229,7 +239,7 @@ impl RunJudge {
 
     /// From the first to the newest x, which is not judged yet.
     fn span(&self, series: &RunSeries, unit: XUnit) -> Option<(X, X)> {
-        let newest = self.newest().and_then(|newest| newest.x(unit));
+        let newest = self.observation().and_then(|newest| newest.x(unit));
         let first = series.memory.began_at().or(newest)?;
         Some((X(first), X(newest.unwrap_or(series.x).max(first))))
     }

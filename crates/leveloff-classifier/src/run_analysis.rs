@@ -165,6 +165,9 @@ impl RunAnalysis {
     /// The run has ended: from now on its account is that of the last whole sample.
     pub fn end(&mut self) {
         self.is_over = true;
+        if let Some(judge) = &mut self.judge {
+            judge.end();
+        }
     }
 
     /// Growth counts from the newest observation from now on, instead of from the judged onset.
@@ -192,10 +195,9 @@ impl RunAnalysis {
     /// The observation that stands for the run now: the newest; the last whole one of a run that has
     /// ended.
     pub fn observation(&self) -> Option<&Observation> {
-        let whole = self.judge.as_ref().and_then(RunJudge::last_whole_sample);
-        match self.is_over {
-            true => whole.or(self.newest.as_ref()),
-            false => self.newest.as_ref(),
+        match &self.judge {
+            Some(judge) => judge.observation(),
+            None => self.newest.as_ref(),
         }
     }
 
@@ -224,10 +226,12 @@ impl RunAnalysis {
         self.processes.info(index)
     }
 
-    /// The run has been read to its end. `None` if there was no observation.
+    /// All was read. `None` if there was no observation. Call [`RunAnalysis::end`] before if the run has ended.
     pub fn finish(mut self) -> Option<FinishedRun> {
-        self.end();
         let account = self.account()?;
+        for part_of_run in self.ending.drain(..).filter(|_| !self.is_over) {
+            self.curves.observe(&part_of_run);
+        }
         Some(FinishedRun {
             series: series_table::series_table(&account, &self.curves),
             grown_tensors: self

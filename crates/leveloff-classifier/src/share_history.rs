@@ -63,8 +63,8 @@ pub(crate) struct Part {
 /// the step from an estimate to a reading is no growth.
 #[derive(Debug, Clone, Copy)]
 enum Estimate {
-    /// Not read yet: the newest estimate.
-    Open(f64),
+    /// Not read yet: the newest estimate, and the RSS beside it.
+    Open(f64, f64),
     /// Read in this observation, and how much more that was than the estimate before.
     Read(u64, f64),
 }
@@ -171,14 +171,18 @@ impl ShareHistory {
     }
 
     fn follow_estimate(&mut self, process: &ProcessShare) {
-        let memory = process.memory.0 as f64;
+        let (memory, rss) = (process.memory.0 as f64, process.rss.0 as f64);
         match (self.estimates.get(&process.index), process.is_read) {
             (Some(Estimate::Read(..)), _) | (None, true) => {}
             (_, false) => {
-                self.estimates.insert(process.index, Estimate::Open(memory));
+                self.estimates
+                    .insert(process.index, Estimate::Open(memory, rss));
             }
-            (Some(Estimate::Open(before)), true) => {
-                let read = Estimate::Read(self.observations, memory - before);
+            (Some(&Estimate::Open(before, rss_before)), true) => {
+                let change = memory - before;
+                // What RSS grew or shrank by meanwhile is no error of the estimate.
+                let real = (rss - rss_before).clamp(change.min(0.0), change.max(0.0));
+                let read = Estimate::Read(self.observations, change - real);
                 self.estimates.insert(process.index, read);
             }
         }
@@ -343,6 +347,18 @@ mod tests {
         let mut history = ShareHistory::default();
         history.observe(&processes(&[(0, Role::Other, 10, false)]));
         history.observe(&processes(&[(0, Role::Other, 300, true)]));
+        let first = history.first().unwrap();
+        assert_eq!(first.held_by(ProcessIndex(0)), 300.0);
+    }
+
+    #[test]
+    fn growth_before_the_first_reading_counts() {
+        let mut history = ShareHistory::default();
+        for (memory, rss, is_read) in [(10, 500, false), (330, 530, true)] {
+            let mut observation = processes(&[(0, Role::Other, memory, is_read)]);
+            observation.processes[0].rss = Bytes(rss);
+            history.observe(&observation);
+        }
         let first = history.first().unwrap();
         assert_eq!(first.held_by(ProcessIndex(0)), 300.0);
     }

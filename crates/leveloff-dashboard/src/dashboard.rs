@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use leveloff_model::recording::StatedFacts;
 
-use crate::event::{Mode, ReplayPosition, Subject};
+use crate::event::{ReplayPosition, Subject};
 use crate::history::Axis;
 use crate::run::RunState;
 use crate::table::{self, Row};
@@ -98,9 +98,9 @@ impl Dashboard {
     }
 
     fn empty_run(subject: &Subject, stated: &StatedFacts) -> RunState {
-        match subject.mode {
-            Mode::System => RunState::of_machine(stated),
-            Mode::Live | Mode::Command | Mode::Follow | Mode::Replay => RunState::new(stated),
+        match subject.is_machine {
+            true => RunState::of_machine(stated),
+            false => RunState::new(stated),
         }
     }
 }

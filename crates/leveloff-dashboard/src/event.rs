@@ -36,6 +36,8 @@ pub enum SourceEvent {
     Restarted,
     /// The run ended, in words; no more ticks come.
     Ended(String),
+    /// The recording is over and the run went on, in words; no more ticks come.
+    RecordingEnded(String),
     /// The position of a replay.
     Replaying(ReplayPosition),
 }
@@ -94,6 +96,8 @@ pub struct Subject {
     pub recording: Option<PathBuf>,
     /// How ticks come.
     pub mode: Mode,
+    /// Whether a recording is of a whole machine, which is not judged.
+    pub is_machine: bool,
 }
 
 /// How ticks come.

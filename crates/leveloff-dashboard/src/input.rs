@@ -38,6 +38,7 @@ impl Dashboard {
                 self.run.end();
                 self.ended = Some(how);
             }
+            SourceEvent::RecordingEnded(how) => self.ended = Some(how),
             SourceEvent::Replaying(position) => self.replay = Some(position),
         }
     }

@@ -101,6 +101,13 @@ pub enum EndReason {
     Other,
 }
 
+impl EndReason {
+    /// Whether the run ended, and not only its recording.
+    pub fn is_end_of_run(self) -> bool {
+        !matches!(self, EndReason::Duration | EndReason::Stopped)
+    }
+}
+
 /// Why a recording cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordingError {

@@ -63,6 +63,9 @@ pub struct ReadResult {
     pub notes: Vec<String>,
     /// How a recording ended; `None` for other files, and when the recorder was killed or still runs.
     pub end: Option<End>,
+    /// Whether the input shows the end of a run. A recording does if it says so; of other files nothing is known but
+    /// that they hold the whole run.
+    pub has_run_ended: bool,
 }
 
 /// Opens an input and recognises its format.
@@ -159,6 +162,10 @@ fn read_all(
     Ok(ReadResult {
         observations,
         notes: [reader.notes(), notes].concat(),
+        has_run_ended: match &end {
+            Some(end) => end.reason.is_end_of_run(),
+            None => reader.header().is_none(),
+        },
         end,
     })
 }

@@ -169,7 +169,7 @@ impl LeftOut {
             (self.out_of_order, "out of order"),
             (
                 self.end_of_run,
-                "the end of the run, when its processes were leaving",
+                "trainers had exited, or the shares of processes were not read yet",
             ),
         ];
         let mut notes: Vec<String> = causes

@@ -204,7 +204,8 @@ pub fn report(run: impl Iterator<Item = Observation>) -> RunReport {
 }
 
 /// The report of a run that was read to its end.
-pub fn finished(analysis: RunAnalysis, about: Circumstances) -> RunReport {
+pub fn finished(mut analysis: RunAnalysis, about: Circumstances) -> RunReport {
+    analysis.end();
     let run = analysis.finish().expect("a run with samples");
     RunReport::new(run, BackgroundCheck::default(), about).expect("a run has a verdict")
 }

@@ -62,7 +62,7 @@ pub fn quantity_name(quantity: Quantity) -> String {
 /// A quantity as the label of a row. A rate has its base in the label, so its numbers need none.
 pub fn quantity_words(quantity: Quantity, unit: XUnit) -> String {
     match quantity {
-        Quantity::Level => "level".to_owned(),
+        Quantity::Level => "last fifth".to_owned(),
         Quantity::Peak => "lasting peak".to_owned(),
         Quantity::Growth => format!("growth per {}", unit.name()),
         Quantity::Baseline => "at the start".to_owned(),

@@ -134,7 +134,7 @@ fn measured(result: &GateResult, verdict: &RunVerdict) -> String {
     match result.gate {
         Gate::Leak => line(verdict),
         Gate::LevelBy => level_by(result, verdict),
-        Gate::MaxLevel => at_most("level", result),
+        Gate::MaxLevel => at_most("memory in the last fifth of the run:", result),
         Gate::MaxPeak => at_most("peak", result),
         Gate::MaxGrowth => growth(result, verdict),
         // Only for a run's own results, among which there is none: see baseline_sentence.

@@ -216,18 +216,19 @@ fn write_csv(
         }
         if scope == ExportScope::Process {
             table.processes(&tick.sample, &infos)?;
-        } else if run.take(&tick).is_some() {
-            pending.push(tick.sample);
-            if !run.is_whole() {
-                continue;
-            }
-            for sample in pending.drain(..) {
-                match scope {
-                    ExportScope::Role => table.roles(&sample, &infos)?,
-                    _ => table.tree(&sample)?,
-                }
-            }
+            continue;
         }
+        let is_part_of_run = run.take(&tick).is_some() && run.is_whole();
+        // A sample without processes comes after the end.
+        if !tick.sample.processes.is_empty() {
+            pending.push(tick.sample);
+        }
+        if is_part_of_run {
+            table.samples(&mut pending, scope, &infos)?;
+        }
+    }
+    if !reader.end().is_some_and(|end| end.reason.is_end_of_run()) {
+        table.samples(&mut pending, scope, &infos)?;
     }
     damage.sum_up();
     table.finish()
@@ -280,6 +281,22 @@ impl<W: Write> Table<W> {
     fn finish(mut self) -> Result<u64> {
         self.csv.flush()?;
         Ok(self.rows)
+    }
+
+    /// Writes these samples by role or as a whole.
+    fn samples(
+        &mut self,
+        samples: &mut Vec<Sample>,
+        scope: ExportScope,
+        infos: &HashMap<ProcessIndex, ProcessInfo>,
+    ) -> Result<()> {
+        for sample in samples.drain(..) {
+            match scope {
+                ExportScope::Role => self.roles(&sample, infos)?,
+                _ => self.tree(&sample)?,
+            }
+        }
+        Ok(())
     }
 
     fn processes(

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use anyhow::{Context, Result, bail};
 use leveloff_classifier::observation::Observation;
-use leveloff_classifier::run_analysis::{FinishedRun, RunAnalysis};
+use leveloff_classifier::run_analysis::RunAnalysis;
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::sample::Event;
 use leveloff_model::units::Step;
@@ -41,7 +41,7 @@ impl RunReader {
         let (header, format) = (opened.header().cloned(), opened.format.to_owned());
         let analysis = RunAnalysis::new(opened.unit, &stated);
         let mut background = BackgroundCheck::default();
-        let (read, finished) = std::thread::scope(|scope| {
+        let (read, run) = std::thread::scope(|scope| {
             let (batches, received) = sync_channel(BATCHES_WAITING);
             let analysing = scope.spawn(move || analyse(analysis, &received));
             let read = self.read_in_batches(opened, &mut background, &batches);
@@ -49,9 +49,12 @@ impl RunReader {
             (read, analysing.join())
         });
         let reading = read?;
-        let Ok(finished) = finished else {
+        let Ok(mut run) = run else {
             bail!("leveloff has a bug, please report the lines above with this input");
         };
+        if reading.has_run_ended {
+            run.end();
+        }
         let about = Circumstances {
             input: path.to_string_lossy().into_owned(),
             format,
@@ -61,6 +64,7 @@ impl RunReader {
             header,
             end: reading.end,
         };
+        let finished = run.finish();
         let report = finished.and_then(|run| RunReport::new(run, background, about));
         report.with_context(|| format!("{}: there is no sample of a run", path.display()))
     }
@@ -71,19 +75,22 @@ impl RunReader {
         &self,
         opened: OpenedInput,
         background: &mut BackgroundCheck,
-        batches: &SyncSender<Vec<Read>>,
+        batches: &SyncSender<Vec<Moment>>,
     ) -> Result<ReadResult> {
-        // Both closures add to the batch, one after the other.
-        let batch = RefCell::new(Vec::with_capacity(BATCH));
+        let mut batch = Vec::with_capacity(BATCH);
+        // What became known of processes before the next observation. Both closures use it, one after the other.
+        let known: RefCell<Vec<Event>> = RefCell::default();
         let reading = opened.read_with_ticks(
             &mut |observation| {
                 if self.takes(observation) {
-                    batch
-                        .borrow_mut()
-                        .push(Read::Observation(observation.clone()));
+                    let (events, observation) = (known.take(), observation.clone());
+                    batch.push(Moment {
+                        events,
+                        observation,
+                    });
                 }
-                if batch.borrow().len() >= BATCH {
-                    let full = batch.replace(Vec::with_capacity(BATCH));
+                if batch.len() == BATCH {
+                    let full = std::mem::replace(&mut batch, Vec::with_capacity(BATCH));
                     let _ = batches.send(full);
                 }
             },
@@ -91,13 +98,11 @@ impl RunReader {
                 background.take(tick);
                 let of_processes =
                     |event: &&Event| matches!(event, Event::Appeared(_) | Event::Changed(_));
-                let events: Vec<Event> = tick.events.iter().filter(of_processes).cloned().collect();
-                if !events.is_empty() {
-                    batch.borrow_mut().push(Read::Events(events));
-                }
+                let events = tick.events.iter().filter(of_processes).cloned();
+                known.borrow_mut().extend(events);
             },
         )?;
-        let _ = batches.send(batch.into_inner());
+        let _ = batches.send(batch);
         Ok(reading)
     }
 
@@ -110,19 +115,17 @@ impl RunReader {
     }
 }
 
-/// What the analysis needs of a file, in the order of the file.
-enum Read {
-    Events(Vec<Event>),
-    Observation(Observation),
+/// An observation, and what became known of processes since the one before.
+struct Moment {
+    events: Vec<Event>,
+    observation: Observation,
 }
 
 /// Analyses what is read, on the other core: reading takes as long as both.
-fn analyse(mut run: RunAnalysis, batches: &Receiver<Vec<Read>>) -> Option<FinishedRun> {
-    for read in batches.iter().flatten() {
-        match read {
-            Read::Events(events) => run.learn(&events),
-            Read::Observation(observation) => run.observe(&observation),
-        }
+fn analyse(mut run: RunAnalysis, batches: &Receiver<Vec<Moment>>) -> RunAnalysis {
+    for moment in batches.iter().flatten() {
+        run.learn(&moment.events);
+        run.observe(&moment.observation);
     }
-    run.finish()
+    run
 }

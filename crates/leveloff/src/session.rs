@@ -283,7 +283,7 @@ impl Session {
     /// Ends the recording; returns what is known of the run.
     pub(crate) fn end(mut self, reason: EndReason) -> (Summary, Option<RunAccount>) {
         self.end_recording(reason);
-        if is_end_of_run(reason) {
+        if reason.is_end_of_run() {
             self.analysis.end();
         }
         (self.summary, self.analysis.account())
@@ -310,7 +310,7 @@ impl Session {
         let mut guard = self.guard.take();
         let source = self.source.clone();
         let (summary, account) = self.end(reason);
-        let is_over = is_end_of_run(reason);
+        let is_over = reason.is_end_of_run();
         let was_stopped = guard.as_deref().is_some_and(Guard::has_stopped_once);
         let is_post_mortem = killed.is_some() || was_stopped;
         let first = guarded
@@ -341,11 +341,6 @@ impl Session {
         }
         flush();
     }
-}
-
-/// Whether the run ended, and not only the watch over it.
-fn is_end_of_run(reason: EndReason) -> bool {
-    !matches!(reason, EndReason::Duration | EndReason::Stopped)
 }
 
 /// Where a recording is, and what it is good for.

@@ -141,6 +141,7 @@ impl SimulatedRun {
             title: "train.py".to_owned(),
             recording: None,
             mode,
+            is_machine: mode == Mode::System,
         };
         SimulatedRun {
             dashboard: Dashboard::new(subject, &StatedFacts::default(), (80, 24)),

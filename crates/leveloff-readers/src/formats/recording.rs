@@ -3,12 +3,12 @@
 use std::io::BufReader;
 
 use leveloff_classifier::observation::{Observer, XUnit};
-use leveloff_model::recording::{Header, RecordingError, RecordingReader};
+use leveloff_model::recording::{Header, RecordingError, RecordingReader, Target};
 use leveloff_model::sample::{Event, Subject, Tick};
 
 use super::{Format, Recognition};
 use crate::columns::ColumnChoice;
-use crate::error::Result;
+use crate::error::{Problem, Result};
 use crate::lines::Lines;
 use crate::observation_sink::{ObservationSink, counted};
 use crate::stream::Stream;
@@ -18,6 +18,13 @@ struct Recording(Header);
 
 pub fn recognise(stream: &mut Stream, columns: &ColumnChoice) -> Recognition {
     match RecordingReader::new(&stream.head[..]) {
+        Ok(reader) if reader.header().target == Target::System => {
+            Recognition::Unusable(Problem::Unusable(
+                "records a whole machine, which is no run and has no verdict; leveloff replay shows it, leveloff export \
+                 writes its samples"
+                    .to_owned(),
+            ))
+        }
         Ok(reader) => Recognition::without_columns(Recording(reader.header().clone()), columns),
         Err(RecordingError::Empty | RecordingError::NotARecording) => Recognition::No,
         Err(error) => Recognition::Unusable(error.into()),

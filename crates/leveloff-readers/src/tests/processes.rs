@@ -58,7 +58,7 @@ fn rows_of_processes_become_moments() {
         (Bytes(177), Bytes(20), Bytes(7))
     );
     assert_eq!(worker.index, input.observations[2].processes[1].index);
-    assert!(input.is_noted("the end of the run"), "{:?}", input.notes);
+    assert!(input.is_noted("trainers had exited"), "{:?}", input.notes);
 }
 
 #[test]

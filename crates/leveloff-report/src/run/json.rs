@@ -87,7 +87,7 @@ fn member_row(process: &ListedProcess) -> Value {
     let account = &process.account;
     object! {
         pid: account.pid.0,
-        role: account.role.name(),
+        role: process.role_name(),
         why: process.role_reason(),
         rank: account.rank.map(|rank| rank.0),
         depth: process.depth,

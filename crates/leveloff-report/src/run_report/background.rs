@@ -57,7 +57,6 @@ pub struct Group {
 pub struct BackgroundCheck {
     known: Background,
     cost: Option<(f64, f64)>,
-    first_cost: Option<(f64, f64)>,
 }
 
 impl BackgroundCheck {
@@ -77,7 +76,6 @@ impl BackgroundCheck {
             known.limit = cgroup.limit;
         }
         let cost = (sample.t.0, sample.cost.cpu.0 as f64 / 1e3);
-        self.first_cost.get_or_insert(cost);
         self.cost = Some(cost);
     }
 
@@ -127,7 +125,6 @@ impl BackgroundCheck {
 
     /// CPU of the recorder over the time that it recorded.
     fn cost_percent(&self) -> Option<f64> {
-        let ((began, used_then), (now, used)) = (self.first_cost?, self.cost?);
-        (now > began).then(|| 100.0 * (used - used_then) / (now - began))
+        self.cost.map(|(t, cpu)| 100.0 * cpu / t.max(1.0))
     }
 }

@@ -23,6 +23,12 @@ impl ListedProcess {
         self.account.info.as_ref().map(|info| &info.command[..])
     }
 
+    /// Its role; of a role that only a later leveloff knows, the name that it wrote.
+    pub fn role_name(&self) -> &str {
+        let info = self.account.info.as_ref();
+        info.map_or(self.account.role.name(), |info| info.role_name())
+    }
+
     /// Why it has its role, where that is known.
     pub fn role_reason(&self) -> Option<&str> {
         self.account.info.as_ref().map(|info| &info.why[..])

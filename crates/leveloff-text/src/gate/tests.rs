@@ -57,7 +57,10 @@ fn a_bound_that_is_missed_by_little_says_by_how_much() {
         ..Gates::default()
     };
     let texts = gate_texts(&gates, 400, healthy(2000.0));
-    assert_eq!(texts[1], "level 2.0 GiB of at most 2.9 GiB");
+    assert_eq!(
+        texts[1],
+        "memory in the last fifth of the run: 2.0 GiB of at most 2.9 GiB"
+    );
     assert_eq!(texts[2], "peak 2.0 GiB, 2.40 MiB above the 2.0 GiB allowed");
 }
 

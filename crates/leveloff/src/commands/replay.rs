@@ -7,8 +7,9 @@ use std::time::Instant;
 
 use anyhow::Result;
 use leveloff_dashboard::event::{Event, Mode, ReplayRequest, SourceEvent, Subject};
+use leveloff_model::recording::Target;
 
-use super::run_title::{how_it_ended, title};
+use super::run_title::{end_event, title};
 use crate::args::ReplayArgs;
 use crate::exit_code::Exit;
 use crate::notice::notice;
@@ -30,6 +31,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Exit> {
             title: title(player.header(), &args.file),
             recording: Some(args.file.clone()),
             mode: Mode::Replay,
+            is_machine: player.header().target == Target::System,
         },
         stated: args.facts.stated().or(&player.header().stated),
         styles,
@@ -61,7 +63,7 @@ fn play(
         }
         if player.is_over() && !is_end_shown {
             is_end_shown = true;
-            screen.show_source(SourceEvent::Ended(how_it_ended(player.end())));
+            screen.show_source(end_event(player.end()));
         }
         screen.show_source(SourceEvent::Replaying(player.position()));
         let request = requests.recv_timeout(player.wait());

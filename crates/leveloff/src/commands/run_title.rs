@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use leveloff_dashboard::event::SourceEvent;
 use leveloff_model::recording::{End, EndReason, Header, Target};
 
 pub(crate) fn title(header: &Header, path: &Path) -> String {
@@ -23,7 +24,7 @@ pub(crate) fn short_command(words: &[String]) -> String {
     all.collect::<Vec<_>>().join(" ")
 }
 
-pub(crate) fn how_it_ended(end: Option<&End>) -> String {
+fn how_it_ended(end: Option<&End>) -> String {
     match end.map(|end| end.reason) {
         Some(EndReason::Exited(code)) => format!("the command ended with code {code}"),
         Some(EndReason::Signalled(signal)) => format!("the command was ended by signal {signal}"),
@@ -34,6 +35,15 @@ pub(crate) fn how_it_ended(end: Option<&End>) -> String {
         }
         Some(EndReason::Stopped) => "recording was stopped; the run went on".to_owned(),
         None => "the recording ends here; its recorder was killed, or still runs".to_owned(),
+    }
+}
+
+/// Tells the dashboard that a recording has no more ticks.
+pub(crate) fn end_event(end: Option<&End>) -> SourceEvent {
+    let how = how_it_ended(end);
+    match end.is_some_and(|end| end.reason.is_end_of_run()) {
+        true => SourceEvent::Ended(how),
+        false => SourceEvent::RecordingEnded(how),
     }
 }
 

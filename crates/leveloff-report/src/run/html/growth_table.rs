@@ -54,9 +54,13 @@ pub fn write(report: &RunReport, page: &mut Markup) {
 fn caption(report: &RunReport) -> String {
     let words = |moment: Moment| moment_words(moment, report.verdict.x_unit);
     format!(
-        "Growth counts from {} to {}, the last sample before processes exited. Peak: the highest of any sample.",
+        "Growth counts from {} to {}, {}. Peak: the highest of any sample.",
         words(report.account.since.moment),
         words(report.account.now),
+        match report.account.is_over {
+            true => "the last sample before processes exited or memory was freed for good",
+            false => "the newest sample",
+        }
     )
 }
 

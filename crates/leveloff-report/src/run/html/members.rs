@@ -158,7 +158,7 @@ fn write_name(process: &ListedProcess, page: &mut Markup) {
     if process.depth > 0 {
         page.raw("└ ");
     }
-    page.raw("</span>").text(process.account.role.name());
+    page.raw("</span>").text(process.role_name());
 }
 
 fn write_exited(process: &ListedProcess, page: &mut Markup) {

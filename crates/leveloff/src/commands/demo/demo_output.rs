@@ -42,6 +42,7 @@ pub(crate) fn open_dashboard(
             title: format!("demo {}", pattern.name),
             recording: Some(recording.to_owned()),
             mode: Mode::Live,
+            is_machine: false,
         },
         stated,
         styles,

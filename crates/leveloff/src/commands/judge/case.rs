@@ -115,7 +115,7 @@ impl Case {
 
 impl Outcome {
     fn of(lookout: Lookout, stated: StatedFacts, reading: ReadResult) -> Outcome {
-        let (verdict, looks) = lookout.finish();
+        let (verdict, looks) = lookout.finish(reading.has_run_ended);
         Outcome {
             verdict,
             stated,

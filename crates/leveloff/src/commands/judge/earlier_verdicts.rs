@@ -65,8 +65,11 @@ impl Lookout {
         }
     }
 
-    /// The last word, and those before it.
-    pub(crate) fn finish(self) -> (RunVerdict, Vec<Look>) {
+    /// The last verdict, and those before it.
+    pub(crate) fn finish(mut self, has_run_ended: bool) -> (RunVerdict, Vec<Look>) {
+        if has_run_ended {
+            self.judge.end();
+        }
         (self.judge.verdict(), self.looks)
     }
 }
@@ -115,7 +118,7 @@ mod tests {
                 ..Observation::default()
             });
         }
-        let (_, looks) = lookout.finish();
+        let (_, looks) = lookout.finish(true);
         let places: Vec<Option<f64>> = looks.iter().map(|look| look.x).collect();
         assert_eq!(places, [Some(10.0), Some(30.0)]);
     }

@@ -60,6 +60,7 @@ impl RunScreen {
                 title: short_command(command),
                 recording: Some(recording.to_owned()),
                 mode: Mode::Command,
+                is_machine: false,
             },
             stated: stated.clone(),
             styles: self.styles,

@@ -6,12 +6,12 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use leveloff_dashboard::event::{Event, Mode, SourceEvent, Subject};
+use leveloff_dashboard::event::{Event, Mode, Subject};
 use leveloff_dashboard::theme::Styles;
 use leveloff_model::recording::{RecordingReader, Target};
 
 use crate::args::WatchArgs;
-use crate::commands::run_title::{how_it_ended, title};
+use crate::commands::run_title::{end_event, title};
 use crate::exit_code::Exit;
 use crate::notice::notice;
 use crate::screen_thread::{RequestHandler, ScreenOptions, ScreenThread};
@@ -30,6 +30,7 @@ pub(crate) fn run(args: &WatchArgs, path: &Path, styles: Styles) -> Result<Exit>
         subject: Subject {
             title: title(header, path),
             recording: Some(path.to_owned()),
+            is_machine: header.target == Target::System,
             mode: match header.target {
                 Target::System => Mode::System,
                 Target::Command(_) | Target::Attached(_) => Mode::Follow,
@@ -67,7 +68,7 @@ fn follow(reader: &mut Reader, screen: &ScreenThread) -> Result<()> {
             }
         }
         if reader.end().is_some() {
-            screen.show_source(SourceEvent::Ended(how_it_ended(reader.end())));
+            screen.show_source(end_event(reader.end()));
             return Ok(());
         }
         if screen.is_left_by(Instant::now() + PACE)? {

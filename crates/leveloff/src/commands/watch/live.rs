@@ -43,6 +43,7 @@ pub(crate) fn run(args: &WatchArgs, choice: &TargetChoice, styles: Styles) -> Re
         subject: Subject {
             title: short_command(&target.command),
             recording: args.output.clone(),
+            is_machine: target.is_system(),
             mode: match target.is_system() {
                 true => Mode::System,
                 false => Mode::Live,

@@ -30,6 +30,7 @@ impl Cinema {
         story::write(&path, STEPS);
         let subject = Subject {
             mode: Mode::Replay,
+            is_machine: false,
             ..Subject::default()
         };
         Cinema {
