@@ -1,5 +1,8 @@
 //! What the evidence of a run shows beside its verdict: each finding with the numbers that support it.
 //! The words, and the next step, are written where findings are printed.
+//!
+//! A new finding takes three files: its variant and name here, its rule in `run/findings`, and its words in
+//! `finding.rs` of leveloff-text.
 
 use leveloff_model::process::{Pid, Role};
 use leveloff_model::training_counters::GrownTensors;
@@ -258,11 +261,11 @@ impl Finding {
     }
 }
 
-/// Names each finding once, so that the list of names is complete.
+/// Names each finding once, strongest evidence first, so that the list of names is complete.
 macro_rules! names {
     ($($variant:ident => $name:literal,)*) => {
         impl Finding {
-            /// The names of all findings.
+            /// The names of all findings, strongest evidence first.
             pub const NAMES: &[&str] = &[$($name),*];
 
             /// A stable name, as in JSON.

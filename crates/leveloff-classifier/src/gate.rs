@@ -2,6 +2,9 @@
 //!
 //! A gate fails only when the evidence is beyond doubt, passes when there is none against it, and is
 //! open in between: a check that cries wolf is muted, and then guards nothing.
+//!
+//! A new gate takes three files: its rule here, its words in `gate.rs` of leveloff-text, and its option in
+//! `args/check.rs` of the command. The configuration file gets a key of the same name.
 
 use leveloff_model::units::Bytes;
 
@@ -92,10 +95,42 @@ pub enum GateReason {
     NotMeasured,
 }
 
+/// What the bound of a gate counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BoundUnit {
+    /// An amount of memory.
+    Bytes,
+    /// An amount of memory for each unit of x.
+    BytesPerX,
+    /// A whole number, such as of steps.
+    Count,
+}
+
 /// Where a plateau begins is not known to the step: so much later is not too late.
 const LATE: f64 = 1.1;
 
 impl Gate {
+    /// Every gate, in the order of the results.
+    pub const ALL: [Gate; Gate::Baseline as usize + 1] = [
+        Gate::Leak,
+        Gate::LevelBy,
+        Gate::MaxLevel,
+        Gate::MaxGrowth,
+        Gate::MaxPeak,
+        Gate::Baseline,
+    ];
+
+    /// The unit of its bound, if the user states one: the option and the key of the configuration file have the
+    /// name of the gate.
+    pub fn bound_unit(self) -> Option<BoundUnit> {
+        match self {
+            Gate::MaxLevel | Gate::MaxPeak => Some(BoundUnit::Bytes),
+            Gate::MaxGrowth => Some(BoundUnit::BytesPerX),
+            Gate::LevelBy => Some(BoundUnit::Count),
+            Gate::Leak | Gate::Baseline => None,
+        }
+    }
+
     /// Its name in files.
     pub fn name(self) -> &'static str {
         match self {

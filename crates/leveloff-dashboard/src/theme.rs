@@ -9,6 +9,8 @@ mod palette;
 use leveloff_classifier::verdict::Verdict;
 use ratatui::style::{Modifier, Style};
 
+pub use palette::Paint;
+
 /// How the screen looks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Styles {
@@ -40,31 +42,6 @@ pub enum Charset {
     Unicode,
     /// ASCII only.
     Ascii,
-}
-
-/// What something means on the screen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Paint {
-    /// Nothing special.
-    Plain,
-    /// Important.
-    Strong,
-    /// Secondary.
-    Faint,
-    /// The name of a part of the screen.
-    Heading,
-    /// A key, a bar or a message.
-    Accent,
-    /// Level.
-    Good,
-    /// Too early to decide.
-    Early,
-    /// Leaking.
-    Bad,
-    /// Undecided.
-    Unsure,
-    /// The chosen row.
-    Chosen,
 }
 
 impl Styles {

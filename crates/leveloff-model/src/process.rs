@@ -101,7 +101,7 @@ pub struct ProcessInfo {
 
 impl Role {
     /// Every role, in the order of reading a tree.
-    pub const ALL: [Role; 8] = [
+    pub const ALL: [Role; Role::Other as usize + 1] = [
         Role::Launcher,
         Role::Trainer,
         Role::CompilePool,
@@ -123,6 +123,17 @@ impl Role {
             Role::Compiler => "compiler",
             Role::Helper => "helper",
             Role::Other => "other",
+        }
+    }
+
+    /// Whether its processes live as long as the run has work for them. Compilers and helpers come and go
+    /// at any time.
+    pub fn is_lasting(self) -> bool {
+        match self {
+            Role::Trainer | Role::CompilePool | Role::CompileWorker | Role::DataloaderWorker => {
+                true
+            }
+            Role::Launcher | Role::Compiler | Role::Helper | Role::Other => false,
         }
     }
 }

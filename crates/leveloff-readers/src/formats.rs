@@ -7,6 +7,7 @@ mod mprof;
 mod process_table;
 mod recording;
 mod tables;
+mod unsupported;
 
 use std::fmt::Debug;
 
@@ -19,7 +20,7 @@ use crate::error::{Problem, Result};
 use crate::lines::Lines;
 use crate::observation_sink::ObservationSink;
 use crate::stream::Stream;
-use crate::unsupported::refuse_unsupported;
+use unsupported::refuse_unsupported;
 
 /// An input of a known format, with everything that its first lines showed.
 pub trait Format: Debug {
@@ -69,6 +70,9 @@ const RECOGNISERS: [Recogniser; 5] = [
     tables::recognise,
     log::recognise,
 ];
+
+/// What leveloff reads, for messages.
+pub const READABLE: &str = "its recordings, CSV, JSON lines, mprof, psrecord, prmon and logs";
 
 /// Some programs put this in front of UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";

@@ -1,4 +1,4 @@
-//! Reads memory over steps or time from files: recordings, CSV, JSON lines, mprof, psrecord, prmon, logs.
+//! Reads memory over steps or time from files: recordings, tables, logs, and what other profilers write.
 //!
 //! [`open`] recognises the format and says what x counts; [`OpenedInput::read`] hands out one observation
 //! after the other. A file is read once, from start to end, in bounded memory. Values that cannot be used are
@@ -22,7 +22,6 @@ mod observation_sink;
 mod size_unit;
 mod stream;
 mod table;
-mod unsupported;
 
 use std::io::Read;
 

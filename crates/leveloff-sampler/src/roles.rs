@@ -11,8 +11,9 @@
 //! its role only after it has imported torch, so `RoleTracker` examines young processes again.
 //!
 //! A new role takes three files: its variant and name in `leveloff-model`, its name in the recording
-//! (`recording/v1/names.rs`), and its rule here. [`RoleReason::Program`] and [`RoleReason::Name`] serve rules
-//! for programs and process names.
+//! (`recording/v1/names.rs`), and its rule here. A worker that names itself is a line in `commands`;
+//! [`RoleReason::Program`] and [`RoleReason::Name`] serve other rules for programs and process names.
+//! Outputs show a role by its name. A colour in the HTML report (`report.css`) is optional.
 
 mod commands;
 mod created_processes;
@@ -157,7 +158,7 @@ fn decide(tree: &Tree<'_>, roles: &[Option<Decision>], index: usize) -> Option<D
     }
     commands::compile_process(tree, index)
         .or_else(|| commands::compile_probe(facts))
-        .or_else(|| commands::named_loader(facts))
+        .or_else(|| commands::named_worker(facts))
         .or_else(|| created_processes::decide(tree, roles, index))
         .or_else(|| commands::helper(facts))
         .or_else(|| programs::compiler(facts))

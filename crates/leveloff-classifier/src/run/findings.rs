@@ -37,24 +37,30 @@ pub(super) struct Case<'a> {
     pub(super) now: f64,
 }
 
+/// Finds one thing. Each module lists its own rules; the order of [`Finding::NAMES`] is that of the results.
+type Rule = fn(&Case) -> Option<Finding>;
+
 /// All findings, strongest evidence first.
 pub(super) fn findings(case: &Case) -> Vec<Finding> {
-    let found = [
-        growth::at_events(case),
-        counters::cause(case),
-        workers::copy_on_write(case),
-        growth::shared_memory(case),
-        counts::devshm(case),
-        counts::descriptors(case),
-        counts::processes(case),
-        workers::one_of_many(case),
-        growth::cuda(case),
-        counters::pinned(case),
-    ];
+    let rules = [
+        growth::RULES,
+        counters::RULES,
+        workers::RULES,
+        counts::RULES,
+    ]
+    .concat();
+    let found = rules.into_iter().filter_map(|rule| rule(case));
     let overcounted = Role::ALL
         .into_iter()
         .filter_map(|role| workers::overcounted(case, role));
-    found.into_iter().flatten().chain(overcounted).collect()
+    let mut findings: Vec<Finding> = found.chain(overcounted).collect();
+    findings.sort_by_key(strength);
+    findings
+}
+
+fn strength(finding: &Finding) -> Option<usize> {
+    let name = finding.name();
+    Finding::NAMES.iter().position(|known| *known == name)
 }
 
 impl Case<'_> {

@@ -31,15 +31,6 @@ const LONGEST_WAIT: Seconds = Seconds(60.0);
 /// interpreter frees what it holds in its last one to three samples, measured at one a second.
 const FREEING_TAKES: Seconds = Seconds(5.0);
 
-/// Roles whose processes live as long as the run has work for them. Compilers and helpers come and
-/// go at any time.
-const LASTING_ROLES: [Role; 4] = [
-    Role::Trainer,
-    Role::CompilePool,
-    Role::CompileWorker,
-    Role::DataloaderWorker,
-];
-
 impl LastWholeSample {
     /// Takes the next observation.
     pub(crate) fn observe(&mut self, observation: &Observation) {
@@ -107,9 +98,9 @@ fn workers_left(before: &Observation, now: &Observation) -> bool {
             .filter(|share| share.role == role && share.rss.0 > 0);
         of_role.count()
     };
-    LASTING_ROLES
-        .iter()
-        .any(|&role| count(now, role) < count(before, role))
+    Role::ALL
+        .into_iter()
+        .any(|role| role.is_lasting() && count(now, role) < count(before, role))
 }
 
 #[cfg(test)]

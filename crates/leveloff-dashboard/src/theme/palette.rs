@@ -1,8 +1,33 @@
-//! The tables of colours.
+//! What has a colour, and the tables of colours.
 
 use ratatui::style::{Color, Modifier, Style};
 
-use super::{Paint, Theme};
+use super::Theme;
+
+/// What something means on the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Paint {
+    /// Nothing special.
+    Plain,
+    /// Important.
+    Strong,
+    /// Secondary.
+    Faint,
+    /// The name of a part of the screen.
+    Heading,
+    /// A key, a bar or a message.
+    Accent,
+    /// Level.
+    Good,
+    /// Too early to decide.
+    Early,
+    /// Leaking.
+    Bad,
+    /// Undecided.
+    Unsure,
+    /// The chosen row.
+    Chosen,
+}
 
 /// The colours of a theme, out of the 256 that every terminal of today has: the lower 16 are the
 /// user's own and may be anything.

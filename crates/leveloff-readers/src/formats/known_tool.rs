@@ -8,43 +8,50 @@ use crate::stream::Stream;
 use crate::table::{Dialect, Table};
 
 /// A tool that writes tables.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tool {
-    /// psrecord, its log and its CSV: says MB and means MiB.
-    Psrecord,
-    /// prmon: kernel's kB without saying so, swap in a column of its own.
-    Prmon,
+#[derive(Debug)]
+pub struct Tool {
+    /// Its name.
+    pub name: &'static str,
+    /// Columns that together only its tables have.
+    recognised_by: &'static [&'static str],
+    /// Columns, and the names by which their units are known.
+    units: &'static [(&'static str, &'static str)],
 }
 
 /// The column that prmon has beside PSS, which leaves swapped-out memory out.
 pub const SWAP_BESIDE_PSS: &str = "swap_beside_pss_kib";
 
-impl Tool {
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Tool::Psrecord => "psrecord",
-            Tool::Prmon => "prmon",
-        }
-    }
+const PSRECORD: &str = "psrecord";
 
+/// Every tool whose header is a line of names.
+const TOOLS: [Tool; 2] = [
+    // Says MB and means MiB.
+    Tool {
+        name: PSRECORD,
+        recognised_by: &["mem_real", "mem_virtual"],
+        units: &[("mem_real", "mem_real_mib")],
+    },
+    // The kernel's kB without saying so, swap in a column of its own.
+    Tool {
+        name: "prmon",
+        recognised_by: &["wtime", "pss", "vmem"],
+        units: &[
+            ("pss", "pss_kib"),
+            ("rss", "rss_kib"),
+            ("swap", SWAP_BESIDE_PSS),
+        ],
+    },
+];
+
+impl Tool {
     /// Recognises the tool by a table's names, and gives the columns their units.
-    pub fn name_columns(table: &mut Table) -> Option<Tool> {
-        let has = |name: &str| table.names.iter().any(|column| column.plain == name);
-        if has("mem_real") && has("mem_virtual") {
-            rename(table, &[("mem_real", "mem_real_mib")]);
-            Some(Tool::Psrecord)
-        } else if has("wtime") && has("pss") && has("vmem") {
-            let columns = [
-                ("pss", "pss_kib"),
-                ("rss", "rss_kib"),
-                ("swap", SWAP_BESIDE_PSS),
-            ];
-            rename(table, &columns);
-            Some(Tool::Prmon)
-        } else {
-            None
-        }
+    pub fn name_columns(table: &mut Table) -> Option<&'static Tool> {
+        let has = |name: &&str| table.names.iter().any(|column| column.plain == **name);
+        let tool = TOOLS
+            .iter()
+            .find(|tool| tool.recognised_by.iter().all(has))?;
+        rename(table, tool.units);
+        Some(tool)
     }
 }
 
@@ -52,7 +59,7 @@ pub fn recognise_psrecord_log(stream: &mut Stream, columns: &ColumnChoice) -> Re
     let Some(table) = psrecord_log(&stream.first_lines()) else {
         return Recognition::No;
     };
-    match CurveTable::of(Tool::Psrecord.name(), &table, columns) {
+    match CurveTable::of(PSRECORD, &table, columns) {
         Ok(curve) => Recognition::Yes(Box::new(curve)),
         Err(problem) => Recognition::Unusable(problem),
     }

@@ -27,7 +27,7 @@ fn reader(mut table: Table, columns: &ColumnChoice) -> Result<Box<dyn Format>> {
     if let Some(processes) = ProcessTable::of(&table, columns) {
         return Ok(Box::new(processes?));
     }
-    let mut curve = CurveTable::of(tool.map_or("table", Tool::name), &table, columns)?;
+    let mut curve = CurveTable::of(tool.map_or("table", |tool| tool.name), &table, columns)?;
     if tool.is_some() {
         // The columns of a known tool are not guessed.
         curve.columns.notes.clear();

@@ -127,15 +127,13 @@ fn open(report: &CheckReport, results: &[CheckResult]) -> String {
         return format!("the repeats disagree: {failing} of {runs} failed, not more than half");
     }
     let open = |result: &&CheckResult| result.outcome == CheckOutcome::Open;
-    match results.iter().find(open).and_then(|result| result.gate) {
-        Some(gate @ (Gate::MaxGrowth | Gate::Baseline | Gate::MaxLevel | Gate::MaxPeak)) => {
-            open_words(gate).to_owned()
-        }
-        gate => {
-            let runs = in_how_many(report, GateOutcome::Open);
-            format!("{}{runs}", open_words(gate.unwrap_or(Gate::Leak)))
-        }
-    }
+    let gate = results.iter().find(open).and_then(|result| result.gate);
+    let gate = gate.unwrap_or(Gate::Leak);
+    let runs = match gate {
+        Gate::Leak | Gate::LevelBy => in_how_many(report, GateOutcome::Open),
+        _ => String::new(),
+    };
+    format!("{}{runs}", open_words(gate))
 }
 
 fn passed(report: &CheckReport, results: &[CheckResult]) -> String {

@@ -25,6 +25,8 @@ const PROBE_LINES: [&[u8]; 3] = [
 const COMPILE_OPTIONS: [&[u8]; 3] = [b"--pickler=", b"--workers=", b"--parent="];
 /// A title that compile workers carry in some installations.
 const COMPILE_TITLE: &[u8] = b"torch compile_worker";
+/// Names that workers give themselves. torch 2.5 and later names dataloader workers.
+const NAMED_WORKERS: &[(&str, Role)] = &[("pt_data_worker", Role::DataloaderWorker)];
 
 /// Whether it is leveloff or its output relay, which are never part of a run.
 pub(crate) fn is_leveloff(facts: &ProcessFacts) -> bool {
@@ -91,12 +93,12 @@ pub(super) fn compile_probe(facts: &ProcessFacts) -> Option<Decision> {
         .then(|| Decision::new(Role::Compiler, RoleReason::CompileProbe))
 }
 
-/// A dataloader worker that has named itself (torch 2.5 and later).
-pub(super) fn named_loader(facts: &ProcessFacts) -> Option<Decision> {
-    (facts.comm == b"pt_data_worker").then(|| {
-        let reason = RoleReason::Name("pt_data_worker");
-        Decision::new(Role::DataloaderWorker, reason)
-    })
+/// A worker that has named itself.
+pub(super) fn named_worker(facts: &ProcessFacts) -> Option<Decision> {
+    let (name, role) = NAMED_WORKERS
+        .iter()
+        .find(|(name, _)| facts.comm == name.as_bytes())?;
+    Some(Decision::new(*role, RoleReason::Name(name)))
 }
 
 /// Resource tracker, fork server, shared-memory manager.

@@ -31,7 +31,7 @@ pub enum RoleReason {
     SharedMemoryManager,
     /// It runs this program.
     Program(String),
-    /// It has this name, which torch gives it.
+    /// It has this name, which it gives itself.
     Name(&'static str),
     /// multiprocessing created it, or it is a fork of its parent, and its own setup shows its role.
     Created {

@@ -3,7 +3,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use leveloff_model::units::{Bytes, GrowthLimit};
+use leveloff_classifier::gate::{Gates, GrowthBound};
+use leveloff_classifier::observation::XUnit;
+use leveloff_model::recording::StatedFacts;
+use leveloff_model::units::{Bytes, GrowthBase, GrowthLimit};
 
 use super::{ColumnArgs, FactArgs, Format};
 use crate::exit_code::UndecidedAs;
@@ -109,6 +112,30 @@ pub(crate) struct CheckArgs {
     /// The command to run and check, after `--`
     #[arg(last = true, value_name = "CMD")]
     pub command: Vec<OsString>,
+}
+
+impl CheckArgs {
+    /// The gates for a run about which these facts are known.
+    pub(crate) fn gates(&self, stated: &StatedFacts) -> Gates {
+        Gates {
+            level_by: stated.level_by.map(|step| step.0 as f64),
+            max_level: self.max_level,
+            max_peak: self.max_peak,
+            max_growth: self.max_growth.map(growth_bound),
+            epoch_steps: stated.epoch_steps.map(|step| step.0 as f64),
+        }
+    }
+}
+
+fn growth_bound(limit: GrowthLimit) -> GrowthBound {
+    GrowthBound {
+        bytes: limit.bytes_per_base(),
+        per: match limit.base() {
+            GrowthBase::Step => XUnit::Step,
+            GrowthBase::Epoch => XUnit::Epoch,
+            GrowthBase::Second => XUnit::Second,
+        },
+    }
 }
 
 fn parse_repeat(text: &str) -> Result<u32, String> {

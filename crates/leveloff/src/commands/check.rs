@@ -9,14 +9,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use leveloff_classifier::compare::compare;
-use leveloff_classifier::gate::{GateOutcome, GateResult, Gates, GrowthBound};
-use leveloff_classifier::observation::XUnit;
+use leveloff_classifier::gate::{GateOutcome, GateResult};
 use leveloff_classifier::profile::{RunProfile, Side};
-use leveloff_model::units::{GrowthBase, GrowthLimit, Step};
+use leveloff_model::units::Step;
 use leveloff_report::check::report::{
     BaselineCheck, CheckOutcome, CheckReport, CheckedRun, Held, OpenCountsAs, Runs,
 };
-use leveloff_report::run_report::RunReport;
 
 use crate::args::CheckArgs;
 use crate::exit_code::{Exit, UndecidedAs};
@@ -105,29 +103,10 @@ fn hold(args: &CheckArgs, file: &Path) -> Result<Held> {
         until: None,
     };
     let report = reader.read(file)?;
-    let gates = gates(args, &report).hold(&report.verdict, &report.curves);
+    let gates = args
+        .gates(&report.stated)
+        .hold(&report.verdict, &report.curves);
     Ok(Held { report, gates })
-}
-
-fn gates(args: &CheckArgs, report: &RunReport) -> Gates {
-    Gates {
-        level_by: report.stated.level_by.map(|step| step.0 as f64),
-        max_level: args.max_level,
-        max_peak: args.max_peak,
-        max_growth: args.max_growth.map(bound),
-        epoch_steps: report.stated.epoch_steps.map(|step| step.0 as f64),
-    }
-}
-
-fn bound(limit: GrowthLimit) -> GrowthBound {
-    GrowthBound {
-        bytes: limit.bytes_per_base(),
-        per: match limit.base() {
-            GrowthBase::Step => XUnit::Step,
-            GrowthBase::Epoch => XUnit::Epoch,
-            GrowthBase::Second => XUnit::Second,
-        },
-    }
 }
 
 fn baseline_path(args: &CheckArgs) -> &Path {

@@ -124,11 +124,11 @@ mod tests {
     #[test]
     fn every_key_is_an_argument_of_its_subcommands() {
         let cli = Cli::command();
-        for key in &KEYS {
+        for key in KEYS.iter() {
             for name in key.subcommands {
                 let subcommand = cli.find_subcommand(name).unwrap();
                 let mut arguments = subcommand.get_arguments();
-                let is_there = arguments.any(|argument| argument.get_id() == key.name);
+                let is_there = arguments.any(|argument| argument.get_id() == key.name.as_str());
                 assert!(is_there, "{} of {name}", key.name);
             }
         }

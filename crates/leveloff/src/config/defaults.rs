@@ -10,7 +10,7 @@ pub(crate) fn with_defaults(command: clap::Command, config: &Config) -> clap::Co
     config.settings().iter().fold(command, |command, setting| {
         let subcommands = setting.key.subcommands.iter();
         subcommands.fold(command, |command, subcommand| {
-            with_default(command, subcommand, setting.key.name, &setting.value)
+            with_default(command, subcommand, &setting.key.name, &setting.value)
         })
     })
 }

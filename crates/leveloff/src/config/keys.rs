@@ -1,5 +1,9 @@
 //! The keys, their values, and the subcommands that use them.
 
+use std::sync::LazyLock;
+
+use leveloff_classifier::gate::{BoundUnit, Gate};
+
 use super::Flavour;
 use super::kind::Kind;
 
@@ -7,7 +11,7 @@ use super::kind::Kind;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Key {
     /// As it is written, and the identity of the argument.
-    pub name: &'static str,
+    pub name: String,
     /// Where it is written.
     pub table: Table,
     pub kind: Kind,
@@ -28,22 +32,24 @@ pub(crate) enum Table {
 pub(crate) const CHECK: &str = "check";
 
 /// All keys, in the order of the documentation.
-pub(crate) const KEYS: [Key; 14] = [
-    fact("level_by", Kind::Steps),
-    fact("limit", Kind::Limit),
-    fact("planned_steps", Kind::Steps),
-    fact("epoch_steps", Kind::Steps),
-    watching("interval", Kind::Interval),
-    watching("pss_budget", Kind::Percent),
-    check("level_by", Kind::Steps),
-    check("max_level", Kind::Size),
-    check("max_growth", Kind::Growth),
-    check("max_peak", Kind::Size),
-    check("baseline", Kind::Path),
-    check("undecided", Kind::Undecided),
-    check("repeat", Kind::Count),
-    check("name", Kind::Name),
-];
+pub(crate) static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
+    let mut keys = vec![
+        fact("level_by", Kind::Steps),
+        fact("limit", Kind::Limit),
+        fact("planned_steps", Kind::Steps),
+        fact("epoch_steps", Kind::Steps),
+        watching("interval", Kind::Interval),
+        watching("pss_budget", Kind::Percent),
+    ];
+    keys.extend(Gate::ALL.into_iter().filter_map(gate));
+    keys.extend([
+        check("baseline", Kind::Path),
+        check("undecided", Kind::Undecided),
+        check("repeat", Kind::Count),
+        check("name", Kind::Name),
+    ]);
+    keys
+});
 
 /// Subcommands that judge. Not `demo`: facts about the project's run do not apply to the reference trainer.
 const JUDGING: &[&str] = &[
@@ -88,29 +94,40 @@ impl Table {
     }
 }
 
-const fn fact(name: &'static str, kind: Kind) -> Key {
+fn fact(name: &str, kind: Kind) -> Key {
     Key {
-        name,
+        name: name.to_owned(),
         table: Table::Top,
         kind,
         subcommands: JUDGING,
     }
 }
 
-const fn watching(name: &'static str, kind: Kind) -> Key {
+fn watching(name: &str, kind: Kind) -> Key {
     Key {
         subcommands: SAMPLING,
         ..fact(name, kind)
     }
 }
 
-const fn check(name: &'static str, kind: Kind) -> Key {
+fn check(name: &str, kind: Kind) -> Key {
     Key {
-        name,
+        name: name.to_owned(),
         table: Table::Check,
         kind,
         subcommands: &[CHECK],
     }
+}
+
+/// The bound of a gate.
+fn gate(gate: Gate) -> Option<Key> {
+    let kind = match (gate, gate.bound_unit()?) {
+        (Gate::LevelBy, _) => Kind::Steps,
+        (_, BoundUnit::Bytes) => Kind::Size,
+        (_, BoundUnit::BytesPerX) => Kind::Growth,
+        (_, BoundUnit::Count) => Kind::Count,
+    };
+    Some(check(&gate.name().replace('-', "_"), kind))
 }
 
 fn keys_of(table: Table) -> impl Iterator<Item = &'static Key> {
@@ -120,7 +137,7 @@ fn keys_of(table: Table) -> impl Iterator<Item = &'static Key> {
 /// All that may stand in a table.
 fn known(table: Table) -> impl Iterator<Item = &'static str> {
     let below = (table == Table::Top).then_some(CHECK);
-    keys_of(table).map(|key| key.name).chain(below)
+    keys_of(table).map(|key| key.name.as_str()).chain(below)
 }
 
 /// Below this, a name is another word and no slip: `level` is still `level_by`, `max_memory` is no

@@ -3,11 +3,13 @@
 use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::Bytes;
 
-use super::{Case, amount, count};
+use super::{Case, Rule, amount, count};
 use crate::finding::{Finding, Growth, NativeEvidence, Retention, TensorGrowth};
 use crate::run::held_references::{rises_with_memory, tensors_rise_with_memory};
 use crate::units::AmountPerX;
 use crate::verdict::{Subject, Verdict};
+
+pub(super) const RULES: &[Rule] = &[cause, pinned];
 
 /// A count that moves less than this share is level.
 const LEVEL: f64 = 0.02;
@@ -25,7 +27,7 @@ const NOT_MALLOCS: f64 = 0.3;
 const LARGEST_BLOCK: f64 = 512.0;
 
 /// What holds the growing memory.
-pub(super) fn cause(case: &Case) -> Option<Finding> {
+fn cause(case: &Case) -> Option<Finding> {
     growing_cause(case).or_else(|| {
         trimmed(case)
             .map(Retention::Trimmed)
@@ -46,7 +48,7 @@ fn growing_cause(case: &Case) -> Option<Finding> {
 }
 
 /// Page-locked host memory has much of the growth, or grows on its own.
-pub(super) fn pinned(case: &Case) -> Option<Finding> {
+fn pinned(case: &Case) -> Option<Finding> {
     let track = case.series.counters.track(TrainingCounter::Pinned);
     let judgement = case
         .judgements

@@ -1,13 +1,15 @@
 //! What piles up outside memory: files in /dev/shm, descriptors, processes.
 
-use super::{Case, count};
+use super::{Case, Rule, count};
 use crate::finding::Finding;
 use crate::run::decide::shared_growth;
 use crate::run::track::Track;
 use crate::verdict::Subject;
 
+pub(super) const RULES: &[Rule] = &[devshm, descriptors, processes];
+
 /// Files in /dev/shm that no process maps.
-pub(super) fn devshm(case: &Case) -> Option<Finding> {
+fn devshm(case: &Case) -> Option<Finding> {
     let leak = Leak::of(case, Subject::DevShm, &case.series.devshm)?;
     let mapped = shared_growth(case.series, leak.onset, case.now);
     (mapped < 0.5 * leak.grown).then(|| Finding::DevshmGrowth {
@@ -17,7 +19,7 @@ pub(super) fn devshm(case: &Case) -> Option<Finding> {
 }
 
 /// Open descriptors that pile up.
-pub(super) fn descriptors(case: &Case) -> Option<Finding> {
+fn descriptors(case: &Case) -> Option<Finding> {
     let track = &case.series.descriptors;
     let leak = Leak::of(case, Subject::Descriptors, track)?;
     let growth = |track: &Track| track.growth_since(leak.onset, case.now);
@@ -32,7 +34,7 @@ pub(super) fn descriptors(case: &Case) -> Option<Finding> {
 }
 
 /// Processes that pile up.
-pub(super) fn processes(case: &Case) -> Option<Finding> {
+fn processes(case: &Case) -> Option<Finding> {
     let track = &case.series.process_count;
     let leak = Leak::of(case, Subject::Processes, track)?;
     let most = case.series.roles.all().max_by_key(|role| role.processes)?;

@@ -2,16 +2,18 @@
 
 use leveloff_model::training_counters::TrainingCounter;
 
-use super::{Case, amount};
+use super::{Case, Rule, amount};
 use crate::finding::{EventGrowth, Finding};
 use crate::run::decide::shared_growth;
 use crate::verdict::{ClockTick, Kind, Subject};
+
+pub(super) const RULES: &[Rule] = &[at_events, shared_memory, cuda];
 
 /// Shared memory with this share of the growth is named.
 const NOTABLE_SHARE: f64 = 0.2;
 
 /// Growth that comes with evaluations, checkpoints or epochs.
-pub(super) fn at_events(case: &Case) -> Option<Finding> {
+fn at_events(case: &Case) -> Option<Finding> {
     let growth = case.memory_growth()?;
     let clock = case.clock?;
     let finding = match clock.tick {
@@ -29,7 +31,7 @@ pub(super) fn at_events(case: &Case) -> Option<Finding> {
 }
 
 /// Shared memory has a notable part of the growth.
-pub(super) fn shared_memory(case: &Case) -> Option<Finding> {
+fn shared_memory(case: &Case) -> Option<Finding> {
     let shared = shared_growth(case.series, case.onset, case.now);
     let leaks = case.judgements.all().iter().any(|(subject, judgement)| {
         matches!(subject, Subject::RoleKind(_, Kind::Shared)) && judgement.verdict.grade().is_some()
@@ -41,7 +43,7 @@ pub(super) fn shared_memory(case: &Case) -> Option<Finding> {
 }
 
 /// The CUDA allocator holds more and more.
-pub(super) fn cuda(case: &Case) -> Option<Finding> {
+fn cuda(case: &Case) -> Option<Finding> {
     let reserved = TrainingCounter::CudaReserved;
     let judgement = case.judgements.of_subject(Subject::Counter(reserved))?;
     judgement.verdict.grade()?;

@@ -3,11 +3,13 @@
 use leveloff_model::process::Role;
 use leveloff_model::units::Bytes;
 
-use super::Case;
+use super::{Case, Rule};
 use crate::finding::Finding;
 use crate::run::copied_pages::copied;
 use crate::run::processes::ProcessTrack;
 use crate::run::roles::Complete;
+
+pub(super) const RULES: &[Rule] = &[copy_on_write, one_of_many];
 
 /// A role is over-counted when RSS shows more than so many times its memory …
 const OVERCOUNT_TIMES: f64 = 2.0;
@@ -17,7 +19,7 @@ const OVERCOUNT_AT_LEAST: f64 = (1_u64 << 30) as f64;
 const STANDS_OUT: f64 = 0.7;
 
 /// Forked loader workers write to pages that they shared with the trainer.
-pub(super) fn copy_on_write(case: &Case) -> Option<Finding> {
+fn copy_on_write(case: &Case) -> Option<Finding> {
     let copied = copied(case.series, case.now, case.material())?;
     let workers = case.series.roles.get(Role::DataloaderWorker)?;
     Some(Finding::CopyOnWrite {
@@ -27,7 +29,7 @@ pub(super) fn copy_on_write(case: &Case) -> Option<Finding> {
 }
 
 /// One of several processes of a role grows, the others do not.
-pub(super) fn one_of_many(case: &Case) -> Option<Finding> {
+fn one_of_many(case: &Case) -> Option<Finding> {
     let growth = case.memory_growth()?;
     let grown = |track: &ProcessTrack| track.memory.growth_since(case.onset, case.now);
     let (most, role) = case

@@ -1,5 +1,8 @@
 //! Inputs that leveloff does not read, and the command that converts them.
 
+use std::borrow::Cow;
+
+use super::READABLE;
 use crate::error::{Problem, Result};
 
 /// First bytes of other formats, and the command that converts them.
@@ -50,23 +53,20 @@ pub fn refuse_unsupported(head: &[u8]) -> Result<()> {
     }
 }
 
-fn advice(head: &[u8]) -> Option<&'static str> {
+fn advice(head: &[u8]) -> Option<Cow<'static, str>> {
     if head.is_empty() {
-        return Some("is empty: nothing was written yet");
+        return Some("is empty: nothing was written yet".into());
     }
     if let Some((_, advice)) = MAGIC.iter().find(|(magic, _)| head.starts_with(magic)) {
-        return Some(advice);
+        return Some((*advice).into());
     }
     let first = &head[..head.len().min(4096)];
     if is_every_other_byte_zero(first) {
-        Some(UTF_16)
+        Some(UTF_16.into())
     } else if is_binary(first) {
-        Some(
-            "is binary, not text; leveloff reads its recordings, CSV, JSON lines, mprof, psrecord, \
-             prmon and logs",
-        )
+        Some(format!("is binary, not text; leveloff reads {READABLE}").into())
     } else if is_json_array(head) {
-        Some("is a JSON array; convert it to lines: jq -c '.[]' FILE | leveloff judge -")
+        Some("is a JSON array; convert it to lines: jq -c '.[]' FILE | leveloff judge -".into())
     } else {
         None
     }
