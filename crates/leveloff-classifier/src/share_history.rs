@@ -95,16 +95,22 @@ impl ShareHistory {
             let snapshot = self.snapshot(observation);
             self.kept.push(snapshot);
             if self.kept.len() > MOST_KEPT {
-                let mut is_odd = true;
-                // The first one stays: it is where the run began.
-                self.kept.retain(|_| {
-                    is_odd = !is_odd;
-                    !is_odd
-                });
-                self.stride *= 2;
+                self.thin();
             }
         }
         self.observations += 1;
+    }
+
+    /// Drops every second snapshot. The first one and the first with a step stay: growth may count from there.
+    fn thin(&mut self) {
+        let first_step = self.kept.iter().position(|one| one.moment.count.is_some());
+        let mut index = 0;
+        self.kept.retain(|_| {
+            let stays = index % 2 == 0 || Some(index) == first_step;
+            index += 1;
+            stays
+        });
+        self.stride *= 2;
     }
 
     /// The newest observation as a snapshot.
@@ -318,6 +324,22 @@ mod tests {
             assert!((at.memory - (1000.0 + 10.0 * x)).abs() < 1e-6, "{at:?}");
             assert_eq!(at.moment.count, Some(x));
         }
+    }
+
+    #[test]
+    fn the_first_step_stays_however_long_the_run_is() {
+        let mut history = ShareHistory::default();
+        for n in 0..10_000_u32 {
+            history.observe(&Observation {
+                count: (n >= 3).then(|| f64::from(n - 3)),
+                t: Some(Seconds(f64::from(n))),
+                memory: Bytes(u64::from(n)),
+                ..Observation::default()
+            });
+        }
+        assert_eq!(history.first().unwrap().moment.count, Some(0.0));
+        assert_eq!(history.at(0.0, XUnit::Step).unwrap().memory, 3.0);
+        assert!(history.kept.len() <= MOST_KEPT + 1);
     }
 
     #[test]

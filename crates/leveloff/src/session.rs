@@ -331,7 +331,14 @@ impl Session {
             notice(&line);
         }
         if let Some(recording) = recording {
-            notice(&where_recorded(&recording));
+            let is_run = account.is_none_or(|account| account.verdict.is_some());
+            notice(&match is_run {
+                true => where_recorded(&recording),
+                false => format!(
+                    "recording {0} · leveloff replay {0} shows it",
+                    recording.display()
+                ),
+            });
         }
         if let Some(mut guard) = guard {
             if is_post_mortem {
