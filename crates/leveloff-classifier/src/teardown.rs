@@ -5,8 +5,8 @@
 //! output reads their answer:
 //!
 //! - [`TrainerPresence`] drops samples in which trainers have exited: they are no observations.
-//! - [`PendingStep`] keeps the newest step back from the judge until the next one begins.
-//! - [`LastWholeSample`] is the state that is reported for a run that has ended: the last sample
+//! - `PendingStep` keeps the newest step back from the judge until the next one begins.
+//! - `LastWholeSample` is the state that is reported for a run that has ended: the last sample
 //!   before processes left and memory was given back for good.
 
 mod last_whole_sample;

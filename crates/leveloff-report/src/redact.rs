@@ -7,7 +7,7 @@
 //!   (`/proc`, `/sys`, `/dev`), three parts stay.
 //! - **Web addresses** become `https://…`.
 //! - **Names** are removed as whole words in any case; `_`, `-`, `.` and `@` end a word, so `ann_run-3`
-//!   loses its `ann` and `annotate` nothing. The names in [`ANONYMOUS`], numbers, and names of one or two
+//!   loses its `ann` and `annotate` nothing. The names in `ANONYMOUS`, numbers, and names of one or two
 //!   letters identify no one and stay, unless they are beside an `@`.
 
 mod paths;
