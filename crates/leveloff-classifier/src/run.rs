@@ -129,7 +129,7 @@ impl RunJudge {
     /// The observation that stands for the run now: the newest; the last whole one of a run that has ended.
     pub(crate) fn observation(&self) -> Option<&Observation> {
         match self.is_over {
-            true => self.end.get(),
+            true => self.end.get().or(self.newest()),
             false => self.newest(),
         }
     }

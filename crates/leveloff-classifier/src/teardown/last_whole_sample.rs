@@ -35,6 +35,11 @@ impl LastWholeSample {
     /// Takes the next observation.
     pub(crate) fn observe(&mut self, observation: &Observation) {
         self.began = self.began.or(observation.t);
+        // One number alone does not tell a teardown from any other fall: the newest sample is whole, and need not be kept.
+        if observation.processes.is_empty() {
+            (self.whole, self.teardown) = (None, None);
+            return;
+        }
         let Some(whole) = &self.whole else {
             self.whole = Some(observation.clone());
             return;
@@ -58,7 +63,7 @@ impl LastWholeSample {
         self.teardown.is_none()
     }
 
-    /// The observation, if there was any.
+    /// The observation; `None` before the first, and where the source knows no processes.
     pub(crate) fn get(&self) -> Option<&Observation> {
         self.whole.as_ref()
     }
