@@ -35,7 +35,8 @@ impl LastWholeSample {
     /// Takes the next observation.
     pub(crate) fn observe(&mut self, observation: &Observation) {
         self.began = self.began.or(observation.t);
-        // One number alone does not tell a teardown from any other fall: the newest sample is whole, and need not be kept.
+        // One number alone does not distinguish a teardown from any other fall: the newest sample is whole, and is
+        // not kept here.
         if observation.processes.is_empty() {
             (self.whole, self.teardown) = (None, None);
             return;
@@ -45,9 +46,7 @@ impl LastWholeSample {
             return;
         };
         let workers_left = workers_left(whole, observation);
-        // One number alone does not distinguish a teardown from any other fall.
-        let freed = !observation.processes.is_empty()
-            && (observation.memory.0 as f64) < GIVEN_BACK * whole.memory.0 as f64;
+        let freed = (observation.memory.0 as f64) < GIVEN_BACK * whole.memory.0 as f64;
         if (workers_left || freed) && !self.goes_on(observation, workers_left) {
             return;
         }
