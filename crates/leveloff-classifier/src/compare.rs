@@ -309,7 +309,7 @@ fn reach(before: Repeated, after: Repeated, usual_spread: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::profile::{Measured, RunProfile};
-    use crate::verdict::{Grade, Verdict};
+    use crate::verdict::{Grade, LevelGrade, Verdict};
 
     const GIB: f64 = 1073741824.0;
 
@@ -334,7 +334,7 @@ mod tests {
     fn side(levels: &[f64]) -> Side {
         let runs: Vec<RunProfile> = levels
             .iter()
-            .map(|level| run(level * GIB, Verdict::Level))
+            .map(|level| run(level * GIB, Verdict::Level(LevelGrade::Confirmed)))
             .collect();
         Side::of(&runs).unwrap()
     }
@@ -385,7 +385,16 @@ mod tests {
         let leak = Verdict::Leak(Grade::Early);
         let sides = |leaks: usize| {
             let runs: Vec<RunProfile> = (0..3)
-                .map(|n| run(GIB, if n < leaks { leak } else { Verdict::Level }))
+                .map(|n| {
+                    run(
+                        GIB,
+                        if n < leaks {
+                            leak
+                        } else {
+                            Verdict::Level(LevelGrade::Confirmed)
+                        },
+                    )
+                })
                 .collect();
             Side::of(&runs).unwrap()
         };
@@ -404,8 +413,14 @@ mod tests {
         let outcome = |before, after| compare(&one(before), &one(after)).outcome;
         assert_eq!(outcome(Verdict::WarmingUp, leak), Outcome::Undecided);
         assert_eq!(outcome(leak, Verdict::Undecided), Outcome::Undecided);
-        assert_eq!(outcome(Verdict::WarmingUp, Verdict::Level), Outcome::Same);
-        assert_eq!(outcome(Verdict::Level, leak), Outcome::Worse);
+        assert_eq!(
+            outcome(Verdict::WarmingUp, Verdict::Level(LevelGrade::Confirmed)),
+            Outcome::Same
+        );
+        assert_eq!(
+            outcome(Verdict::Level(LevelGrade::Confirmed), leak),
+            Outcome::Worse
+        );
     }
 
     #[test]

@@ -262,6 +262,18 @@ impl View {
         view
     }
 
+    /// The part from the point `from` on.
+    pub fn since(&self, from: usize) -> View {
+        View {
+            x: self.x[from..].to_vec(),
+            y: self.y[from..].to_vec(),
+            low: self.low[from..].to_vec(),
+            high: self.high[from..].to_vec(),
+            weight: self.weight,
+            begin: self.x[from],
+        }
+    }
+
     /// How many points it has.
     pub fn len(&self) -> usize {
         self.x.len()

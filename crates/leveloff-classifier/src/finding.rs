@@ -6,9 +6,8 @@
 
 use leveloff_model::process::{Pid, Role};
 use leveloff_model::training_counters::GrownTensors;
-use leveloff_model::units::Bytes;
+use leveloff_model::units::{Bytes, BytesPerSecond};
 
-use crate::fleet::BytesPerSecond;
 use crate::units::{AmountPerX, Position};
 
 /// Something that the evidence shows.
@@ -16,7 +15,7 @@ use crate::units::{AmountPerX, Position};
 /// ```
 /// use leveloff_classifier::finding::Finding;
 /// use leveloff_model::process::Role;
-/// use leveloff_model::units::Bytes;
+/// use leveloff_model::units::{Bytes, BytesPerSecond};
 ///
 /// let finding = Finding::WorkerOvercount {
 ///     role: Role::CompileWorker,

@@ -1,9 +1,11 @@
 //! Many runs beside each other. Ranks of one job do the same work, so one that leaks while the others
 //! are level is evidence that none of them gives alone: it is not the model, it is what this one has more.
 
+use leveloff_model::units::BytesPerSecond;
+
 use crate::finding::Finding;
 use crate::observation::XUnit;
-use crate::verdict::{Rate, RunVerdict, Verdict};
+use crate::verdict::{Rate, RunVerdict};
 
 /// Fewer than this are no crowd that one could stand out of.
 const FEWEST: usize = 3;
@@ -14,21 +16,17 @@ const MOST_OUTLIERS: f64 = 0.2;
 /// The others must agree: this share of them is level.
 const AGREEING: f64 = 0.8;
 
-/// Growth of memory over time.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
-pub struct BytesPerSecond(pub f64);
-
 /// Which of these stand out, by their place in `runs`, and why.
 ///
 /// All must be of one job: ranks of two jobs do different work.
 pub fn outliers(runs: &[&RunVerdict]) -> Vec<(usize, Finding)> {
-    let leaks = |run: &RunVerdict| matches!(run.verdict, Verdict::Leak(_));
+    let leaks = |run: &RunVerdict| run.verdict.is_alarm();
     let (few, others): (Vec<usize>, Vec<usize>) =
         (0..runs.len()).partition(|&place| leaks(runs[place]));
     let level: Vec<&RunVerdict> = others
         .iter()
         .map(|&place| runs[place])
-        .filter(|run| run.verdict == Verdict::Level)
+        .filter(|run| run.verdict.is_level())
         .collect();
     let most = (runs.len() as f64 * MOST_OUTLIERS).max(1.0);
     let stand_out = runs.len() >= FEWEST

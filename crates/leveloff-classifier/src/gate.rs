@@ -6,26 +6,39 @@
 //! A new gate takes three files: its rule here, its words in `gate.rs` of leveloff-text, and its option in
 //! `args/check.rs` of the command. The configuration file gets a key of the same name.
 
-use leveloff_model::units::Bytes;
+use leveloff_model::units::{Bytes, Seconds};
 
 use crate::compare::{Comparison, Outcome};
 use crate::observation::XUnit;
 use crate::run_curves::{RunCurves, Series};
-use crate::verdict::{Judgement, Rate, RunVerdict, Shape, Verdict};
+use crate::verdict::{Grade, Judgement, LevelGrade, Rate, RunVerdict, Shape, Verdict, WillFinish};
 
 /// The requirements on a run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Gates {
-    /// It must have levelled off by this step.
-    pub level_by: Option<f64>,
+    /// It must have levelled off by then.
+    pub level_by: Option<Horizon>,
     /// It must not level off above this.
     pub max_level: Option<Bytes>,
     /// No sample may be above this.
     pub max_peak: Option<Bytes>,
     /// It must not grow faster than this.
     pub max_growth: Option<GrowthBound>,
+    /// It must reach its planned end below the limit.
+    pub will_finish: bool,
     /// Steps in an epoch, where they are known: growth may be bounded for each epoch.
     pub epoch_steps: Option<f64>,
+}
+
+/// By when a run must have levelled off.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Horizon {
+    /// By a step that the user stated.
+    Step(f64),
+    /// By a step that the check assumes: a run that counts no steps is not held to it.
+    AssumedStep(f64),
+    /// By a time after the first sample.
+    Time(Seconds),
 }
 
 /// The most that a run may grow.
@@ -50,6 +63,8 @@ pub enum Gate {
     MaxGrowth,
     /// It does not peak too high.
     MaxPeak,
+    /// It reaches its planned end below the limit.
+    WillFinish,
     /// It is not worse than before.
     Baseline,
 }
@@ -60,7 +75,7 @@ pub struct GateResult {
     /// Which.
     pub gate: Gate,
     /// How.
-    pub outcome: GateOutcome,
+    pub outcome: CheckOutcome,
     /// What was measured: bytes, bytes for each unit of x, or a place on x.
     pub measured: Option<f64>,
     /// What it was held against, in the same unit.
@@ -69,15 +84,17 @@ pub struct GateResult {
     pub because: GateReason,
 }
 
-/// How a gate went.
+/// What a gate, a run or a whole check came to, better first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum GateOutcome {
+pub enum CheckOutcome {
     /// No evidence against the requirement.
     Passed,
     /// Undecided.
     Open,
     /// The requirement is certainly violated.
     Failed,
+    /// A run could not be read. It is worse than a failure: a part of the runs must not pass for all of them.
+    Broken,
 }
 
 /// Why a gate went as it did.
@@ -93,6 +110,8 @@ pub enum GateReason {
     OtherUnit,
     /// Nothing was measured that could be held against it.
     NotMeasured,
+    /// No steps were read, and the bound is a step.
+    NoSteps,
 }
 
 /// What the bound of a gate counts.
@@ -117,6 +136,7 @@ impl Gate {
         Gate::MaxLevel,
         Gate::MaxGrowth,
         Gate::MaxPeak,
+        Gate::WillFinish,
         Gate::Baseline,
     ];
 
@@ -127,7 +147,7 @@ impl Gate {
             Gate::MaxLevel | Gate::MaxPeak => Some(BoundUnit::Bytes),
             Gate::MaxGrowth => Some(BoundUnit::BytesPerX),
             Gate::LevelBy => Some(BoundUnit::Count),
-            Gate::Leak | Gate::Baseline => None,
+            Gate::Leak | Gate::WillFinish | Gate::Baseline => None,
         }
     }
 
@@ -139,18 +159,59 @@ impl Gate {
             Gate::MaxLevel => "max-level",
             Gate::MaxGrowth => "max-growth",
             Gate::MaxPeak => "max-peak",
+            Gate::WillFinish => "will-finish",
             Gate::Baseline => "baseline",
         }
     }
 }
 
-impl GateOutcome {
+impl CheckOutcome {
     /// Its name in files.
     pub fn name(self) -> &'static str {
         match self {
-            GateOutcome::Passed => "passed",
-            GateOutcome::Open => "undecided",
-            GateOutcome::Failed => "failed",
+            CheckOutcome::Passed => "passed",
+            CheckOutcome::Open => "undecided",
+            CheckOutcome::Failed => "failed",
+            CheckOutcome::Broken => "error",
+        }
+    }
+
+    /// The same, with an open outcome counted as the user wants it.
+    pub fn counted(self, open_counts_as: CheckOutcome) -> CheckOutcome {
+        match self {
+            CheckOutcome::Open => open_counts_as,
+            outcome => outcome,
+        }
+    }
+}
+
+impl From<Verdict> for CheckOutcome {
+    fn from(verdict: Verdict) -> CheckOutcome {
+        match verdict {
+            Verdict::Level(_) => CheckOutcome::Passed,
+            Verdict::Leak(Grade::Early | Grade::Confirmed) => CheckOutcome::Failed,
+            Verdict::Leak(Grade::Suspected) | Verdict::WarmingUp | Verdict::Undecided => {
+                CheckOutcome::Open
+            }
+        }
+    }
+}
+
+impl From<Outcome> for CheckOutcome {
+    fn from(outcome: Outcome) -> CheckOutcome {
+        match outcome {
+            Outcome::Same | Outcome::Better => CheckOutcome::Passed,
+            Outcome::Worse => CheckOutcome::Failed,
+            Outcome::Undecided => CheckOutcome::Open,
+        }
+    }
+}
+
+impl GateReason {
+    fn of_decision(outcome: CheckOutcome) -> GateReason {
+        match outcome {
+            CheckOutcome::Open => GateReason::NotDecided,
+            _ => GateReason::Measured,
         }
     }
 }
@@ -159,7 +220,7 @@ impl Gates {
     /// Checks a run against every requirement.
     ///
     /// ```
-    /// use leveloff_classifier::gate::{Gate, GateOutcome, Gates};
+    /// use leveloff_classifier::gate::{Gate, CheckOutcome, Gates};
     /// use leveloff_classifier::observation::{Observation, XUnit};
     /// use leveloff_classifier::run_analysis::RunAnalysis;
     /// use leveloff_model::recording::StatedFacts;
@@ -175,16 +236,12 @@ impl Gates {
     /// };
     /// let results = gates.hold(&run.verdict().unwrap(), run.curves());
     /// let outcomes: Vec<_> = results.iter().map(|it| (it.gate, it.outcome)).collect();
-    /// let (leak, peak) = (GateOutcome::Passed, GateOutcome::Failed);
+    /// let (leak, peak) = (CheckOutcome::Passed, CheckOutcome::Failed);
     /// assert_eq!(outcomes, [(Gate::Leak, leak), (Gate::MaxPeak, peak)]);
     /// ```
     pub fn hold(&self, verdict: &RunVerdict, curves: &RunCurves) -> Vec<GateResult> {
         let mut results = vec![leak(verdict)];
-        // A run without a step count cannot be held to a step.
-        let counts_steps = !matches!(verdict.x_unit, XUnit::Second | XUnit::Epoch);
-        if let (Some(by), Verdict::Level, true) = (self.level_by, verdict.verdict, counts_steps) {
-            results.push(level_by(by, verdict, curves));
-        }
+        results.extend(self.level_by.and_then(|by| by.hold(verdict, curves)));
         let at_most = |gate: Gate, most: Bytes, measured: Option<f64>| {
             GateResult::at_most(gate, most.0 as f64, measured)
         };
@@ -201,33 +258,59 @@ impl Gates {
         if let Some(most) = self.max_peak {
             results.push(at_most(Gate::MaxPeak, most, curves.peak(Series::Memory)));
         }
+        if self.will_finish {
+            results.push(will_finish(verdict));
+        }
         results
     }
 }
 
+impl Horizon {
+    /// Only a run that is level can have levelled off too late; another one fails or is open as a leak.
+    fn hold(self, verdict: &RunVerdict, curves: &RunCurves) -> Option<GateResult> {
+        let unit = verdict.x_unit;
+        let counts_steps = !matches!(unit, XUnit::Second | XUnit::Epoch);
+        let by = match self {
+            Horizon::Step(step) if !counts_steps => return Some(GateResult::no_steps(step)),
+            Horizon::AssumedStep(_) if !counts_steps => None,
+            Horizon::Step(step) | Horizon::AssumedStep(step) => Some(step),
+            Horizon::Time(time) => curves.position_after(time.0, unit),
+        };
+        let by = by.filter(|_| matches!(verdict.verdict, Verdict::Level(_)))?;
+        Some(level_by(by, verdict, curves))
+    }
+}
+
 impl GateResult {
+    /// A run that counts no steps cannot be held to one.
+    fn no_steps(step: f64) -> GateResult {
+        GateResult {
+            gate: Gate::LevelBy,
+            outcome: CheckOutcome::Open,
+            measured: None,
+            bound: Some(step),
+            because: GateReason::NoSteps,
+        }
+    }
+
     /// Holds a comparison with what was before against the wish that nothing is worse.
     pub fn of_comparison(comparison: &Comparison) -> GateResult {
         let worst = comparison.regressions().next();
-        let (outcome, because) = match comparison.outcome {
-            Outcome::Same | Outcome::Better => (GateOutcome::Passed, GateReason::Measured),
-            Outcome::Worse => (GateOutcome::Failed, GateReason::Measured),
-            Outcome::Undecided => (GateOutcome::Open, GateReason::NotDecided),
-        };
+        let outcome = CheckOutcome::from(comparison.outcome);
         GateResult {
             gate: Gate::Baseline,
             outcome,
             measured: worst.map(|difference| difference.after.mean),
             bound: worst.map(|difference| difference.before.mean),
-            because,
+            because: GateReason::of_decision(outcome),
         }
     }
 
     fn at_most(gate: Gate, bound: f64, measured: Option<f64>) -> GateResult {
         let (outcome, because) = match measured {
-            Some(measured) if measured > bound => (GateOutcome::Failed, GateReason::Measured),
-            Some(_) => (GateOutcome::Passed, GateReason::Measured),
-            None => (GateOutcome::Open, GateReason::NotMeasured),
+            Some(measured) if measured > bound => (CheckOutcome::Failed, GateReason::Measured),
+            Some(_) => (CheckOutcome::Passed, GateReason::Measured),
+            None => (CheckOutcome::Open, GateReason::NotMeasured),
         };
         GateResult {
             gate,
@@ -240,17 +323,32 @@ impl GateResult {
 }
 
 fn leak(verdict: &RunVerdict) -> GateResult {
-    let (outcome, because) = match verdict.verdict {
-        Verdict::Level => (GateOutcome::Passed, GateReason::Measured),
-        Verdict::Leak(_) => (GateOutcome::Failed, GateReason::Measured),
-        Verdict::WarmingUp | Verdict::Undecided => (GateOutcome::Open, GateReason::NotDecided),
+    let outcome = match verdict.verdict {
+        // Growth that would matter is not ruled out: a gate must not pass on that.
+        Verdict::Level(LevelGrade::Early) => CheckOutcome::Open,
+        verdict => CheckOutcome::from(verdict),
     };
     GateResult {
         gate: Gate::Leak,
         outcome,
         measured: verdict.judgement.rate.map(|rate| rate.value.0),
         bound: None,
-        because,
+        because: GateReason::of_decision(outcome),
+    }
+}
+
+fn will_finish(verdict: &RunVerdict) -> GateResult {
+    let (outcome, measured, bound) = match verdict.will_finish {
+        WillFinish::Yes(end) => (CheckOutcome::Passed, Some(end.memory.0), Some(end.limit.0)),
+        WillFinish::No(met) => (CheckOutcome::Failed, None, Some(met.limit.0)),
+        WillFinish::Unknown => (CheckOutcome::Open, None, None),
+    };
+    GateResult {
+        gate: Gate::WillFinish,
+        outcome,
+        measured,
+        bound: bound.map(|bound| bound as f64),
+        because: GateReason::of_decision(outcome),
     }
 }
 
@@ -263,10 +361,11 @@ fn level_by(by: f64, verdict: &RunVerdict, curves: &RunCurves) -> GateResult {
         ..
     } = verdict.memory;
     let since = level_since_x.map(|since| since.0);
+    let unit = verdict.x_unit;
     let grew_late = || {
         // Between two samples that lie far apart, the time of the growth is unknown.
-        let reached = curves.peak_until(Series::Memory, LATE * by)?;
-        let by_then = reached.max(curves.around(Series::Memory, LATE * by)?);
+        let reached = curves.peak_until(Series::Memory, LATE * by, unit)?;
+        let by_then = reached.max(curves.around(Series::Memory, LATE * by, unit)?);
         Some(curves.settled(Series::Memory)? - by_then > material.0)
     };
     let gradually = matches!(
@@ -275,8 +374,8 @@ fn level_by(by: f64, verdict: &RunVerdict, curves: &RunCurves) -> GateResult {
     );
     let is_late = since.is_some_and(|since| since > LATE * by);
     let outcome = match is_late && gradually && grew_late() == Some(true) {
-        true => GateOutcome::Failed,
-        false => GateOutcome::Passed,
+        true => CheckOutcome::Failed,
+        false => CheckOutcome::Passed,
     };
     GateResult {
         gate: Gate::LevelBy,
@@ -290,14 +389,14 @@ fn level_by(by: f64, verdict: &RunVerdict, curves: &RunCurves) -> GateResult {
 fn growth(bound: GrowthBound, epoch_steps: Option<f64>, verdict: &RunVerdict) -> GateResult {
     let Some(rate) = verdict.memory.rate else {
         // What shows no growth at all does not grow too fast.
-        let is_level = verdict.verdict == Verdict::Level;
+        let is_level = verdict.verdict.is_level();
         let result = GateResult::at_most(Gate::MaxGrowth, bound.bytes, is_level.then_some(0.0));
         return result;
     };
     let Some(per) = units_in(bound.per, epoch_steps, verdict) else {
         return GateResult {
             gate: Gate::MaxGrowth,
-            outcome: GateOutcome::Open,
+            outcome: CheckOutcome::Open,
             measured: Some(rate.value.0),
             bound: None,
             because: GateReason::OtherUnit,
@@ -313,13 +412,13 @@ fn growth(bound: GrowthBound, epoch_steps: Option<f64>, verdict: &RunVerdict) ->
     }
 }
 
-fn against(rate: Rate, bound: f64) -> (GateOutcome, GateReason) {
+fn against(rate: Rate, bound: f64) -> (CheckOutcome, GateReason) {
     if rate.value.0 <= bound {
-        (GateOutcome::Passed, GateReason::Measured)
+        (CheckOutcome::Passed, GateReason::Measured)
     } else if rate.low.0 > bound {
-        (GateOutcome::Failed, GateReason::Measured)
+        (CheckOutcome::Failed, GateReason::Measured)
     } else {
-        (GateOutcome::Open, GateReason::TooCloseToCall)
+        (CheckOutcome::Open, GateReason::TooCloseToCall)
     }
 }
 
@@ -347,7 +446,7 @@ mod tests {
     const MIB: f64 = 1048576.0;
 
     /// A run of one number at each step, and what every gate says of it.
-    fn held(gates: &Gates, steps: u32, memory: impl Fn(f64) -> f64) -> Vec<(Gate, GateOutcome)> {
+    fn held(gates: &Gates, steps: u32, memory: impl Fn(f64) -> f64) -> Vec<(Gate, CheckOutcome)> {
         let mut judge = RunJudge::new(XUnit::Step, &StatedFacts::default());
         let mut curves = RunCurves::new();
         for step in 0..steps {
@@ -367,7 +466,7 @@ mod tests {
 
     fn level_by(step: f64) -> Gates {
         Gates {
-            level_by: Some(step),
+            level_by: Some(Horizon::Step(step)),
             ..Gates::default()
         }
     }
@@ -383,12 +482,12 @@ mod tests {
     fn a_leak_fails_and_what_is_too_young_is_open() {
         let line = |step: f64| 500.0 + 2.0 * step;
         assert_eq!(
-            held(&Gates::default(), 900, line),
-            [(Gate::Leak, GateOutcome::Failed)]
+            held(&Gates::default(), 1200, line),
+            [(Gate::Leak, CheckOutcome::Failed)]
         );
         assert_eq!(
             held(&Gates::default(), 40, line),
-            [(Gate::Leak, GateOutcome::Open)]
+            [(Gate::Leak, CheckOutcome::Open)]
         );
     }
 
@@ -396,8 +495,8 @@ mod tests {
     fn a_warmup_may_end_by_the_stated_step_and_not_much_later() {
         let until_150 = |step: f64| 500.0 + 4.0 * step.min(150.0);
         let by = |step| held(&level_by(step), 600, until_150)[1];
-        assert_eq!(by(90.0), (Gate::LevelBy, GateOutcome::Failed));
-        assert_eq!(by(160.0), (Gate::LevelBy, GateOutcome::Passed));
+        assert_eq!(by(90.0), (Gate::LevelBy, CheckOutcome::Failed));
+        assert_eq!(by(160.0), (Gate::LevelBy, CheckOutcome::Passed));
     }
 
     #[test]
@@ -419,7 +518,7 @@ mod tests {
         assert!(
             results
                 .iter()
-                .all(|result| result.outcome != GateOutcome::Failed)
+                .all(|result| result.outcome != CheckOutcome::Failed)
         );
     }
 
@@ -428,7 +527,7 @@ mod tests {
         let evaluated = |step: f64| if step < 200.0 { 500.0 } else { 620.0 };
         let results = held(&level_by(90.0), 900, evaluated);
         assert!(
-            results.contains(&(Gate::LevelBy, GateOutcome::Passed)),
+            results.contains(&(Gate::LevelBy, CheckOutcome::Passed)),
             "{results:?}"
         );
     }
@@ -439,30 +538,33 @@ mod tests {
         let outcome = |gates: &Gates| held(gates, 900, line)[1].1;
         assert_eq!(
             outcome(&growth(3.0 * MIB, XUnit::Step)),
-            GateOutcome::Passed
+            CheckOutcome::Passed
         );
         assert_eq!(
             outcome(&growth(1.0 * MIB, XUnit::Step)),
-            GateOutcome::Failed
+            CheckOutcome::Failed
         );
         // A step takes two seconds.
         assert_eq!(
             outcome(&growth(0.6 * MIB, XUnit::Second)),
-            GateOutcome::Failed
+            CheckOutcome::Failed
         );
         assert_eq!(
             outcome(&growth(1.4 * MIB, XUnit::Second)),
-            GateOutcome::Passed
+            CheckOutcome::Passed
         );
-        assert_eq!(outcome(&growth(1.0 * MIB, XUnit::Epoch)), GateOutcome::Open);
+        assert_eq!(
+            outcome(&growth(1.0 * MIB, XUnit::Epoch)),
+            CheckOutcome::Open
+        );
         let in_epochs = |bytes: f64| Gates {
             epoch_steps: Some(100.0),
             ..growth(bytes, XUnit::Epoch)
         };
-        assert_eq!(outcome(&in_epochs(100.0 * MIB)), GateOutcome::Failed);
-        assert_eq!(outcome(&in_epochs(300.0 * MIB)), GateOutcome::Passed);
+        assert_eq!(outcome(&in_epochs(100.0 * MIB)), CheckOutcome::Failed);
+        assert_eq!(outcome(&in_epochs(300.0 * MIB)), CheckOutcome::Passed);
         let flat = held(&growth(1.0 * MIB, XUnit::Step), 300, |_| 500.0);
-        assert_eq!(flat[1].1, GateOutcome::Passed);
+        assert_eq!(flat[1].1, CheckOutcome::Passed);
     }
 
     #[test]
@@ -474,7 +576,7 @@ mod tests {
         };
         let spike = |step: f64| if step == 100.0 { 700.0 } else { 500.0 };
         let results = held(&gates, 300, spike);
-        assert!(results.contains(&(Gate::MaxLevel, GateOutcome::Passed)));
-        assert!(results.contains(&(Gate::MaxPeak, GateOutcome::Failed)));
+        assert!(results.contains(&(Gate::MaxLevel, CheckOutcome::Passed)));
+        assert!(results.contains(&(Gate::MaxPeak, CheckOutcome::Failed)));
     }
 }

@@ -5,6 +5,7 @@
 //! and again? shrinking? growth that is too old for a warmup? jumps that come again and again? flat?
 //! growth behind a stated horizon? warming up? else undecided.
 
+mod creeping;
 mod cycles;
 mod growth;
 mod growth_candidates;
@@ -12,10 +13,14 @@ mod judgements;
 mod late_growth;
 mod noise;
 mod plateau;
+mod power;
 mod prepared_curve;
 mod prior;
+mod repro;
 mod segments;
 mod stairs;
+mod startup;
+mod suspicion;
 
 pub use noise::Noise;
 pub use prepared_curve::material;
@@ -44,6 +49,14 @@ pub struct Facts {
     pub epoch: Option<X>,
     /// The value at which it meets a ceiling.
     pub limit: Option<Amount>,
+    /// How far the run had come before its first point: it was attached to late, or its log was cut.
+    pub before: Option<X>,
+    /// Seconds that one unit of x takes.
+    pub pace: Option<f64>,
+    /// Whether it cannot be a cache of the data set, because such a cache holds something else.
+    pub is_no_cache: bool,
+    /// Whether the series is from a loop that was written to reproduce a leak.
+    pub is_repro: bool,
 }
 
 /// What a curve is about: decides how long healthy growth of it lasts and what is material.
@@ -77,13 +90,19 @@ const FEWEST_VALLEYS: usize = 5;
 ///     curve.push(f64::from(step), 50e6 * f64::from(step.min(80)));
 /// }
 /// let judgement = judge(&curve, XUnit::Step, Quantity::Memory, &Facts::default());
-/// assert_eq!(judgement.verdict, Verdict::Level);
+/// assert!(judgement.verdict.is_level());
 /// assert_eq!(judgement.shape, Shape::Saturating);
 /// ```
 pub fn judge(curve: &Curve, unit: XUnit, quantity: Quantity, facts: &Facts) -> Judgement {
-    let view = curve.view();
+    let view = startup::without_startup(curve.view(), unit, quantity);
     let mut judgement = judge_view(&view, unit, quantity, facts);
-    if matches!(judgement.verdict, Verdict::Level | Verdict::Undecided)
+    if facts.is_repro
+        && !judgement.verdict.is_alarm()
+        && let Some(reproduced) = repro::reproduced(&view, quantity)
+    {
+        judgement = reproduced;
+    }
+    if matches!(judgement.verdict, Verdict::Level(_) | Verdict::Undecided)
         && let Some(late) = late_growth::late_growth(curve, &judgement, unit, quantity, facts)
     {
         judgement = late;
@@ -102,8 +121,10 @@ fn judge_view(view: &View, unit: XUnit, quantity: Quantity, facts: &Facts) -> Ju
         return judgements::too_few(view);
     }
     let span = (view.begin, view.x[view.len() - 1]);
+    let points = view.len() as f64 * view.weight as f64;
     let prepared = |x, y| PreparedCurve {
         span,
+        points,
         ..PreparedCurve::new(x, y, unit, quantity, *facts)
     };
     let cycles = Cycles::of(&view.x, &view.y);
@@ -117,7 +138,12 @@ fn judge_view(view: &View, unit: XUnit, quantity: Quantity, facts: &Facts) -> Ju
         return judgement;
     }
     judgement.period = Some(X(cycles.period));
-    if judgement.verdict == Verdict::Level && judgement.shape != Shape::Shrinking {
+    if judgement.verdict.is_level()
+        && matches!(
+            judgement.shape,
+            Shape::Flat | Shape::Saturating | Shape::Jump
+        )
+    {
         judgement.shape = Shape::Sawtooth;
         judgement.because = Because::Returns;
     }
@@ -133,13 +159,18 @@ fn judge_prepared(prepared: &PreparedCurve<'_>) -> Judgement {
     if let Some(growth) = candidates.leak() {
         let mut judgement = judgements::leak(prepared, &growth, Shape::Linear, Because::Outlived);
         if stairs.go_on() {
-            judgement.shape = Shape::Staircase;
+            judgement = judgements::leak(
+                prepared,
+                &growth.in_jumps(),
+                Shape::Staircase,
+                Because::Outlived,
+            );
             judgement.period = Some(X(stairs.gap));
         }
         return judgement;
     }
     if stairs.go_on() {
-        let growth = candidates.since(0).with_certain_rise(prepared);
+        let growth = candidates.since(0).with_certain_rise(prepared).in_jumps();
         let span = prepared.end() - stairs.at[0];
         let rises = growth.rate.low.0 > 0.0 && growth.grown() > prepared.material;
         if span >= growth.decision_age && rises {
@@ -149,6 +180,9 @@ fn judge_prepared(prepared: &PreparedCurve<'_>) -> Judgement {
             return judgement;
         }
     }
+    if let Some(judgement) = creeping::towards_ceiling(prepared, &candidates) {
+        return judgement;
+    }
     let plateau = Plateau::of(prepared);
     if let Some(plateau) = plateau.filter(|plateau| plateau.settled && !stairs.may_go_on()) {
         return judgements::level(prepared, &plateau, &stairs);
@@ -157,7 +191,10 @@ fn judge_prepared(prepared: &PreparedCurve<'_>) -> Judgement {
     if let Some(growth) = candidates.past_horizon() {
         return judgements::past_horizon(prepared, &growth, current.as_ref());
     }
-    match current {
+    if let Some(growth) = suspicion::suspected(prepared, &candidates) {
+        return judgements::suspected(prepared, &growth);
+    }
+    match current.or_else(|| creeping::certain(&candidates)) {
         Some(growth) => judgements::warming_up(prepared, &growth),
         None => judgements::undecided(prepared, plateau),
     }

@@ -24,14 +24,16 @@
 //! ```
 //!
 //! - [`observation`]: one moment of a run. Only the memory is required; processes, counters and limits make the verdict
-//!   more precise.
+//!   more precise. [`observer::Observer`] makes them from ticks.
 //! - [`run::RunJudge`]: the verdict on a run. [`run_analysis::RunAnalysis`] also keeps curves and the table of
 //!   processes.
 //! - [`verdict`]: what comes out; [`finding`]: what else the evidence shows; [`units`]: its quantities.
 //! - [`judge`]: the statistics of one [`curve`]; [`stats`]: the estimators that they use.
+//! - [`allocation_history`]: which lines allocated what stays.
 //! - [`run_curves`]: the series of a run for charts and tables.
 //! - [`compare`], [`gate`], [`profile`], [`fleet`]: runs against earlier runs, against bounds, beside each other.
 
+pub mod allocation_history;
 pub mod compare;
 pub mod curve;
 pub mod finding;
@@ -39,6 +41,7 @@ pub mod fleet;
 pub mod gate;
 pub mod judge;
 pub mod observation;
+pub mod observer;
 pub mod profile;
 pub mod run;
 pub mod run_analysis;

@@ -1,11 +1,7 @@
 //! One moment of a run, as evidence.
 
-mod observer;
-
-pub use observer::Observer;
-
 use leveloff_model::process::{Pid, ProcessIndex, Rank, Role};
-use leveloff_model::progress::{MarkKind, Phase, RESTART};
+use leveloff_model::progress::{MarkKind, Phase, RESTART, StepUnit};
 use leveloff_model::sample::Ceiling;
 use leveloff_model::training_counters::{GrownTensors, TrainingCounters};
 use leveloff_model::units::{Bytes, CpuMillis, Seconds, Step};
@@ -16,6 +12,8 @@ use leveloff_model::units::{Bytes, CpuMillis, Seconds, Step};
 pub struct Observation {
     /// How far the run had come: its step, or whatever the source counts ([`XUnit`]).
     pub count: Option<f64>,
+    /// What the training itself says that it counts; `None` leaves it at the source's [`XUnit`].
+    pub count_unit: Option<StepUnit>,
     /// When, on the source's own clock.
     pub t: Option<Seconds>,
     /// Memory that the run really holds, shared pages counted once.
@@ -100,6 +98,14 @@ pub enum XUnit {
     Sample,
     /// Seconds.
     Second,
+    /// Environment steps of reinforcement learning.
+    Timestep,
+    /// Episodes of reinforcement learning.
+    Episode,
+    /// Training samples.
+    TrainingSample,
+    /// Tokens.
+    Token,
 }
 
 impl Observation {
@@ -109,6 +115,17 @@ impl Observation {
             XUnit::Second => self.t.map(|t| t.0),
             _ => self.count,
         }
+    }
+
+    /// Whether another counter of the training gives the count from here on.
+    pub fn has_new_clock(&self) -> bool {
+        let is_new = |mark: &MarkKind| matches!(mark, MarkKind::Clock(_));
+        self.marks.iter().any(is_new)
+    }
+
+    /// Whether that counter does not continue the counts up to `before`.
+    pub(crate) fn begins_new_clock(&self, before: &Observation) -> bool {
+        self.has_new_clock() && (self.count < before.count || self.count_unit != before.count_unit)
     }
 
     /// Whether the run was started again since the last observation.
@@ -208,6 +225,19 @@ impl ProcessShare {
     }
 }
 
+impl From<StepUnit> for XUnit {
+    fn from(unit: StepUnit) -> XUnit {
+        match unit {
+            StepUnit::Steps => XUnit::Step,
+            StepUnit::Timesteps => XUnit::Timestep,
+            StepUnit::Episodes => XUnit::Episode,
+            StepUnit::Samples => XUnit::TrainingSample,
+            StepUnit::Tokens => XUnit::Token,
+            StepUnit::Epochs => XUnit::Epoch,
+        }
+    }
+}
+
 impl XUnit {
     /// One of it, as printed after "per" and in JSON.
     pub fn name(self) -> &'static str {
@@ -217,6 +247,10 @@ impl XUnit {
             XUnit::Epoch => "epoch",
             XUnit::Sample => "sample",
             XUnit::Second => "second",
+            XUnit::Timestep => "timestep",
+            XUnit::Episode => "episode",
+            XUnit::TrainingSample => "training sample",
+            XUnit::Token => "token",
         }
     }
 }

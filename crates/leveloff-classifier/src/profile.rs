@@ -123,7 +123,7 @@ impl RunProfile {
         set(Quantity::Peak, curves.lasting_peak(), noise);
         set(Quantity::Baseline, curves.baseline(Series::Memory), noise);
         let since = verdict.memory.level_since_x;
-        let since = since.filter(|_| verdict.memory.verdict == Verdict::Level);
+        let since = since.filter(|_| verdict.memory.verdict.is_level());
         let since = since.map(|since| since.0);
         set(
             Quantity::WarmupEnd,
@@ -176,8 +176,8 @@ impl Side {
                 .fold(f64::INFINITY, f64::min),
             longest: runs.iter().map(|run| run.until).fold(0.0, f64::max),
             runs: count(|_| true),
-            leaks: count(|verdict| verdict.grade().is_some()),
-            levels: count(|verdict| verdict == Verdict::Level),
+            leaks: count(Verdict::is_alarm),
+            levels: count(Verdict::is_level),
             measured: values
                 .into_iter()
                 .map(|(quantity, values)| (quantity, Repeated::of(&values)))
@@ -212,6 +212,7 @@ impl Repeated {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::verdict::LevelGrade;
 
     fn profile(level: f64, until: f64, verdict: Verdict) -> RunProfile {
         let measured = Measured {
@@ -230,8 +231,8 @@ mod tests {
     #[test]
     fn repeats_have_a_mean_and_a_spread_and_one_run_has_none() {
         let runs = [
-            profile(10.0, 300.0, Verdict::Level),
-            profile(12.0, 280.0, Verdict::Level),
+            profile(10.0, 300.0, Verdict::Level(LevelGrade::Confirmed)),
+            profile(12.0, 280.0, Verdict::Level(LevelGrade::Confirmed)),
             profile(14.0, 310.0, Verdict::WarmingUp),
         ];
         let side = Side::of(&runs).unwrap();

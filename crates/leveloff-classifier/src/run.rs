@@ -12,12 +12,14 @@ mod decide;
 mod epoch;
 mod events;
 mod findings;
+mod finishing;
 mod generations;
 mod held_references;
 mod own_clock;
 mod pace;
 mod processes;
 mod roles;
+mod run_age;
 mod run_series;
 mod series_judgements;
 mod track;
@@ -29,6 +31,7 @@ use leveloff_model::units::{Bytes, Seconds, Step};
 use self::ceiling::{Growth, NearestLimit};
 use self::decide::{Decision, is_growing};
 use self::findings::Case;
+use self::finishing::Prospect;
 use self::own_clock::OwnClock;
 use self::pace::Pace;
 use self::run_series::RunSeries;
@@ -38,7 +41,7 @@ use crate::observation::{Observation, XUnit};
 use crate::share_history::ShareHistory;
 use crate::teardown::{LastWholeSample, PendingStep};
 use crate::units::{Amount, X};
-use crate::verdict::{Blame, Judgement, Risk, RunVerdict, Subject};
+use crate::verdict::{Blame, Judgement, Risk, RunVerdict, Subject, WillFinish};
 
 /// Follows a run, observation by observation, in bounded memory; gives a verdict at any time.
 ///
@@ -77,6 +80,7 @@ pub struct RunJudge {
     pending: PendingStep,
     end: LastWholeSample,
     is_over: bool,
+    is_repro: bool,
     shares: ShareHistory,
     /// The most that the run ever held. A judgement looks at one value for each step; a machine must
     /// also have room for what lies between.
@@ -85,6 +89,9 @@ pub struct RunJudge {
 
 /// Counts that make an axis: a judgement needs as many points.
 const COUNTS_THAT_MAKE_AN_AXIS: u64 = 6;
+
+/// Memory that falls below this share of the value before was given back.
+const GIVEN_BACK: f64 = 0.98;
 
 impl RunJudge {
     /// A judge of a run whose [`Observation::count`] counts `unit`, with what the user stated.
@@ -101,6 +108,7 @@ impl RunJudge {
             pending: PendingStep::default(),
             end: LastWholeSample::default(),
             is_over: false,
+            is_repro: false,
             shares: ShareHistory::default(),
             peak: Bytes::ZERO,
         }
@@ -111,8 +119,18 @@ impl RunJudge {
     /// A run that was started again is another one: memory fell because its processes ended.
     pub fn observe(&mut self, observation: &Observation) {
         if observation.is_restart() {
+            let is_repro = self.is_repro;
             *self = RunJudge::new(self.unit, &self.stated);
+            self.is_repro = is_repro;
         }
+        if self
+            .newest()
+            .is_some_and(|newest| observation.begins_new_clock(newest))
+        {
+            self.forget_counts();
+            self.unit = XUnit::Step;
+        }
+        self.unit = observation.count_unit.map_or(self.unit, XUnit::from);
         self.peak = self.peak.max(observation.memory);
         self.end.observe(observation);
         self.shares.observe(observation);
@@ -121,9 +139,39 @@ impl RunJudge {
         self.pending = pending;
     }
 
-    /// The run has ended: its memory is that of the last whole sample.
+    /// Another counter took over. What came before is not judged on its axis, as what comes before a first
+    /// step; who held how much at which time stays known.
+    fn forget_counts(&mut self) {
+        let mut pending = std::mem::take(&mut self.pending);
+        pending.drain(|mut waiting| {
+            waiting.count = None;
+            self.take(&waiting);
+        });
+        self.by_count = RunSeries::new();
+        self.pace = Pace::default();
+        self.devshm_clock = OwnClock::default();
+        self.planned = None;
+        self.shares.forget_counts();
+    }
+
+    /// The series is from a loop that was written to reproduce a leak, which warms up within a few calls.
+    pub fn assume_repro(&mut self) {
+        self.is_repro = true;
+    }
+
+    /// The run has ended: its memory is that of the last whole sample. A series that is complete is judged to its
+    /// newest point, unless memory was given back there.
     pub fn end(&mut self) {
         self.is_over = true;
+        let (series, _) = self.axis();
+        let kept = GIVEN_BACK * series.memory.newest();
+        let is_complete =
+            |newest: &Observation| newest.processes.is_empty() && newest.memory.0 as f64 >= kept;
+        if self.newest().is_some_and(is_complete) {
+            let mut pending = std::mem::take(&mut self.pending);
+            pending.finish(|finished| self.take(finished));
+            self.pending = pending;
+        }
     }
 
     /// The observation that stands for the run now: the newest; the last whole one of a run that has ended.
@@ -198,6 +246,7 @@ impl RunJudge {
             decisive: decision.decisive,
             limit: self.limit.amount(),
             risk: self.risk(series, unit, &decision),
+            will_finish: self.will_finish(series, unit, &facts, &decision),
             blame: self.blame(series, &decision, devshm_is_ours, onset, now),
             clock,
             findings,
@@ -268,13 +317,45 @@ impl RunJudge {
         let counts = unit != XUnit::Second;
         let (said, planned) = (series.epochs.said(), self.planned);
         let learned = || series.epochs.learned();
+        let before = series.before_first(unit);
         Facts {
-            level_by: steps(self.stated.level_by),
+            before: before.map(X),
+            is_repro: self.is_repro,
+            is_no_cache: false,
+            pace: match unit {
+                XUnit::Second => Some(1.0),
+                _ => self.pace.seconds().map(|pace| pace.0),
+            },
+            level_by: self.horizon(series, unit),
             planned: steps(self.stated.planned_steps).or(planned.filter(|_| counts).map(X)),
             epoch: steps(self.stated.epoch_steps)
                 .or_else(|| said.filter(|_| counts).or_else(learned).map(X)),
             limit,
         }
+    }
+
+    /// Where memory has to be level, on the axis that is judged.
+    fn horizon(&self, series: &RunSeries, unit: XUnit) -> Option<X> {
+        let (step, time) = (self.stated.level_by, self.stated.level_by_time);
+        let step = step.map(|step| X(step.0 as f64));
+        match unit {
+            XUnit::Second => time.map(|time| X(series.memory.began_at().unwrap_or(0.0) + time.0)),
+            // What is stated in steps cannot be laid on another axis.
+            XUnit::Epoch => None,
+            _ => step.or_else(|| self.count_after(time?)),
+        }
+    }
+
+    /// The count that the run had reached, or will have reached, so long after its first sample.
+    fn count_after(&self, time: Seconds) -> Option<X> {
+        let first = self.shares.began()?;
+        let newest = self.newest()?;
+        let left = first.0 + time.0 - newest.t?.0;
+        if left > 0.0 {
+            return Some(X(newest.count? + left / self.pace.seconds()?.0));
+        }
+        let then = self.shares.at(first.0 + time.0, XUnit::Second)?;
+        Some(X(then.moment.count.unwrap_or(0.0)))
     }
 
     fn follow_devshm(&mut self, observation: &Observation) {
@@ -307,6 +388,35 @@ impl RunJudge {
             unit,
             pace: self.pace.seconds(),
         })
+    }
+
+    fn will_finish(
+        &self,
+        series: &RunSeries,
+        unit: XUnit,
+        facts: &Facts,
+        decision: &Decision,
+    ) -> WillFinish {
+        let newest = self.observation();
+        let at = newest.and_then(|newest| newest.x(unit));
+        let (Some(planned), Some(limit), Some(newest), Some(x), Some(began)) = (
+            facts.planned,
+            self.limit.amount(),
+            newest,
+            at,
+            series.memory.began_at(),
+        ) else {
+            return WillFinish::Unknown;
+        };
+        let prospect = Prospect {
+            memory: &self.with_peak_and_end(decision.memory.clone()),
+            newest: (x, newest.memory.0 as f64),
+            first: (began, series.memory.first()),
+            planned,
+            limit,
+            pace: self.pace.seconds(),
+        };
+        prospect.will_finish()
     }
 
     fn blame(

@@ -21,7 +21,9 @@ use leveloff_model::sample::{Event, Tick};
 use leveloff_model::training_counters::GrownTensors;
 
 use self::process_table::ProcessTable;
-use crate::observation::{Moment, Observation, Observer, XUnit};
+use crate::allocation_history::{AllocationHistory, LineGrowth};
+use crate::observation::{Moment, Observation, XUnit};
+use crate::observer::Observer;
 use crate::run::RunJudge;
 use crate::run_curves::{CurveSpan, RunCurves};
 use crate::share_history::{ShareHistory, Snapshot};
@@ -44,6 +46,7 @@ pub struct RunAnalysis {
     marker: Option<Snapshot>,
     observations: u64,
     is_over: bool,
+    allocations: AllocationHistory,
 }
 
 /// Observations of a possible teardown that are kept back at most.
@@ -60,6 +63,8 @@ pub struct FinishedRun {
     pub series: Vec<SeriesAccount>,
     /// Which tensors became more, most bytes first, where the training reports it.
     pub grown_tensors: Vec<GrownTensors>,
+    /// The lines whose memory grew, most first. Empty without `--blame`.
+    pub lines: Vec<LineGrowth>,
 }
 
 /// The observation with the most memory.
@@ -101,7 +106,13 @@ impl RunAnalysis {
             marker: None,
             observations: 0,
             is_over: false,
+            allocations: AllocationHistory::default(),
         }
+    }
+
+    /// Whether it follows a machine and not a run.
+    pub fn is_of_machine(&self) -> bool {
+        self.judge.is_none()
     }
 
     /// Takes a tick. Returns the observation that it is; `None` where it shows no state of the run: trainers
@@ -118,18 +129,29 @@ impl RunAnalysis {
 
     /// Takes what events tell of processes, for a caller that hands over observations.
     pub fn learn(&mut self, events: &[Event]) {
+        self.allocations.learn(events);
         for event in events {
             match event {
                 Event::Appeared(info) | Event::Changed(info) => self.processes.learn(info),
-                Event::Exited(_) | Event::Mark(_) | Event::Software(_) | Event::Gap(_) => {}
+                Event::Exited(_)
+                | Event::Mark(_)
+                | Event::Software(_)
+                | Event::Gap(_)
+                | Event::Site(_)
+                | Event::Allocations(_) => {}
             }
         }
     }
 
     /// Takes an observation.
     pub fn observe(&mut self, observation: &Observation) {
+        self.allocations.set_moment(Moment::of(observation));
         if observation.is_restart() {
             self.begin_anew();
+        }
+        let newest = self.newest.as_ref();
+        if newest.is_some_and(|newest| observation.begins_new_clock(newest)) {
+            self.forget_counts();
         }
         match &mut self.judge {
             Some(judge) => judge.observe(observation),
@@ -182,6 +204,12 @@ impl RunAnalysis {
         Some(self.judge.as_ref()?.verdict())
     }
 
+    /// The lines whose memory grew, most first. Empty without `--blame`.
+    pub fn lines(&self) -> Vec<LineGrowth> {
+        let verdict = self.verdict().filter(|_| !self.allocations.is_empty());
+        verdict.map_or_else(Vec::new, |verdict| self.allocations.lines(&verdict))
+    }
+
     /// All that is known of the run now.
     pub fn account(&self) -> Option<RunAccount> {
         account::account(self, self.verdict())
@@ -232,7 +260,9 @@ impl RunAnalysis {
         for part_of_run in self.ending.drain(..).filter(|_| !self.is_over) {
             self.curves.observe(&part_of_run);
         }
+        let lines = self.lines();
         Some(FinishedRun {
+            lines,
             series: series_table::series_table(&account, &self.curves),
             grown_tensors: self
                 .observation()
@@ -246,6 +276,18 @@ impl RunAnalysis {
         self.judge
             .as_ref()
             .map_or(&self.machine_shares, RunJudge::shares)
+    }
+
+    /// Another counter took over: what came before has no place on its axis.
+    fn forget_counts(&mut self) {
+        self.curves.forget_counts();
+        self.ending.iter_mut().for_each(|one| one.count = None);
+        if let Some(peak) = &mut self.peak {
+            peak.moment.count = None;
+        }
+        if let Some(marker) = &mut self.marker {
+            marker.moment.count = None;
+        }
     }
 
     /// A run that was started again is another one; its curves go on.

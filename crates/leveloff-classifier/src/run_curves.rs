@@ -10,7 +10,7 @@ use leveloff_model::progress::{MarkKind, Phase};
 use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::Bytes;
 
-use crate::observation::Observation;
+use crate::observation::{Observation, XUnit};
 use crate::stats::median;
 use crate::verdict::Kind;
 
@@ -62,6 +62,8 @@ pub enum RunEventKind {
     Epoch(u64),
     /// Something that the training names.
     Named(String),
+    /// From here on another counter of the training gives the steps: its name.
+    Clock(String),
 }
 
 /// Several samples as one.
@@ -129,6 +131,14 @@ impl RunCurves {
         self.spans.push(CurveSpan::of(observation));
     }
 
+    /// Another counter took over: what came before has no place on its axis, as what comes before a first
+    /// step. Memory over time stays.
+    pub(crate) fn forget_counts(&mut self) {
+        self.spans.change_each(|span| span.x = None);
+        self.events.iter_mut().for_each(|event| event.x = None);
+        self.first_counted = None;
+    }
+
     /// The run, evenly, oldest first.
     pub fn spans(&self) -> impl Iterator<Item = &CurveSpan> {
         self.spans.iter()
@@ -155,11 +165,17 @@ impl RunCurves {
     }
 
     /// The series that are known and were ever more than nothing, in the order of reading. What a trim
-    /// gave back is one number and no curve.
+    /// gave back is one number and no curve; what the training has worked through is a clock.
     pub fn series(&self) -> Vec<Series> {
         let is_there = |series: &Series| self.peak(*series).is_some_and(|peak| peak > 0.0);
-        let no_curves =
-            [TrainingCounter::Trimmed, TrainingCounter::TensorCounts].map(Series::Counter);
+        let no_curves = [
+            TrainingCounter::Trimmed,
+            TrainingCounter::TensorCounts,
+            TrainingCounter::Samples,
+            TrainingCounter::Tokens,
+            TrainingCounter::Episodes,
+        ]
+        .map(Series::Counter);
         let is_curve = |series: &Series| !no_curves.contains(series);
         Series::all().filter(is_curve).filter(is_there).collect()
     }
@@ -197,11 +213,11 @@ impl RunCurves {
         self.lasting_peak.or_else(|| self.peak(Series::Memory))
     }
 
-    /// The highest value of any sample up to a count.
-    pub fn peak_until(&self, series: Series, x: f64) -> Option<f64> {
+    /// The highest value of any sample up to a position.
+    pub fn peak_until(&self, series: Series, x: f64, unit: XUnit) -> Option<f64> {
         let until = self
             .spans()
-            .filter(|span| span.x.is_some_and(|place| place.low <= x));
+            .filter(|span| span.place(unit).is_some_and(|place| place.low <= x));
         let highs = until.filter_map(|span| span.value(series));
         highs.map(|reach| reach.high).reduce(f64::max)
     }
@@ -226,11 +242,23 @@ impl RunCurves {
         Some(median(&mut values))
     }
 
-    /// The value around a count; `None` where the run has not been.
-    pub fn around(&self, series: Series, x: f64) -> Option<f64> {
+    /// The position so long after the first sample; `None` if the run ended before.
+    pub fn position_after(&self, time: f64, unit: XUnit) -> Option<f64> {
+        let first = self.spans().find_map(|span| span.t)?.low;
+        let mut later = self
+            .spans()
+            .filter(|span| span.t.is_some_and(|t| t.high >= first + time));
+        match unit {
+            XUnit::Second => later.next().map(|_| first + time),
+            _ => later.find_map(|span| span.x).map(|place| place.low),
+        }
+    }
+
+    /// The value around a position; `None` where the run has not been.
+    pub fn around(&self, series: Series, x: f64, unit: XUnit) -> Option<f64> {
         let mut before: Option<(f64, f64)> = None;
         for span in self.spans() {
-            let (Some(place), Some(value)) = (span.x, span.value(series)) else {
+            let (Some(place), Some(value)) = (span.place(unit), span.value(series)) else {
                 continue;
             };
             if place.low <= x && x <= place.high {
@@ -288,6 +316,7 @@ impl RunEventKind {
                 Phase::Checkpoint => RunEventKind::Checkpoint,
                 _ => RunEventKind::Named(name.clone()),
             }),
+            MarkKind::Clock(counter) => Some(RunEventKind::Clock(counter.clone())),
         }
     }
 }
@@ -305,6 +334,14 @@ impl CurveSpan {
             x: observation.count.map(Reach::at),
             t: observation.t.map(|t| Reach::at(t.0)),
             values: values(observation),
+        }
+    }
+
+    /// From the first to the last position on an axis.
+    pub fn place(&self, unit: XUnit) -> Option<Reach> {
+        match unit {
+            XUnit::Second => self.t,
+            _ => self.x,
         }
     }
 
@@ -525,7 +562,10 @@ mod tests {
             curves.observe(&at(Some(50.0), f64::from(50 + n), 10));
         }
         assert_eq!(curves.settled(Series::Memory), Some(800.0));
-        assert_eq!(curves.peak_until(Series::Memory, 20.0), Some(800.0));
+        assert_eq!(
+            curves.peak_until(Series::Memory, 20.0, XUnit::Step),
+            Some(800.0)
+        );
     }
 
     #[test]
@@ -534,7 +574,7 @@ mod tests {
         for (step, memory) in [(10.0, 100), (20.0, 200), (30.0, 200)] {
             curves.observe(&at(Some(step), step, memory));
         }
-        let around = |x| curves.around(Series::Memory, x);
+        let around = |x| curves.around(Series::Memory, x, XUnit::Step);
         assert_eq!(around(10.0), Some(100.0));
         assert_eq!(around(15.0), Some(150.0));
         assert_eq!((around(9.0), around(31.0)), (None, None));

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use leveloff_model::process::{ProcessIndex, Rank, Role};
 use leveloff_model::training_counters::TrainingCounters;
+use leveloff_model::units::Seconds;
 
 use crate::observation::{Moment, Observation, ProcessShare, XUnit};
 use crate::verdict::Kind;
@@ -48,6 +49,7 @@ pub(crate) struct Share {
     anonymous: f64,
     shared: f64,
     swapped: f64,
+    rss: f64,
 }
 
 /// One kind of memory of one role, at the base and now.
@@ -92,13 +94,20 @@ impl ShareHistory {
             self.estimates.retain(|index, _| alive(index));
         }
         if self.observations.is_multiple_of(self.stride) {
-            let snapshot = self.snapshot(observation);
-            self.kept.push(snapshot);
-            if self.kept.len() > MOST_KEPT {
+            if self.kept.len() >= MOST_KEPT {
                 self.thin();
             }
+            let snapshot = self.snapshot(observation);
+            self.kept.push(snapshot);
         }
         self.observations += 1;
+    }
+
+    /// Another counter took over: what came before has no place on its axis.
+    pub(crate) fn forget_counts(&mut self) {
+        for snapshot in &mut self.kept {
+            snapshot.moment.count = None;
+        }
     }
 
     /// Drops every second snapshot. The first one and the first with a step stay: growth may count from there.
@@ -131,6 +140,11 @@ impl ShareHistory {
         let counted = self.kept.iter().find(|one| one.moment.count.is_some());
         let first = counted.or(self.kept.first())?;
         Some(self.corrected(first.clone()))
+    }
+
+    /// When the first snapshot was made.
+    pub(crate) fn began(&self) -> Option<Seconds> {
+        self.kept.first()?.moment.t
     }
 
     /// The training's counters at a snapshot. A counter that the training reported only later has its
@@ -221,6 +235,7 @@ impl Snapshot {
                 anonymous: between(from.anonymous, to.anonymous),
                 shared: between(from.shared, to.shared),
                 swapped: between(from.swapped, to.swapped),
+                rss: between(from.rss, to.rss),
             };
             (*index, share)
         });
@@ -242,6 +257,7 @@ impl Share {
             anonymous: process.anonymous().0 as f64,
             shared: process.shared.0 as f64,
             swapped: process.swapped.0 as f64,
+            rss: process.rss.0 as f64,
         }
     }
 
@@ -291,6 +307,20 @@ pub(crate) fn parts(base: &Snapshot, now: &Observation) -> Vec<Part> {
     let change = |part: &Part| (part.now - part.base).abs();
     parts.sort_by(|a, b| change(b).total_cmp(&change(a)));
     parts
+}
+
+/// How much more each role maps than at the base.
+pub(crate) fn rss_growth(base: &Snapshot, now: &Observation) -> BTreeMap<Role, f64> {
+    let mut growth: BTreeMap<Role, f64> = BTreeMap::new();
+    for process in &now.processes {
+        *growth.entry(process.role).or_default() += process.rss.0 as f64;
+    }
+    for (index, share) in &base.shares {
+        let newest = now.processes.iter().find(|process| process.index == *index);
+        let role = newest.map_or(share.role, |process| process.role);
+        *growth.entry(role).or_default() -= share.rss;
+    }
+    growth
 }
 
 #[cfg(test)]

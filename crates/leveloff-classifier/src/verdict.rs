@@ -1,7 +1,7 @@
 //! The verdict on a curve, and on a run. A verdict carries its evidence: screen, report, JSON
 //! and CI print these numbers and recompute none.
 
-use leveloff_model::process::{Pid, Role};
+use leveloff_model::process::{Pid, Rank, Role};
 use leveloff_model::sample::CeilingKind;
 use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::{Bytes, Seconds};
@@ -16,16 +16,28 @@ pub enum Verdict {
     /// Growing, and not decidable yet.
     WarmingUp,
     /// It levelled off, or never grew.
-    Level,
+    Level(LevelGrade),
     /// It leaks.
     Leak(Grade),
     /// Not decidable, and growth is not the reason.
     Undecided,
 }
 
+/// How sure a level is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum LevelGrade {
+    /// Flat so far. Growth that would matter by the end cannot be ruled out ([`Judgement::hidden`]).
+    Early,
+    /// Growth that would matter by the end is ruled out.
+    Confirmed,
+}
+
 /// How sure a leak is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Grade {
+    /// Straight growth through the newer half of what was seen, which nothing excuses. Healthy warmups may still last
+    /// as long.
+    Suspected,
     /// It has outlived nearly all healthy warmups, or a stated horizon.
     Early,
     /// It is twice as old as that.
@@ -49,6 +61,8 @@ pub enum Shape {
     Jump,
     /// Falling.
     Shrinking,
+    /// Certain growth that is too slow to matter yet.
+    Creeping,
 }
 
 /// A rate of growth, with its interval.
@@ -95,6 +109,8 @@ pub struct Judgement {
     pub period: Option<X>,
     /// Growth below this is immaterial: below the reporting threshold.
     pub material: Amount,
+    /// Of what is not known to grow: the growth that the noise may hide, where that would matter.
+    pub hidden: Option<HiddenGrowth>,
     /// The first and the last x judged.
     pub span: Option<(X, X)>,
     /// The first, the highest and the newest value judged.
@@ -114,6 +130,19 @@ pub struct Extremes {
     pub last: Amount,
 }
 
+/// Growth that cannot be ruled out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HiddenGrowth {
+    /// The fastest growth that the noise may hide.
+    pub rate: AmountPerX,
+    /// What it would add by the horizon.
+    pub adds: Amount,
+    /// The horizon: the planned end, and at least as far again as was seen.
+    pub by: X,
+    /// How much more x would rule it out, if no growth is there.
+    pub decided_after: X,
+}
+
 /// When an open question will be settled.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DecideBy {
@@ -121,6 +150,8 @@ pub struct DecideBy {
     pub if_it_levels: X,
     /// If it goes on as it is, it can be called a leak about here.
     pub if_it_goes_on: X,
+    /// It can be called level about so long after it stops growing.
+    pub level_after: X,
 }
 
 /// The one sentence behind a verdict; the screen words it.
@@ -159,6 +190,14 @@ pub enum Because {
     Immaterial,
     /// It varies without a trend that is significant beside its noise.
     Wanders,
+    /// Growth goes on straight, and nothing excuses it.
+    Unexcused,
+    /// Slow growth that is certain, and reaches the limit before the planned end.
+    CeilingWithinPlan,
+    /// A leak that matters would not stand out from the noise yet.
+    LowPower,
+    /// A loop that reproduces a leak grows straight behind its first calls.
+    Reproduced,
 }
 
 /// The verdict on a run.
@@ -182,6 +221,8 @@ pub struct RunVerdict {
     pub limit: Option<Bytes>,
     /// If growth goes on: when the ceiling is met.
     pub risk: Option<Risk>,
+    /// Whether the run ends before its memory meets the limit.
+    pub will_finish: WillFinish,
     /// Who and what grew, as shares that add up to one; largest first. Empty when nothing grew or
     /// the source does not know processes.
     pub blame: Vec<Blame>,
@@ -243,9 +284,13 @@ pub struct Blame {
     pub role: Option<Role>,
     /// The process, when one stands for nearly all of the role's growth.
     pub pid: Option<Pid>,
+    /// The rank of that process.
+    pub rank: Option<Rank>,
+    /// Which of the data loader's workers that process is, by the order in which they started.
+    pub worker: Option<u32>,
     /// What grew.
     pub kind: Kind,
-    /// Its share of the net growth; may be negative for what shrank meanwhile.
+    /// Its share of what grew, from 0 to 1; all shares add up to 1.
     pub share: f64,
     /// How much it grew since the onset.
     pub growth: Amount,
@@ -266,6 +311,46 @@ pub struct Risk {
     pub latest_x: Option<X>,
     /// Time until then from the newest observation, when the pace is known.
     pub in_time: Option<Seconds>,
+}
+
+/// Whether a run reaches its planned end below the limit, if memory goes on as it does.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub enum WillFinish {
+    /// It does, with this much memory at the planned end.
+    Yes(AtPlannedEnd),
+    /// It does not: the limit is met before.
+    No(MetLimit),
+    /// The plan or the limit is not known, or the evidence allows both.
+    #[default]
+    Unknown,
+}
+
+/// A run at its planned end.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AtPlannedEnd {
+    /// The planned end.
+    pub planned: X,
+    /// Memory there.
+    pub memory: Amount,
+    /// The limit.
+    pub limit: Bytes,
+}
+
+/// A limit that is met before the planned end.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MetLimit {
+    /// The planned end.
+    pub planned: X,
+    /// Where the limit is met.
+    pub at: X,
+    /// At the fastest growth that the interval allows, if there is an interval.
+    pub earliest: Option<X>,
+    /// At the slowest.
+    pub latest: Option<X>,
+    /// Time until then, when the pace is known.
+    pub in_time: Option<Seconds>,
+    /// The limit.
+    pub limit: Bytes,
 }
 
 /// What makes memory grow.
@@ -297,6 +382,15 @@ pub enum ClockTick {
 }
 
 impl Rate {
+    /// A bound, of which only the upper end is known.
+    pub fn at_most(rate: AmountPerX) -> Rate {
+        Rate {
+            value: rate,
+            low: rate,
+            high: rate,
+        }
+    }
+
     /// A line's slope, as far as its interval reaches to either side.
     pub(crate) fn around(slope: f64, reach: f64) -> Rate {
         Rate {
@@ -323,22 +417,62 @@ impl RunVerdict {
     }
 }
 
+impl WillFinish {
+    /// Its name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            WillFinish::Yes(_) => "finishes",
+            WillFinish::No(_) => "killed",
+            WillFinish::Unknown => "unknown",
+        }
+    }
+}
+
 impl Verdict {
     /// Its name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::WarmingUp => "warming_up",
-            Verdict::Level => "level",
+            Verdict::Level(_) => "level",
             Verdict::Leak(_) => "leak",
             Verdict::Undecided => "undecided",
         }
     }
 
-    /// The grade, which only a leak has.
+    /// The grade of a leak.
     pub fn grade(self) -> Option<Grade> {
         match self {
             Verdict::Leak(grade) => Some(grade),
             _ => None,
+        }
+    }
+
+    /// The name of the grade in JSON, of a leak or of a level.
+    pub fn grade_name(self) -> Option<&'static str> {
+        match self {
+            Verdict::Leak(grade) => Some(grade.name()),
+            Verdict::Level(grade) => Some(grade.name()),
+            Verdict::WarmingUp | Verdict::Undecided => None,
+        }
+    }
+
+    /// Whether it is level, of either grade.
+    pub fn is_level(self) -> bool {
+        matches!(self, Verdict::Level(_))
+    }
+
+    /// Whether it is a leak that was called: early or confirmed. A suspicion is not an alarm.
+    pub fn is_alarm(self) -> bool {
+        matches!(self, Verdict::Leak(Grade::Early | Grade::Confirmed))
+    }
+}
+
+impl LevelGrade {
+    /// Its name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            LevelGrade::Early => "early",
+            LevelGrade::Confirmed => "confirmed",
         }
     }
 }
@@ -347,6 +481,7 @@ impl Grade {
     /// Its name in JSON.
     pub fn name(self) -> &'static str {
         match self {
+            Grade::Suspected => "suspected",
             Grade::Early => "early",
             Grade::Confirmed => "confirmed",
         }
@@ -364,6 +499,7 @@ impl Shape {
             Shape::Sawtooth => "sawtooth",
             Shape::Jump => "jump",
             Shape::Shrinking => "shrinking",
+            Shape::Creeping => "creeping",
         }
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! A frame must stay far below 16 ms, and a sample a second far below 2 % of a core.
 
-#[path = "../examples/made_up/ticks.rs"]
+#[path = "../tests/made_up/ticks.rs"]
 #[allow(dead_code, reason = "shared with the example and the tests")]
 mod ticks;
 

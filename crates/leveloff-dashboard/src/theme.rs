@@ -6,7 +6,7 @@
 mod charset;
 mod palette;
 
-use leveloff_classifier::verdict::Verdict;
+use leveloff_classifier::verdict::{Grade, Verdict};
 use ratatui::style::{Modifier, Style};
 
 pub use palette::Paint;
@@ -84,9 +84,9 @@ impl Charset {
 impl From<Verdict> for Paint {
     fn from(verdict: Verdict) -> Paint {
         match verdict {
-            Verdict::Level => Paint::Good,
-            Verdict::WarmingUp => Paint::Early,
-            Verdict::Leak(_) => Paint::Bad,
+            Verdict::Level(_) => Paint::Good,
+            Verdict::Leak(Grade::Suspected) | Verdict::WarmingUp => Paint::Early,
+            Verdict::Leak(Grade::Early | Grade::Confirmed) => Paint::Bad,
             Verdict::Undecided => Paint::Unsure,
         }
     }

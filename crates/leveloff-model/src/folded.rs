@@ -63,6 +63,12 @@ impl<T: Fold> Folded<T> {
         self.spans.iter().chain(filling)
     }
 
+    /// Changes every span that is kept.
+    pub fn change_each(&mut self, mut change: impl FnMut(&mut T)) {
+        let filling = self.filling.iter_mut().map(|(_, span)| span);
+        self.spans.iter_mut().chain(filling).for_each(&mut change);
+    }
+
     /// How many samples a span stands for; 1 when nothing was folded.
     pub fn stride(&self) -> u64 {
         self.stride

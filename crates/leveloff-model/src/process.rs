@@ -166,6 +166,12 @@ impl ProcessState {
     }
 }
 
+impl From<ProcessState> for char {
+    fn from(state: ProcessState) -> char {
+        state.letter()
+    }
+}
+
 impl From<char> for ProcessState {
     fn from(letter: char) -> ProcessState {
         match letter {

@@ -23,11 +23,78 @@ pub struct Progress {
     pub counters: TrainingCounters,
     /// Tensors that became more, most bytes first, if the training reports them.
     pub grown: Vec<GrownTensors>,
-    /// The source of the step.
-    pub source: Option<ProgressSource>,
+    /// Where the step comes from.
+    pub source: Option<StepSource>,
+    /// What the step counts; `None` stands for steps.
+    pub unit: Option<StepUnit>,
 }
 
-/// Sources of progress, best first.
+/// What a training's counter counts. Trainings without a step counter often print another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum StepUnit {
+    /// Optimiser steps, iterations, batches, updates.
+    Steps,
+    /// Environment steps of reinforcement learning.
+    Timesteps,
+    /// Episodes of reinforcement learning.
+    Episodes,
+    /// Training samples: images, sequences, documents.
+    Samples,
+    /// Tokens.
+    Tokens,
+    /// Whole epochs: the training prints nothing finer.
+    Epochs,
+}
+
+impl StepUnit {
+    /// Every unit.
+    pub const ALL: [StepUnit; 6] = [
+        StepUnit::Steps,
+        StepUnit::Timesteps,
+        StepUnit::Episodes,
+        StepUnit::Samples,
+        StepUnit::Tokens,
+        StepUnit::Epochs,
+    ];
+
+    /// Its name in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            StepUnit::Steps => "steps",
+            StepUnit::Timesteps => "timesteps",
+            StepUnit::Episodes => "episodes",
+            StepUnit::Samples => "samples",
+            StepUnit::Tokens => "tokens",
+            StepUnit::Epochs => "epochs",
+        }
+    }
+}
+
+/// Where a run's steps come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StepSource {
+    /// The kind of source.
+    pub kind: ProgressSource,
+    /// The file that is read. It may contain user and host names: redacted outputs must mask it.
+    pub file: Option<String>,
+    /// The training's own name of the counter, such as `iter`.
+    pub counter: Option<String>,
+    /// The user's pattern, where that decides instead of the recogniser.
+    pub pattern: Option<String>,
+}
+
+/// What is known of a training whose steps are not.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MissingSteps {
+    /// Lines of output and logs that were read.
+    pub lines: u64,
+    /// The last of them that holds a number. The training's own words: redacted outputs must mask them.
+    pub last_line: Option<String>,
+    /// A pattern for `--step-regex` that fits that line.
+    pub pattern: Option<String>,
+}
+
+/// Kinds of sources of progress, best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ProgressSource {
     /// Marks that the training wrote for leveloff.
@@ -36,8 +103,37 @@ pub enum ProgressSource {
     Output,
     /// A log file.
     Log,
+    /// A file of metrics that the training's framework writes: Lightning's `metrics.csv`, `trainer_state.json`.
+    Metrics,
+    /// A TensorBoard event file.
+    TensorBoard,
     /// A source that a later version of leveloff recorded.
     Other,
+}
+
+impl ProgressSource {
+    /// Its name in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ProgressSource::Marks => "marks",
+            ProgressSource::Output => "output",
+            ProgressSource::Log => "log",
+            ProgressSource::Metrics => "metrics",
+            ProgressSource::TensorBoard => "tensorboard",
+            ProgressSource::Other => "other",
+        }
+    }
+}
+
+impl From<ProgressSource> for StepSource {
+    fn from(kind: ProgressSource) -> StepSource {
+        StepSource {
+            kind,
+            file: None,
+            counter: None,
+            pattern: None,
+        }
+    }
 }
 
 /// What a training does at a moment.
@@ -83,6 +179,9 @@ pub enum MarkKind {
     Epoch(u64),
     /// A named event, such as `checkpoint`.
     Event(String),
+    /// From here on another counter of the training gives the steps: its name. Steps may be lower than
+    /// before without a restart.
+    Clock(String),
 }
 
 impl Phase {

@@ -54,6 +54,10 @@ pub enum Target {
 pub struct StatedFacts {
     /// Memory must have levelled off by this step.
     pub level_by: Option<Step>,
+    /// Memory must have levelled off by this time, counted from the first sample.
+    pub level_by_time: Option<Seconds>,
+    /// `level_by` is not stated by the user: a check assumes it.
+    pub level_by_is_assumed: bool,
     /// A limit nearer than the machine's own.
     pub limit: Option<Limit>,
     /// Steps the run is going to take.
@@ -66,8 +70,13 @@ impl StatedFacts {
     /// These facts, and where one is missing, that of `recorded`.
     #[must_use]
     pub fn or(self, recorded: &StatedFacts) -> StatedFacts {
+        // A step and a time are two ways to state the same fact.
+        let states_horizon = self.level_by.is_some() || self.level_by_time.is_some();
+        let horizon = if states_horizon { &self } else { recorded };
         StatedFacts {
-            level_by: self.level_by.or(recorded.level_by),
+            level_by: horizon.level_by,
+            level_by_time: horizon.level_by_time,
+            level_by_is_assumed: horizon.level_by_is_assumed,
             limit: self.limit.or(recorded.limit),
             planned_steps: self.planned_steps.or(recorded.planned_steps),
             epoch_steps: self.epoch_steps.or(recorded.epoch_steps),

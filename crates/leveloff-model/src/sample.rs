@@ -3,10 +3,11 @@
 //! A [`Tick`] is what flows through the whole program. The sampler makes it from /proc, the recording's reader from a
 //! file; the code that takes it does not depend on which.
 
+use crate::allocation::{AllocationReading, AllocationSite};
 use crate::environment::Software;
 use crate::process::{ProcessIndex, ProcessInfo, ProcessState};
 use crate::progress::{Mark, Progress};
-use crate::units::{Bytes, CpuMillis, Seconds};
+use crate::units::{ByteDelta, Bytes, CpuMillis, Seconds};
 
 /// One sample, with what happened since the last one.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,6 +33,10 @@ pub enum Event {
     Software(Software),
     /// Something could not be measured. Reported once for each cause.
     Gap(Gap),
+    /// A line that allocates was seen for the first time.
+    Site(AllocationSite),
+    /// What such lines hold was read.
+    Allocations(AllocationReading),
 }
 
 /// Something that could not be measured, and why. Unreadable is not zero.
@@ -68,6 +73,8 @@ pub enum Subject {
     Progress,
     /// The clock: a suspend, a late tick.
     Clock,
+    /// Lines that allocate.
+    Allocations,
     /// Damaged lines in a recording.
     Recording,
     /// Something that a later version of leveloff measures.
@@ -110,12 +117,20 @@ pub struct ProcessReading {
     pub shmem: Bytes,
     /// Swapped-out anonymous memory.
     pub swap: Bytes,
-    /// Anonymous memory that a fork shares with its parent when first seen.
+    /// Anonymous memory of a fork that still counts with its parent, by estimate, until its PSS is read: what it
+    /// had when it was forked, without the pages that it has copied since.
     /// Zero for a process that executed a program of its own.
     pub inherited: Bytes,
-    /// Memory that exited fork relatives had shared with it since its PSS was read, now its own again. An estimate, replaced
-    /// by the next reading.
+    /// Memory that it got since its PSS was read without a change of its counters, by estimate: what exited fork
+    /// relatives had shared with it, and pages that it copied. The next reading replaces it.
     pub returned: Bytes,
+    /// The part of its PSS that counts with another process: pages that forks share count with the process that
+    /// forked them. Negative in a fork, positive in its parent; adds up to zero over the processes of a run.
+    pub transferred: ByteDelta,
+    /// How far off its memory may be, by estimate; zero if that is not worth a word.
+    pub uncertainty: Bytes,
+    /// Address space, in steps of a mebibyte. A buffer that was reserved and is being filled leaves it unchanged.
+    pub virtual_size: Option<Bytes>,
     /// Threads.
     pub threads: u32,
     /// Open descriptors; `None` when they may not be counted.
@@ -152,6 +167,8 @@ pub struct PssReading {
     pub swap: Bytes,
     /// Pages given back with MADV_FREE: still resident, the kernel's to take.
     pub lazy_free: Bytes,
+    /// Explicit huge pages (`MAP_HUGETLB`), which neither RSS nor PSS counts.
+    pub hugetlb: Bytes,
     /// The fast counters (anon, shmem, swap) at the same moment, from which later deltas carry.
     pub base: FastCounters,
 }
@@ -183,6 +200,8 @@ pub struct TreeMemory {
     pub unread: u32,
     /// Age of the oldest PSS reading in the total.
     pub oldest_pss: Option<Seconds>,
+    /// How far off the total may be, by estimate.
+    pub uncertainty: Bytes,
 }
 
 /// One process's memory by kind of mapping; the kinds add up to [`Kinds::total`].
@@ -335,6 +354,7 @@ impl Subject {
             Subject::Gpu => "GPU memory",
             Subject::Progress => "steps",
             Subject::Clock => "some time",
+            Subject::Allocations => "lines that allocate",
             Subject::Recording => "damaged lines",
             Subject::Other => "something that this version does not measure",
         }
@@ -353,6 +373,9 @@ impl ProcessReading {
             swap: Bytes::ZERO,
             inherited: Bytes::ZERO,
             returned: Bytes::ZERO,
+            transferred: ByteDelta(0),
+            uncertainty: Bytes::ZERO,
+            virtual_size: None,
             threads: 0,
             fds: None,
             minor_faults: 0,
@@ -378,12 +401,15 @@ impl ProcessReading {
     }
 
     /// This process's share of the tree's memory: the last PSS reading carried forward by what the
-    /// fast counters did since, plus `returned`. Before the first reading: what it holds beyond what it inherited. Never
-    /// more than it has mapped.
+    /// fast counters did since, plus `returned` and `transferred`. Before the first reading: what it holds beyond what it
+    /// inherited. Never more than it has mapped.
     pub fn memory(&self) -> Bytes {
         let mapped = self.anon + self.shmem + self.swap;
         match &self.pss {
-            Some(reading) => (reading.carried_to(self.fast()) + self.returned).min(mapped),
+            Some(reading) => {
+                let own = reading.carried_to(self.fast()) + self.returned;
+                own.moved_by(self.transferred).min(mapped) + reading.hugetlb
+            }
             None => mapped.saturating_sub(self.inherited),
         }
     }
@@ -411,6 +437,7 @@ impl TreeMemory {
         for reading in processes {
             tree.total += reading.memory();
             tree.rss += reading.rss();
+            tree.uncertainty += reading.uncertainty;
             tree.processes += 1;
             match &reading.pss {
                 Some(pss) => {
@@ -479,6 +506,9 @@ mod tests {
             swap: Bytes(0),
             inherited: Bytes(80),
             returned: Bytes(0),
+            transferred: ByteDelta(0),
+            uncertainty: Bytes(0),
+            virtual_size: None,
             threads: 1,
             fds: None,
             minor_faults: 0,
@@ -499,6 +529,7 @@ mod tests {
             private: Bytes(anon),
             swap: Bytes(0),
             lazy_free: Bytes(0),
+            hugetlb: Bytes(0),
             base: FastCounters {
                 anon: Bytes(base_anon),
                 ..FastCounters::default()
@@ -519,6 +550,22 @@ mod tests {
         assert_eq!(parent.memory(), Bytes(50));
         parent.returned = Bytes(500);
         assert_eq!(parent.memory(), Bytes(100));
+    }
+
+    #[test]
+    fn pages_that_forks_share_count_with_their_parent() {
+        let mut parent = reading(100, Some(pss(20, 100)));
+        let mut fork = reading(100, Some(pss(25, 100)));
+        parent.transferred = ByteDelta(15);
+        fork.transferred = ByteDelta(-15);
+        assert_eq!((parent.memory(), fork.memory()), (Bytes(35), Bytes(10)));
+    }
+
+    #[test]
+    fn explicit_huge_pages_are_in_no_counter_and_count() {
+        let mut huge = pss(20, 100);
+        huge.hugetlb = Bytes(400);
+        assert_eq!(reading(100, Some(huge)).memory(), Bytes(420));
     }
 
     #[test]

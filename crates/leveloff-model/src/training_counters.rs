@@ -31,6 +31,12 @@ pub enum TrainingCounter {
     Pinned,
     /// How often tensors have been counted. Distinguishes a second count with the same result from no count.
     TensorCounts,
+    /// Training samples processed, where the training counts them beside its steps.
+    Samples,
+    /// Tokens processed.
+    Tokens,
+    /// Episodes played.
+    Episodes,
 }
 
 /// The value of each counter that is known.
@@ -53,7 +59,7 @@ impl TrainingCounter {
     pub const COUNT: usize = TrainingCounter::ALL.len();
 
     /// Every counter, in the order of display.
-    pub const ALL: [TrainingCounter; 13] = [
+    pub const ALL: [TrainingCounter; 16] = [
         TrainingCounter::Tensors,
         TrainingCounter::TensorBytes,
         TrainingCounter::DeviceTensors,
@@ -67,6 +73,9 @@ impl TrainingCounter {
         TrainingCounter::CudaAllocated,
         TrainingCounter::Pinned,
         TrainingCounter::TensorCounts,
+        TrainingCounter::Samples,
+        TrainingCounter::Tokens,
+        TrainingCounter::Episodes,
     ];
 
     /// Its name in marks, recordings and reports for programs.
@@ -85,6 +94,9 @@ impl TrainingCounter {
             TrainingCounter::CudaAllocated => "cuda_allocated_bytes",
             TrainingCounter::Pinned => "pinned_bytes",
             TrainingCounter::TensorCounts => "tensor_counts",
+            TrainingCounter::Samples => "samples",
+            TrainingCounter::Tokens => "tokens",
+            TrainingCounter::Episodes => "episodes",
         }
     }
 
@@ -104,6 +116,9 @@ impl TrainingCounter {
                 | TrainingCounter::GcObjects
                 | TrainingCounter::PythonBlocks
                 | TrainingCounter::TensorCounts
+                | TrainingCounter::Samples
+                | TrainingCounter::Tokens
+                | TrainingCounter::Episodes
         )
     }
 }

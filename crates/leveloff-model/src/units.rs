@@ -18,8 +18,13 @@ mod growth;
 pub struct Bytes(pub u64);
 
 /// A change of memory: the difference of two [`Bytes`].
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct ByteDelta(pub i64);
+
+/// Growth of memory over time.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct BytesPerSecond(pub f64);
 
 /// Seconds on the recording's own clock: 0 at its start, never stepping back.
 #[derive(Debug, Clone, Copy, Default, PartialEq, PartialOrd, Serialize, Deserialize)]

@@ -1,8 +1,5 @@
-//! The formats that trainings print their progress in: each parser turns one piece of text into a value.
+//! Formats with a structure of their own: progress bars and dictionaries of metrics.
 
-pub(crate) mod bar;
-pub(crate) mod bar_purpose;
-mod evidence;
-pub(crate) mod log_line;
-pub(crate) mod metrics;
-mod words;
+pub mod bar;
+pub mod bar_purpose;
+pub mod metrics;

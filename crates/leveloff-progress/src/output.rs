@@ -1,19 +1,23 @@
 //! Training progress from what the training prints.
 
 mod ansi;
+mod facts_cache;
 mod last_reported;
 mod pieces;
-mod prefilter;
 
-use crate::formats::bar;
-use leveloff_model::progress::Phase;
+use leveloff_model::progress::{Phase, StepUnit};
 use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::Step;
 
+use self::facts_cache::FactsCache;
 use self::last_reported::LastReported;
 use self::pieces::{Cut, Pieces};
-use crate::formats::log_line::{self, LogLine, StepName};
+use crate::clock::{Clock, ClockStep};
+use crate::formats::bar;
 use crate::formats::metrics::{self, Metrics};
+use crate::line::ScannedLine;
+use crate::number;
+use crate::step_regex::StepRegex;
 use crate::steps::bar_tracker::{BarCount, BarTracker, BarUpdate};
 use crate::steps::step_counter::{Count, StepChange, StepCounter};
 use crate::update::{Plan, ProgressUpdate};
@@ -27,21 +31,51 @@ pub struct OutputParser {
     reader: Reader,
 }
 
+/// What was printed so far.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SeenOutput {
+    /// Lines and drawings of progress bars.
+    pub lines: u64,
+    /// The last of them that holds a digit, shortened and without control characters.
+    pub last_line: String,
+    /// Whether any of them held a step.
+    pub has_steps: bool,
+}
+
 impl OutputParser {
     /// A parser at the start of an output.
     pub fn new() -> OutputParser {
         OutputParser::default()
     }
 
+    /// A parser that takes steps from lines that match the user's pattern, and from nothing else.
+    pub fn with_step_regex(step_regex: StepRegex) -> OutputParser {
+        let mut parser = OutputParser::default();
+        parser.reader.step_regex = Some(step_regex);
+        parser
+    }
+
+    /// What the output calls its steps, such as `iter`; `None` while there are none.
+    pub fn clock_name(&self) -> Option<&str> {
+        match self.reader.source? {
+            StepSource::Lines => self.reader.clock.name(),
+            StepSource::Bar => Some(PROGRESS_BAR),
+        }
+    }
+
+    /// How much output there was, for a message about missing steps.
+    pub fn seen(&self) -> SeenOutput {
+        SeenOutput {
+            lines: self.reader.lines,
+            last_line: printable(&self.reader.last_line),
+            has_steps: self.reader.has_steps,
+        }
+    }
+
     /// Parses the next bytes and returns the updates in them, oldest first.
     pub fn feed(&mut self, bytes: &[u8]) -> Vec<ProgressUpdate> {
-        let (first, whole_lines, last) = around_whole_lines(bytes);
-        self.read(first);
-        // Whole lines can be tested and skipped together; partial lines cannot.
-        if prefilter::are_interesting(whole_lines) {
-            self.read(whole_lines);
-        }
-        self.read(last);
+        self.pieces
+            .feed(bytes, |piece, cut| self.reader.see(piece, cut));
         std::mem::take(&mut self.reader.updates)
     }
 
@@ -56,34 +90,23 @@ impl OutputParser {
         self.pieces.clear();
         self.reader.is_behind_bar = false;
     }
-
-    fn read(&mut self, bytes: &[u8]) {
-        self.pieces
-            .feed(bytes, |piece, cut| self.reader.see(piece, cut));
-    }
 }
 
-/// Splits `bytes` into the end of an earlier line, whole lines, and the start of a later line.
-fn around_whole_lines(bytes: &[u8]) -> (&[u8], &[u8], &[u8]) {
-    let Some(first) = memchr::memchr2(b'\n', b'\r', bytes) else {
-        return (bytes, &[], &[]);
-    };
-    let (first, rest) = bytes.split_at(first + 1);
-    let last = memchr::memrchr2(b'\n', b'\r', rest).map_or(0, |at| at + 1);
-    let (whole, last) = rest.split_at(last);
-    (first, whole, last)
-}
-
-/// Which format the steps are taken from, best last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// Where the steps come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum StepSource {
-    Text(StepName),
+    Lines,
     Bar,
 }
 
-/// Rising counts in a row after which log lines take over from a bar that has ended: that bar belonged
-/// to work before the training.
-const TEXT_EVIDENCE: u32 = 3;
+/// Advances of one source, without one of the other, after which it is the clock.
+const TAKE_OVER: u32 = 3;
+
+/// The name of a bar as a clock.
+const PROGRESS_BAR: &str = "progress bar";
+
+/// What Lightning prints at the end of a training.
+const LIGHTNING_END: &[u8] = b"`Trainer.fit` stopped";
 
 #[derive(Debug, Default)]
 struct Reader {
@@ -92,21 +115,77 @@ struct Reader {
     /// The previous piece was a bar.
     is_behind_bar: bool,
     source: Option<StepSource>,
-    text: StepCounter,
-    /// Rising counts in log lines since the last bar: the latest count, and how many.
-    text_run: (u64, u32),
+    clock: Clock,
+    scanned: ScannedLine,
+    facts: FactsCache,
+    /// Steps of lines that match the user's pattern.
+    matched: StepCounter,
+    rivalry: Rivalry,
     last_reported: LastReported,
+    lines: u64,
+    /// The start of the last line with a digit, kept while no step is known.
+    last_line: Vec<u8>,
+    has_steps: bool,
+    step_regex: Option<StepRegex>,
+}
+
+/// How the clock of the lines and the training bar take turns.
+#[derive(Debug, Default)]
+struct Rivalry {
+    /// Advances of the lines' clock since the bar was drawn.
+    lines_alone: u32,
+    /// Intervals between two advances of the lines' clock, in a row, in which the bar advanced.
+    shared_intervals: u32,
+    /// The bar advanced since the lines' clock did.
+    has_bar_advanced: bool,
+    /// The lines' clock won over a bar once.
+    have_lines_won: bool,
 }
 
 impl Reader {
     fn see(&mut self, piece: &[u8], cut: Cut) -> bool {
+        if cut == Cut::LineEnd {
+            self.count_line(piece);
+        }
         match cut {
+            _ if self.step_regex.is_some() => self.match_step_regex(piece),
             Cut::Bracket => self.see_bar(piece),
             Cut::LineEnd => {
                 self.see_line(piece);
                 false
             }
         }
+    }
+
+    /// Counts a line, and keeps it while no step is known.
+    fn count_line(&mut self, piece: &[u8]) {
+        if piece.is_empty() {
+            return;
+        }
+        self.lines += 1;
+        if !self.has_steps && piece.iter().any(u8::is_ascii_digit) {
+            self.last_line.clear();
+            let length = piece.len().min(LONGEST_LAST_LINE);
+            self.last_line.extend_from_slice(&piece[..length]);
+        }
+    }
+
+    /// Reads a piece by the user's pattern; returns whether it matched.
+    fn match_step_regex(&mut self, piece: &[u8]) -> bool {
+        let line = ansi::stripped(piece);
+        let found = self.step_regex.as_ref().and_then(|regex| regex.read(&line));
+        let Some(mut update) = found else {
+            return false;
+        };
+        let change = self.matched.observe(Count {
+            n: update.step.map_or(0, |step| step.0),
+            total: None,
+            epoch: update.epoch.map(|epoch| epoch as u64),
+        });
+        let step = step_update(change);
+        (update.step, update.restarted, update.phase) = (step.step, step.restarted, step.phase);
+        self.report(update);
+        true
     }
 
     fn see_bar(&mut self, piece: &[u8]) -> bool {
@@ -127,25 +206,36 @@ impl Reader {
             self.bars.last_was_nested();
         }
         // leveloff's own messages mention steps too, in a log that the next run appends to.
-        if !prefilter::is_interesting(piece) || piece.starts_with(b"leveloff: ") {
+        if piece.starts_with(b"leveloff: ") {
             return;
         }
         let line = ansi::stripped(piece);
         if let Some(bar) = bar::rich(&line) {
-            self.draw(&bar);
-        } else if let Some(metrics) = metrics::parse(&line) {
-            // The Trainer's last line has its step in front of the metrics. It comes too late to
-            // be of use, and would make this output the source of the steps.
-            self.see_metrics(metrics);
-        } else if let Some(line) = log_line::parse(&line) {
-            self.see_log_line(line);
-        } else if memchr::memmem::find(&line, prefilter::LIGHTNING_END).is_some() {
-            self.see_end(ProgressUpdate::default());
+            return self.draw(&bar);
         }
+        if memchr::memchr(LIGHTNING_END[0], &line).is_some()
+            && memchr::memmem::find(&line, LIGHTNING_END).is_some()
+        {
+            return self.see_end(ProgressUpdate::default());
+        }
+        if let Some(metrics) = metrics::parse(&line) {
+            self.see_metrics(metrics);
+            // The Trainer's last line has its step in front of the metrics. It comes too late to be
+            // of use, and would make this output the source of the steps.
+            if metrics.is_end {
+                return;
+            }
+        }
+        self.read_numbers(&line);
     }
 
     fn draw(&mut self, bar: &bar::Bar<'_>) {
-        self.text_run = (0, 0);
+        if self.bars.is_unknown()
+            && bar.description.is_empty()
+            && self.clock.is_evaluation_announced()
+        {
+            return self.report(in_phase(Phase::Eval));
+        }
         match self.bars.draw(bar) {
             BarUpdate::Nothing => {}
             BarUpdate::Count(count) => self.see_bar_count(count),
@@ -159,31 +249,51 @@ impl Reader {
     }
 
     fn see_bar_count(&mut self, count: BarCount) {
-        // A bar without a description may be an evaluation's, beside a training that prints lines.
-        if matches!(self.source, Some(StepSource::Text(_))) && !count.is_described {
-            return;
-        }
         // A rejected drawing, such as the one that clears a bar, carries no other information.
         if count.change == StepChange::Unchanged {
             return;
         }
-        let is_new_source = self.source.replace(StepSource::Bar) != Some(StepSource::Bar);
-        let mut update = self.step_update(count.change, count.took_over || is_new_source);
+        self.rivalry.has_bar_advanced = true;
+        self.rivalry.lines_alone = 0;
+        if self.source == Some(StepSource::Lines) && !self.bar_takes_over(&count) {
+            return;
+        }
+        let was_lines = self.source.replace(StepSource::Bar) == Some(StepSource::Lines);
+        let mut update = step_update(count.change);
+        if count.took_over || was_lines {
+            self.mark_new_clock(&mut update, PROGRESS_BAR);
+        }
         update.epoch = count.epoch;
-        update.epoch_steps = count.epoch_steps.map(Step);
-        update.plan = match count.planned {
-            Some(planned) => Some(Plan::Steps(Step(planned))),
-            None => self.last_reported.planned.map(|_| Plan::Withdrawn),
-        };
+        let epoch_steps = count.epoch_steps.or_else(|| {
+            let (planned, epochs) = (count.planned?, self.clock.planned_epochs()?);
+            (planned % epochs == 0).then(|| planned / epochs)
+        });
+        update.epoch_steps = epoch_steps.map(Step);
+        update.unit = Some(count.unit);
+        update.plan = self.plan(count.planned);
         self.report(update);
     }
 
+    /// A bar without a description may be an evaluation's, beside a training that prints lines. The
+    /// training's own bar is drawn between all of these lines.
+    fn bar_takes_over(&self, count: &BarCount) -> bool {
+        count.is_described && !self.rivalry.have_lines_won
+            || self.rivalry.shared_intervals >= TAKE_OVER
+            || self.clock.counts_epochs()
+    }
+
+    fn plan(&self, planned: Option<u64>) -> Option<Plan> {
+        match planned {
+            Some(planned) => Some(Plan::Steps(Step(planned))),
+            None => self.last_reported.planned.map(|_| Plan::Withdrawn),
+        }
+    }
+
     fn see_metrics(&mut self, metrics: Metrics) {
-        let mut update = match metrics.step {
-            Some(n) => self.text_step(StepName::GlobalStep, n, None, None),
-            None => ProgressUpdate::default(),
+        let mut update = ProgressUpdate {
+            epoch: metrics.epoch,
+            ..ProgressUpdate::default()
         };
-        update.epoch = metrics.epoch;
         if metrics.is_end {
             self.see_end(update);
         } else if metrics.is_evaluation {
@@ -195,66 +305,87 @@ impl Reader {
         }
     }
 
-    fn see_log_line(&mut self, line: LogLine) {
-        let mut update = match line.step {
-            Some(step) => self.text_step(step.name, step.n, step.total, line.epoch),
+    /// Follows the numbers of a line.
+    fn read_numbers(&mut self, line: &[u8]) {
+        self.scanned.scan(line);
+        let facts = match self.facts.of(line, &self.scanned) {
+            // Nearly all lines of nearly all logs.
+            None => return self.clock.skip_line(),
+            Some(facts) => facts,
+        };
+        if self.scanned.numbers.iter().all(|number| number.is_glued) {
+            if self.clock.observe_words(line, &facts) {
+                self.facts = FactsCache::default();
+            }
+            return;
+        }
+        let reading = self.clock.observe(line, &self.scanned, &facts);
+        if reading.is_barren {
+            self.facts.mark_barren(self.scanned.skeleton);
+        }
+        let mut update = match reading.step {
+            Some(step) => self.line_step(step),
             None => ProgressUpdate::default(),
         };
-        update.counters.set(TrainingCounter::Tensors, line.tensors);
+        if update.step.is_some() {
+            update.counters.set(TrainingCounter::Tensors, tensors(line));
+        }
+        for (unit, n) in reading.beside {
+            if let Some(counter) = counter_of(unit) {
+                update.counters.set(counter, Some(n));
+            }
+        }
         // A bar has the fraction of an epoch; a log line beside it has the whole number only.
         if self.source != Some(StepSource::Bar) {
-            update.epoch = line.epoch.map(|epoch| epoch as f64);
+            update.epoch = update.epoch.or(reading.epoch);
         }
-        if let Some(planned) = line.planned {
-            update.plan = Some(Plan::Steps(Step(planned)));
+        // The last setting before the first step counts: scripts print their defaults first.
+        let is_open = self.last_reported.planned.is_none() || self.source.is_none();
+        if let Some(length) = reading.length.filter(|_| is_open) {
+            update.plan = Some(Plan::Steps(Step(length)));
         }
-        update.event = line.is_checkpoint.then(|| "checkpoint".to_owned());
+        if reading.is_evaluation && update.phase.is_none() {
+            update.phase = Some(Phase::Eval);
+        }
+        update.event = facts.is_checkpoint.then(|| "checkpoint".to_owned());
         self.report(update);
     }
 
-    /// Counts a step from a log line, if log lines are the source of the steps.
-    fn text_step(
-        &mut self,
-        name: StepName,
-        n: u64,
-        total: Option<u64>,
-        epoch: Option<u64>,
-    ) -> ProgressUpdate {
-        self.text_run = match self.text_run {
-            (last, run) if n > last || run == 0 => (n, run + 1),
-            _ => (n, 1),
-        };
-        let is_new_source = match self.source {
-            None => true,
-            Some(StepSource::Bar) if self.bars.is_full() && self.text_run.1 >= TEXT_EVIDENCE => {
-                true
-            }
-            Some(StepSource::Bar) => return ProgressUpdate::default(),
-            Some(StepSource::Text(before)) if name < before => return ProgressUpdate::default(),
-            Some(StepSource::Text(before)) => name > before,
-        };
-        if is_new_source {
-            self.source = Some(StepSource::Text(name));
-            self.text = StepCounter::default();
+    /// The step of a line, if lines are the clock.
+    fn line_step(&mut self, step: ClockStep) -> ProgressUpdate {
+        if step.change != StepChange::Unchanged {
+            let rivalry = &mut self.rivalry;
+            rivalry.lines_alone += 1;
+            let is_shared = std::mem::take(&mut rivalry.has_bar_advanced);
+            rivalry.shared_intervals = if is_shared {
+                rivalry.shared_intervals + 1
+            } else {
+                0
+            };
         }
-        let change = self.text.observe(Count { n, total, epoch });
-        self.step_update(change, is_new_source)
+        let was_bar = self.source == Some(StepSource::Bar);
+        if was_bar && (self.rivalry.lines_alone < TAKE_OVER || step.unit == StepUnit::Epochs) {
+            return ProgressUpdate::default();
+        }
+        self.rivalry.have_lines_won |= was_bar;
+        self.source = Some(StepSource::Lines);
+        let mut update = step_update(step.change);
+        if step.replaces_other || was_bar {
+            self.mark_new_clock(&mut update, self.clock.name().unwrap_or_default());
+        }
+        update.epoch = step.epoch;
+        update.epoch_steps = step.epoch_steps.map(Step);
+        update.unit = Some(step.unit);
+        if step.planned.is_some() || step.epoch_steps.is_some() {
+            update.plan = self.plan(step.planned);
+        }
+        update
     }
 
-    fn step_update(&self, change: StepChange, is_new_source: bool) -> ProgressUpdate {
-        let (step, restarted) = match change {
-            StepChange::Unchanged => return ProgressUpdate::default(),
-            StepChange::Restart(step) => (step, true),
-            StepChange::Step(step) | StepChange::NextEpoch(step) => (
-                step,
-                is_new_source && self.last_reported.step > Some(Step(step)),
-            ),
-        };
-        ProgressUpdate {
-            step: Some(Step(step)),
-            restarted,
-            phase: Some(Phase::Train),
-            ..ProgressUpdate::default()
+    /// Says that the steps come from another counter now. Before the first step that is no news.
+    fn mark_new_clock(&self, update: &mut ProgressUpdate, name: &str) {
+        if update.step.is_some() && self.last_reported.step.is_some() {
+            update.new_clock = Some(name.to_owned());
         }
     }
 
@@ -276,9 +407,55 @@ impl Reader {
     fn report(&mut self, update: ProgressUpdate) {
         let update = self.last_reported.changes_in(update);
         if !update.is_empty() {
+            self.has_steps |= update.step.is_some();
             self.updates.push(update);
         }
     }
+}
+
+fn step_update(change: StepChange) -> ProgressUpdate {
+    let (step, restarted) = match change {
+        StepChange::Unchanged => return ProgressUpdate::default(),
+        StepChange::Restart(step) => (step, true),
+        StepChange::Step(step) | StepChange::NextEpoch(step) => (step, false),
+    };
+    ProgressUpdate {
+        step: Some(Step(step)),
+        restarted,
+        phase: Some(Phase::Train),
+        ..ProgressUpdate::default()
+    }
+}
+
+/// The counter that keeps a count beside the step.
+fn counter_of(unit: StepUnit) -> Option<TrainingCounter> {
+    match unit {
+        StepUnit::Samples => Some(TrainingCounter::Samples),
+        StepUnit::Tokens => Some(TrainingCounter::Tokens),
+        StepUnit::Episodes => Some(TrainingCounter::Episodes),
+        StepUnit::Steps | StepUnit::Timesteps | StepUnit::Epochs => None,
+    }
+}
+
+/// `6,529 tensors`
+fn tensors(line: &[u8]) -> Option<u64> {
+    let at = memchr::memmem::find(line, b" tensors")?;
+    let is_digit = |b: &&u8| b.is_ascii_digit() || **b == b',';
+    let length = line[..at].iter().rev().take_while(is_digit).count();
+    let (n, _) = number::whole(&line[at - length..])?;
+    Some(n)
+}
+
+/// How much of the last line is kept: escapes count.
+const LONGEST_LAST_LINE: usize = 640;
+
+/// The start of a line without control characters.
+fn printable(line: &[u8]) -> String {
+    const LONGEST: usize = 160;
+    let line = ansi::stripped(line);
+    let text = String::from_utf8_lossy(&line);
+    let printable = text.trim().chars().filter(|c| !c.is_control());
+    printable.take(LONGEST).collect()
 }
 
 fn in_phase(phase: Phase) -> ProgressUpdate {

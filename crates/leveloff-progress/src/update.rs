@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use leveloff_model::progress::Phase;
+use leveloff_model::progress::{Phase, StepUnit};
 use leveloff_model::training_counters::{GrownTensors, TrainingCounters};
 use leveloff_model::units::Step;
 
@@ -18,6 +18,11 @@ pub struct ProgressUpdate {
     pub at: Option<UnixSeconds>,
     /// The step reached.
     pub step: Option<Step>,
+    /// What the step counts, when that becomes known or changes.
+    pub unit: Option<StepUnit>,
+    /// The steps come from another counter from now on, which the training calls this: `step` may be lower
+    /// than before without a restart.
+    pub new_clock: Option<String>,
     /// The training restarted, so `step` may be lower than before.
     pub restarted: bool,
     /// The epoch, 2.5 being half-way through the third.
@@ -61,6 +66,8 @@ impl ProgressUpdate {
     pub fn is_only_a_step(&self) -> bool {
         self.step.is_some()
             && !self.restarted
+            && self.unit.is_none()
+            && self.new_clock.is_none()
             && self.phase.is_none()
             && self.plan.is_none()
             && self.event.is_none()

@@ -1,6 +1,7 @@
 //! Which column is what: by name, by what it holds, or as the user chose.
 
 use leveloff_classifier::observation::XUnit;
+use leveloff_progress::StepRegex;
 
 use crate::clock::{self, Clock};
 use crate::column::Name;
@@ -9,7 +10,7 @@ use crate::number::number;
 use crate::size_unit::{SizeUnit, amount_with_unit};
 use crate::table::Table;
 
-/// What the user says about a table or a log: `--x`, `--y`, `--y-unit`.
+/// What the user says about a table or a log: `--x`, `--y`, `--y-unit`, `--step-regex`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ColumnChoice {
     /// The column for x: its name, or its number from 1.
@@ -18,6 +19,15 @@ pub struct ColumnChoice {
     pub y: Option<String>,
     /// The unit of memory.
     pub y_unit: Option<SizeUnit>,
+    /// The user's pattern for the lines of a log that hold the step.
+    pub step_regex: Option<StepRegex>,
+}
+
+impl ColumnChoice {
+    /// Whether it is about columns, which only tables and logs have.
+    pub fn names_columns(&self) -> bool {
+        self.x.is_some() || self.y.is_some() || self.y_unit.is_some()
+    }
 }
 
 /// The columns that are read.

@@ -6,34 +6,31 @@ use crate::number::number;
 use crate::size_unit::SizeUnit;
 use crate::table::{Fields, Table};
 
-/// The column of each counter that the table has, and the unit of its numbers.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct CounterColumns([Option<(usize, SizeUnit)>; TrainingCounter::COUNT]);
+/// The counters that a table has: the column of each, and the unit of its numbers.
+#[derive(Debug, Clone, Default)]
+pub struct CounterColumns(Vec<(TrainingCounter, usize, SizeUnit)>);
 
 impl CounterColumns {
     /// Of a table; not the columns that are `taken`.
     pub fn of(table: &Table, taken: impl Fn(usize) -> bool) -> CounterColumns {
-        let mut columns = CounterColumns::default();
-        for counter in TrainingCounter::ALL {
-            let is_it = |name: &str| is_column(counter, name);
-            let mut found = table.names.iter().enumerate().filter_map(|(column, name)| {
-                let unit = is_it(&name.plain)?;
-                (!taken(column)).then_some((column, unit))
-            });
-            columns.0[counter as usize] = found.next();
-        }
-        columns
+        let column_of = |counter: TrainingCounter| {
+            let mut names = table.names.iter().enumerate();
+            names.find_map(|(column, name)| {
+                let unit = is_column(counter, &name.plain)?;
+                (!taken(column)).then_some((counter, column, unit))
+            })
+        };
+        let counters = TrainingCounter::ALL.into_iter();
+        CounterColumns(counters.filter_map(column_of).collect())
     }
 
     /// The counters in a row.
     pub fn read(&self, fields: Fields<'_>) -> TrainingCounters {
         let mut counters = TrainingCounters::default();
-        for counter in TrainingCounter::ALL {
-            let value = self.0[counter as usize].and_then(|(column, unit)| {
-                let amount = unit.bytes(number(fields.get(column)?)?)?;
-                Some(amount.0)
-            });
-            counters.set(counter, value);
+        for &(counter, column, unit) in &self.0 {
+            let value = fields.get(column).and_then(number);
+            let amount = value.and_then(|value| unit.bytes(value));
+            counters.set(counter, amount.map(|amount| amount.0));
         }
         counters
     }

@@ -98,7 +98,7 @@ pub fn recognise(stream: &mut Stream, columns: &ColumnChoice) -> Result<Box<dyn 
 impl Recognition {
     /// A format without columns; refuses options that choose one, rather than ignore them.
     fn without_columns(format: impl Format + 'static, columns: &ColumnChoice) -> Recognition {
-        if *columns == ColumnChoice::default() {
+        if !columns.names_columns() {
             return Recognition::Yes(Box::new(format));
         }
         Recognition::Unusable(Problem::Unusable(format!(

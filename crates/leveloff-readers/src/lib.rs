@@ -26,6 +26,7 @@ mod table;
 use std::io::Read;
 
 use leveloff_classifier::observation::{Observation, XUnit};
+use leveloff_model::progress::Progress;
 use leveloff_model::recording::{End, Header, StatedFacts};
 use leveloff_model::sample::Tick;
 
@@ -61,6 +62,8 @@ pub struct ReadResult {
     pub observations: u64,
     /// What was guessed, left out or incomplete, in sentences.
     pub notes: Vec<String>,
+    /// How far the training came and where its steps come from, if the input says so.
+    pub progress: Option<Progress>,
     /// How a recording ended; `None` for other files, and when the recorder was killed or still runs.
     pub end: Option<End>,
     /// Whether the input shows the end of a run. A recording does if it says so; of other files nothing is known but
@@ -155,6 +158,7 @@ fn read_all(
     reader.read(&mut lines, &mut sink)?;
     lines.report(&mut sink);
     let (observations, end) = (sink.left_out.taken, sink.end.take());
+    let progress = sink.progress.take();
     let notes = sink.close(reader.points())?;
     if observations == 0 {
         return Err(Problem::Unusable(no_points(reader.points(), &notes)));
@@ -166,6 +170,7 @@ fn read_all(
             Some(end) => end.reason.is_end_of_run(),
             None => reader.header().is_none(),
         },
+        progress,
         end,
     })
 }

@@ -1,6 +1,7 @@
 //! The last check before the classifier: order, zeros, and a count of what was left out.
 
 use leveloff_classifier::observation::{Observation, XUnit};
+use leveloff_model::progress::Progress;
 use leveloff_model::recording::End;
 use leveloff_model::sample::Tick;
 use leveloff_model::units::{Bytes, Seconds};
@@ -22,6 +23,8 @@ pub struct ObservationSink<'a> {
     pub left_out: LeftOut,
     /// What else the user should know, in sentences.
     pub notes: Vec<String>,
+    /// How far the training came, if the input says so.
+    pub progress: Option<Progress>,
     /// How a recording ended.
     pub end: Option<End>,
 }
@@ -70,6 +73,7 @@ impl<'a> ObservationSink<'a> {
             has_memory: false,
             left_out: LeftOut::default(),
             notes: Vec::new(),
+            progress: None,
             end: None,
         }
     }
@@ -83,6 +87,10 @@ impl<'a> ObservationSink<'a> {
         if observation.is_restart() {
             // Another run begins in the same recording: its steps are its own.
             (self.count, self.epoch) = (Axis::default(), None);
+        }
+        if observation.has_new_clock() {
+            // Its counts do not continue those before; the judge knows what to do with them.
+            self.count = Axis::default();
         }
         self.place_time(observation);
         if !self.place_count(observation) {

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
+use std::iter;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Problem, Result};
@@ -83,16 +84,23 @@ impl Stream {
     }
 
     /// The whole lines of the head, without their ends.
-    pub fn first_lines(&self) -> Vec<&[u8]> {
-        let mut lines: Vec<&[u8]> = self.head.split(|&b| b == b'\n').collect();
-        // What follows the last newline is an incomplete line, or nothing.
-        if !self.is_whole && lines.len() > 1 || lines.last().is_some_and(|line| line.is_empty()) {
-            lines.pop();
+    pub fn first_lines(&self) -> impl Iterator<Item = &[u8]> {
+        let mut left = (!self.head.is_empty()).then(|| self.whole_lines());
+        iter::from_fn(move || {
+            let text = left?;
+            let end = memchr::memchr(b'\n', text);
+            left = end.map(|end| &text[end + 1..]);
+            let line = &text[..end.unwrap_or(text.len())];
+            Some(line.strip_suffix(b"\r").unwrap_or(line))
+        })
+    }
+
+    /// The head without its last newline. What follows that is an incomplete line, or nothing.
+    fn whole_lines(&self) -> &[u8] {
+        match memchr::memrchr(b'\n', &self.head) {
+            Some(end) if !self.is_whole || end + 1 == self.head.len() => &self.head[..end],
+            _ => &self.head,
         }
-        lines
-            .into_iter()
-            .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
-            .collect()
     }
 }
 
@@ -120,4 +128,32 @@ fn explain(path: &Path, error: &io::Error) -> Problem {
         _ => return Problem::Unusable(format!("cannot be opened: {error}")),
     };
     Problem::Unusable(format!("cannot be opened: {reason}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(head: &str, is_whole: bool) -> Vec<String> {
+        let stream = Stream {
+            head: head.as_bytes().to_vec(),
+            is_whole,
+            rest: Box::new(io::empty()),
+            file: None,
+        };
+        let lines = stream.first_lines();
+        lines
+            .map(|line| String::from_utf8_lossy(line).into_owned())
+            .collect()
+    }
+
+    #[test]
+    fn an_incomplete_line_at_the_end_of_the_head_is_left_out() {
+        assert_eq!(lines("a\r\nb\nc", true), ["a", "b", "c"]);
+        assert_eq!(lines("a\r\nb\nc", false), ["a", "b"]);
+        assert_eq!(lines("a\n\nb\n", false), ["a", "", "b"]);
+        assert_eq!(lines("a\n\n", true), ["a", ""]);
+        assert_eq!(lines("only", false), ["only"]);
+        assert!(lines("", true).is_empty());
+    }
 }

@@ -80,6 +80,7 @@ fn choice(x: Option<&str>, y: Option<&str>, unit: Option<SizeUnit>) -> ColumnCho
         x: x.map(str::to_owned),
         y: y.map(str::to_owned),
         y_unit: unit,
+        step_regex: None,
     }
 }
 

@@ -86,6 +86,7 @@ impl Run {
             tool: "0.0.0".to_owned(),
             stated: self.stated(),
             notes: Vec::new(),
+            progress: None,
             header: None,
             end: None,
         };
@@ -197,6 +198,7 @@ pub fn report(run: impl Iterator<Item = Observation>) -> RunReport {
         tool: "1.2.3".to_owned(),
         stated,
         notes: Vec::new(),
+        progress: None,
         header: None,
         end: None,
     };

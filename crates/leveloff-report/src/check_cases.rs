@@ -1,7 +1,7 @@
 //! Checks of real curves: observations through the judge, the gates and the comparison.
 
 use leveloff_classifier::compare::compare;
-use leveloff_classifier::gate::{GateResult, Gates};
+use leveloff_classifier::gate::{CheckOutcome, GateResult, Gates, Horizon};
 use leveloff_classifier::observation::{Observation, ProcessShare, XUnit};
 use leveloff_classifier::profile::{RunProfile, Side};
 use leveloff_classifier::run_analysis::RunAnalysis;
@@ -11,7 +11,7 @@ use leveloff_model::recording::StatedFacts;
 use leveloff_model::units::{Bytes, Seconds, Step};
 
 use crate::cases::finished;
-use crate::check::report::{BaselineCheck, CheckReport, CheckedRun, Held, OpenCountsAs, Runs};
+use crate::check::report::{BaselineCheck, CheckReport, CheckedRun, Held, Runs};
 use crate::comparison::compared::{BothCurves, Compared};
 use crate::run_report::{Circumstances, RunReport};
 
@@ -20,7 +20,7 @@ const MIB: f64 = 1048576.0;
 /// What every check here asks besides: level by step 90, a peak below 4 GiB.
 fn gates() -> Gates {
     Gates {
-        level_by: Some(90.0),
+        level_by: Some(Horizon::Step(90.0)),
         max_peak: Some(Bytes(4 << 30)),
         ..Gates::default()
     }
@@ -43,6 +43,7 @@ pub fn run_report(input: &str, steps: u32, memory: impl Fn(f64) -> f64) -> RunRe
         tool: "leveloff".to_owned(),
         stated,
         notes: Vec::new(),
+        progress: None,
         header: None,
         end: None,
     };
@@ -74,7 +75,7 @@ pub fn check(runs_are: Runs, runs: Vec<CheckedRun>) -> CheckReport {
         runs_are,
         runs,
         baseline: None,
-        open_counts_as: OpenCountsAs::Itself,
+        open_counts_as: CheckOutcome::Open,
     }
 }
 

@@ -6,6 +6,7 @@
 //! | [`run`] | text_chart | json | markdown | html | chart | |
 //! | [`check`] | text | json | | | | junit, github, gitlab |
 //! | [`comparison`] | text | json | markdown | html | | |
+//! | [`lines`] | text | | | | svg | |
 //! | [`fleet`] | text | json | | html | | |
 //!
 //! A report computes nothing that a verdict does not already hold: screen, JSON and CI print the same numbers.
@@ -17,6 +18,7 @@ pub mod comparison;
 pub mod fleet;
 mod html;
 mod json;
+pub mod lines;
 mod markdown;
 pub mod redact;
 pub mod run;

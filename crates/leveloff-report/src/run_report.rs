@@ -10,9 +10,11 @@ mod process_tree;
 pub use background::{Background, BackgroundCheck, Group};
 pub use process_tree::ListedProcess;
 
+use leveloff_classifier::allocation_history::LineGrowth;
 use leveloff_classifier::run_analysis::{FinishedRun, RunAccount, SeriesAccount};
 use leveloff_classifier::run_curves::{RunCurves, Series};
 use leveloff_classifier::verdict::RunVerdict;
+use leveloff_model::progress::Progress;
 use leveloff_model::recording::{End, Header, StatedFacts};
 use leveloff_model::training_counters::{GrownTensors, TrainingCounter};
 use leveloff_model::units::Bytes;
@@ -34,6 +36,8 @@ pub struct RunReport {
     pub stated: StatedFacts,
     /// What was left out, guessed or torn while reading.
     pub notes: Vec<String>,
+    /// How far the training came and where its steps come from, if the input says so.
+    pub progress: Option<Progress>,
     /// The run at its last whole sample. Its verdict and processes are in fields of their own.
     pub account: RunAccount,
     /// The curves, folded to at most some thousand spans with their extremes kept.
@@ -42,6 +46,8 @@ pub struct RunReport {
     pub series: Vec<SeriesAccount>,
     /// Which tensors became more, most bytes first, where the training reports it.
     pub grown: Vec<GrownTensors>,
+    /// The lines whose memory grew, most first, if the run was started with `--blame`.
+    pub lines: Vec<LineGrowth>,
     /// The processes, parents before their children. Empty when the source knows one number only.
     pub processes: Vec<ListedProcess>,
     /// Processes that were too small or too short to be listed.
@@ -67,6 +73,8 @@ pub struct Circumstances {
     pub stated: StatedFacts,
     /// What was left out, guessed or torn while reading.
     pub notes: Vec<String>,
+    /// How far the training came, if the input says so.
+    pub progress: Option<Progress>,
     /// A recording's header.
     pub header: Option<Header>,
     /// How a recording ended.
@@ -90,6 +98,7 @@ impl RunReport {
             curves: run.curves,
             series: run.series,
             grown: run.grown_tensors,
+            lines: run.lines,
             processes,
             processes_left_out: left_out + account.processes_left_out,
             account,
@@ -99,6 +108,7 @@ impl RunReport {
             tool: about.tool,
             stated: about.stated,
             notes: about.notes,
+            progress: about.progress,
         };
         Some(report.without_secrets())
     }
@@ -110,7 +120,9 @@ impl RunReport {
             verdict: &self.verdict,
             stated: &self.stated,
             notes: &self.notes,
+            progress: self.progress.as_ref(),
             looks: &[],
+            lines: &self.lines,
         }
     }
 

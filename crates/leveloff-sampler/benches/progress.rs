@@ -18,7 +18,7 @@ fn idle_poll(bencher: Bencher<'_, '_>) {
     std::fs::write(log.path(), "step 1: loss 2\n").expect("its content");
     let options = ProgressOptions {
         log: Some(log.path().to_owned()),
-        has_output: false,
+        ..ProgressOptions::default()
     };
     let mut tracker = ProgressTracker::new(options).expect("a tracker");
     let us = Pid(std::process::id() as i32);

@@ -64,6 +64,7 @@ fn sampler_of(tree: &ForkedTree) -> Sampler {
         pss_budget_percent: 0.0,
         limit: None,
         log: None,
+        step_regex: None,
         has_output: false,
         adopter: None,
         own_processes: Vec::new(),

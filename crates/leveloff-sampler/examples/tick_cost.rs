@@ -56,6 +56,7 @@ fn main() {
         pss_budget_percent: 0.0,
         limit: None,
         log: None,
+        step_regex: None,
         has_output: false,
         adopter: None,
         own_processes: Vec::new(),

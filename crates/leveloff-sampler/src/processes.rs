@@ -3,8 +3,11 @@
 //! `tree` decides which processes belong to a run; `new_pids` lists the pids started since the last tick,
 //! so that /proc is not listed every time. [`handle`] holds a process so that a reused pid is never mistaken
 //! for it. `watched_process` reads the counters of one process, `pss_uncertainty` bounds how far its PSS
-//! may be off by now, and `watched_processes` keeps all processes of a run.
+//! may be off by now, `copied_pages` estimates what a fork has copied before its PSS is read, `fork_families` spreads the
+//! pages that forks share, and `watched_processes` keeps all processes of a run.
 
+mod copied_pages;
+pub(crate) mod fork_families;
 pub mod handle;
 mod new_pids;
 pub(crate) mod pss_uncertainty;

@@ -1,10 +1,11 @@
 //! Follows the sources that report how far a training has come.
 //!
-//! There are three sources, best first: marks that the training writes for us, its output under `run`,
-//! and the log file that its output goes to. `leveloff-progress` reads their bytes; this module finds
-//! and opens the files.
+//! The sources, best first: marks that the training writes for us, its output under `run`, the log file
+//! that its output goes to, and other files that it writes. `leveloff-progress` reads their bytes; this
+//! module finds and opens the files.
 //!
 //! - Logs: [`stdout_log`] finds them, [`log_follower`] reads them as they grow.
+//! - Other files: [`step_files`] finds and reads them.
 //! - Marks: [`marks`] finds, checks and reads them; docs/MARKS.md has the protocol.
 //! - [`tracker`] polls all of them.
 
@@ -12,6 +13,7 @@ pub mod error;
 pub mod log_follower;
 pub mod marks;
 pub mod stdout_log;
+mod step_files;
 mod tail;
 pub mod tracker;
 

@@ -34,6 +34,16 @@ pub fn open(path: &Path) -> Result<(File, Stat), Refused> {
     open_named(&name)
 }
 
+/// Opens `path` if it is no link and its owner is accepted.
+pub fn open_owned(path: &Path, accepts: impl Fn(u32) -> bool) -> Result<(File, Stat), Refused> {
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let name = rustix::fs::open(path, flags, Mode::empty())?;
+    match accepts(rustix::fs::fstat(&name)?.st_uid) {
+        true => open_named(&name),
+        false => Err(Refused::Io(io::ErrorKind::PermissionDenied.into())),
+    }
+}
+
 /// Opens for reading what an `O_PATH` descriptor names.
 pub fn open_named(name: &OwnedFd) -> Result<(File, Stat), Refused> {
     let stat = rustix::fs::fstat(name)?;

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use leveloff_model::process::{Pid, ProcessInfo, Role};
+use leveloff_model::progress::MissingSteps;
 use leveloff_model::sample::{Event, Gap, OwnCost, Sample, Subject, Tick, TreeMemory};
 use leveloff_model::units::{Bytes, CpuMillis, Limit, Seconds};
+use leveloff_progress::StepRegex;
 
 use crate::clock::{Clock, Moment, SystemClock, process_cpu, thread_cpu};
 use crate::gpu::GpuDevice;
@@ -34,6 +36,8 @@ pub struct SamplerOptions {
     pub limit: Option<Limit>,
     /// A log file to read progress from.
     pub log: Option<PathBuf>,
+    /// The user's pattern for the lines that hold the step.
+    pub step_regex: Option<StepRegex>,
     /// Under `run`: whether the command's output comes through [`Sampler::feed_output`].
     pub has_output: bool,
     /// Under `run`: leveloff's own pid, which adopts the orphans of the run.
@@ -91,6 +95,7 @@ pub struct Sampler {
     total: Bytes,
     system: SystemReaders,
     progress: ProgressTracker,
+    missing_steps: Option<MissingSteps>,
     software: SoftwareReader,
     context: FastContext,
     scratch: Box<Scratch>,
@@ -136,7 +141,9 @@ impl Sampler {
             progress: ProgressTracker::new(ProgressOptions {
                 log: options.log,
                 has_output: options.has_output,
+                step_regex: options.step_regex,
             })?,
+            missing_steps: None,
             software: SoftwareReader::default(),
             context: FastContext {
                 page_size: handle::page_size(),
@@ -144,6 +151,7 @@ impl Sampler {
                 fd_size_is_count: handle::fd_size_is_count(&proc_root),
                 swap_in_use: true,
                 tick: 0,
+                now: Seconds(0.0),
             },
             scratch: Box::new([0; SCRATCH_SIZE]),
             reported_gaps: HashSet::new(),
@@ -162,6 +170,11 @@ impl Sampler {
     /// because a training checks for requests beside its marks.
     pub fn stop_request(&self) -> Option<StopRequest> {
         self.progress.stop_request()
+    }
+
+    /// What to say about steps that are not read, if the last tick found that it is time for that.
+    pub fn missing_steps(&self) -> Option<&MissingSteps> {
+        self.missing_steps.as_ref()
     }
 
     /// Whether the run is over: the roots have exited and no other process trains.
@@ -185,11 +198,13 @@ impl Sampler {
         let mut events = Vec::new();
         self.notice_late(now, elapsed, &mut events);
         self.add_new(t, &mut events)?;
-        let gaps = self.pss.take(&mut self.processes, self.total, t);
-        self.report_gaps(gaps, &mut events);
         self.report_software(&mut events);
+        self.context.now = t;
         self.read_all(t, &mut events);
         self.update_roles(t, &mut events);
+        let gaps = self.pss.take(&mut self.processes, self.total, t);
+        self.report_gaps(gaps, &mut events);
+        self.processes.update_families();
         self.pss
             .plan(&mut self.processes, t, elapsed, self.context.page_size);
         let sample = self.sample(now, t, cpu_before, &mut events);
@@ -364,6 +379,7 @@ impl Sampler {
         events: &mut Vec<Event>,
     ) -> Sample {
         let progress = self.progress.poll(t, now.wall());
+        self.missing_steps = progress.missing;
         events.extend(progress.marks.into_iter().map(Event::Mark));
         self.report_gaps(progress.gaps, events);
         self.system.read_gpu(t, self.processes.all_mut());
@@ -383,7 +399,7 @@ impl Sampler {
             ceiling: system.ceiling,
             cost: OwnCost {
                 cpu: CpuMillis(u64::try_from(process_cpu().as_millis()).unwrap_or(u64::MAX)),
-                rss: self.system.own_rss(&mut self.scratch),
+                rss: self.system.own_rss(t, &mut self.scratch),
                 tick_us: u32::try_from(thread_cpu().saturating_sub(cpu_before).as_micros())
                     .unwrap_or(u32::MAX),
             },

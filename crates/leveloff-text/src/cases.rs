@@ -8,8 +8,8 @@ use leveloff_classifier::finding::{Finding, Growth, TensorGrowth};
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::units::{Amount, AmountPerX, Position, X};
 use leveloff_classifier::verdict::{
-    Because, Blame, Clock, ClockTick, DecideBy, Extremes, Grade, Judgement, Kind, Rate, Risk,
-    RunVerdict, Shape, Subject, Verdict,
+    Because, Blame, Clock, ClockTick, DecideBy, Extremes, Grade, Judgement, Kind, LevelGrade, Rate,
+    Risk, RunVerdict, Shape, Subject, Verdict, WillFinish,
 };
 use leveloff_model::process::{Pid, Role};
 use leveloff_model::recording::StatedFacts;
@@ -40,6 +40,7 @@ pub fn judgement(verdict: Verdict, shape: Shape, because: Because) -> Judgement 
         autocorrelation: 0.2,
         period: None,
         material: Amount(350.0 * MIB),
+        hidden: None,
         span: Some((X(10.0), X(80.0))),
         extremes: Some(Extremes {
             first: Amount(5.4 * GIB),
@@ -64,6 +65,7 @@ pub fn run(memory: Judgement) -> RunVerdict {
         memory,
         limit: None,
         risk: None,
+        will_finish: WillFinish::Unknown,
         blame: Vec::new(),
         clock: None,
         findings: Vec::new(),
@@ -83,7 +85,8 @@ pub fn story_at_80() -> RunVerdict {
     memory.onset_x = Some(X(10.0));
     memory.decide_by = Some(DecideBy {
         if_it_levels: X(130.0),
-        if_it_goes_on: X(396.0),
+        if_it_goes_on: X(379.0),
+        level_after: X(40.0),
     });
     memory.healthy_share = Some(0.24);
     RunVerdict {
@@ -103,7 +106,11 @@ pub fn story_at_80() -> RunVerdict {
 
 /// The story in the end.
 pub fn story_at_300() -> RunVerdict {
-    let mut memory = judgement(Verdict::Level, Shape::Saturating, Because::Steady);
+    let mut memory = judgement(
+        Verdict::Level(LevelGrade::Confirmed),
+        Shape::Saturating,
+        Because::Steady,
+    );
     memory.span = Some((X(10.0), X(300.0)));
     memory.level = Some(Amount(17.4 * GIB));
     memory.level_since_x = Some(X(88.0));
@@ -203,6 +210,8 @@ fn blame(role: Option<Role>, pid: Option<Pid>, kind: Kind, share: f64) -> Blame 
     Blame {
         role,
         pid,
+        rank: None,
+        worker: None,
         kind,
         share,
         growth: Amount(share * 1.8 * GIB),

@@ -1,13 +1,16 @@
 //! What the verdict rests on: how fast it grows or how level it is, and when an open question will
 //! be settled.
 
-use leveloff_classifier::verdict::{Because, Judgement, RunVerdict, Shape, Subject, Verdict};
+use leveloff_classifier::verdict::{
+    Because, Grade, Judgement, RunVerdict, Shape, Subject, Verdict,
+};
 
 use crate::judged::Judged;
 use crate::rate::{CountRate, MemoryRate};
 use crate::sizing::Sizing;
+use crate::steps;
 use crate::subject::things;
-use crate::verdict::{sentence, settling, verdict_words};
+use crate::verdict::{finishing_words, hidden, sentence, settling, verdict_words};
 use crate::x_position::extent;
 
 /// A label and what is said under it; an empty label continues the row above.
@@ -31,13 +34,16 @@ impl Rows {
 
 fn write(judged: &Judged, rows: &mut Rows) {
     let run = judged.verdict;
+    if let Some(finishing) = finishing_words(run) {
+        rows.row("outlook", &finishing);
+    }
     match run.verdict {
-        Verdict::Level => write_level(judged, rows),
-        Verdict::Leak(_) => {
+        Verdict::Level(_) => write_level(judged, rows),
+        Verdict::Leak(Grade::Early | Grade::Confirmed) => {
             write_growth(run, rows);
             rows.row("", &sentence(run, judged.stated));
         }
-        Verdict::WarmingUp => {
+        Verdict::Leak(Grade::Suspected) | Verdict::WarmingUp => {
             write_growth(run, rows);
             rows.row("", &sentence(run, judged.stated));
             write_settling(judged, rows);
@@ -49,6 +55,17 @@ fn write(judged: &Judged, rows: &mut Rows) {
         }
     }
     write_memory_beside(run, rows);
+    write_steps(judged, rows);
+}
+
+/// Where the steps come from, and what a horizon in steps means without them.
+fn write_steps(judged: &Judged, rows: &mut Rows) {
+    if let Some(source) = judged.progress.and_then(steps::source_words) {
+        rows.row("steps", &source);
+    }
+    if let Some(text) = steps::unapplied_horizon(judged.verdict, judged.stated) {
+        rows.row("horizon", &text);
+    }
 }
 
 fn write_settling(judged: &Judged, rows: &mut Rows) {
@@ -102,6 +119,7 @@ fn shape_words(shape: Shape) -> &'static str {
         Shape::Staircase => ", in lasting jumps",
         Shape::Sawtooth => ", below a sawtooth",
         Shape::Saturating => ", bending",
+        Shape::Creeping => ", slowly",
         Shape::Flat | Shape::Jump | Shape::Shrinking => "",
     }
 }
@@ -116,6 +134,9 @@ fn write_level(judged: &Judged, rows: &mut Rows) {
     // That nothing grows has just been said.
     if run.judgement.because != Because::Steady {
         rows.row("", &sentence(run, judged.stated));
+    }
+    if let Some(hidden) = hidden(run) {
+        rows.row("open", &hidden);
     }
     if let Some(sizing) = Sizing::of_memory(&run.memory) {
         rows.row("sizing", &sizing.line());
@@ -160,7 +181,7 @@ pub fn memory_beside(run: &RunVerdict) -> Option<String> {
     if let Some(level) = level {
         text += &format!(" at {}", level.bytes());
     }
-    if let (Some(rate), false) = (rate, run.memory.verdict == Verdict::Level) {
+    if let (Some(rate), false) = (rate, run.memory.verdict.is_level()) {
         let rate = MemoryRate::new(rate, run.x_unit).with_interval();
         text += &format!(", growing {rate}");
     }

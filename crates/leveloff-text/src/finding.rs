@@ -5,11 +5,10 @@ use std::borrow::Cow;
 use leveloff_classifier::finding::{
     EventGrowth, Finding, Growth, NativeEvidence, Retention, TensorGrowth,
 };
-use leveloff_classifier::fleet::BytesPerSecond;
 use leveloff_classifier::units::{AmountPerX, Position};
 use leveloff_model::process::{Pid, Role};
 use leveloff_model::training_counters::GrownTensors;
-use leveloff_model::units::Bytes;
+use leveloff_model::units::{Bytes, BytesPerSecond};
 
 use crate::rate::amount;
 use crate::x_position::XPosition;

@@ -95,11 +95,13 @@ impl Member {
     /// The member as an input of its own, for the text of a verdict.
     pub fn judged(&self) -> Judged<'_> {
         Judged {
+            progress: None,
             input: &self.name,
             verdict: &self.verdict,
             stated: &self.stated,
             notes: &self.notes,
             looks: &[],
+            lines: &[],
         }
     }
 
@@ -138,9 +140,10 @@ fn worst_first(a: &Member, b: &Member) -> Ordering {
     let badness = |member: &Member| match member.verdict.verdict {
         Verdict::Leak(Grade::Confirmed) => 0,
         Verdict::Leak(Grade::Early) => 1,
-        Verdict::WarmingUp => 2,
-        Verdict::Undecided => 3,
-        Verdict::Level => 4,
+        Verdict::Leak(Grade::Suspected) => 2,
+        Verdict::WarmingUp => 3,
+        Verdict::Undecided => 4,
+        Verdict::Level(_) => 5,
     };
     let left = |member: &Member| member.to_ceiling().map_or(f64::INFINITY, |time| time.0);
     let growth = |member: &Member| match is_growing(member.verdict.verdict) {

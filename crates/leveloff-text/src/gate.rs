@@ -1,14 +1,15 @@
 //! The words of each gate, the same in text, JUnit, GitHub and GitLab. A new gate needs them here only.
 
 use leveloff_classifier::compare::Comparison;
-use leveloff_classifier::gate::{Gate, GateOutcome, GateReason, GateResult};
+use leveloff_classifier::gate::{CheckOutcome, Gate, GateReason, GateResult};
 use leveloff_classifier::units::{AmountPerX, X};
 use leveloff_classifier::verdict::RunVerdict;
 
 use crate::comparison;
 use crate::rate::{MemoryRate, amount};
+use crate::steps;
 use crate::subject::things;
-use crate::verdict::{bytes, line, short_reason};
+use crate::verdict::{bytes, finishing_words, hidden, line, short_reason};
 use crate::x_position::XPosition;
 
 /// What the gate requires, in a few words.
@@ -19,6 +20,7 @@ pub fn gate_title(gate: Gate) -> &'static str {
         Gate::MaxLevel => "level is not too high",
         Gate::MaxGrowth => "growth is not too fast",
         Gate::MaxPeak => "peak is not too high",
+        Gate::WillFinish => "the run finishes below the limit",
         Gate::Baseline => "no worse than the baseline",
     }
 }
@@ -31,6 +33,7 @@ pub fn gate_label(gate: Gate) -> &'static str {
         Gate::MaxLevel => "level",
         Gate::MaxGrowth => "growth",
         Gate::MaxPeak => "peak",
+        Gate::WillFinish => "finishes",
         Gate::Baseline => "baseline",
     }
 }
@@ -43,6 +46,7 @@ pub fn failure_words(gate: Gate) -> &'static str {
         Gate::MaxLevel => "level too high",
         Gate::MaxGrowth => "growth too fast",
         Gate::MaxPeak => "peak too high",
+        Gate::WillFinish => "meets the limit before the planned end",
         Gate::Baseline => "worse than the baseline",
     }
 }
@@ -50,9 +54,11 @@ pub fn failure_words(gate: Gate) -> &'static str {
 /// What is open when the gate is undecided.
 pub fn open_words(gate: Gate) -> &'static str {
     match gate {
-        Gate::Leak | Gate::LevelBy => "it is not decided whether memory leaks",
+        Gate::Leak => "it is not decided whether memory leaks",
+        Gate::LevelBy => "no steps were read, and --level-by is a step",
         Gate::MaxGrowth => "growth may be above its bound",
         Gate::MaxLevel | Gate::MaxPeak => "no memory was measured",
+        Gate::WillFinish => "it is not known whether the run finishes",
         Gate::Baseline => "some runs leak, but not more than half",
     }
 }
@@ -66,6 +72,7 @@ pub fn failure_step(gate: Gate, baseline: &str) -> Option<String> {
              --level-by STEPS"
                 .to_owned()
         }
+        Gate::WillFinish => "raise the limit, shorten the run, or find what grows".to_owned(),
         Gate::Baseline => format!(
             "find the change that needs more memory; if it is intended, rewrite the baseline with \
              --update-baseline --baseline {baseline} and commit it"
@@ -85,7 +92,7 @@ pub fn gate_unit(gate: Gate, verdict: &RunVerdict) -> Option<String> {
             Some(format!("{what}/{x}"))
         }
         Gate::LevelBy => Some(x.to_owned()),
-        Gate::MaxLevel | Gate::MaxPeak => Some("bytes".to_owned()),
+        Gate::MaxLevel | Gate::MaxPeak | Gate::WillFinish => Some("bytes".to_owned()),
         Gate::MaxGrowth => Some(format!("bytes/{x}")),
         Gate::Baseline => None,
     }
@@ -94,9 +101,14 @@ pub fn gate_unit(gate: Gate, verdict: &RunVerdict) -> Option<String> {
 /// The result with its numbers.
 pub fn gate_sentence(result: &GateResult, verdict: &RunVerdict) -> String {
     match (result.outcome, result.because) {
-        (GateOutcome::Open, GateReason::NotDecided) => not_decided(verdict),
-        (GateOutcome::Open, GateReason::NotMeasured) => not_measured(result.gate).to_owned(),
+        (CheckOutcome::Open, _) if result.gate == Gate::WillFinish => not_finishing().to_owned(),
+        (CheckOutcome::Open, GateReason::NotDecided) => not_decided(verdict),
+        (CheckOutcome::Open, GateReason::NotMeasured) => not_measured(result.gate).to_owned(),
         (_, GateReason::OtherUnit) => other_unit(result, verdict),
+        (_, GateReason::NoSteps) => {
+            let step = result.bound.unwrap_or_default();
+            format!("undecided: {}", steps::horizon_without_steps(step as u64))
+        }
         _ => measured(result, verdict),
     }
 }
@@ -115,12 +127,15 @@ fn not_decided(verdict: &RunVerdict) -> String {
     let why = format!("undecided: {}", short_reason(judgement.because));
     match judgement.decide_by {
         Some(by) => {
-            let first = by.earliest();
-            let place = XPosition::new(first, verdict.x_unit);
-            format!("{why}; cannot be decided before about {place}")
+            let leak = XPosition::new(by.if_it_goes_on, verdict.x_unit);
+            format!("{why}; a leak from {leak} on if it continues")
         }
-        None => why,
+        None => hidden(verdict).map_or(why, |hidden| format!("undecided: {hidden}")),
     }
+}
+
+fn not_finishing() -> &'static str {
+    "undecided: the plan (--planned-steps) or the limit (--limit) is not known, or the evidence allows both"
 }
 
 fn not_measured(gate: Gate) -> &'static str {
@@ -137,6 +152,7 @@ fn measured(result: &GateResult, verdict: &RunVerdict) -> String {
         Gate::MaxLevel => at_most("memory in the last fifth of the run:", result),
         Gate::MaxPeak => at_most("peak", result),
         Gate::MaxGrowth => growth(result, verdict),
+        Gate::WillFinish => finishing_words(verdict).unwrap_or_else(|| not_finishing().to_owned()),
         // Only for a run's own results, among which there is none: see baseline_sentence.
         Gate::Baseline => gate_title(Gate::Baseline).to_owned(),
     }
@@ -150,7 +166,7 @@ fn at_most(what: &str, result: &GateResult) -> String {
     };
     let (is, allowed) = (bytes(measured), bytes(bound));
     match result.outcome {
-        GateOutcome::Failed => {
+        CheckOutcome::Failed => {
             let above = amount(measured - bound);
             format!("{what} {is}, {above} above the {allowed} allowed")
         }
@@ -165,11 +181,11 @@ fn growth(result: &GateResult, verdict: &RunVerdict) -> String {
         MemoryRate::new(rate, verdict.x_unit).with_interval()
     });
     match result.outcome {
-        GateOutcome::Failed => format!("grows {interval}, more than the {allowed} allowed"),
-        GateOutcome::Open => {
+        CheckOutcome::Failed => format!("grows {interval}, more than the {allowed} allowed"),
+        CheckOutcome::Open | CheckOutcome::Broken => {
             format!("undecided: grows {interval}, which may be more than the {allowed} allowed")
         }
-        GateOutcome::Passed => match result.measured.filter(|measured| *measured > 0.0) {
+        CheckOutcome::Passed => match result.measured.filter(|measured| *measured > 0.0) {
             Some(measured) => format!("grows {} of at most {allowed}", words(measured)),
             None => format!("does not grow; {allowed} is allowed"),
         },
@@ -179,7 +195,7 @@ fn growth(result: &GateResult, verdict: &RunVerdict) -> String {
 fn level_by(result: &GateResult, verdict: &RunVerdict) -> String {
     let place = |x: f64| XPosition::new(X(x), verdict.x_unit);
     match (result.measured, result.bound) {
-        (Some(since), Some(by)) if result.outcome == GateOutcome::Failed => {
+        (Some(since), Some(by)) if result.outcome == CheckOutcome::Failed => {
             format!("level since {}, later than {}", place(since), place(by))
         }
         (Some(since), Some(by)) if since <= by => {

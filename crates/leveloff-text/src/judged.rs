@@ -1,6 +1,8 @@
 //! What the formats print about one input.
 
+use leveloff_classifier::allocation_history::LineGrowth;
 use leveloff_classifier::verdict::{RunVerdict, Verdict};
+use leveloff_model::progress::Progress;
 use leveloff_model::recording::StatedFacts;
 
 /// A verdict with where it comes from.
@@ -14,6 +16,10 @@ pub struct Judged<'a> {
     pub stated: &'a StatedFacts,
     /// What was left out, guessed or torn while reading.
     pub notes: &'a [String],
+    /// How far the training came and where its steps come from, if the input says so.
+    pub progress: Option<&'a Progress>,
+    /// The lines whose memory grew, most first, if the run was started with `--blame`.
+    pub lines: &'a [LineGrowth],
     /// Earlier verdicts, if `--looks` requests them.
     pub looks: &'a [Look],
 }
@@ -37,6 +43,8 @@ impl<'a> Judged<'a> {
             verdict,
             stated,
             notes: &[],
+            progress: None,
+            lines: &[],
             looks: &[],
         }
     }

@@ -6,6 +6,7 @@
 //! - [`verdict`]: headlines, reasons, risk, blame and the next step of one verdict; [`evidence`]: the
 //!   labelled rows below a headline.
 //! - [`gate`] and [`comparison`]: the same for a gate's result and for two runs compared.
+//! - [`steps`]: where the steps come from, and what to do when none are read.
 //! - [`finding`]: what else the evidence shows, and what to try next.
 //! - [`fleet`]: many runs, worst first, and their table.
 //! - [`rate`], [`x_position`], [`number`], [`sizing`], [`subject`]: numbers, always with a unit and a base.
@@ -13,6 +14,7 @@
 //!   paper.
 //! - [`page`] and [`paint`]: 80-column text for a terminal.
 
+pub mod allocation;
 pub mod braille;
 #[cfg(any(test, feature = "cases"))]
 pub mod cases;
@@ -30,6 +32,7 @@ pub mod paint;
 pub mod progress_axis;
 pub mod rate;
 pub mod sizing;
+pub mod steps;
 pub mod subject;
 pub mod tally;
 pub mod verdict;

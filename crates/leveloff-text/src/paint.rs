@@ -1,6 +1,6 @@
 //! Colour, which only ever repeats what the words say.
 
-use leveloff_classifier::verdict::Verdict;
+use leveloff_classifier::verdict::{Grade, Verdict};
 
 /// Whether to colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,9 +15,9 @@ impl Paint {
     /// `words` in the colour of `verdict`.
     pub fn verdict(self, verdict: Verdict, words: &str) -> String {
         let colour = match verdict {
-            Verdict::Leak(_) => RED,
-            Verdict::Level => GREEN,
-            Verdict::WarmingUp => YELLOW,
+            Verdict::Leak(Grade::Early | Grade::Confirmed) => RED,
+            Verdict::Level(_) => GREEN,
+            Verdict::Leak(Grade::Suspected) | Verdict::WarmingUp => YELLOW,
             Verdict::Undecided => CYAN,
         };
         self.bold(colour, words)

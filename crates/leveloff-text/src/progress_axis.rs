@@ -68,7 +68,7 @@ fn next_distance(unit: XUnit, least: f64) -> f64 {
             .unwrap_or_else(|| DAY as f64 * next_round((least / DAY as f64).max(1.0))),
         // There is something between two epochs, and nothing between two steps.
         XUnit::Epoch => next_round(least.max(0.1)),
-        XUnit::Step | XUnit::Iteration | XUnit::Sample => next_round(least.max(1.0)),
+        _ => next_round(least.max(1.0)),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use leveloff_classifier::run_curves::{RunCurves, Series};
 use leveloff_classifier::units::X;
-use leveloff_classifier::verdict::{Judgement, RunVerdict, Verdict};
+use leveloff_classifier::verdict::{Judgement, RunVerdict};
 use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::Bytes;
 
@@ -34,7 +34,7 @@ pub struct Sizing {
 impl Sizing {
     /// Of a run's own memory, if it levelled off. For what grows without end no amount is enough.
     pub fn of_run(verdict: &RunVerdict) -> Option<Sizing> {
-        let is_level = verdict.verdict == Verdict::Level;
+        let is_level = verdict.verdict.is_level();
         Sizing::of_memory(&verdict.memory).filter(|_| is_level)
     }
 

@@ -91,6 +91,9 @@ pub fn inside_words(fact: TrainingCounter) -> &'static str {
         TrainingCounter::CudaReserved => "CUDA allocator",
         TrainingCounter::CudaAllocated => "CUDA in tensors",
         TrainingCounter::Pinned => "pinned host memory",
+        TrainingCounter::Samples => "samples",
+        TrainingCounter::Tokens => "tokens",
+        TrainingCounter::Episodes => "episodes",
         TrainingCounter::TensorCounts => "counts of tensors",
     }
 }

@@ -1,6 +1,6 @@
 //! How many runs got which verdict.
 
-use leveloff_classifier::verdict::Verdict;
+use leveloff_classifier::verdict::{Grade, Verdict};
 
 use crate::number::thousands;
 
@@ -8,6 +8,7 @@ use crate::number::thousands;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
     leak: usize,
+    suspected: usize,
     level: usize,
     warming_up: usize,
     undecided: usize,
@@ -18,8 +19,9 @@ impl Tally {
     /// Counts a verdict.
     pub fn add(&mut self, verdict: Verdict) {
         match verdict {
+            Verdict::Leak(Grade::Suspected) => self.suspected += 1,
             Verdict::Leak(_) => self.leak += 1,
-            Verdict::Level => self.level += 1,
+            Verdict::Level(_) => self.level += 1,
             Verdict::WarmingUp => self.warming_up += 1,
             Verdict::Undecided => self.undecided += 1,
         }
@@ -32,13 +34,14 @@ impl Tally {
 
     /// How many there were.
     pub fn all(&self) -> usize {
-        self.leak + self.level + self.warming_up + self.undecided + self.errors
+        self.leak + self.suspected + self.level + self.warming_up + self.undecided + self.errors
     }
 
     /// `12 inputs: 2 leak, 9 level, 1 undecided`
     pub fn line(&self) -> String {
         let counts = [
             (self.leak, "leak"),
+            (self.suspected, "suspected"),
             (self.level, "level"),
             (self.warming_up, "warming up"),
             (self.undecided, "undecided"),

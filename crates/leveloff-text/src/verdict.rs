@@ -3,6 +3,7 @@
 mod brief;
 mod cause;
 mod ending;
+mod finishing;
 mod headline;
 mod reason;
 
@@ -11,8 +12,9 @@ pub use cause::{
     blame_words, blamed_since, clock_words, risk_words, short_risk_words, what_to_try,
 };
 pub use ending::{end_words, trimmed_words};
+pub use finishing::finishing_words;
 pub use headline::{Headline, is_from_the_start, line, short_reason, verdict_words};
-pub use reason::{sentence, settling};
+pub use reason::{hidden, sentence, settling};
 
 use leveloff_model::units::Bytes;
 

@@ -45,6 +45,15 @@ pub struct Model {
     head: Linear,
 }
 
+/// How good the model is on what it was not trained on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Evaluation {
+    /// The mean loss.
+    pub loss: f32,
+    /// The share of right answers.
+    pub accuracy: f32,
+}
+
 impl Model {
     /// With parameters that begin as the seed says.
     pub fn new(seed: u64, device: &Device) -> Result<Model> {

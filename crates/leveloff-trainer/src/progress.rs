@@ -8,8 +8,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
 use crate::cli::Format;
+use crate::model::Evaluation;
 use crate::notice::notice;
-use crate::training::Evaluation;
 
 /// Steps between lines.
 const LINE_EVERY: u64 = 10;

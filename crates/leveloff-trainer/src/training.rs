@@ -11,7 +11,7 @@ use candle_nn::loss::cross_entropy;
 
 use crate::checkpoint::Origin;
 use crate::data::{Batch, bytes};
-use crate::model::Model;
+use crate::model::{Evaluation, Model};
 use crate::optimiser::AdamW;
 use crate::random::Purpose;
 
@@ -27,15 +27,6 @@ pub struct Training {
     seed: u64,
     batch_size: usize,
     device: Device,
-}
-
-/// How good the model is on what it was not trained on.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Evaluation {
-    /// The mean loss.
-    pub loss: f32,
-    /// The share of right answers.
-    pub accuracy: f32,
 }
 
 impl Training {

@@ -1,6 +1,7 @@
 //! The command line: subcommands, options, and the text of `--help` and the manual pages.
 
 mod appearance;
+mod blame;
 mod check;
 mod columns;
 mod compare;
@@ -23,6 +24,7 @@ mod target;
 mod watch;
 
 pub(crate) use appearance::AppearanceArgs;
+pub(crate) use blame::{BlameArgs, BlameFormat};
 pub(crate) use check::CheckArgs;
 pub(crate) use columns::ColumnArgs;
 pub(crate) use compare::{CompareArgs, CompareFormat};
@@ -70,6 +72,7 @@ use clap::{Parser, Subcommand, ValueEnum};
         leveloff fleet --prometheus URL             every rank of a job, worst first\n  \
         leveloff replay run.jsonl                   play a recording on the dashboard\n  \
         leveloff export run.jsonl -o run.csv        a table for pandas\n  \
+        leveloff blame run.jsonl                    the line that leaks, after `run --blame`\n  \
         leveloff doctor                             what leveloff can measure on this machine\n\n\
         Exit codes: 0 success, 1 leak or regression, 2 usage or tool error, 3 undecided, 75 the guard \
         stopped the run; `run` otherwise returns the exit code of the command."
@@ -120,6 +123,9 @@ pub(crate) enum Command {
     /// Judge every rank of a job, or of all jobs, from Prometheus; worst first
     #[command(long_about = fleet::LONG_ABOUT, after_help = fleet::EXAMPLES)]
     Fleet(Box<FleetArgs>),
+    /// Show which lines of the program made the memory that stays
+    #[command(long_about = blame::LONG_ABOUT, after_help = blame::EXAMPLES)]
+    Blame(BlameArgs),
     /// Convert a recording to CSV
     #[command(long_about = export::LONG_ABOUT, after_help = export::EXAMPLES)]
     Export(ExportArgs),

@@ -1,5 +1,6 @@
 //! The subcommands.
 
+mod blame;
 mod check;
 mod compare;
 mod completions;
@@ -39,8 +40,9 @@ pub(crate) fn dispatch(invocation: &Invocation) -> Result<Exit> {
         Command::Compare(args) => compare::run(args),
         Command::Check(args) => check::run(args),
         Command::Fleet(args) => fleet::run(args),
+        Command::Blame(args) => blame::run(args),
         Command::Export(args) => export::run(args),
-        Command::Doctor(args) => doctor::run(args.format, &invocation.config),
+        Command::Doctor(args) => doctor::run(args, &invocation.config),
         Command::Completions { shell } => completions::run(*shell),
         Command::Man { subcommand } => man::run(subcommand.as_deref()),
     }

@@ -1,7 +1,8 @@
 //! A recording as CSV.
 
+mod columns;
+
 use std::collections::{BTreeMap, HashMap};
-use std::fmt::{Display, Write as _};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
@@ -10,118 +11,17 @@ use anyhow::{Context, Result};
 use clap::ValueEnum;
 use leveloff_classifier::run_analysis::RunAnalysis;
 use leveloff_model::process::{ProcessIndex, ProcessInfo, Role};
-use leveloff_model::progress::Phase;
+use leveloff_model::progress::Progress;
 use leveloff_model::recording::RecordingReader;
 use leveloff_model::sample::{Event, ProcessReading, Sample, Subject};
 use leveloff_model::training_counters::TrainingCounter;
-use leveloff_model::units::{Bytes, Seconds};
 
 use crate::notice::notice;
-use crate::outputs;
-
-/// Columns of the process scope. The first 25 are a contract: others read them by name and place;
-/// new ones go to the right.
-pub(crate) const PROCESS_COLUMNS: [&str; 44] = [
-    "t_s",
-    "step",
-    "pid",
-    "ppid",
-    "role",
-    "comm",
-    "rss_bytes",
-    "anon_bytes",
-    "file_bytes",
-    "shmem_bytes",
-    "swap_bytes",
-    "pss_bytes",
-    "pss_anon_bytes",
-    "pss_file_bytes",
-    "pss_shmem_bytes",
-    "private_bytes",
-    "threads",
-    "fds",
-    "minor_faults",
-    "major_faults",
-    "cpu_ms",
-    "tensors",
-    "tensor_bytes",
-    "devshm_bytes",
-    "available_bytes",
-    "memory_bytes",
-    "pss_age_s",
-    "lazyfree_bytes",
-    "swap_pss_bytes",
-    "gpu_bytes",
-    "rank",
-    "state",
-    "start_ticks",
-    "device_tensors",
-    "device_tensor_bytes",
-    "gc_objects",
-    "python_blocks",
-    "malloc_used_bytes",
-    "malloc_free_bytes",
-    "trimmed_bytes",
-    "cuda_bytes",
-    "cuda_allocated_bytes",
-    "pinned_bytes",
-    "tensor_counts",
-];
-
-/// Training counters whose columns are among the first; the others are further right.
-const LONG_KNOWN_INSIDE: [TrainingCounter; 2] =
-    [TrainingCounter::Tensors, TrainingCounter::TensorBytes];
-
-/// Columns of the role scope.
-pub(crate) const ROLE_COLUMNS: [&str; 8] = [
-    "t_s",
-    "step",
-    "role",
-    "processes",
-    "memory_bytes",
-    "rss_bytes",
-    "pss_bytes",
-    "cpu_ms",
-];
-
-/// Columns of the tree scope.
-pub(crate) const TREE_COLUMNS: [&str; 35] = [
-    "t_s",
-    "step",
-    "epoch",
-    "phase",
-    "processes",
-    "memory_bytes",
-    "rss_bytes",
-    "pss_bytes",
-    "overcount_bytes",
-    "estimated_processes",
-    "oldest_pss_age_s",
-    "tensors",
-    "tensor_bytes",
-    "cuda_bytes",
-    "devshm_bytes",
-    "shmem_bytes",
-    "available_bytes",
-    "swap_used_bytes",
-    "cgroup_current_bytes",
-    "cgroup_limit_bytes",
-    "ceiling_bytes",
-    "ceiling_used_bytes",
-    "own_cpu_ms",
-    "own_rss_bytes",
-    "own_tick_us",
-    "device_tensors",
-    "device_tensor_bytes",
-    "gc_objects",
-    "python_blocks",
-    "malloc_used_bytes",
-    "malloc_free_bytes",
-    "trimmed_bytes",
-    "cuda_allocated_bytes",
-    "pinned_bytes",
-    "tensor_counts",
-];
+use crate::outputs::{self, Existing};
+use columns::{
+    Column, Field, PROCESS_COLUMNS, ProcessRow, ROLE_COLUMNS, RoleRow, TREE_COLUMNS, TreeRow,
+    counters_of,
+};
 
 /// What one row describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -142,18 +42,15 @@ pub(crate) fn to_stdout(recording: &Path, scope: ExportScope) -> Result<()> {
     }
 }
 
-/// Writes the CSV of a recording to a file that must not exist; returns the number of rows.
-pub(crate) fn to_file(recording: &Path, scope: ExportScope, output: &Path) -> Result<u64> {
+/// Writes the CSV of a recording to a file; returns the number of rows.
+pub(crate) fn to_file(
+    recording: &Path,
+    scope: ExportScope,
+    output: &Path,
+    existing: Existing,
+) -> Result<u64> {
     let reader = read(recording)?;
-    let (file, is_new) = outputs::create(output)?;
-    write_csv(reader, scope, file)
-        .inspect_err(|_| {
-            // Half a table looks like a whole one.
-            if is_new {
-                drop(std::fs::remove_file(output));
-            }
-        })
-        .with_context(|| format!("cannot export to {}", output.display()))
+    outputs::write_with(output, existing, |file| write_csv(reader, scope, file))
 }
 
 fn read(recording: &Path) -> Result<RecordingReader<BufReader<Box<dyn Read>>>> {
@@ -190,11 +87,7 @@ fn write_csv(
     let mut table = Table::new(output);
     let mut infos: HashMap<ProcessIndex, ProcessInfo> = HashMap::new();
     let mut damage = Damage::default();
-    table.header(match scope {
-        ExportScope::Process => &PROCESS_COLUMNS,
-        ExportScope::Role => &ROLE_COLUMNS,
-        ExportScope::Tree => &TREE_COLUMNS,
-    })?;
+    table.header(scope)?;
     let header = reader.header();
     let mut run = RunAnalysis::of_target(&header.target, &header.stated);
     // Rows since the last whole sample: they are part of the run only if it goes on.
@@ -211,7 +104,12 @@ fn write_csv(
                 Event::Gap(gap) if gap.subject == Subject::Recording => {
                     damage.report(&gap.text);
                 }
-                Event::Exited(_) | Event::Mark(_) | Event::Software(_) | Event::Gap(_) => {}
+                Event::Exited(_)
+                | Event::Mark(_)
+                | Event::Software(_)
+                | Event::Gap(_)
+                | Event::Site(_)
+                | Event::Allocations(_) => {}
             }
         }
         if scope == ExportScope::Process {
@@ -258,10 +156,10 @@ impl Damage {
     }
 }
 
-/// Rows on their way out. An unknown number is an empty field, never a zero.
+/// Rows on their way out.
 struct Table<W: Write> {
     csv: csv::Writer<W>,
-    field: String,
+    field: Field,
     rows: u64,
 }
 
@@ -269,13 +167,19 @@ impl<W: Write> Table<W> {
     fn new(output: W) -> Table<W> {
         Table {
             csv: csv::Writer::from_writer(output),
-            field: String::new(),
+            field: Field::default(),
             rows: 0,
         }
     }
 
-    fn header(&mut self, columns: &[&str]) -> Result<()> {
-        Ok(self.csv.write_record(columns)?)
+    fn header(&mut self, scope: ExportScope) -> Result<()> {
+        let names: Vec<&str> = match scope {
+            ExportScope::Process => names_of(PROCESS_COLUMNS).collect(),
+            ExportScope::Role => names_of(ROLE_COLUMNS).collect(),
+            ExportScope::Tree => names_of(TREE_COLUMNS).collect(),
+        };
+        let counters = counters_of(scope).map(TrainingCounter::name);
+        Ok(self.csv.write_record(names.into_iter().chain(counters))?)
     }
 
     fn finish(mut self) -> Result<u64> {
@@ -306,162 +210,69 @@ impl<W: Write> Table<W> {
     ) -> Result<()> {
         for reading in &sample.processes {
             if let Some(info) = infos.get(&reading.process) {
-                self.process(sample, reading, info)?;
+                let row = ProcessRow {
+                    sample,
+                    reading,
+                    info,
+                };
+                self.fields(PROCESS_COLUMNS, &row)?;
+                self.end_row(ExportScope::Process, row.progress())?;
             }
         }
         Ok(())
     }
 
-    fn process(
-        &mut self,
-        sample: &Sample,
-        reading: &ProcessReading,
-        info: &ProcessInfo,
-    ) -> Result<()> {
-        let pss = reading.pss.as_ref();
-        // Tensors live in the trainer; the other processes' rows leave them open.
-        let progress = (info.role == Role::Trainer).then_some(&sample.progress);
-        self.moment(sample)?;
-        self.put(info.key.pid)?;
-        self.put(info.parent)?;
-        self.put(info.role_name())?;
-        self.put(&info.comm)?;
-        for amount in [
-            reading.rss(),
-            reading.anon,
-            reading.file,
-            reading.shmem,
-            reading.swap,
-        ] {
-            self.put(amount.0)?;
-        }
-        self.amount(pss.map(|pss| pss.pss))?;
-        self.amount(pss.map(|pss| pss.anon))?;
-        self.amount(pss.map(|pss| pss.file))?;
-        self.amount(pss.map(|pss| pss.shmem))?;
-        self.amount(pss.map(|pss| pss.private))?;
-        self.put(reading.threads)?;
-        self.known(reading.fds)?;
-        self.put(reading.minor_faults)?;
-        self.put(reading.major_faults)?;
-        self.put(reading.cpu.0)?;
-        for fact in LONG_KNOWN_INSIDE {
-            self.known(progress.and_then(|p| p.counters.get(fact)))?;
-        }
-        self.amount(sample.machine.devshm_used)?;
-        self.amount(sample.machine.available)?;
-        self.put(reading.memory().0)?;
-        self.seconds(pss.map(|pss| sample.t - pss.at))?;
-        self.amount(pss.map(|pss| pss.lazy_free))?;
-        self.amount(pss.map(|pss| pss.swap))?;
-        self.amount(reading.gpu)?;
-        self.known(info.rank)?;
-        self.put(reading.state.letter())?;
-        self.put(info.key.start.0)?;
-        for fact in TrainingCounter::ALL
-            .into_iter()
-            .skip(LONG_KNOWN_INSIDE.len())
-        {
-            self.known(progress.and_then(|p| p.counters.get(fact)))?;
-        }
-        self.end_row()
-    }
-
     fn roles(&mut self, sample: &Sample, infos: &HashMap<ProcessIndex, ProcessInfo>) -> Result<()> {
-        let mut by_role: BTreeMap<Role, Vec<&ProcessReading>> = BTreeMap::new();
+        let mut by_role: BTreeMap<(Role, &str), Vec<&ProcessReading>> = BTreeMap::new();
         for reading in &sample.processes {
             if let Some(info) = infos.get(&reading.process) {
-                by_role.entry(info.role).or_default().push(reading);
+                let role = (info.role, info.role_name());
+                by_role.entry(role).or_default().push(reading);
             }
         }
-        for (role, readings) in by_role {
-            self.moment(sample)?;
-            self.put(role)?;
-            self.put(readings.len())?;
-            self.put(readings.iter().map(|r| r.memory()).sum::<Bytes>().0)?;
-            self.put(readings.iter().map(|r| r.rss()).sum::<Bytes>().0)?;
-            // A sum in which one number is missing is missing.
-            let pss: Option<Bytes> = readings.iter().map(|r| r.pss.map(|pss| pss.pss)).sum();
-            self.amount(pss)?;
-            let cpu = readings.iter().map(|r| r.cpu.0);
-            self.put(cpu.fold(0, u64::saturating_add))?;
-            self.end_row()?;
+        for ((_, role), readings) in by_role {
+            let row = RoleRow {
+                sample,
+                role,
+                readings,
+            };
+            self.fields(ROLE_COLUMNS, &row)?;
+            self.end_row(ExportScope::Role, None)?;
         }
         Ok(())
     }
 
     fn tree(&mut self, sample: &Sample) -> Result<()> {
-        let tree = sample.tree();
-        let (progress, machine) = (&sample.progress, &sample.machine);
-        let cgroup = sample.cgroup.as_ref();
-        let pss = (tree.unread == 0).then_some(tree.pss);
-        self.moment(sample)?;
-        self.known(progress.epoch)?;
-        self.known(progress.phase.as_ref().map(Phase::name))?;
-        self.put(tree.processes)?;
-        self.put(tree.total.0)?;
-        self.put(tree.rss.0)?;
-        self.amount(pss)?;
-        self.amount(pss.map(|pss| tree.rss.saturating_sub(pss)))?;
-        self.put(tree.unread)?;
-        self.seconds(tree.oldest_pss)?;
-        for fact in LONG_KNOWN_INSIDE {
-            self.known(progress.counters.get(fact))?;
+        let row = TreeRow {
+            sample,
+            tree: sample.tree(),
+        };
+        self.fields(TREE_COLUMNS, &row)?;
+        self.end_row(ExportScope::Tree, Some(&sample.progress))
+    }
+
+    fn fields<Row>(&mut self, columns: &[Column<Row>], row: &Row) -> Result<()> {
+        for (_, write) in columns {
+            write(row, self.field.cleared());
+            self.csv.write_field(self.field.text())?;
         }
-        self.known(progress.counters.get(TrainingCounter::CudaReserved))?;
-        self.amount(machine.devshm_used)?;
-        self.amount(machine.shmem)?;
-        self.amount(machine.available)?;
-        self.amount(machine.swap_used)?;
-        self.amount(cgroup.and_then(|cgroup| cgroup.current))?;
-        self.amount(cgroup.and_then(|cgroup| cgroup.limit))?;
-        self.amount(sample.ceiling.map(|ceiling| ceiling.limit))?;
-        self.amount(sample.ceiling.map(|ceiling| ceiling.used))?;
-        self.put(sample.cost.cpu.0)?;
-        self.put(sample.cost.rss.0)?;
-        self.put(sample.cost.tick_us)?;
-        for fact in TrainingCounter::ALL
-            .into_iter()
-            .skip(LONG_KNOWN_INSIDE.len())
-        {
-            if fact != TrainingCounter::CudaReserved {
-                self.known(progress.counters.get(fact))?;
-            }
+        Ok(())
+    }
+
+    /// Ends a row with the counters of the training.
+    fn end_row(&mut self, scope: ExportScope, progress: Option<&Progress>) -> Result<()> {
+        for counter in counters_of(scope) {
+            let value = progress.and_then(|progress| progress.counters.get(counter));
+            self.field.cleared().known(value);
+            self.csv.write_field(self.field.text())?;
         }
-        self.end_row()
-    }
-
-    /// The two columns that every scope begins with.
-    fn moment(&mut self, sample: &Sample) -> Result<()> {
-        self.seconds(Some(sample.t))?;
-        self.known(sample.progress.step)
-    }
-
-    fn seconds(&mut self, time: Option<Seconds>) -> Result<()> {
-        self.known(time.map(|time| format!("{:.3}", time.0)))
-    }
-
-    fn amount(&mut self, amount: Option<Bytes>) -> Result<()> {
-        self.known(amount.map(|amount| amount.0))
-    }
-
-    fn known(&mut self, value: Option<impl Display>) -> Result<()> {
-        match value {
-            Some(value) => self.put(value),
-            None => Ok(self.csv.write_field("")?),
-        }
-    }
-
-    fn put(&mut self, value: impl Display) -> Result<()> {
-        self.field.clear();
-        write!(self.field, "{value}").expect("writing to a string");
-        Ok(self.csv.write_field(&self.field)?)
-    }
-
-    fn end_row(&mut self) -> Result<()> {
         self.rows += 1;
         Ok(self.csv.write_record(None::<&[u8]>)?)
     }
+}
+
+fn names_of<Row>(columns: &[Column<Row>]) -> impl Iterator<Item = &'static str> {
+    columns.iter().map(|(name, _)| *name)
 }
 
 #[cfg(test)]

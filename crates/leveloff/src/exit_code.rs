@@ -2,15 +2,12 @@
 
 use std::process::ExitCode;
 
-use clap::ValueEnum;
-use leveloff_classifier::compare;
+use leveloff_classifier::gate::CheckOutcome;
 use leveloff_classifier::verdict::Verdict;
-use leveloff_report::check::report::CheckOutcome;
 use leveloff_supervise::guard;
 
-/// How leveloff ends, better first. An error is worse than a leak: a script must not take a part of the inputs for
-/// all of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// How leveloff ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
     Success,
     Undecided,
@@ -39,16 +36,6 @@ impl From<Exit> for ExitCode {
     }
 }
 
-impl From<compare::Outcome> for Exit {
-    fn from(outcome: compare::Outcome) -> Exit {
-        match outcome {
-            compare::Outcome::Same | compare::Outcome::Better => Exit::Success,
-            compare::Outcome::Worse => Exit::Failure,
-            compare::Outcome::Undecided => Exit::Undecided,
-        }
-    }
-}
-
 impl From<CheckOutcome> for Exit {
     fn from(outcome: CheckOutcome) -> Exit {
         match outcome {
@@ -60,60 +47,47 @@ impl From<CheckOutcome> for Exit {
     }
 }
 
-/// What `--undecided` makes of a verdict that is neither level nor leak.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum UndecidedAs {
-    /// Like level: code 0
-    Pass,
-    /// Like a leak: code 1
-    Fail,
-}
-
 /// The exit code of several verdicts: that of the worst.
 #[derive(Debug)]
 pub(crate) struct WorstVerdict {
-    undecided: Option<UndecidedAs>,
-    worst: Exit,
+    open_counts_as: CheckOutcome,
+    worst: CheckOutcome,
 }
 
 impl WorstVerdict {
-    pub(crate) fn new(undecided: Option<UndecidedAs>) -> WorstVerdict {
+    pub(crate) fn new(undecided: Option<CheckOutcome>) -> WorstVerdict {
         WorstVerdict {
-            undecided,
-            worst: Exit::Success,
+            open_counts_as: undecided.unwrap_or(CheckOutcome::Open),
+            worst: CheckOutcome::Passed,
         }
     }
 
     pub(crate) fn add(&mut self, verdict: Verdict) {
-        let exit = match (verdict, self.undecided) {
-            (Verdict::Level, _) => Exit::Success,
-            (Verdict::Leak(_), _) => Exit::Failure,
-            (_, None) => Exit::Undecided,
-            (_, Some(UndecidedAs::Pass)) => Exit::Success,
-            (_, Some(UndecidedAs::Fail)) => Exit::Failure,
-        };
-        self.worst = self.worst.max(exit);
+        let outcome = CheckOutcome::from(verdict).counted(self.open_counts_as);
+        self.worst = self.worst.max(outcome);
     }
 
     /// Something could not be read.
     pub(crate) fn add_error(&mut self) {
-        self.worst = self.worst.max(Exit::Error);
+        self.worst = CheckOutcome::Broken;
     }
 
     pub(crate) fn exit(&self) -> Exit {
-        self.worst
+        self.worst.into()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use leveloff_classifier::verdict::Grade;
+    use leveloff_classifier::verdict::{Grade, LevelGrade};
 
     use super::*;
 
     const LEAK: Verdict = Verdict::Leak(Grade::Early);
+    const SUSPECTED: Verdict = Verdict::Leak(Grade::Suspected);
+    const LEVEL: Verdict = Verdict::Level(LevelGrade::Early);
 
-    fn code(verdicts: &[Verdict], undecided: Option<UndecidedAs>) -> u8 {
+    fn code(verdicts: &[Verdict], undecided: Option<CheckOutcome>) -> u8 {
         let mut worst = WorstVerdict::new(undecided);
         for &verdict in verdicts {
             worst.add(verdict);
@@ -124,24 +98,25 @@ mod tests {
     #[test]
     fn the_worst_verdict_decides() {
         assert_eq!(code(&[], None), 0);
-        assert_eq!(code(&[Verdict::Level, Verdict::Level], None), 0);
-        assert_eq!(code(&[Verdict::Level, Verdict::Undecided], None), 3);
-        assert_eq!(code(&[Verdict::Level, Verdict::WarmingUp], None), 3);
-        assert_eq!(code(&[Verdict::WarmingUp, LEAK, Verdict::Level], None), 1);
+        assert_eq!(code(&[LEVEL, LEVEL], None), 0);
+        assert_eq!(code(&[LEVEL, Verdict::Undecided], None), 3);
+        assert_eq!(code(&[LEVEL, Verdict::WarmingUp], None), 3);
+        assert_eq!(code(&[LEVEL, SUSPECTED], None), 3);
+        assert_eq!(code(&[Verdict::WarmingUp, LEAK, LEVEL], None), 1);
     }
 
     #[test]
     fn undecided_counts_as_the_user_chose() {
         for open in [Verdict::Undecided, Verdict::WarmingUp] {
-            assert_eq!(code(&[open], Some(UndecidedAs::Pass)), 0);
-            assert_eq!(code(&[open], Some(UndecidedAs::Fail)), 1);
-            assert_eq!(code(&[open, LEAK], Some(UndecidedAs::Pass)), 1);
+            assert_eq!(code(&[open], Some(CheckOutcome::Passed)), 0);
+            assert_eq!(code(&[open], Some(CheckOutcome::Failed)), 1);
+            assert_eq!(code(&[open, LEAK], Some(CheckOutcome::Passed)), 1);
         }
     }
 
     #[test]
     fn an_error_is_worse_than_a_leak() {
-        let mut worst = WorstVerdict::new(Some(UndecidedAs::Pass));
+        let mut worst = WorstVerdict::new(Some(CheckOutcome::Passed));
         worst.add_error();
         worst.add(LEAK);
         assert_eq!(worst.exit(), Exit::Error);

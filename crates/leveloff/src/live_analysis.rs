@@ -2,11 +2,13 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use leveloff_classifier::allocation_history::LineGrowth;
 use leveloff_classifier::run_analysis::{RunAccount, RunAnalysis};
 use leveloff_classifier::verdict::RunVerdict;
 use leveloff_model::recording::{StatedFacts, Target};
 use leveloff_model::sample::Tick;
 use leveloff_supervise::guard::{Forecast, Judgement};
+use leveloff_text::allocation;
 use leveloff_text::verdict::line;
 
 /// Follows a run tick by tick, in bounded memory.
@@ -31,6 +33,11 @@ impl LiveAnalysis {
         self.run.end();
     }
 
+    /// Whether a whole machine is watched, which has no steps and no verdict.
+    pub(crate) fn is_of_machine(&self) -> bool {
+        self.run.is_of_machine()
+    }
+
     pub(crate) fn run(&self) -> &RunAnalysis {
         &self.run
     }
@@ -43,6 +50,17 @@ impl LiveAnalysis {
     /// The account so far; `None` before the first sample.
     pub(crate) fn account(&self) -> Option<RunAccount> {
         catch_unwind(AssertUnwindSafe(|| self.run.account())).ok()?
+    }
+
+    /// The lines of the program whose memory grew, in words; nothing without `--blame`.
+    pub(crate) fn allocation_lines(&self) -> Vec<String> {
+        let lines = catch_unwind(AssertUnwindSafe(|| self.run.lines())).unwrap_or_default();
+        let unit = self.verdict().map(|verdict| verdict.x_unit);
+        let words = |line: &LineGrowth| {
+            let source = allocation::source(line).map_or_else(String::new, |it| format!(": {it}"));
+            Some(format!("{}{source}", allocation::line_words(line, unit?)))
+        };
+        allocation::named(&lines).filter_map(words).collect()
     }
 
     /// The verdict in one line.

@@ -5,6 +5,7 @@
 //! dashboard; `run_reader` reads a file and judges it; `report_files`, `csv_export` and `outputs` write files.
 
 mod args;
+mod blame;
 mod commands;
 mod config;
 mod csv_export;
@@ -25,7 +26,7 @@ mod summary;
 mod worker_pool;
 
 #[cfg(test)]
-mod one_account;
+mod one_account_tests;
 
 use std::process::ExitCode;
 

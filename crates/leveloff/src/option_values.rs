@@ -2,6 +2,13 @@
 
 use std::time::Duration;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use leveloff_classifier::gate::CheckOutcome;
+use leveloff_progress::StepRegex;
+
+/// The values of `--undecided`.
+pub(crate) const UNDECIDED: [&str; 2] = ["pass", "fail"];
+
 /// Faster than this, a sample would cost more than it shows.
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(10);
 
@@ -39,6 +46,19 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).map_err(|_| format!("{text} is too long; {expected}"))
 }
 
+/// What an undecided outcome counts as.
+pub(crate) fn undecided_parser() -> impl TypedValueParser<Value = CheckOutcome> {
+    let [pass, fail] = UNDECIDED;
+    let values = PossibleValuesParser::new([
+        PossibleValue::new(pass).help("Like level: code 0"),
+        PossibleValue::new(fail).help("Like a leak: code 1"),
+    ]);
+    values.map(move |value| match value == pass {
+        true => CheckOutcome::Passed,
+        false => CheckOutcome::Failed,
+    })
+}
+
 pub(crate) fn parse_percent(text: &str) -> Result<f64, String> {
     let number = text.trim().trim_end_matches('%').trim_end();
     match number.parse::<f64>() {
@@ -61,6 +81,30 @@ pub(crate) fn parse_steps(text: &str) -> Result<u64, String> {
         Ok(steps) if steps > 0 => Ok(steps),
         _ => Err("write a whole number of steps above zero, such as 90".to_owned()),
     }
+}
+
+/// A horizon: the step or the time by which memory must be level.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum LevelBy {
+    Step(u64),
+    Time(Duration),
+}
+
+/// A number is a step; a number with a unit of time is a time.
+pub(crate) fn parse_level_by(text: &str) -> Result<LevelBy, String> {
+    let text = text.trim();
+    if text.ends_with(|c: char| c.is_ascii_alphabetic()) {
+        let expected = "write a step, such as 90, or a time with its unit, such as 2m";
+        return parse_duration(text)
+            .map(LevelBy::Time)
+            .map_err(|_| expected.to_owned());
+    }
+    parse_steps(text).map(LevelBy::Step)
+}
+
+/// The error points at the place in the pattern.
+pub(crate) fn parse_step_regex(text: &str) -> Result<StepRegex, String> {
+    StepRegex::new(text).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
@@ -87,6 +131,18 @@ mod tests {
         assert_eq!(parse_percent("0.5%"), Ok(0.5));
         assert!(parse_percent("-1").is_err());
         assert!(parse_percent("101").is_err());
+    }
+
+    #[test]
+    fn a_horizon_is_a_step_or_a_time() {
+        assert_eq!(parse_level_by("90"), Ok(LevelBy::Step(90)));
+        let two_minutes = Duration::from_secs(120);
+        assert_eq!(parse_level_by("2m"), Ok(LevelBy::Time(two_minutes)));
+        assert_eq!(parse_level_by("120 s"), Ok(LevelBy::Time(two_minutes)));
+        for wrong in ["", "0", "-1", "1.5", "0s", "90steps", "soon"] {
+            let error = parse_level_by(wrong).unwrap_err();
+            assert!(error.contains("such as 90"), "{wrong}: {error}");
+        }
     }
 
     #[test]

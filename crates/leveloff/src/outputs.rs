@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
 
 /// What to do when there is a file already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,40 +74,28 @@ pub(crate) fn write(path: &Path, contents: &[u8], existing: Existing) -> Result<
             result => result.context("cannot write to stdout"),
         };
     }
-    check(path, existing)?;
-    if keeps_nothing(path) {
-        let written = OpenOptions::new()
-            .write(true)
-            .open(path)
-            .and_then(|mut file| file.write_all(contents));
-        return written.with_context(|| format!("cannot write {}", path.display()));
-    }
-    let unfinished = unfinished_name(path);
-    let written = write_new(&unfinished, contents)
-        .and_then(|()| put_in_place(&unfinished, path, existing))
-        .inspect_err(|_| drop(std::fs::remove_file(&unfinished)));
-    match written {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => bail!("{}", exists(path)),
-        written => written.with_context(|| format!("cannot write {}", path.display())),
-    }
+    write_with(path, existing, |file| Ok(file.write_all(contents)?))
 }
 
-/// A new file for something that is written bit by bit, and whether it is new. Only what keeps
-/// nothing may be there already: a device or a pipe.
-pub(crate) fn create(path: &Path) -> Result<(File, bool)> {
-    match OpenOptions::new().write(true).create_new(true).open(path) {
-        Ok(file) => Ok((file, true)),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && keeps_nothing(path) => {
-            let file = OpenOptions::new().write(true).open(path);
-            let file = file.with_context(|| format!("cannot open {}", path.display()))?;
-            Ok((file, false))
-        }
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => bail!(
-            "{} exists and is not overwritten; choose another name with -o, or remove it",
-            path.display()
-        ),
-        Err(error) => Err(error).with_context(|| format!("cannot create {}", path.display())),
+/// The same for contents that are written bit by bit; `fill` writes them.
+pub(crate) fn write_with<T>(
+    path: &Path,
+    existing: Existing,
+    fill: impl FnOnce(&mut File) -> Result<T>,
+) -> Result<T> {
+    check(path, existing)?;
+    if keeps_nothing(path) {
+        let file = OpenOptions::new().write(true).open(path);
+        let filled = file
+            .map_err(Into::into)
+            .and_then(|mut file| fill(&mut file));
+        return filled.with_context(|| format!("cannot write {}", path.display()));
     }
+    let unfinished = unfinished_name(path);
+    let written = write_new(&unfinished, fill)
+        .and_then(|filled| put_in_place(&unfinished, path, existing).map(|()| filled))
+        .inspect_err(|_| drop(std::fs::remove_file(&unfinished)));
+    written.with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// Whether `-` is meant.
@@ -141,22 +130,25 @@ fn unfinished_name(path: &Path) -> PathBuf {
     directory(path).join(format!(".{name}.{}.unfinished", std::process::id()))
 }
 
-fn write_new(path: &Path, contents: &[u8]) -> io::Result<()> {
+fn write_new<T>(path: &Path, fill: impl FnOnce(&mut File) -> Result<T>) -> Result<T> {
     let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
-    file.write_all(contents)?;
-    file.sync_all()
+    let filled = fill(&mut file)?;
+    file.sync_all()?;
+    Ok(filled)
 }
 
-fn put_in_place(unfinished: &Path, path: &Path, existing: Existing) -> io::Result<()> {
+fn put_in_place(unfinished: &Path, path: &Path, existing: Existing) -> Result<()> {
     if existing == Existing::Replace {
-        return std::fs::rename(unfinished, path);
+        return Ok(std::fs::rename(unfinished, path)?);
     }
     match renameat_with(CWD, unfinished, CWD, path, RenameFlags::NOREPLACE) {
         // Some network file systems cannot; a link does the same there.
-        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {
+        Err(Errno::INVAL | Errno::NOSYS) => {
             std::fs::hard_link(unfinished, path)?;
-            std::fs::remove_file(unfinished)
+            Ok(std::fs::remove_file(unfinished)?)
         }
+        // Another program made it in the meantime.
+        Err(Errno::EXIST) => bail!("{}", exists(path)),
         result => Ok(result?),
     }
 }

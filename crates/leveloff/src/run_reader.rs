@@ -37,7 +37,10 @@ impl RunReader {
     pub(crate) fn read(&self, path: &Path) -> Result<RunReport> {
         let opened = leveloff_readers::open(&Input::from(path), &self.columns)?;
         let mut stated = self.stated.clone().or(&opened.stated);
-        stated.level_by = stated.level_by.or(self.usual_level_by);
+        if stated.level_by.is_none() && stated.level_by_time.is_none() {
+            stated.level_by = self.usual_level_by;
+            stated.level_by_is_assumed = self.usual_level_by.is_some();
+        }
         let (header, format) = (opened.header().cloned(), opened.format.to_owned());
         let analysis = RunAnalysis::new(opened.unit, &stated);
         let mut background = BackgroundCheck::default();
@@ -61,6 +64,7 @@ impl RunReader {
             tool: env!("CARGO_PKG_VERSION").to_owned(),
             stated,
             notes: reading.notes,
+            progress: reading.progress,
             header,
             end: reading.end,
         };
@@ -96,9 +100,16 @@ impl RunReader {
             },
             &mut |tick| {
                 background.take(tick);
-                let of_processes =
-                    |event: &&Event| matches!(event, Event::Appeared(_) | Event::Changed(_));
-                let events = tick.events.iter().filter(of_processes).cloned();
+                let is_learned = |event: &&Event| {
+                    matches!(
+                        event,
+                        Event::Appeared(_)
+                            | Event::Changed(_)
+                            | Event::Site(_)
+                            | Event::Allocations(_)
+                    )
+                };
+                let events = tick.events.iter().filter(is_learned).cloned();
                 known.borrow_mut().extend(events);
             },
         )?;

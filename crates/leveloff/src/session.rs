@@ -16,15 +16,18 @@ use leveloff_classifier::verdict::RunVerdict;
 use leveloff_model::process::Pid;
 use leveloff_model::progress::RESTART;
 use leveloff_model::recording::{End, EndReason, StatedFacts};
-use leveloff_model::sample::{Event, Tick};
+use leveloff_model::sample::{Event, Gap, Subject, Tick};
 use leveloff_model::units::{Seconds, Step};
+use leveloff_progress::StepRegex;
 use leveloff_prometheus::metrics::Metrics;
 use leveloff_sampler::processes::Scope;
 use leveloff_sampler::sampler::{Sampler, SamplerError, SamplerOptions};
 use leveloff_supervise::guard::{self, Guard, Judgement, SessionView};
 use leveloff_supervise::oom::{OomReport, OomWatch};
 use leveloff_supervise::restart::StopState;
+use leveloff_text::steps;
 
+use crate::blame::Blame;
 use crate::exit_code::Exit;
 use crate::live_analysis::LiveAnalysis;
 use crate::metrics::MetricsChoice;
@@ -44,6 +47,8 @@ pub(crate) struct WatchOptions {
     pub pss_budget_percent: f64,
     /// The log file that the steps are read from.
     pub log: Option<PathBuf>,
+    /// The user's pattern for the lines that hold the step.
+    pub step_regex: Option<StepRegex>,
     pub stated: StatedFacts,
     pub metrics: MetricsChoice,
 }
@@ -58,10 +63,12 @@ pub(crate) struct Session {
     /// Keeps a recording without a name in existence.
     _scratch: Option<File>,
     summary: Summary,
+    stated: StatedFacts,
     analysis: LiveAnalysis,
     guard: Option<Box<Guard>>,
     metrics: Option<Box<Metrics>>,
     oom: OomWatch,
+    blame: Option<Blame>,
     status: StatusLine,
     next: Instant,
     /// When the guard wants to look, if before the next sample.
@@ -83,6 +90,7 @@ impl WatchOptions {
             pss_budget_percent: self.pss_budget_percent,
             limit: self.stated.limit,
             log: self.log.clone(),
+            step_regex: self.step_regex.clone(),
             has_output: false,
             adopter: None,
             own_processes: vec![own_pid()],
@@ -135,6 +143,11 @@ impl Session {
         }
         let mut tick = tick?;
         tick.events.append(&mut self.news);
+        self.report_missing_steps(&mut tick);
+        if let Some(blame) = &mut self.blame {
+            tick.events
+                .extend(blame.events(tick.sample.t, self.sampler.is_over()));
+        }
         if let Some(guard) = &mut self.guard {
             let seen = SessionView {
                 judge: Some(&self.analysis as &dyn Judgement),
@@ -154,6 +167,20 @@ impl Session {
         self.last_step = tick.sample.progress.step;
         self.status.show(&tick);
         Ok(tick)
+    }
+
+    /// Says once that no steps are read, and what to do; the recording has it as a gap.
+    fn report_missing_steps(&self, tick: &mut Tick) {
+        let is_run = !self.analysis.is_of_machine();
+        if let Some(missing) = self.sampler.missing_steps().filter(|_| is_run) {
+            let text = steps::missing(missing);
+            notice(&text);
+            tick.events.push(Event::Gap(Gap {
+                subject: Subject::Progress,
+                process: None,
+                text,
+            }));
+        }
     }
 
     /// What goes wrong there ends the metrics, and neither the recording nor the run.
@@ -240,6 +267,11 @@ impl Session {
             .map_or_else(Vec::new, guard::stop_summary)
     }
 
+    /// Why the horizon that the user stated does not apply, if it does not.
+    fn unapplied_horizon(&self) -> Option<String> {
+        steps::unapplied_horizon(&self.analysis.verdict()?, &self.stated)
+    }
+
     /// Whether the guard is ending the run, and not all of it has ended.
     pub(crate) fn is_stopping(&self) -> bool {
         self.guard.as_ref().is_some_and(|guard| guard.is_stopping())
@@ -306,6 +338,8 @@ impl Session {
         let recording = self.recording.clone();
         let killed = self.oom_report(reason);
         let verdict = self.analysis.line();
+        let horizon = self.unapplied_horizon();
+        let allocated = self.analysis.allocation_lines();
         let guarded = self.stop_lines();
         let mut guard = self.guard.take();
         let source = self.source.clone();
@@ -318,6 +352,8 @@ impl Session {
             .chain(killed.map(|killed| killed.message()));
         let lines = first
             .chain(verdict)
+            .chain(horizon)
+            .chain(allocated)
             .chain(summary.lines(ended, account.as_ref()));
         let left = guard.as_mut().filter(|_| !is_over && !was_stopped);
         let lines: Vec<String> = lines.chain(left.map(|guard| guard.leave())).collect();

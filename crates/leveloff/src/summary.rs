@@ -7,14 +7,16 @@ use std::fmt::Write as _;
 use leveloff_classifier::observation::Moment;
 use leveloff_classifier::run_analysis::{GroupAccount, ProcessAccount, RunAccount};
 use leveloff_model::process::ProcessInfo;
+use leveloff_model::progress::Progress;
 use leveloff_model::sample::{Event, OwnCost, Tick};
-use leveloff_model::units::{Bytes, Seconds, Step};
+use leveloff_model::units::{Bytes, Seconds};
+use leveloff_text::steps;
 
 /// What the account does not hold: how far the run came, what could not be measured, what watching cost.
 #[derive(Debug, Default)]
 pub(crate) struct Summary {
     /// How far the run came, the samples after its end included.
-    reached: Option<(Seconds, Option<Step>)>,
+    reached: Option<(Seconds, String)>,
     /// What could not be measured; the recording has the reasons.
     gaps: BTreeSet<&'static str>,
     cost: OwnCost,
@@ -28,18 +30,18 @@ impl Summary {
                 self.gaps.insert(gap.subject.name());
             }
         }
-        self.reached = Some((tick.sample.t, tick.sample.progress.step));
+        self.reached = Some((tick.sample.t, how_far(&tick.sample.progress)));
         self.cost = tick.sample.cost;
         self.ticks += 1;
     }
 
     /// The lines for people, without the recording's name. `ended` begins the first.
     pub(crate) fn lines(&self, ended: &str, account: Option<&RunAccount>) -> Vec<String> {
-        let (Some(account), Some((t, step))) = (account, self.reached) else {
+        let (Some(account), Some((t, how_far))) = (account, &self.reached) else {
             return vec![format!("{ended} before the first sample")];
         };
         vec![
-            first_line(ended, &format!("after {t}{}", steps(step))),
+            first_line(ended, &format!("after {t}{how_far}")),
             memory_line(account),
             growth_line(account),
             self.cost_line(Some(account)),
@@ -48,11 +50,14 @@ impl Summary {
 
     /// What watching cost.
     pub(crate) fn cost_line(&self, account: Option<&RunAccount>) -> String {
-        let t = self.reached.map_or(Seconds(0.0), |(t, _)| t);
+        let t = self.reached.as_ref().map_or(Seconds(0.0), |(t, _)| *t);
         let share = self.cost.cpu.0 as f64 / 10.0 / t.0.max(1.0);
-        let samples = account.map_or(self.ticks, |account| account.samples);
+        let samples = match account.map_or(self.ticks, |account| account.samples) {
+            1 => "1 sample".to_owned(),
+            samples => format!("{samples} samples"),
+        };
         let mut line = format!(
-            "cost {share:.2} % of one core, {} memory · {samples} samples",
+            "cost {share:.2} % of one core, {} memory · {samples}",
             self.cost.rss
         );
         if !self.gaps.is_empty() {
@@ -102,8 +107,12 @@ fn first_line(ended: &str, when: &str) -> String {
     }
 }
 
-fn steps(step: Option<Step>) -> String {
-    step.map_or_else(String::new, |step| format!(" · step {step}"))
+/// ` · step 300 · steps: output 'iter'`
+fn how_far(progress: &Progress) -> String {
+    let source = steps::source_words(progress).map(|source| format!("steps: {source}"));
+    let facts = [steps::position(progress), source];
+    let facts = facts.into_iter().flatten();
+    facts.map(|fact| format!(" · {fact}")).collect()
 }
 
 fn memory_line(account: &RunAccount) -> String {

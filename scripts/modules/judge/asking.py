@@ -78,6 +78,8 @@ def prediction(answer):
 def word(look):
     """The score's word for a verdict and its shape."""
     verdict, shape = look["verdict"], look["shape"]
+    if look["grade"] == "suspected":
+        return "suspected"
     if verdict == "leak":
         return "step" if shape == "staircase" else "leak"
     if shape == "shrinking":

@@ -10,6 +10,7 @@ import numpy as np
 import pymannkendall
 from scipy import stats
 
+import rivals
 from score import Look, Prediction
 
 SIGNIFICANCE = 0.05
@@ -44,7 +45,7 @@ TESTS = {
     "OLS, newer half": ols_newer_half,
     "Mann–Kendall": mann_kendall,
     "Hamed–Rao": hamed_rao,
-}
+} | rivals.RULES
 
 
 def prediction_of(test, x, y, looked_at):

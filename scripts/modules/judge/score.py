@@ -4,8 +4,8 @@
     score.py LABELS.csv PREDICTIONS.csv [--trajectory TRAJECTORY.csv]
 
 PREDICTIONS.csv has name,verdict,rate_mb_per_step,decided_at_step, TRAJECTORY.csv name,step,verdict
-for every look. Verdicts are stable, sawtooth, warming_up, inconclusive, step, leak, shrinking;
-`step` is a leak in jumps.
+for every look. Verdicts are stable, sawtooth, warming_up, inconclusive, suspected, step, leak, shrinking;
+`step` is a leak in jumps, `suspected` a leak of the lowest grade, which is not an alarm.
 """
 
 import argparse
@@ -14,9 +14,10 @@ import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
-VERDICTS = ["stable", "sawtooth", "warming_up", "inconclusive", "step", "leak", "shrinking"]
+VERDICTS = ["stable", "sawtooth", "warming_up", "inconclusive", "suspected", "step", "leak", "shrinking"]
 FINE = {"stable", "sawtooth"}
 ALARMS = {"leak", "step"}
+SUSPICIONS = ALARMS | {"suspected"}
 # The share of leaks among the runs that users examine: a precision depends on it.
 LEAKING_SHARE = 0.12
 
@@ -69,6 +70,10 @@ class Prediction:
         return self.looks[-1].verdict
 
     @property
+    def grade(self):
+        return self.looks[-1].grade
+
+    @property
     def decided_at(self):
         """The first look from which the verdict did not change any more."""
         at = self.looks[-1].step
@@ -106,6 +111,8 @@ class Score:
             Share() for _ in range(4)
         )
         self.ever_leak, self.ever_alarm, self.warmup_looks = (Share() for _ in range(3))
+        self.seen, self.ever_suspected, self.finally_suspected = (Share() for _ in range(3))
+        self.confirmed_fine_of_leak, self.recall_of_alarms = Share(), Share()
         self.graded = {(grade, leaks): Share() for grade in GRADES for leaks in (True, False)}
         self.rate_errors = []
         self.confusion = Counter()
@@ -115,7 +122,7 @@ class Score:
         self.wrong = []
 
     def add(self, label, prediction):
-        verdict, right = prediction.verdict, prediction.verdict in label.acceptable
+        verdict, right = prediction.verdict, is_acceptable(prediction.verdict, label)
         self.confusion[label.truth, verdict] += 1
         self.acceptable.count(right)
         self.by_shape[label.shape].count(right)
@@ -133,13 +140,18 @@ class Score:
 
     def add_leak(self, label, prediction):
         self.fine_of_leak.count(prediction.verdict in FINE)
+        self.confirmed_fine_of_leak.count(prediction.verdict in FINE and prediction.grade == "confirmed")
+        self.seen.count(prediction.verdict in SUSPICIONS)
         if label.decidable:
-            self.recall.count(prediction.verdict in ALARMS & label.acceptable)
+            self.recall.count(prediction.verdict in SUSPICIONS & (label.acceptable | {"suspected"}))
+            self.recall_of_alarms.count(prediction.verdict in ALARMS & label.acceptable)
         if prediction.verdict == "leak" and prediction.rate is not None:
             self.rate_errors.append(100 * abs(prediction.rate - label.rate) / label.rate)
 
     def add_healthy(self, label, prediction):
         self.false_leak.count(prediction.verdict == "leak")
+        self.ever_suspected.count(prediction.ever(SUSPICIONS))
+        self.finally_suspected.count(prediction.verdict in SUSPICIONS)
         self.ever_leak.count(prediction.ever({"leak"}))
         self.ever_alarm.count(prediction.ever(ALARMS))
         self.ever_by_shape[label.shape].count(prediction.ever({"leak"}))
@@ -164,6 +176,11 @@ class Score:
 
 
 GRADES = ("early", "confirmed")
+
+
+def is_acceptable(verdict, label):
+    """A suspicion is a leak of the lowest grade."""
+    return verdict in label.acceptable or (verdict == "suspected" and bool(ALARMS & label.acceptable))
 
 
 def quantile(values, share):

@@ -22,7 +22,7 @@ COLUMNS = [
 ]  # fmt: skip
 
 
-def main():
+def main(make):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--n", type=int, default=600)
@@ -33,7 +33,7 @@ def main():
         labels = csv.DictWriter(file, COLUMNS)
         labels.writeheader()
         for number in range(arguments.n):
-            label, rows = run(arguments.seed, number)
+            label, rows = make(arguments.seed, number)
             labels.writerow(label)
             (arguments.out / f"{label['name']}.csv").write_text(rows)
 
@@ -130,4 +130,4 @@ def rounded(number, digits):
 
 
 if __name__ == "__main__":
-    main()
+    main(run)

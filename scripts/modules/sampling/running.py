@@ -82,7 +82,8 @@ class Recording:
 
     def stop(self):
         """Ends the recording. Returns the CPU seconds of all its threads, and the seconds it ran."""
-        self.process.send_signal(signal.SIGINT)
+        # `send_signal` would reap a recorder that has ended with its target, and its usage with it.
+        os.kill(self.process.pid, signal.SIGINT)
         _, status, usage = os.wait4(self.process.pid, 0)
         self.process.returncode = os.waitstatus_to_exitcode(status)
         return usage.ru_utime + usage.ru_stime, time.monotonic() - self.started

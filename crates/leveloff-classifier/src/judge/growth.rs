@@ -4,7 +4,7 @@
 //! on which, and how they did on others.
 
 mod bend;
-mod first_epoch;
+pub mod first_epoch;
 
 use crate::stats::{Curvature, LineFit};
 use crate::units::AmountPerX;
@@ -20,8 +20,12 @@ pub struct Growth {
     pub from: usize,
     /// x there.
     pub onset: f64,
-    /// How long it has gone on.
+    /// How long it has gone on, also before it was first seen.
     pub age: f64,
+    /// How long it has been seen to go on.
+    pub seen: f64,
+    /// How many points of the curve it has.
+    pub points: f64,
     /// The line through it.
     pub line: LineFit,
     /// Its interval.
@@ -34,8 +38,10 @@ pub struct Growth {
     pub before: Before,
     /// Whether faster growth came before.
     pub slowed: bool,
-    /// The age at which it is a leak.
+    /// The age at which it is a leak, at least a suspected one.
     pub decision_age: f64,
+    /// The age from which on it is more than suspected.
+    pub early_age: f64,
 }
 
 /// Fewer points are no course.
@@ -65,6 +71,12 @@ const FASTER_BEFORE: f64 = 1.12;
 /// slow end of a warmup.
 const SHARE_AFTER_SLOWING: f64 = 0.5;
 
+/// A run of which neither the plan nor the epoch is known is suspected until this many times the age of a leak.
+const UNKNOWN_PLAN: f64 = 3.0;
+
+/// A cache of the data set is at most so many times as large as what the run held before.
+const LARGEST_CACHE: f64 = 2.5;
+
 /// Residuals above this share of the growth are no straight line.
 const MISFIT: f64 = 0.08;
 
@@ -92,15 +104,24 @@ impl Growth {
         let line = prepared.line_from(from);
         let reach = line.slope_reach(ALPHA);
         let onset = prepared.begins_at(from);
-        let age = prepared.end() - onset;
+        let age = prepared.age_since(from);
         let earlier = prepared.rate_before(from);
         let lead = onset - prepared.begin();
         let before = before(prepared, from, age, line.slope);
         let grew = before == Before::Warmup && earlier * lead > prepared.material;
+        let decision_age = first_epoch::decided_after(prepared, age, before);
+        // Nothing rules out a cache of the data set where neither an epoch nor a plan is known, as long as it is no
+        // larger than such caches are.
+        let grown = line.slope * (prepared.end() - onset);
+        let is_large = grown > LARGEST_CACHE * line.at(onset).max(0.0);
+        let may_be_cache = before == Before::Warmup && prepared.may_be_cache() && !is_large;
+        let later = if may_be_cache { UNKNOWN_PLAN } else { 1.0 };
         Growth {
             from,
             onset,
             age,
+            seen: prepared.end() - onset,
+            points: prepared.points_since(from),
             line,
             rate: Rate::around(line.slope, reach),
             curvature: Curvature::over(
@@ -111,7 +132,8 @@ impl Growth {
             tail: prepared.line_from(tail_of(prepared, from)),
             before,
             slowed: grew && earlier > FASTER_BEFORE * line.slope,
-            decision_age: first_epoch::decided_after(prepared, age, before),
+            decision_age,
+            early_age: later * decision_age,
         }
     }
 
@@ -123,7 +145,7 @@ impl Growth {
         low > 0.0
             && slope * horizon >= prepared.material
             && low * horizon >= MATERIAL_AT_LEAST * prepared.material
-            && slope * self.age > grown
+            && slope * self.seen > grown
     }
 
     /// The same with a rate that is known to be higher where no point of the newest third is as low
@@ -148,6 +170,12 @@ impl Growth {
         self
     }
 
+    /// The same in lasting jumps: a cache of the data set grows evenly, so it explains no jumps.
+    pub fn in_jumps(mut self) -> Growth {
+        self.early_age = self.decision_age;
+        self
+    }
+
     /// Whether it is old enough for a leak.
     pub fn is_old(&self, prepared: &PreparedCurve<'_>) -> bool {
         let all = prepared.end() - prepared.begin();
@@ -160,9 +188,9 @@ impl Growth {
         self.line.residual < (MISFIT_SIGMAS * prepared.noise.sigma).hypot(MISFIT * self.grown())
     }
 
-    /// By how much it grew, as its line has it.
+    /// By how much it grew while it was seen, as its line has it.
     pub fn grown(&self) -> f64 {
-        self.line.slope * self.age
+        self.line.slope * self.seen
     }
 }
 

@@ -67,6 +67,11 @@ impl<'a> GrowthCandidates<'a> {
             && growth.fits(self.prepared)
     }
 
+    /// All of them, the longest first.
+    pub fn all(&self) -> &[Growth] {
+        &self.all
+    }
+
     /// Growth that goes on behind the stated horizon, if there is any. A stated horizon takes the
     /// place of the prior, so age does not matter; a little is left for a warmup that ends just
     /// there. It may stand still at times: this comes after the test for a plateau, which knows for how long it
@@ -89,7 +94,7 @@ impl<'a> GrowthCandidates<'a> {
 
     /// Whether memory was as high before and came back: then this may be the next tooth of a saw. Spikes
     /// of single points do not count.
-    fn was_there_before(&self, growth: &Growth) -> bool {
+    pub fn was_there_before(&self, growth: &Growth) -> bool {
         let before = &self.prepared.y[..growth.from];
         let now = growth.line.at(self.prepared.end());
         let as_high = now - NEAR_THE_TOP * growth.grown().max(0.0);

@@ -2,11 +2,12 @@
 
 use crate::curve::View;
 use crate::units::{Amount, X};
-use crate::verdict::{Because, DecideBy, Grade, Judgement, Rate, Shape, Verdict};
+use crate::verdict::{Because, DecideBy, Grade, Judgement, LevelGrade, Rate, Shape, Verdict};
 
 use super::FEWEST_POINTS;
 use super::growth::{self, Growth};
 use super::plateau::Plateau;
+use super::power;
 use super::prepared_curve::PreparedCurve;
 use super::prior::Before;
 use super::stairs::Stairs;
@@ -16,6 +17,12 @@ const FLAT_POINTS: f64 = 5.0;
 
 /// A plateau this near to the limit is the limit.
 const AT_CEILING: f64 = 0.97;
+
+/// A confirmed leak has so many points, spread over its age: the first few may be a burst.
+const CONFIRMED_POINTS: f64 = 30.0;
+
+/// And was seen for this share of the age at which a leak is called one, if it was attached to late.
+const CONFIRMED_SEEN: f64 = 0.5;
 
 /// A leak is confirmed at this many times the age at which it is called one, or the stated horizon.
 const CONFIRMED_AT: f64 = 2.0;
@@ -37,6 +44,7 @@ fn blank(prepared: &PreparedCurve<'_>) -> Judgement {
         autocorrelation: prepared.noise.rho,
         period: None,
         material: Amount(prepared.material),
+        hidden: None,
         span: Some((X(prepared.begin()), X(prepared.end()))),
         extremes: None,
         points: prepared.len() as u64,
@@ -53,7 +61,7 @@ pub fn shrinking(prepared: &PreparedCurve<'_>) -> Option<Judgement> {
     let newer = prepared.line_from(prepared.len() * 3 / 5);
     let goes_on = newer.slope + newer.slope_error < 0.0 && newer.slope < 0.4 * whole.slope;
     (falls && goes_on).then(|| Judgement {
-        verdict: Verdict::Level,
+        verdict: Verdict::Level(LevelGrade::Confirmed),
         shape: Shape::Shrinking,
         rate: Some(Rate::around(whole.slope, reach)),
         onset_x: Some(X(prepared.begin())),
@@ -69,12 +77,37 @@ pub fn leak(
     shape: Shape,
     because: Because,
 ) -> Judgement {
-    let far_outlived = growth.age >= CONFIRMED_AT * growth.decision_age;
+    let far_outlived = growth.age >= CONFIRMED_AT * growth.early_age;
+    let is_spread =
+        growth.points >= CONFIRMED_POINTS && growth.seen >= CONFIRMED_SEEN * growth.decision_age;
+    let far = (far_outlived || far_past_horizon(prepared)) && is_spread;
+    if growth.age < growth.early_age && !far_past_horizon(prepared) {
+        return Judgement {
+            shape,
+            because,
+            ..suspected(prepared, growth)
+        };
+    }
     Judgement {
-        verdict: Verdict::Leak(grade(far_outlived || far_past_horizon(prepared))),
-        decided_at_x: Some(X(growth.onset + growth.decision_age)),
+        verdict: Verdict::Leak(grade(far)),
+        decided_at_x: Some(X(decided_at(prepared, growth))),
         because,
         ..growing(prepared, growth, shape)
+    }
+}
+
+/// Where growth is as old as leaks are.
+fn decided_at(prepared: &PreparedCurve<'_>, growth: &Growth) -> f64 {
+    (prepared.end() - growth.age + growth.decision_age).max(growth.onset)
+}
+
+/// It goes on straight, and nothing excuses it; the prior does not allow to call it a leak yet.
+pub fn suspected(prepared: &PreparedCurve<'_>, growth: &Growth) -> Judgement {
+    Judgement {
+        verdict: Verdict::Leak(Grade::Suspected),
+        because: Because::Unexcused,
+        decide_by: Some(decide_by(prepared, growth, growth.early_age)),
+        ..growing(prepared, growth, Shape::Linear)
     }
 }
 
@@ -127,24 +160,28 @@ pub fn warming_up(prepared: &PreparedCurve<'_>, growth: &Growth) -> Judgement {
     } else {
         Shape::Linear
     };
-    let age = growth.age;
-    let soonest = prepared.end() + 0.25 * age;
-    let goes_on = (growth.onset + growth.decision_age).max(soonest);
-    // A stated horizon decides as soon as a line can be drawn behind it.
-    let goes_on = match prepared.facts.level_by {
-        Some(X(horizon)) => {
-            goes_on.min((1.25 * horizon).max(prepared.end() + FLAT_POINTS * spacing(prepared)))
-        }
-        None => goes_on,
-    };
     Judgement {
         verdict: Verdict::WarmingUp,
-        decide_by: Some(DecideBy {
-            if_it_levels: X(flat_by(prepared)),
-            if_it_goes_on: X(goes_on),
-        }),
+        decide_by: Some(decide_by(prepared, growth, growth.decision_age)),
         because,
         ..growing(prepared, growth, shape)
+    }
+}
+
+/// When growth that goes on as it is will be `age` old, and how long after its end it is level.
+fn decide_by(prepared: &PreparedCurve<'_>, growth: &Growth, age: f64) -> DecideBy {
+    // Growth that is old and not yet certain is decided soon after: a date in the past would be none.
+    let soon = prepared.end() + FLAT_POINTS * spacing(prepared);
+    let goes_on = (prepared.end() - growth.age + age).max(soon);
+    // A stated horizon decides as soon as a line can be drawn behind it.
+    let goes_on = match prepared.facts.level_by {
+        Some(X(horizon)) => goes_on.min((1.25 * horizon).max(soon)),
+        None => goes_on,
+    };
+    DecideBy {
+        if_it_levels: X(flat_by(prepared)),
+        if_it_goes_on: X(goes_on),
+        level_after: X(flat_after(prepared)),
     }
 }
 
@@ -164,18 +201,30 @@ fn growing(prepared: &PreparedCurve<'_>, growth: &Growth, shape: Shape) -> Judge
 pub fn level(prepared: &PreparedCurve<'_>, plateau: &Plateau, stairs: &Stairs) -> Judgement {
     let line = &plateau.line;
     let limit = prepared.facts.limit;
+    let hidden = power::hidden_growth(prepared, plateau);
+    let grade = match hidden {
+        None => LevelGrade::Confirmed,
+        Some(_) => LevelGrade::Early,
+    };
     let creeps = line.slope > 2.0 * line.slope_error
         && line.slope * (prepared.end() - plateau.since) > 2.0 * prepared.noise.sigma;
     let (verdict, because) = if limit.is_some_and(|Amount(limit)| line.mean_y > AT_CEILING * limit)
     {
         (Verdict::Undecided, Because::AtCeiling)
+    } else if !power::would_see_growth(prepared, plateau) {
+        (Verdict::Undecided, Because::LowPower)
     } else if creeps {
-        (Verdict::Level, Because::Immaterial)
+        (Verdict::Level(grade), Because::Immaterial)
     } else {
-        (Verdict::Level, Because::Steady)
+        (Verdict::Level(grade), Because::Steady)
     };
     let earlier = prepared.rate_before(plateau.from) * (plateau.since - prepared.begin());
-    let shape = if earlier <= prepared.material {
+    let certain = creeps
+        && line.slope > line.slope_reach(growth::ALPHA)
+        && Growth::since(prepared, plateau.from).looks_straight();
+    let shape = if certain && verdict.is_level() {
+        Shape::Creeping
+    } else if earlier <= prepared.material {
         Shape::Flat
     } else if stairs.at.len() == 1 && stairs.sizes[0] > 0.7 * earlier {
         Shape::Jump
@@ -190,6 +239,7 @@ pub fn level(prepared: &PreparedCurve<'_>, plateau: &Plateau, stairs: &Stairs) -
         level_since_x: Some(X(plateau.since)),
         decided_at_x: Some(X((plateau.since + plateau.needed).min(prepared.end()))),
         because,
+        hidden,
         ..blank(prepared)
     }
 }
@@ -201,6 +251,7 @@ pub fn undecided(prepared: &PreparedCurve<'_>, plateau: Option<Plateau>) -> Judg
     let decide_by = Some(DecideBy {
         if_it_levels: X(until),
         if_it_goes_on: X(until.max(prepared.begin() + decision_age)),
+        level_after: X(flat_after(prepared)),
     });
     Judgement {
         because: if plateau.is_some() {
@@ -244,6 +295,7 @@ pub fn too_few(view: &View) -> Judgement {
         decide_by: span.filter(|_| step > 0.0).map(|span| DecideBy {
             if_it_levels: X(span.1 + missing as f64 * step),
             if_it_goes_on: X(span.1 + missing as f64 * step),
+            level_after: X(missing as f64 * step),
         }),
         because: Because::TooFewPoints { missing },
         healthy_share: None,
@@ -251,6 +303,7 @@ pub fn too_few(view: &View) -> Judgement {
         autocorrelation: 0.0,
         period: None,
         material: Amount(material),
+        hidden: None,
         span: span.map(|(first, last)| (X(first), X(last))),
         extremes: None,
         points: view.len() as u64,
@@ -259,8 +312,12 @@ pub fn too_few(view: &View) -> Judgement {
 
 /// Where it could be called level if it stopped growing now.
 fn flat_by(prepared: &PreparedCurve<'_>) -> f64 {
-    prepared.end()
-        + (0.2 * (prepared.end() - prepared.begin())).max(FLAT_POINTS * spacing(prepared))
+    prepared.end() + flat_after(prepared)
+}
+
+/// How long it has to be flat to be called level.
+fn flat_after(prepared: &PreparedCurve<'_>) -> f64 {
+    (0.2 * (prepared.end() - prepared.begin())).max(FLAT_POINTS * spacing(prepared))
 }
 
 /// The usual distance of points in x.

@@ -20,6 +20,8 @@ pub struct Plateau {
     pub settled: bool,
     /// How long it has to be.
     pub needed: f64,
+    /// Whether it grew before, and is known to be slower now.
+    pub stopped: bool,
 }
 
 /// The fewest points that can be flat.
@@ -50,6 +52,10 @@ const BAND_SIGMAS: f64 = 4.0;
 
 /// It grew before when it did by this share of what is material.
 const GREW_BEFORE: f64 = 0.5;
+
+/// And it surely did when it grew by so many standard deviations of the noise: both ends of a noisy series may differ by
+/// as much.
+const GREW_SIGMAS: f64 = 4.0;
 
 /// The slope has collapsed when it is known to be below this share of the rate before.
 const COLLAPSED: f64 = 0.25;
@@ -161,6 +167,7 @@ impl Stretch {
     fn plateau(&self, prepared: &PreparedCurve<'_>, line: LineFit) -> Plateau {
         let length = prepared.end() - self.since;
         let grew = self.from > 0 && self.earlier * self.before > GREW_BEFORE * prepared.material;
+        let grown = self.earlier * self.before;
         let reach = STANDARD_ERRORS * line.slope_error;
         let share = if line.slope + reach < COLLAPSED * self.earlier {
             SHARE_AFTER_COLLAPSE
@@ -179,6 +186,7 @@ impl Stretch {
             line,
             settled: slower && !grows && tight && length >= needed,
             needed,
+            stopped: grew && slower && grown > GREW_SIGMAS * prepared.noise.sigma,
         }
     }
 }

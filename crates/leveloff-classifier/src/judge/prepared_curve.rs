@@ -32,6 +32,12 @@ pub struct PreparedCurve<'a> {
     pub level: f64,
     /// The first and the last x of the curve, also where its points are only some of it.
     pub span: (f64, f64),
+    /// How many points the curve has: each of `x` may stand for several.
+    pub points: f64,
+    /// What it is about.
+    pub quantity: Quantity,
+    /// What x counts.
+    pub unit: XUnit,
 }
 
 /// Growth below this share of the level is immaterial.
@@ -45,6 +51,12 @@ const MATERIAL_SHARE_OF_SMALL: f64 = 0.04;
 
 /// Things that are counted come one at a time.
 const MATERIAL_COUNT: f64 = 8.0;
+
+/// Of a run that was attached to late, so many points and units of x must have been seen before its age counts.
+const SEEN_AT_LEAST: f64 = 60.0;
+
+/// A run whose first reading comes within so many usual distances of readings was seen from its start.
+const AT_THE_START: f64 = 2.0;
 
 impl<'a> PreparedCurve<'a> {
     /// Prepares a curve of at least four points.
@@ -84,6 +96,9 @@ impl<'a> PreparedCurve<'a> {
             material: material(level.abs(), quantity),
             level,
             span: (x[0], x[x.len() - 1]),
+            points: x.len() as f64,
+            quantity,
+            unit,
         }
     }
 
@@ -112,6 +127,36 @@ impl<'a> PreparedCurve<'a> {
         }
     }
 
+    /// How many points of the curve lie behind the point `from`.
+    pub fn points_since(&self, from: usize) -> f64 {
+        self.points * (self.len() - from) as f64 / self.len() as f64
+    }
+
+    /// How old what begins with the point `from` is. What begins with the curve began with the run, which may have
+    /// been attached to late; but enough of it must have been seen.
+    pub fn age_since(&self, from: usize) -> f64 {
+        let seen = self.end() - self.begins_at(from);
+        let before = self.facts.before.map_or(0.0, |before| before.0);
+        // The first reading of a run comes a little after its start.
+        let from_start = before * self.points <= AT_THE_START * seen;
+        let enough = seen >= SEEN_AT_LEAST && self.points >= SEEN_AT_LEAST;
+        match from == 0 && (from_start || enough) {
+            true => seen + before,
+            false => seen,
+        }
+    }
+
+    /// Whether growth may be a cache of a data set whose length is not known. The prior over time is a cautious one,
+    /// and allows for that already.
+    pub fn may_be_cache(&self) -> bool {
+        let facts = &self.facts;
+        if self.unit == XUnit::Second {
+            return false;
+        }
+        let known = facts.planned.is_some() || facts.epoch.is_some() || facts.level_by.is_some();
+        self.quantity == Quantity::Memory && !known && !facts.is_no_cache
+    }
+
     /// How far growth is looked ahead for being material: to the planned end, and at least as
     /// far as it has been watched; three times that when the end is unknown.
     pub fn horizon(&self) -> f64 {
@@ -120,6 +165,16 @@ impl<'a> PreparedCurve<'a> {
             Some(X(planned)) => elapsed.max(planned - self.end()),
             None => 3.0 * elapsed,
         }
+    }
+
+    /// How far a level has to hold: to the planned end, and at least as far again as it has been watched.
+    pub fn level_horizon(&self) -> f64 {
+        let elapsed = self.end() - self.begin();
+        let rest = self
+            .facts
+            .planned
+            .map_or(0.0, |X(planned)| planned - self.end());
+        elapsed.max(rest)
     }
 
     /// The line through points `from..`.

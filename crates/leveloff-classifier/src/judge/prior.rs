@@ -43,12 +43,25 @@ const DECIDED_AT: f64 = 9.0;
 /// Beyond one and a half epochs a cache that fills in the first is no explanation any more.
 const PAST_FIRST_EPOCH: f64 = 0.3;
 
+/// Where only samples are counted, a step is taken to have this many: more than most batches have, so that
+/// an age in steps is rather too low than too high, and no warmup is called a leak.
+const SAMPLES_OF_A_STEP: f64 = 256.0;
+
+/// The same in tokens: half a million is the batch of GPT-2's and nanochat's pre-training.
+const TOKENS_OF_A_STEP: f64 = 524_288.0;
+
+/// The same in environment steps: PPO's rollout in stable-baselines3, 2,048 steps before each update.
+const TIMESTEPS_OF_A_STEP: f64 = 2048.0;
+
 impl Prior {
     /// For what is counted along x, and what grows.
     pub fn of(unit: XUnit, quantity: Quantity) -> Prior {
         let (median, sigma) = match unit {
-            XUnit::Step | XUnit::Iteration | XUnit::Sample => (40.0, 1.0),
-            XUnit::Second => (120.0, 1.2),
+            XUnit::Step | XUnit::Iteration | XUnit::Sample | XUnit::Episode => (40.0, 1.0),
+            XUnit::TrainingSample => (40.0 * SAMPLES_OF_A_STEP, 1.0),
+            XUnit::Token => (40.0 * TOKENS_OF_A_STEP, 1.0),
+            XUnit::Timestep => (40.0 * TIMESTEPS_OF_A_STEP, 1.0),
+            XUnit::Second => (60.0, 1.0),
             XUnit::Epoch => (1.2, 1.0),
         };
         let share = match quantity {

@@ -1,6 +1,8 @@
 //! Who and what grew, as shares that add up to one.
 
-use leveloff_model::process::{Pid, Role};
+use std::collections::BTreeMap;
+
+use leveloff_model::process::Role;
 
 use super::roles::RoleTrack;
 use super::run_series::RunSeries;
@@ -14,25 +16,68 @@ const WORTH_NAMING: f64 = 0.03;
 /// One process stands for its role's growth when it has at least this share of it.
 const STANDS_FOR_ITS_ROLE: f64 = 0.85;
 
-/// The growth of every role and kind since the base.
+/// The roles and kinds that grew since the base. What shrank has no part in the growth.
 pub(super) fn blame(base: &Snapshot, now: &Observation) -> Vec<Blame> {
     let mut blamed: Vec<Blame> = share_history::parts(base, now)
         .into_iter()
         .map(|part| Blame {
             role: Some(part.role),
             pid: None,
+            rank: None,
+            worker: None,
             kind: part.kind,
             share: 0.0,
             growth: Amount(part.now - part.base),
         })
-        .filter(|part| part.growth.0 != 0.0)
         .collect();
+    if blamed.iter().map(|part| part.growth.0).sum::<f64>() <= 0.0 {
+        return Vec::new();
+    }
+    cancel_moved_pages(&mut blamed, &share_history::rss_growth(base, now));
+    blamed.retain(|part| part.growth.0 > 0.0);
     fold_small_ones(&mut blamed);
     share_out(&mut blamed);
     for part in &mut blamed {
-        part.pid = part.role.and_then(|role| guilty_process(base, now, role));
+        if let Some(process) = part.role.and_then(|role| guilty_process(base, now, role)) {
+            part.pid = Some(process.pid);
+            part.rank = process.rank;
+            part.worker = worker_number(process, now);
+        }
     }
     blamed
+}
+
+/// Pages that a process gave up and a relative still holds are not growth of that relative: its share rises while it
+/// maps no more than before.
+fn cancel_moved_pages(parts: &mut [Blame], rss_growth: &BTreeMap<Role, f64>) {
+    let beyond_rss = |part: &Blame| {
+        let mapped = part.role.and_then(|role| rss_growth.get(&role)).copied();
+        match part.kind {
+            Kind::Anonymous => (part.growth.0 - mapped.unwrap_or(0.0).max(0.0)).max(0.0),
+            _ => 0.0,
+        }
+    };
+    let shrank = |part: &&Blame| part.kind == Kind::Anonymous && part.growth.0 < 0.0;
+    let given_up: f64 = parts.iter().filter(shrank).map(|part| -part.growth.0).sum();
+    let received: f64 = parts.iter().map(beyond_rss).sum();
+    if received <= 0.0 {
+        return;
+    }
+    let moved = given_up.min(received) / received;
+    for part in parts {
+        part.growth.0 -= moved * beyond_rss(part);
+    }
+}
+
+/// Which worker of its data loader a process is. torch starts them in the order of their numbers.
+fn worker_number(process: &ProcessShare, now: &Observation) -> Option<u32> {
+    if process.role != Role::DataloaderWorker {
+        return None;
+    }
+    let is_sibling = |other: &&ProcessShare| {
+        (other.role, other.rank) == (process.role, process.rank) && other.index < process.index
+    };
+    u32::try_from(now.processes.iter().filter(is_sibling).count()).ok()
 }
 
 /// Growth of files that no process maps, with the role that it was traced to.
@@ -54,6 +99,8 @@ fn alone(role: Option<Role>, kind: Kind, growth: f64) -> Vec<Blame> {
     vec![Blame {
         role,
         pid: None,
+        rank: None,
+        worker: None,
         kind,
         share: 1.0,
         growth: Amount(growth),
@@ -63,10 +110,9 @@ fn alone(role: Option<Role>, kind: Kind, growth: f64) -> Vec<Blame> {
 /// A small part goes to the same role's biggest part, else to the biggest of all, so that nothing
 /// is lost from the sum.
 fn fold_small_ones(parts: &mut Vec<Blame>) {
-    parts.sort_by(|a, b| b.growth.0.abs().total_cmp(&a.growth.0.abs()));
-    let net: f64 = parts.iter().map(|part| part.growth.0).sum();
-    let least = WORTH_NAMING * net.abs();
-    while parts.len() > 1 && parts.last().is_some_and(|part| part.growth.0.abs() < least) {
+    parts.sort_by(|a, b| b.growth.0.total_cmp(&a.growth.0));
+    let least = WORTH_NAMING * parts.iter().map(|part| part.growth.0).sum::<f64>();
+    while parts.len() > 1 && parts.last().is_some_and(|part| part.growth.0 < least) {
         if let Some(small) = parts.pop() {
             let same_role = parts.iter().position(|part| part.role == small.role);
             parts[same_role.unwrap_or(0)].growth.0 += small.growth.0;
@@ -75,16 +121,12 @@ fn fold_small_ones(parts: &mut Vec<Blame>) {
 }
 
 /// Thousandths, so that what is printed adds up too: the biggest takes what rounding leaves.
-fn share_out(parts: &mut Vec<Blame>) {
-    let net: f64 = parts.iter().map(|part| part.growth.0).sum();
-    if net <= 0.0 {
-        parts.clear();
-        return;
-    }
+fn share_out(parts: &mut [Blame]) {
+    let total: f64 = parts.iter().map(|part| part.growth.0).sum();
     parts.sort_by(|a, b| b.growth.0.total_cmp(&a.growth.0));
     let mut left = 1000.0;
     for part in parts.iter_mut().skip(1) {
-        let thousandths = (part.growth.0 / net * 1000.0).round();
+        let thousandths = (part.growth.0 / total * 1000.0).floor();
         part.share = thousandths / 1000.0;
         left -= thousandths;
     }
@@ -93,17 +135,130 @@ fn share_out(parts: &mut Vec<Blame>) {
     }
 }
 
-fn guilty_process(base: &Snapshot, now: &Observation, role: Role) -> Option<Pid> {
+fn guilty_process<'a>(
+    base: &Snapshot,
+    now: &'a Observation,
+    role: Role,
+) -> Option<&'a ProcessShare> {
     let growth = |process: &ProcessShare| process.memory.0 as f64 - base.held_by(process.index);
     let of_role = || now.processes.iter().filter(|process| process.role == role);
     let parts = share_history::parts(base, now);
     let of_parts = parts.iter().filter(|part| part.role == role);
     let grown: f64 = of_parts.map(|part| part.now - part.base).sum();
-    let (pid, most) = of_role()
-        .map(|process| (process.pid, growth(process)))
+    let (process, most) = of_role()
+        .map(|process| (process, growth(process)))
         .max_by(|a, b| a.1.total_cmp(&b.1))?;
     // More than the whole role's growth is a process that replaced one that exited.
     let stands_for_it =
         grown > 0.0 && (STANDS_FOR_ITS_ROLE..=2.0 - STANDS_FOR_ITS_ROLE).contains(&(most / grown));
-    stands_for_it.then_some(pid)
+    stands_for_it.then_some(process)
+}
+
+#[cfg(test)]
+mod tests {
+    use leveloff_model::process::{Pid, ProcessIndex, Rank};
+    use leveloff_model::units::{Bytes, Seconds};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::share_history::ShareHistory;
+
+    const ROLES: [Role; 4] = [
+        Role::Trainer,
+        Role::DataloaderWorker,
+        Role::CompileWorker,
+        Role::Helper,
+    ];
+
+    /// A process: its number, its role, what it holds of each kind and its RSS.
+    type Made = (u32, usize, u64, u64, u64, u64);
+
+    fn observation(t: f64, made: &[Made]) -> Observation {
+        let mut processes: Vec<ProcessShare> = Vec::new();
+        for &(index, role, anonymous, shared, swapped, rss) in made {
+            if processes.iter().any(|one| one.index.0 == index) {
+                continue;
+            }
+            processes.push(ProcessShare {
+                memory: Bytes(anonymous + shared + swapped),
+                shared: Bytes(shared),
+                swapped: Bytes(swapped),
+                rss: Bytes(rss),
+                is_read: true,
+                ..ProcessShare::unread(ProcessIndex(index), Pid(index as i32 + 1), ROLES[role])
+            });
+        }
+        Observation {
+            t: Some(Seconds(t)),
+            memory: processes.iter().map(|process| process.memory).sum(),
+            processes,
+            ..Observation::default()
+        }
+    }
+
+    fn blamed(before: &Observation, now: &Observation) -> Vec<Blame> {
+        let mut history = ShareHistory::default();
+        history.observe(before);
+        blame(&history.first().unwrap(), now)
+    }
+
+    fn made() -> impl Strategy<Value = Vec<Made>> {
+        let amount = || 0u64..1 << 40;
+        let one = (0u32..12, 0usize..4, amount(), amount(), amount(), amount());
+        proptest::collection::vec(one, 0..12)
+    }
+
+    proptest! {
+        #[test]
+        fn shares_are_in_range_and_add_up(before in made(), now in made()) {
+            let blamed = blamed(&observation(0.0, &before), &observation(9.0, &now));
+            for part in &blamed {
+                prop_assert!((0.0..=1.0).contains(&part.share), "{part:?}");
+                prop_assert!(part.growth.0 > 0.0, "{part:?}");
+            }
+            let sum: f64 = blamed.iter().map(|part| part.share).sum();
+            prop_assert!(blamed.is_empty() || (sum - 1.0).abs() < 1e-9, "{sum}");
+        }
+    }
+
+    #[test]
+    fn pages_that_a_worker_leaves_behind_are_not_growth_of_the_trainer() {
+        const MIB: u64 = 1 << 20;
+        let before = observation(
+            0.0,
+            &[
+                (0, 0, 200 * MIB, 0, 0, 500 * MIB),
+                (1, 1, 150 * MIB, 0, 0, 300 * MIB),
+                (2, 3, 10 * MIB, 0, 0, 10 * MIB),
+            ],
+        );
+        // The worker has exited, its pages are the trainer's alone now, and the helper leaks.
+        let now = observation(
+            9.0,
+            &[
+                (0, 0, 340 * MIB, 0, 0, 500 * MIB),
+                (2, 3, 60 * MIB, 0, 0, 60 * MIB),
+            ],
+        );
+        let blamed = blamed(&before, &now);
+        assert_eq!(blamed.len(), 1, "{blamed:?}");
+        assert_eq!((blamed[0].role, blamed[0].share), (Some(Role::Helper), 1.0));
+    }
+
+    #[test]
+    fn a_worker_is_named_with_its_rank_and_number() {
+        let workers = |leak: u64| -> Observation {
+            let made: Vec<Made> = (0..4)
+                .map(|n| (n, 1, if n == 2 { 100 + leak } else { 100 }, 0, 0, 1000))
+                .collect();
+            let mut observation = observation(leak as f64, &made);
+            for process in &mut observation.processes {
+                process.rank = Some(Rank(3));
+                process.rss = process.memory;
+            }
+            observation
+        };
+        let blamed = blamed(&workers(0), &workers(500));
+        assert_eq!((blamed[0].rank, blamed[0].worker), (Some(Rank(3)), Some(2)));
+    }
 }

@@ -57,8 +57,10 @@ pub(super) fn copied_pages(
         judgements.memory().material.0.max(judgement.material.0),
     )?;
     let warm_by = Prior::of(unit, Quantity::SharedMemory).decision_age(Before::Warmup, 1.0);
-    let raises = judgement.verdict == Verdict::WarmingUp
-        && judgement.because != Because::FirstEpoch
+    let raises = matches!(
+        judgement.verdict,
+        Verdict::WarmingUp | Verdict::Leak(Grade::Suspected)
+    ) && judgement.because != Because::FirstEpoch
         && now - copied.since >= warm_by
         && series.memory.growth_since(copied.since, now) >= 0.5 * copied.amount;
     raises.then(|| {

@@ -73,7 +73,7 @@ pub(super) fn decide(
         judgement: memory.clone(),
         memory,
     };
-    if own.judgement.verdict.grade().is_some() {
+    if own.judgement.verdict.is_alarm() {
         return own;
     }
     let material = own.memory.material.0;
@@ -82,7 +82,7 @@ pub(super) fn decide(
         .iter()
         .skip(1)
         .filter(|(subject, judgement)| {
-            judgement.verdict.grade().is_some()
+            judgement.verdict.is_alarm()
                 && may_decide(series, *subject, judgement, material, devshm_is_ours)
         });
     // Of equals the first: the series are in the order of their weight as evidence.

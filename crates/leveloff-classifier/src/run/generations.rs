@@ -73,6 +73,7 @@ impl Generations {
             decide_by: Some(DecideBy {
                 if_it_levels: X(settled_by),
                 if_it_goes_on: X(settled_by),
+                level_after: X(Generations::SETTLES * lasted),
             }),
             because: Because::YoungGrowth,
             ..judgement

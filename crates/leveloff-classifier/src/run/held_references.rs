@@ -30,13 +30,17 @@ pub(super) fn held_references(
 ) -> Option<Judgement> {
     let memory = judgements.memory();
     let tensors = judgements.of_subject(Subject::Counter(TrainingCounter::Tensors))?;
-    tensors.verdict.grade()?;
+    if !tensors.verdict.is_alarm() {
+        return None;
+    }
     let (X(onset), (_, X(now))) = (tensors.onset_x?, tensors.span?);
     let samples = JointSamples::between(series, TrainingCounter::Tensors, onset, now);
     let caches_last =
         Prior::of(unit, Quantity::Memory).decision_age(Before::Warmup, CACHES_AMONG_WARMUPS);
-    let raises = memory.verdict == Verdict::WarmingUp
-        && memory.because != Because::FirstEpoch
+    let raises = matches!(
+        memory.verdict,
+        Verdict::WarmingUp | Verdict::Leak(Grade::Suspected)
+    ) && memory.because != Because::FirstEpoch
         && now - onset >= caches_last
         && series.memory.growth_since(onset, now) >= memory.material.0
         && samples.are_straight()

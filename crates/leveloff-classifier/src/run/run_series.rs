@@ -8,8 +8,9 @@ use super::events::Events;
 use super::generations::Generations;
 use super::processes::ProcessTracks;
 use super::roles::RoleTracks;
+use super::run_age::RunAge;
 use super::track::Track;
-use crate::observation::Observation;
+use crate::observation::{Observation, XUnit};
 
 /// The series of a run over steps, or over time.
 #[derive(Debug, Clone, Default)]
@@ -32,6 +33,8 @@ pub(super) struct RunSeries {
     pub(super) events: Events,
     /// Workers that are replaced again and again.
     pub(super) generations: Generations,
+    /// How far the run had come before the first observation.
+    age: RunAge,
     /// How long an epoch is on this axis.
     pub(super) epochs: EpochLength,
     /// The newest x.
@@ -62,6 +65,7 @@ impl RunSeries {
             self.times = Some((self.times.map_or(t, |times| times.0), t));
         }
         self.memory.push(x, observation.memory.0 as f64);
+        self.age.observe(x, observation);
         self.events.observe(x, observation);
         self.epochs.observe(x, observation);
         self.take_processes(x, observation);
@@ -71,6 +75,11 @@ impl RunSeries {
     /// Different x that were seen.
     pub(super) fn distinct_x(&self) -> u64 {
         self.distinct_x
+    }
+
+    /// How far the run had come on an axis of this unit before the first observation, where that is known.
+    pub(super) fn before_first(&self, unit: XUnit) -> Option<f64> {
+        self.age.before_first(unit)
     }
 
     /// Times of the first and the last observation.

@@ -158,8 +158,15 @@ impl SeriesJudgements {
                 subject,
                 Subject::DevShm | Subject::Descriptors | Subject::Processes
             );
+            let is_pool = matches!(
+                subject,
+                Subject::Counter(TrainingCounter::CudaReserved | TrainingCounter::Pinned)
+            );
             let facts = Facts {
                 limit: None,
+                before: None,
+                is_repro: false,
+                is_no_cache: no_cache || is_pool,
                 epoch: input.facts.epoch.filter(|_| !no_cache),
                 ..input.facts
             };

@@ -3,6 +3,7 @@
 use leveloff_model::units::Bytes;
 
 use super::RunAccount;
+use crate::observation::XUnit;
 use crate::run_curves::{RunCurves, Series};
 use crate::verdict::{Kind, Rate, RunVerdict, Subject};
 
@@ -97,7 +98,9 @@ fn base_and_end(series: Series, account: &RunAccount, curves: &RunCurves) -> Opt
         }
         _ => {
             let base = account.since.moment;
-            let from = base.count.and_then(|x| curves.around(series, x));
+            let from = base
+                .count
+                .and_then(|x| curves.around(series, x, XUnit::Step));
             let from = from.or_else(|| curves.baseline(series));
             let end = curves.newest(series)?;
             Some((from.unwrap_or(0.0), end))

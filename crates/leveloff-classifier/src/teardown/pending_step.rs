@@ -3,6 +3,8 @@
 //! A run that shuts down ends its workers, deletes its files and gives memory back, all in the last
 //! step. So observations wait until the run has gone on to the next step (or moment).
 
+use std::slice;
+
 use leveloff_model::units::Seconds;
 
 use crate::observation::Observation;
@@ -12,6 +14,8 @@ use crate::observation::Observation;
 pub(crate) struct PendingStep {
     waiting: Vec<Observation>,
     thinned: u64,
+    /// The newest was handed on and is kept only to be asked for.
+    is_finished: bool,
 }
 
 /// So many observations are handed on once the step has lasted for [`LONGEST_TEARDOWN`].
@@ -40,13 +44,25 @@ impl PendingStep {
             many if many >= ENOUGH && self.lasts_until(observation) => many / 2,
             _ => 0,
         };
-        self.waiting
-            .drain(..behind)
-            .for_each(|waiting| finished(&waiting));
+        // Lent, then dropped in place: an observation is large, so moving each one out is slow.
+        self.waiting[..behind].iter().for_each(&mut finished);
+        self.waiting.drain(..behind);
         if self.waiting.len() == MOST {
             self.thin();
         }
-        self.waiting.push(observation.clone());
+        self.waiting.extend_from_slice(slice::from_ref(observation));
+    }
+
+    /// Hands on all but the newest value, which stays for questions about now.
+    pub(crate) fn finish(&mut self, mut finished: impl FnMut(&Observation)) {
+        self.waiting.iter().for_each(&mut finished);
+        self.waiting.drain(..self.waiting.len().saturating_sub(1));
+        self.is_finished = true;
+    }
+
+    /// Hands on all observations: those that come next count on another clock.
+    pub(crate) fn drain(&mut self, finished: impl FnMut(Observation)) {
+        self.waiting.drain(..).for_each(finished);
     }
 
     /// The newest observation.
@@ -56,7 +72,10 @@ impl PendingStep {
 
     /// How many observations are here, and how many were thinned out so far.
     pub(crate) fn count(&self) -> u64 {
-        self.waiting.len() as u64 + self.thinned
+        match self.is_finished {
+            true => self.thinned,
+            false => self.waiting.len() as u64 + self.thinned,
+        }
     }
 
     /// Whether the step has lasted for too long to be a teardown. Without times, the number of

@@ -59,7 +59,7 @@ fn makes_sense(said: &Judgement) -> Result<(), TestCaseError> {
             "{said:?}"
         );
     }
-    let leaks = said.verdict.grade().is_some();
+    let leaks = said.verdict.is_alarm();
     prop_assert!(
         !leaks || said.rate.is_some_and(|rate| rate.value.0 > 0.0),
         "{said:?}"
@@ -75,6 +75,7 @@ fn any_run() -> impl Strategy<Value = Run> {
     (any_points(), units, level_by, limit).prop_map(|(points, unit, level_by, limit)| Run {
         unit,
         level_by,
+        planned: None,
         limit,
         points,
     })

@@ -1,7 +1,7 @@
 //! What a stated horizon must not do: call the next tooth of a saw a leak. And what it must: find a
 //! leak below one.
 
-use leveloff_classifier::verdict::Verdict;
+use leveloff_classifier::verdict::{Grade, Verdict};
 
 use crate::run::Run;
 use crate::shapes::{saw, warmup_that_stands_still};
@@ -52,7 +52,18 @@ fn a_leak_that_begins_late_is_found_in_spite_of_spikes() {
 #[test]
 fn a_warmup_that_stands_still_did_so_when_it_ended() {
     let judged = warmup_that_stands_still().level_by(90).judged();
-    assert_eq!(judged.verdict, Verdict::Level);
+    assert!(judged.verdict.is_level());
     let since = judged.level_since_x.unwrap().0;
     assert!((105.0..130.0).contains(&since), "{since}");
+}
+
+/// Growth that may be a cache of unknown length is suspected; with a plan it is called.
+#[test]
+fn a_plan_rules_out_a_cache_of_unknown_length() {
+    let run = Run::steps(600, |step| 2000.0 + 2.0 * step).noisy(3.0);
+    assert_eq!(run.judged().verdict, Verdict::Leak(Grade::Suspected));
+    assert_eq!(
+        run.planned(1000).judged().verdict,
+        Verdict::Leak(Grade::Early)
+    );
 }

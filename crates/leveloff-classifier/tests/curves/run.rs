@@ -19,6 +19,7 @@ pub const MB: f64 = 1e6;
 pub struct Run {
     pub unit: XUnit,
     pub level_by: Option<u64>,
+    pub planned: Option<u64>,
     /// In megabytes.
     pub limit: Option<f64>,
     /// x, and megabytes there.
@@ -31,6 +32,7 @@ impl Run {
         Run {
             unit: XUnit::Step,
             level_by: None,
+            planned: None,
             limit: None,
             points: points.into_iter().collect(),
         }
@@ -57,6 +59,13 @@ impl Run {
     pub fn level_by(self, step: u64) -> Run {
         Run {
             level_by: Some(step),
+            ..self
+        }
+    }
+
+    pub fn planned(self, step: u64) -> Run {
+        Run {
+            planned: Some(step),
             ..self
         }
     }
@@ -93,6 +102,7 @@ impl Run {
     pub fn judged(&self) -> Judgement {
         let facts = Facts {
             level_by: self.level_by.map(|step| X(step as f64)),
+            planned: self.planned.map(|step| X(step as f64)),
             limit: self.limit.map(|megabytes| Amount(megabytes * MB)),
             ..Facts::default()
         };
@@ -103,6 +113,7 @@ impl Run {
     pub fn judged_as_a_run(&self) -> RunVerdict {
         let stated = StatedFacts {
             level_by: self.level_by.map(Step),
+            planned_steps: self.planned.map(Step),
             limit: self.limit.map(|mb| Limit::Size(bytes(mb))),
             ..StatedFacts::default()
         };

@@ -3,7 +3,7 @@
 use leveloff_classifier::finding::{Finding, NativeEvidence};
 use leveloff_classifier::observation::{Observation, XUnit};
 use leveloff_classifier::run::RunJudge;
-use leveloff_classifier::verdict::{Kind, Subject, Verdict};
+use leveloff_classifier::verdict::{Grade, Kind, Subject, Verdict};
 use leveloff_model::process::{Pid, Role};
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::training_counters::TrainingCounter;
@@ -47,7 +47,7 @@ fn growth_that_ends_with_its_workers_is_none_past_the_horizon() {
         let mut judge = RunJudge::new(XUnit::Step, &stated);
         with_restarts(run).find_map(|observation| {
             judge.observe(&observation);
-            let leaks = judge.verdict().verdict.grade().is_some();
+            let leaks = judge.verdict().verdict.is_alarm();
             leaks.then_some(observation.count)
         })
     };
@@ -92,7 +92,7 @@ fn descriptors_that_pile_up_are_a_leak_of_their_own() {
     let verdict = judged(run);
     assert_eq!(verdict.verdict.name(), "leak");
     assert_eq!(verdict.decisive, Subject::Descriptors);
-    assert_eq!(verdict.memory.verdict, Verdict::Level);
+    assert!(verdict.memory.verdict.is_level());
     let found = finding(&verdict, "fd-growth");
     let trainers = matches!(
         found,
@@ -118,7 +118,7 @@ fn descriptors_are_not_explained_by_what_the_first_step_allocated() {
     });
     let verdict = judged(run);
     assert_eq!(verdict.decisive, Subject::Descriptors);
-    assert_eq!(verdict.memory.verdict, Verdict::Level);
+    assert!(verdict.memory.verdict.is_level());
     assert_eq!(verdict.blame[0].kind, Kind::Descriptors);
     assert_eq!(finding(&verdict, "native-growth"), None);
 }
@@ -185,9 +185,9 @@ fn tensors_that_rise_with_memory_decide_earlier_than_memory_alone() {
             observation
         })
     };
-    assert_eq!(judged(with(false)).verdict, Verdict::WarmingUp);
+    assert_eq!(judged(with(false)).verdict, Verdict::Leak(Grade::Suspected));
     let verdict = judged(with(true));
-    assert_eq!(verdict.verdict.name(), "leak");
+    assert_eq!(verdict.verdict, Verdict::Leak(Grade::Early));
     assert_eq!(verdict.decisive, Subject::Memory);
     assert!(finding(&verdict, "held-references").is_some());
     assert!(finding(&verdict, "native-growth").is_none());
@@ -201,7 +201,7 @@ fn level_tensors_decide_nothing_and_point_at_native_code() {
         observation
     });
     let verdict = judged(run);
-    assert_eq!(verdict.verdict, Verdict::WarmingUp);
+    assert_eq!(verdict.verdict, Verdict::Leak(Grade::Suspected));
     let found = finding(&verdict, "native-growth");
     let Some(Finding::NativeGrowth { evidence, .. }) = found else {
         panic!("{:?}", verdict.findings);
@@ -336,7 +336,7 @@ fn a_peak_between_two_judged_values_is_reported() {
         judge.observe(&trainer(sample / 3, memory));
     }
     let verdict = judge.verdict();
-    assert_eq!(verdict.verdict, Verdict::Level);
+    assert!(verdict.verdict.is_level());
     let peak = verdict.memory.extremes.unwrap().peak.0;
     assert!(peak > 990.0 * MIB, "{}", peak / MIB);
 }

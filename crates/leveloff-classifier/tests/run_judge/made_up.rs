@@ -71,7 +71,7 @@ pub fn first_leak(run: impl IntoIterator<Item = Observation>) -> Option<f64> {
     let mut judge = RunJudge::new(XUnit::Step, &StatedFacts::default());
     run.into_iter().find_map(|observation| {
         judge.observe(&observation);
-        let leaks = judge.verdict().verdict.grade().is_some();
+        let leaks = judge.verdict().verdict.is_alarm();
         leaks.then_some(observation.count.unwrap_or(-1.0))
     })
 }

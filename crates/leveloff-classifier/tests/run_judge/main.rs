@@ -1,5 +1,6 @@
 //! The run judge on made-up and on recorded runs.
 
+mod change_of_clock;
 mod clock;
 mod evidence;
 mod hardship;

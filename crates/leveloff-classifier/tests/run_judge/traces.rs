@@ -21,7 +21,7 @@ fn follow(name: &str) -> (RunVerdict, Vec<Option<f64>>) {
     let mut said = Vec::new();
     for observation in trace::observations(&text) {
         judge.observe(&observation);
-        if judge.verdict().verdict.grade().is_some() {
+        if judge.verdict().verdict.is_alarm() {
             said.push(observation.count);
         }
     }

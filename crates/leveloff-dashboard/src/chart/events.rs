@@ -41,7 +41,7 @@ const KINDS: [Kind; 4] = [
         name: "event",
         unicode: '•',
         ascii: 'o',
-        includes: |kind| matches!(kind, RunEventKind::Named(_)),
+        includes: |kind| matches!(kind, RunEventKind::Named(_) | RunEventKind::Clock(_)),
     },
 ];
 

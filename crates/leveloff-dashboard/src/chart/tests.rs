@@ -1,6 +1,6 @@
 //! Whole charts, of made-up runs.
 
-#[path = "../../examples/made_up/ticks.rs"]
+#[path = "../../tests/made_up/ticks.rs"]
 #[allow(dead_code, reason = "shared with the example and the benchmark")]
 mod ticks;
 

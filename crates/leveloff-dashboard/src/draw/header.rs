@@ -4,6 +4,7 @@ use leveloff_model::process::Role;
 use leveloff_model::sample::Sample;
 use leveloff_model::units::Seconds;
 use leveloff_text::number::thousands;
+use leveloff_text::steps;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -103,13 +104,14 @@ fn facts(dashboard: &Dashboard) -> Vec<String> {
     // A title may be all that is known of who it is.
     let who = who(run).filter(|who| *who != dashboard.subject.title);
     let step = step(run, sample);
-    let short = sample.progress.step;
-    let short = short.map(|step| format!("step {}", thousands(step.0)));
+    let source = steps::source_words(&sample.progress).map(|source| format!("steps: {source}"));
+    let short = steps::position(&sample.progress);
     let joined = |facts: &[&Option<String>]| {
         let facts = facts.iter().copied().flatten();
         facts.map(|fact| format!(" · {fact}")).collect::<String>()
     };
     vec![
+        joined(&[&who, &step, &time, &source]),
         joined(&[&who, &step, &time]),
         joined(&[&step, &time]),
         joined(&[&step]),
@@ -132,10 +134,10 @@ fn who(run: &RunState) -> Option<String> {
 }
 
 fn step(run: &RunState, sample: &Sample) -> Option<String> {
-    let step = sample.progress.step?;
+    let position = steps::position(&sample.progress)?;
     let planned = sample.progress.planned_steps.or(run.stated.planned_steps);
     let of = planned.map_or_else(String::new, |of| format!("/{}", thousands(of.0)));
-    Some(format!("step {}{of}", thousands(step.0)))
+    Some(format!("{position}{of}"))
 }
 
 /// The sampling interval and its cost, the longest text first.

@@ -79,11 +79,12 @@ impl RankLine {
 
     fn severity(&self) -> u8 {
         match self.verdict {
-            Some(Verdict::Leak(Grade::Confirmed)) => 4,
-            Some(Verdict::Leak(Grade::Early)) => 3,
+            Some(Verdict::Leak(Grade::Confirmed)) => 5,
+            Some(Verdict::Leak(Grade::Early)) => 4,
+            Some(Verdict::Leak(Grade::Suspected)) => 3,
             Some(Verdict::WarmingUp) => 2,
             Some(Verdict::Undecided) => 1,
-            Some(Verdict::Level) | None => 0,
+            Some(Verdict::Level(_)) | None => 0,
         }
     }
 
@@ -116,8 +117,8 @@ impl RankLine {
                 verdict_words(verdict).to_owned(),
                 styles.get(Paint::from(verdict)).bold(),
             ),
-            (None, Some(of_run)) if of_run.verdict == Verdict::Level => (
-                verdict_words(Verdict::Level).to_owned(),
+            (None, Some(of_run)) if of_run.verdict.is_level() => (
+                verdict_words(of_run.verdict).to_owned(),
                 styles.get(Paint::Good),
             ),
             (None, Some(_)) => ("does not stand out".to_owned(), styles.get(Paint::Faint)),

@@ -28,7 +28,8 @@ pub fn since_words(account: &RunAccount) -> String {
 /// samples differ by is noise and no rate.
 pub fn rate_now(memory: &Amounts, account: &RunAccount) -> Option<String> {
     let verdict = account.verdict.as_ref().map(|verdict| verdict.verdict);
-    let is_noise = verdict == Some(Verdict::Level) && account.since.origin != GrowthOrigin::Marker;
+    let is_noise =
+        verdict.is_some_and(Verdict::is_level) && account.since.origin != GrowthOrigin::Marker;
     let rate = memory.rate.filter(|_| !is_noise)?;
     Some(rate_words(rate, account.unit()))
 }

@@ -1,7 +1,7 @@
 //! The verdict in its box: large words first, then the numbers.
 
 use leveloff_classifier::run_analysis::RunAccount;
-use leveloff_classifier::verdict::{Because, RunVerdict, Verdict};
+use leveloff_classifier::verdict::{Because, Grade, RunVerdict, Verdict};
 use leveloff_model::sample::Sample;
 use leveloff_model::units::Bytes;
 use leveloff_text::evidence::bound;
@@ -118,7 +118,7 @@ fn now(verdict: &RunVerdict, run: &RunState, account: &RunAccount) -> Vec<Part> 
     let holds = holds(account);
     let sentence = Part::from(sentence(verdict, &run.stated));
     let mut parts = match verdict.verdict {
-        Verdict::Level => vec![holds, bound(verdict).into(), sentence],
+        Verdict::Level(_) => vec![holds, bound(verdict).into(), sentence],
         Verdict::Undecided => vec![holds, sentence],
         Verdict::WarmingUp | Verdict::Leak(_) => growth_part(verdict, account)
             .into_iter()
@@ -178,9 +178,11 @@ fn later(verdict: &RunVerdict, account: &RunAccount, run: &RunState) -> Vec<Part
     };
     let who = || verdict.blame.first().map(blame_words).map(Part::from);
     let parts = match verdict.verdict {
-        Verdict::Level => vec![Some(calm(verdict).to_owned().into()), sizing(verdict)],
+        Verdict::Level(_) => vec![Some(calm(verdict).to_owned().into()), sizing(verdict)],
         Verdict::Undecided => vec![settling(), risk(verdict)],
-        Verdict::WarmingUp => vec![risk(verdict), settling(), who()],
+        Verdict::Leak(Grade::Suspected) | Verdict::WarmingUp => {
+            vec![risk(verdict), settling(), who()]
+        }
         Verdict::Leak(_) => vec![risk(verdict), who()],
     };
     parts.into_iter().flatten().collect()

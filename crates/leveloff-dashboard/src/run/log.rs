@@ -4,12 +4,13 @@ use std::collections::VecDeque;
 
 use leveloff_classifier::run_analysis::RunAnalysis;
 use leveloff_classifier::run_curves::RunEventKind;
-use leveloff_classifier::verdict::{Grade, Verdict};
+use leveloff_classifier::verdict::Verdict;
 use leveloff_model::process::{ProcessIndex, Role};
 use leveloff_model::progress::MarkKind;
 use leveloff_model::sample::{Event, Gap, Sample, Tick};
 use leveloff_model::training_counters::{TrainingCounter, TrainingCounters};
 use leveloff_model::units::{Seconds, Step};
+use leveloff_text::steps;
 use leveloff_text::verdict::trimmed_words;
 
 /// Entries that are kept.
@@ -64,7 +65,8 @@ impl EventLog {
             match event {
                 Event::Appeared(info) => started.push(info.role),
                 Event::Exited(index) => ended.extend(role(run, *index)),
-                Event::Changed(_) | Event::Software(_) => {}
+                Event::Changed(_) | Event::Software(_) | Event::Site(_) | Event::Allocations(_) => {
+                }
                 Event::Mark(mark) => {
                     let text = mark_text(&mark.kind, &tick.sample.progress.counters);
                     let entry = text.map(|text| LogEntry {
@@ -104,7 +106,7 @@ impl EventLog {
         }
         let words = |verdict: Verdict| {
             let name = verdict.name().replace('_', " ");
-            match verdict.grade().map(Grade::name) {
+            match verdict.grade_name() {
                 Some(grade) => format!("{name} ({grade})"),
                 None => name,
             }
@@ -152,6 +154,7 @@ fn mark_text(kind: &MarkKind, counters: &TrainingCounters) -> Option<String> {
         (RunEventKind::Epoch(epoch), _) => format!("epoch {epoch}"),
         (RunEventKind::Named(name), Some(trimmed)) if name == "trim" => trimmed_words(trimmed),
         (RunEventKind::Named(name), _) => name,
+        (RunEventKind::Clock(counter), _) => steps::new_clock(&counter),
     })
 }
 

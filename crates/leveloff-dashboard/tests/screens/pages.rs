@@ -192,7 +192,7 @@ fn a_run_that_ended_promises_nothing() {
     let shown = |run: &mut SimulatedRun| {
         screen(&mut run.dashboard, &Styles::default(), (80, 24)).to_string()
     };
-    assert!(shown(&mut run).contains("decided about step"));
+    assert!(shown(&mut run).contains("decided as a leak at step"));
     run.end(61);
     run.ended();
     let after = shown(&mut run);
@@ -200,5 +200,5 @@ fn a_run_that_ended_promises_nothing() {
         after.contains("it ended before that could be decided"),
         "{after}"
     );
-    assert!(!after.contains("decided about step"), "{after}");
+    assert!(!after.contains("decided as a leak at step"), "{after}");
 }

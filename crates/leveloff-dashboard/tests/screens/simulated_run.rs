@@ -124,6 +124,7 @@ impl SimulatedProcess {
                 private: Bytes(own.0 / 4 * 3),
                 swap: Bytes::ZERO,
                 lazy_free: Bytes::ZERO,
+                hugetlb: Bytes(0),
                 base: fast,
             }),
             ..ProcessReading::unread(ProcessIndex(index as u32))

@@ -108,6 +108,10 @@ impl<R: BufRead> RecordingReader<R> {
                 process: row.n.map(ProcessIndex),
                 text: row.text,
             })),
+            Row::Site(row) => self.events.push(Event::Site(rows::site(row))),
+            Row::Alloc(row) => self
+                .events
+                .push(Event::Allocations(rows::allocations(&row))),
             Row::Pss(row) => {
                 let reading = self.state.process(row.n);
                 reading.pss = Some(rows::pss_reading(&row));

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+mod changes;
 mod names;
 
 use serde::de::IgnoredAny;
@@ -9,6 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::training_counters::TrainingCounter;
 
+pub use changes::{CgroupChange, MachineChange, ProcessChange};
 pub use names::{CeilingName, EndName, RoleName, SourceName, SubjectName};
 
 /// One line.
@@ -33,6 +35,10 @@ pub enum Row {
     Software(SoftwareRow),
     /// Something could not be measured.
     Gap(GapRow),
+    /// A line that allocates.
+    Site(SiteRow),
+    /// What such lines hold.
+    Alloc(AllocRow),
     /// A PSS reading.
     Pss(PssRow),
     /// The biggest process by kind.
@@ -44,8 +50,9 @@ pub enum Row {
 }
 
 /// The key of every line that this version reads.
-const KINDS: [&str; 11] = [
-    "header", "process", "changed", "exit", "mark", "software", "gap", "pss", "maps", "s", "end",
+const KINDS: [&str; 13] = [
+    "header", "process", "changed", "exit", "mark", "software", "gap", "site", "alloc", "pss",
+    "maps", "s", "end",
 ];
 
 /// Whether a line that is no [`Row`] is a whole line of a kind that a later leveloff added.
@@ -73,6 +80,8 @@ pub struct HeaderRow {
     pub pss_budget_percent: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub level_by: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level_by_s: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -114,6 +123,8 @@ pub struct MarkRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub facts: BTreeMap<String, f64>,
@@ -141,6 +152,26 @@ pub struct GapRow {
     pub text: String,
 }
 
+#[derive(Debug, Serialize, Deserialize)]
+pub struct SiteRow {
+    pub id: u32,
+    pub pid: i32,
+    pub kind: String,
+    /// Innermost first: function, file, line, 1 for Python.
+    pub stack: Vec<(String, Option<String>, Option<u32>, u8)>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct AllocRow {
+    pub t: f64,
+    /// KiB that are alive in all.
+    pub live: u64,
+    /// Sites that changed: id, KiB alive, sampled blocks alive, standard error in KiB, sampled blocks freed.
+    pub of: Vec<[u64; 5]>,
+}
+
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PssRow {
@@ -159,6 +190,8 @@ pub struct PssRow {
     pub swap: u64,
     #[serde(skip_serializing_if = "is_zero")]
     pub lazy: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub hugetlb: u64,
     /// Fast counters at the same moment: anon, shmem, swap.
     pub base: [u64; 3],
 }
@@ -223,11 +256,22 @@ pub struct SampleRow {
     pub pinned_bytes: Change<u64>,
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
     pub tensor_counts: Change<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub samples: Change<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub tokens: Change<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub episodes: Change<u64>,
     /// Which tensors became more: what, how many, bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tensors_grown: Option<Vec<(String, u64, u64)>>,
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
     pub source: Change<SourceName>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub step_source: Change<StepSourceRow>,
+    /// What `step` counts; a name that this version does not know stands for steps.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub unit: Change<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub p: Vec<ProcessChange>,
     /// The living processes; written only after a failed write, when an exit may have been lost.
@@ -260,92 +304,23 @@ impl SampleRow {
             TrainingCounter::CudaAllocated => &mut self.cuda_allocated_bytes,
             TrainingCounter::Pinned => &mut self.pinned_bytes,
             TrainingCounter::TensorCounts => &mut self.tensor_counts,
+            TrainingCounter::Samples => &mut self.samples,
+            TrainingCounter::Tokens => &mut self.tokens,
+            TrainingCounter::Episodes => &mut self.episodes,
         }
     }
 }
 
-#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct ProcessChange {
-    pub n: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub state: Option<char>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub anon: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub file: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub shmem: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub swap: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub inherited: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub returned: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub threads: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
-    pub fds: Change<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub flt: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub majflt: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cpu: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
-    pub gpu: Change<u64>,
-}
-
-#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct MachineChange {
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
-    pub total: Change<u64>,
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
-    pub avail: Change<u64>,
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
-    pub shmem: Change<u64>,
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
-    pub devshm: Change<u64>,
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
-    pub devshm_size: Change<u64>,
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
-    pub swap: Change<u64>,
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
-    pub swap_size: Change<u64>,
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
-    pub psi_some: Change<f32>,
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
-    pub psi_full: Change<f32>,
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
-    pub oom_kills: Change<u64>,
-}
-
-#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct CgroupChange {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub version: Option<u8>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub path: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
-    pub limit: Change<u64>,
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
-    pub high: Change<u64>,
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
-    pub cur: Change<u64>,
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
-    pub anon: Change<u64>,
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
-    pub file: Change<u64>,
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
-    pub shmem: Change<u64>,
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
-    pub reclaimable: Change<u64>,
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
-    pub limit_hits: Change<u64>,
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
-    pub oom_kills: Change<u64>,
+/// Where the steps come from, in detail; `source` has the kind alone.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct StepSourceRow {
+    pub kind: SourceName,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counter: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]

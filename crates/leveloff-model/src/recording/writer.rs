@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
 use super::v1::{
-    CeilingRow, CgroupChange, Change, EndName, EndRow, ExitRow, GapRow, HeaderRow, MachineChange,
-    MapsRow, MarkRow, ProcessChange, ProcessRow, PssRow, RoleName, Row, SampleRow, SoftwareRow,
-    SourceName,
+    AllocRow, CeilingRow, CgroupChange, Change, EndName, EndRow, ExitRow, GapRow, HeaderRow,
+    MachineChange, MapsRow, MarkRow, ProcessChange, ProcessRow, PssRow, RoleName, Row, SampleRow,
+    SiteRow, SoftwareRow, SourceName, StepSourceRow,
 };
 use super::{End, EndReason, FORMAT_VERSION, Header, Target, limit_to_text};
+use crate::allocation::{AllocationReading, AllocationSite, StackFrame};
 use crate::environment::Software;
-use crate::process::{ProcessIndex, ProcessInfo, ProcessState};
-use crate::progress::{Mark, MarkKind, Progress};
+use crate::process::{ProcessIndex, ProcessInfo};
+use crate::progress::{Mark, MarkKind, Progress, StepSource};
 use crate::sample::{
     Ceiling, CgroupReading, Event, Gap, MachineReading, MappingReading, ProcessReading, PssReading,
     Sample, Tick,
@@ -160,6 +161,7 @@ impl Written {
     fn changes_to(&mut self, sample: &Sample) -> SampleRow {
         let (was, is) = (&self.progress, &sample.progress);
         let steps = |step: Option<Step>| step.map(|s| s.0);
+        let kind = |progress: &Progress| progress.source.as_ref().map(|source| source.kind);
         let mut row = SampleRow {
             t: sample.t.0,
             step: change(steps(was.step), steps(is.step)),
@@ -168,7 +170,10 @@ impl Written {
                 .map(|phase| phase.map(|phase| phase.name().to_owned())),
             planned_steps: change(steps(was.planned_steps), steps(is.planned_steps)),
             epoch_steps: change(steps(was.epoch_steps), steps(is.epoch_steps)),
-            source: change(was.source, is.source).map(|source| source.map(SourceName::from)),
+            source: change(kind(was), kind(is)).map(|kind| kind.map(SourceName::from)),
+            step_source: change(was.source.as_ref(), is.source.as_ref())
+                .map(|source| source.map(step_source_row)),
+            unit: change(was.unit, is.unit).map(|unit| unit.map(|unit| unit.name().to_owned())),
             c: [
                 sample.cost.cpu.0,
                 sample.cost.rss.0,
@@ -200,7 +205,7 @@ impl Written {
             }
             self.processes.insert(reading.process, reading.clone());
         }
-        let machine = machine_change(&self.machine, &sample.machine);
+        let machine = MachineChange::between(Some(&self.machine), &sample.machine);
         self.machine = sample.machine;
         row.m = (machine != MachineChange::default()).then_some(machine);
         row.g = self.cgroup_change(sample.cgroup.as_ref());
@@ -212,9 +217,9 @@ impl Written {
         if self.cgroup.as_ref() == now {
             return None;
         }
-        let changes = now.map(|now| cgroup_change(self.cgroup.as_ref(), now));
+        let before = self.cgroup.take().unwrap_or_default();
         self.cgroup = now.cloned();
-        Some(changes)
+        Some(now.map(|now| CgroupChange::between(Some(&before), now)))
     }
 
     fn ceiling_change(&mut self, now: Option<Ceiling>) -> Change<CeilingRow> {
@@ -240,10 +245,6 @@ fn change<T: PartialEq>(was: Option<T>, is: Option<T>) -> Change<T> {
     (was != is).then_some(is)
 }
 
-fn amount_change(was: Option<Bytes>, is: Option<Bytes>) -> Change<u64> {
-    change(was, is).map(|is| is.map(|amount| amount.0))
-}
-
 fn header_row(header: &Header) -> HeaderRow {
     let (command, pid) = match &header.target {
         Target::Command(command) => (Some(command.clone()), None),
@@ -262,6 +263,7 @@ fn header_row(header: &Header) -> HeaderRow {
         interval_s: header.interval.0,
         pss_budget_percent: header.pss_budget_percent,
         level_by: header.stated.level_by.map(|s| s.0),
+        level_by_s: header.stated.level_by_time.map(|s| s.0),
         limit: header.stated.limit.map(limit_to_text),
         planned_steps: header.stated.planned_steps.map(|s| s.0),
         epoch_steps: header.stated.epoch_steps.map(|s| s.0),
@@ -276,6 +278,40 @@ fn event_row(event: &Event) -> Row {
         Event::Mark(mark) => Row::Mark(mark_row(mark)),
         Event::Software(software) => Row::Software(software_row(software)),
         Event::Gap(gap) => Row::Gap(gap_row(gap)),
+        Event::Site(site) => Row::Site(site_row(site)),
+        Event::Allocations(reading) => Row::Alloc(alloc_row(reading)),
+    }
+}
+
+fn site_row(site: &AllocationSite) -> SiteRow {
+    let frame = |frame: &StackFrame| {
+        let (function, file) = (frame.function.clone(), frame.file.clone());
+        (function, file, frame.line, u8::from(frame.is_python))
+    };
+    SiteRow {
+        id: site.id.0,
+        pid: site.pid.0,
+        kind: site.kind.name().to_owned(),
+        stack: site.stack.iter().map(frame).collect(),
+        source: site.source.clone(),
+    }
+}
+
+fn alloc_row(reading: &AllocationReading) -> AllocRow {
+    let kib = |amount: Bytes| amount.0.div_ceil(1024);
+    let of = reading.sites.iter().map(|site| {
+        [
+            u64::from(site.site.0),
+            kib(site.live),
+            site.blocks,
+            kib(site.error),
+            site.freed,
+        ]
+    });
+    AllocRow {
+        t: reading.t.0,
+        live: kib(reading.live),
+        of: of.collect(),
     }
 }
 
@@ -304,6 +340,7 @@ fn mark_row(mark: &Mark) -> MarkRow {
         phase: None,
         epoch: None,
         event: None,
+        clock: None,
         path: mark.path.clone(),
         facts: mark.facts.clone(),
         unknown: BTreeMap::new(),
@@ -312,8 +349,18 @@ fn mark_row(mark: &Mark) -> MarkRow {
         MarkKind::Phase(phase) => row.phase = Some(phase.name().to_owned()),
         MarkKind::Epoch(epoch) => row.epoch = Some(*epoch),
         MarkKind::Event(name) => row.event = Some(name.clone()),
+        MarkKind::Clock(counter) => row.clock = Some(counter.clone()),
     }
     row
+}
+
+fn step_source_row(source: &StepSource) -> StepSourceRow {
+    StepSourceRow {
+        kind: source.kind.into(),
+        file: source.file.clone(),
+        counter: source.counter.clone(),
+        pattern: source.pattern.clone(),
+    }
 }
 
 fn software_row(software: &Software) -> SoftwareRow {
@@ -344,6 +391,7 @@ fn pss_row(process: ProcessIndex, pss: &PssReading) -> PssRow {
         private: pss.private.0,
         swap: pss.swap.0,
         lazy: pss.lazy_free.0,
+        hugetlb: pss.hugetlb.0,
         base: [pss.base.anon.0, pss.base.shmem.0, pss.base.swap.0],
     }
 }
@@ -372,65 +420,15 @@ fn grown_rows(grown: &[GrownTensors]) -> Vec<(String, u64, u64)> {
 }
 
 fn process_change(before: Option<&ProcessReading>, now: &ProcessReading) -> ProcessChange {
-    fn if_changed<T: PartialEq + Copy>(was: Option<T>, is: T) -> Option<T> {
-        (was != Some(is)).then_some(is)
+    let mut change = ProcessChange::between(before, now);
+    change.n = now.process.0;
+    // Nearly always zero, and a process begins with zero.
+    if before.is_none() {
+        change.returned = change.returned.filter(|amount| amount.0 != 0);
+        change.transferred = change.transferred.filter(|moved| moved.0 != 0);
+        change.uncertainty = change.uncertainty.filter(|amount| amount.0 != 0);
     }
-    fn amount(was: Option<Bytes>, is: Bytes) -> Option<u64> {
-        if_changed(was, is).map(|amount| amount.0)
-    }
-    ProcessChange {
-        n: now.process.0,
-        state: if_changed(before.map(|b| b.state), now.state).map(ProcessState::letter),
-        anon: amount(before.map(|b| b.anon), now.anon),
-        file: amount(before.map(|b| b.file), now.file),
-        shmem: amount(before.map(|b| b.shmem), now.shmem),
-        swap: amount(before.map(|b| b.swap), now.swap),
-        inherited: amount(before.map(|b| b.inherited), now.inherited),
-        // Nearly always zero, and zero is not written.
-        returned: amount(
-            Some(before.map_or(Bytes::ZERO, |b| b.returned)),
-            now.returned,
-        ),
-        threads: if_changed(before.map(|b| b.threads), now.threads),
-        fds: change(before.and_then(|b| b.fds), now.fds),
-        flt: if_changed(before.map(|b| b.minor_faults), now.minor_faults),
-        majflt: if_changed(before.map(|b| b.major_faults), now.major_faults),
-        cpu: if_changed(before.map(|b| b.cpu), now.cpu).map(|cpu| cpu.0),
-        gpu: amount_change(before.and_then(|b| b.gpu), now.gpu),
-    }
-}
-
-fn machine_change(was: &MachineReading, is: &MachineReading) -> MachineChange {
-    MachineChange {
-        total: amount_change(was.total, is.total),
-        avail: amount_change(was.available, is.available),
-        shmem: amount_change(was.shmem, is.shmem),
-        devshm: amount_change(was.devshm_used, is.devshm_used),
-        devshm_size: amount_change(was.devshm_size, is.devshm_size),
-        swap: amount_change(was.swap_used, is.swap_used),
-        swap_size: amount_change(was.swap_total, is.swap_total),
-        psi_some: change(was.pressure_some, is.pressure_some),
-        psi_full: change(was.pressure_full, is.pressure_full),
-        oom_kills: change(was.oom_kills, is.oom_kills),
-    }
-}
-
-fn cgroup_change(was: Option<&CgroupReading>, is: &CgroupReading) -> CgroupChange {
-    let nothing = CgroupReading::default();
-    let was = was.unwrap_or(&nothing);
-    CgroupChange {
-        version: (was.version != is.version).then_some(is.version),
-        path: (was.path != is.path).then(|| is.path.clone()),
-        limit: amount_change(was.limit, is.limit),
-        high: amount_change(was.high, is.high),
-        cur: amount_change(was.current, is.current),
-        anon: amount_change(was.anon, is.anon),
-        file: amount_change(was.file, is.file),
-        shmem: amount_change(was.shmem, is.shmem),
-        reclaimable: amount_change(was.reclaimable, is.reclaimable),
-        limit_hits: change(was.limit_hits, is.limit_hits),
-        oom_kills: change(was.oom_kills, is.oom_kills),
-    }
+    change
 }
 
 fn end_row(end: &End) -> EndRow {

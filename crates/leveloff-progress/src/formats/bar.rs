@@ -1,6 +1,6 @@
 //! Parses progress bars: tqdm's, and rich's as Lightning draws them.
 
-use crate::number::scaled;
+use crate::number::{self, scaled};
 
 /// One drawing of a bar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,9 @@ pub enum Unit {
     Steps,
     /// Epochs.
     Epochs,
-    /// Bytes, files or examples.
+    /// Training samples, if it is a training's bar: images, sequences, examples.
+    Samples,
+    /// Bytes, files and anything else.
     Other,
 }
 
@@ -60,6 +62,7 @@ pub fn may_be_tqdm(text: &[u8]) -> bool {
 
 /// Reads a rich bar from a line; `None` when there is none.
 pub fn rich(line: &[u8]) -> Option<Bar<'_>> {
+    memchr::memchr(GLYPHS[0][0], line)?;
     let first = GLYPHS
         .iter()
         .filter_map(|glyph| memchr::memmem::find(line, glyph))
@@ -175,7 +178,7 @@ fn rate_and_metrics(inside: &[u8]) -> Option<(Unit, bool)> {
     let rate = fields.next()?;
     let shows_loss = fields.any(|field| {
         let name = field.trim_ascii_start();
-        name.starts_with(b"loss=") || name.starts_with(b"train_loss=")
+        name.starts_with(b"loss") || name.starts_with(b"train_loss")
     });
     Some((
         unit_of_rate(rate.strip_suffix(b"]").unwrap_or(rate)),
@@ -190,6 +193,9 @@ fn unit_of_rate(rate: &[u8]) -> Unit {
     };
     let (before, after) = (&rate[..slash], rate[slash + 1..].trim_ascii());
     if after == b"s" {
+        if is_too_fast(before) {
+            return Unit::Other;
+        }
         let number_end = before
             .iter()
             .rposition(|b| b.is_ascii_digit() || matches!(b, b'?' | b'.'))
@@ -200,6 +206,16 @@ fn unit_of_rate(rate: &[u8]) -> Unit {
     }
 }
 
+/// No training takes so many steps a second; downloads count bytes.
+fn is_too_fast(rate: &[u8]) -> bool {
+    const FASTEST: f64 = 20_000.0;
+    let digits = rate
+        .iter()
+        .position(u8::is_ascii_digit)
+        .unwrap_or(rate.len());
+    number::decimal(&rate[digits..]).is_some_and(|(rate, _)| rate > FASTEST)
+}
+
 fn unit_named(name: &[u8]) -> Unit {
     let name = name.trim_ascii();
     let name = match name {
@@ -207,8 +223,11 @@ fn unit_named(name: &[u8]) -> Unit {
         _ => name,
     };
     match name {
-        b"it" | b"step" | b"steps" | b"batch" | b"batches" | b"iter" | b"update" => Unit::Steps,
+        b"it" | b"step" | b"steps" | b"batch" | b"batches" | b"iter" | b"update" | b"ba"
+        | b"its" | b"iters" | b"updates" | b"iteration" | b"b" => Unit::Steps,
         b"epoch" | b"epochs" => Unit::Epochs,
+        b"img" | b"imgs" | b"image" | b"images" | b"sample" | b"samples" | b"ex" | b"example"
+        | b"examples" | b"seq" | b"sequences" => Unit::Samples,
         _ => Unit::Other,
     }
 }

@@ -29,24 +29,28 @@ pub struct EpochNumber {
     pub number: u64,
     /// Of how many.
     pub of: Option<u64>,
+    /// It follows a `#`: such epochs are counted from 1.
+    pub is_hashed: bool,
 }
 
 /// Words that begin a description of evaluation.
 #[rustfmt::skip]
-const EVALUATION: [&str; 7] = [
-    "eval", "valid", "predict", "sanity", "test", "infer", "benchmark",
+const EVALUATION: [&str; 11] = [
+    "eval", "valid", "predict", "sanity", "test", "infer", "benchmark", "prompt",
+    "request", "likelihood", "denois",
 ];
 
 /// Words that begin a description of work before or beside the training. From the bars of
 /// transformers, datasets, huggingface_hub, tokenizers and torch's hub, and the file names that
 /// downloads show.
 #[rustfmt::skip]
-const PREPARATION: [&str; 43] = [
+const PREPARATION: [&str; 47] = [
     "map", "filter", "load", "download", "fetch", "generating", "saving", "save", "writing",
     "reading", "token", "encod", "shard", "split", "resolv", "extract", "unpack", "upload",
     "creating", "convert", "cast", "build", "pack", "cach", "comput", "collect", "preprocess",
     "process", "flatten", "format", "quantiz", "merg", "materializ", "copy", "index", "scan",
     "safetensors", "json", "parquet", "arrow", "gguf", "adding", "prepar",
+    "captur", "render", "instal", "sampling",
 ];
 
 /// Words that begin a description of training.
@@ -72,6 +76,8 @@ impl BarPurpose {
             BarPurpose::Evaluation
         } else if let Some(epoch) = epoch_number(&text) {
             BarPurpose::Epoch(epoch)
+        } else if let Some(epoch) = leading_pair(&text) {
+            BarPurpose::Epoch(epoch)
         } else if any(&PREPARATION) {
             BarPurpose::Preparation
         } else if any(&["epoch"]) {
@@ -94,11 +100,23 @@ pub fn epoch_number(text: &str) -> Option<EpochNumber> {
     let (number, rest) = number::whole(digits.as_bytes())?;
     let of = rest.trim_ascii_start().strip_prefix(b"/");
     Some(EpochNumber {
+        is_hashed: after_word[..after_word.len() - digits.len()].contains('#'),
         number: Some(number).filter(|number| *number <= LAST_EPOCH)?,
         of: of
             .and_then(|of| number::whole(of.trim_ascii_start()))
             .map(|(of, _)| of)
             .filter(|of| *of <= LAST_EPOCH),
+    })
+}
+
+/// `1/5  0G  1.168  2.193  41  640`: the columns of a table, of which the first is the epoch.
+fn leading_pair(text: &str) -> Option<EpochNumber> {
+    let (number, rest) = number::whole(text.trim_start().as_bytes())?;
+    let (of, rest) = number::whole(rest.strip_prefix(b"/")?)?;
+    (number <= of && rest.first() == Some(&b' ')).then_some(EpochNumber {
+        number,
+        of: Some(of),
+        is_hashed: false,
     })
 }
 
@@ -118,7 +136,13 @@ mod tests {
 
     #[test]
     fn descriptions_tell_what_a_bar_is_for() {
-        let epoch = |number, of| BarPurpose::Epoch(EpochNumber { number, of });
+        let epoch = |number, of| {
+            BarPurpose::Epoch(EpochNumber {
+                number,
+                of,
+                is_hashed: false,
+            })
+        };
         let table = [
             ("", BarPurpose::Undescribed),
             ("Epoch 0", epoch(0, None)),

@@ -10,7 +10,7 @@ fn read(text: &str) -> Option<(&str, u64, Option<u64>, Unit)> {
 
 #[test]
 fn tqdm_bars_of_every_form_are_read() {
-    use Unit::{Epochs, Other, Steps};
+    use Unit::{Epochs, Other, Samples, Steps};
     let table = [
         (
             " 25%|██▌       | 10/40 [00:01<00:04,  7.22it/s]",
@@ -56,7 +56,7 @@ fn tqdm_bars_of_every_form_are_read() {
         ),
         (
             "Map: 100%|██| 1000/1000 [00:00<00:00, 9000.12 examples/s]",
-            ("Map", 1000, Some(1000), Other),
+            ("Map", 1000, Some(1000), Samples),
         ),
         (
             "an unfinished log line 25%|██▌   | 10/40 [00:01<00:04, 7.22it/s]",

@@ -1,6 +1,7 @@
 //! The values reported last, so that only changes are reported.
 
-use leveloff_model::progress::Phase;
+use leveloff_model::progress::{Phase, StepUnit};
+use leveloff_model::training_counters::TrainingCounters;
 use leveloff_model::units::Step;
 
 use crate::update::{Plan, ProgressUpdate};
@@ -18,6 +19,8 @@ pub struct LastReported {
     pub ended: bool,
     epoch: Option<f64>,
     epoch_steps: Option<Step>,
+    unit: Option<StepUnit>,
+    counters: TrainingCounters,
 }
 
 impl LastReported {
@@ -32,8 +35,13 @@ impl LastReported {
         self.ended &= update.step.is_none_or(|step| self.step >= Some(step));
         keep_change(&mut self.step, &mut update.step);
         keep_change(&mut self.epoch, &mut update.epoch);
+        keep_change(&mut self.unit, &mut update.unit);
         keep_change(&mut self.phase, &mut update.phase);
         keep_change(&mut self.epoch_steps, &mut update.epoch_steps);
+        let counters = self.counters.updated_by(&update.counters);
+        if std::mem::replace(&mut self.counters, counters) == counters {
+            update.counters = TrainingCounters::default();
+        }
         let planned = match update.plan {
             Some(Plan::Steps(planned)) => Some(planned),
             Some(Plan::Withdrawn) => None,

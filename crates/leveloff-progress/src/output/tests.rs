@@ -31,6 +31,9 @@ fn story(bytes: &[u8]) -> Vec<String> {
         if update.restarted {
             say("restarted".to_owned());
         }
+        if let Some(name) = &update.new_clock {
+            say(format!("new clock {name}"));
+        }
         if let Some(phase) = &update.phase {
             say(format!("phase {}", phase.name()));
         }
@@ -209,7 +212,7 @@ fn a_bar_around_epochs_is_not_the_steps() {
 fn an_evaluation_before_the_first_step_does_not_hold_on() {
     let text = bar("", 0, 40) + &nested(0..=5, 5) + &bars("", 1..=40, 40);
     assert_eq!(steps(text.as_bytes()).last(), Some(&40));
-    assert!(story(text.as_bytes()).contains(&"2 restarted".to_owned()));
+    assert!(story(text.as_bytes()).contains(&"2 new clock progress bar".to_owned()));
 }
 
 #[test]
@@ -260,7 +263,7 @@ fn bars_that_are_not_training_are_passed_over() {
 fn lines_are_followed_and_the_best_name_wins() {
     let text = "iter 400: loss 2.1\niter 401: loss 2.1\nstep 50 loss 2.0\niter 402: loss 2.0\n\
         step 51 loss 2.0\nSaving checkpoint at step 51\n";
-    assert_eq!(steps(text.as_bytes()), [400, 401, 50, 51]);
+    assert_eq!(steps(text.as_bytes()), [400, 401, 402, 51]);
     assert!(story(text.as_bytes()).contains(&"51 checkpoint".to_owned()));
 }
 

@@ -4,6 +4,8 @@
 //! of `for batch in tqdm(loader)`. Among these the first that advances is taken for the training bar;
 //! [`BarTracker::rival`] has the rules for all others.
 
+use leveloff_model::progress::StepUnit;
+
 use super::other_bars::{OtherBar, OtherBars};
 use super::step_counter::{Count, StepChange, StepCounter};
 use crate::formats::bar::{Bar, Style, Unit};
@@ -29,6 +31,8 @@ pub enum BarUpdate {
 pub struct BarCount {
     /// Its count.
     pub change: StepChange,
+    /// What it counts.
+    pub unit: StepUnit,
     /// Its description says that it is the training bar.
     pub is_described: bool,
     /// The bar replaced another one, whose counts were not steps.
@@ -50,6 +54,8 @@ pub struct BarTracker {
     epochs: Option<(u64, Option<u64>)>,
     /// An epoch was numbered 0.
     epochs_from_zero: bool,
+    /// The first epoch was numbered 1.
+    epochs_from_one: bool,
     /// The total of the bar drawn last, if it may be the training bar.
     last_total: Option<Option<u64>>,
 }
@@ -74,6 +80,8 @@ struct TrainingBar {
     nested: bool,
     /// It filled up and restarted, so it counts an epoch.
     is_epoch: bool,
+    /// The epoch in its description.
+    epoch: Option<u64>,
 }
 
 impl BarTracker {
@@ -88,6 +96,11 @@ impl BarTracker {
             BarPurpose::EpochCounter => return self.count_epochs(bar),
             _ if bar.unit == Unit::Epochs => return self.count_epochs(bar),
             _ => self.last_total = Some(bar.total),
+        }
+        // Data preparation counts samples too, with any description or none.
+        let is_training = matches!(purpose, BarPurpose::Epoch(_) | BarPurpose::Training);
+        if bar.unit == Unit::Samples && !is_training && !bar.shows_loss {
+            return BarUpdate::Nothing;
         }
         match purpose {
             BarPurpose::Epoch(epoch) => self.epoch_bar(bar, epoch),
@@ -113,11 +126,9 @@ impl BarTracker {
         }
     }
 
-    /// Whether the training bar is full.
-    pub fn is_full(&self) -> bool {
-        self.training
-            .as_ref()
-            .is_some_and(|bar| bar.counter.is_full())
+    /// Whether no bar was taken for the training bar yet.
+    pub fn is_unknown(&self) -> bool {
+        self.training.is_none()
     }
 
     fn count_epochs(&mut self, bar: &Bar<'_>) -> BarUpdate {
@@ -131,6 +142,15 @@ impl BarTracker {
         let Some(total) = bar.total else {
             return self.described(bar);
         };
+        // An evaluation with the description of the training is shorter.
+        let is_evaluation = |training: &TrainingBar| {
+            training.level == Level::Described
+                && training.total > bar.total
+                && training.epoch == Some(epoch.number)
+        };
+        if self.training.as_ref().is_some_and(is_evaluation) {
+            return evaluation(bar);
+        }
         let took_over = match &self.training {
             Some(training) if training.level == Level::Described => false,
             Some(_) if bar.n == 0 => return BarUpdate::Nothing,
@@ -141,6 +161,7 @@ impl BarTracker {
             return BarUpdate::Nothing;
         };
         (training.total, training.n) = (bar.total, bar.n);
+        training.epoch = Some(epoch.number);
         let change = training.counter.observe(Count {
             n: epoch_index.saturating_mul(total).saturating_add(bar.n),
             total: None,
@@ -153,6 +174,7 @@ impl BarTracker {
         };
         BarUpdate::Count(BarCount {
             change,
+            unit: unit_of(bar),
             is_described: true,
             took_over,
             epoch: (total > 0).then(|| epoch_index as f64 + bar.n as f64 / total as f64),
@@ -165,7 +187,12 @@ impl BarTracker {
     /// printed a 0.
     fn epoch_index(&mut self, bar: &Bar<'_>, epoch: EpochNumber) -> u64 {
         self.epochs_from_zero |= epoch.number == 0;
-        let from_one = bar.style == Style::Tqdm && epoch.of.is_some() && !self.epochs_from_zero;
+        // A first bar at 0 in epoch 1 is the start of the output, and not an epoch that was missed.
+        self.epochs_from_one |=
+            epoch.is_hashed || self.training.is_none() && epoch.number == 1 && bar.n == 0;
+        let from_one = bar.style == Style::Tqdm
+            && (epoch.of.is_some() || self.epochs_from_one)
+            && !self.epochs_from_zero;
         epoch.number - u64::from(from_one)
     }
 
@@ -276,6 +303,7 @@ impl BarTracker {
             starts: 1,
             nested,
             is_epoch: false,
+            epoch: None,
         });
         before.is_some()
     }
@@ -297,6 +325,7 @@ impl BarTracker {
         let is_epoch = training.is_epoch || self.epochs.is_some();
         BarUpdate::Count(BarCount {
             change,
+            unit: unit_of(bar),
             is_described: training.level == Level::Described,
             took_over,
             epoch: self
@@ -314,6 +343,13 @@ impl BarTracker {
     fn other(&mut self, bar: &Bar<'_>) -> &mut OtherBar {
         let starts = self.training.as_ref().map(|training| training.starts);
         self.others.get(bar, starts)
+    }
+}
+
+fn unit_of(bar: &Bar<'_>) -> StepUnit {
+    match bar.unit {
+        Unit::Samples => StepUnit::Samples,
+        Unit::Steps | Unit::Epochs | Unit::Other => StepUnit::Steps,
     }
 }
 

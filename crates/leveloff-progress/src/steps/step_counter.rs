@@ -67,11 +67,6 @@ impl StepCounter {
         }
     }
 
-    /// Whether the count has reached its total.
-    pub fn is_full(&self) -> bool {
-        self.last.is_some_and(|last| last.is_full())
-    }
-
     /// The reached step.
     pub fn step(&self) -> u64 {
         self.base.saturating_add(self.last.map_or(0, |last| last.n))

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::SystemTime;
 
 use leveloff_classifier::run_analysis::GroupAccount;
-use leveloff_classifier::verdict::{Grade, Verdict};
+use leveloff_classifier::verdict::{Grade, LevelGrade, Verdict};
 use leveloff_model::process::{Rank, Role};
 use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::Bytes;
@@ -234,14 +234,19 @@ impl FamilyList<'_> {
     fn add_verdict(&mut self, verdict: Verdict) {
         let states = [
             Verdict::WarmingUp,
-            Verdict::Level,
+            Verdict::Level(LevelGrade::Confirmed),
             Verdict::Leak(Grade::Confirmed),
             Verdict::Undecided,
         ];
+        // An alert on `leak` must not fire for a suspicion.
+        let shown = match verdict {
+            Verdict::Leak(Grade::Suspected) => Verdict::WarmingUp,
+            verdict => verdict,
+        };
         let points = states.map(|state| {
             let mut labels = self.labels();
             labels.push((VERDICT, state.name().to_owned()));
-            let value = f64::from(u8::from(state.name() == verdict.name()));
+            let value = f64::from(u8::from(state.name() == shown.name()));
             Point { labels, value }
         });
         self.add(Family {

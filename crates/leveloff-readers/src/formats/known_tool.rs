@@ -56,7 +56,7 @@ impl Tool {
 }
 
 pub fn recognise_psrecord_log(stream: &mut Stream, columns: &ColumnChoice) -> Recognition {
-    let Some(table) = psrecord_log(&stream.first_lines()) else {
+    let Some(table) = psrecord_log(stream.first_lines()) else {
         return Recognition::No;
     };
     match CurveTable::of(PSRECORD, &table, columns) {
@@ -66,13 +66,14 @@ pub fn recognise_psrecord_log(stream: &mut Stream, columns: &ColumnChoice) -> Re
 }
 
 /// The header of psrecord's log is a comment, and its names contain spaces.
-fn psrecord_log(lines: &[&[u8]]) -> Option<Table> {
-    let first = lines.first()?;
+fn psrecord_log<'a>(mut lines: impl Iterator<Item = &'a [u8]>) -> Option<Table> {
+    let first = lines.next()?;
     let header = String::from_utf8_lossy(first);
     if !(header.starts_with("# Elapsed time") && header.contains("Real (MB)")) {
         return None;
     }
-    let mut table = Table::of(&lines[1..]).filter(|table| !table.has_header);
+    let rows: Vec<&[u8]> = lines.collect();
+    let mut table = Table::of(&rows).filter(|table| !table.has_header);
     if let Some(table) = &mut table {
         let known = ["elapsed_s", "cpu_percent", "real_mib", "virtual_mib"];
         for (name, known) in table.names.iter_mut().zip(known) {

@@ -3,21 +3,19 @@
 mod counter;
 mod label;
 mod label_counts;
+mod log_state;
 mod memory_value;
 mod token;
 
-use leveloff_classifier::observation::{Observation, XUnit};
-use leveloff_model::progress::MarkKind;
-use leveloff_model::training_counters::TrainingCounter;
-use leveloff_model::units::Seconds;
-use leveloff_progress::{OutputParser, Plan, ProgressUpdate};
+use leveloff_classifier::observation::XUnit;
+use leveloff_progress::{StepRegex, suggested_pattern};
 
 use self::counter::{Counter, Counts};
 use self::label::Label;
 use self::label_counts::LabelCounts;
+use self::log_state::LogState;
 use self::memory_value::memory_values;
 use super::{Format, Recognition};
-use crate::clock::{Timeline, stamp};
 use crate::column::Name;
 use crate::columns::ColumnChoice;
 use crate::error::{Problem, Result};
@@ -35,6 +33,10 @@ struct Log {
     bare_unit: Option<SizeUnit>,
     /// Where x comes from.
     x_source: XSource,
+    /// The user's pattern for the lines that hold the step.
+    step_regex: Option<StepRegex>,
+    /// A pattern that may name the step, where none was found.
+    suggestion: Option<String>,
     /// What other amounts are called.
     others: Vec<String>,
 }
@@ -42,14 +44,26 @@ struct Log {
 /// Where x comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum XSource {
-    /// A counter in the same line as the amount.
+    /// The steps that `leveloff run` would read from the same bytes, or what the training counts instead.
+    Progress(XUnit),
+    /// A word that counts in the same line as the amount: the user named it, or there are too few lines to learn
+    /// the steps from.
     Counter(Counter),
-    /// Progress bars and other lines, as `leveloff run` reads them.
-    Progress,
     /// Timestamps in front of the lines.
     Timestamp,
     /// There is none: lines are counted.
     LineNumber,
+}
+
+impl XSource {
+    fn unit(self) -> XUnit {
+        match self {
+            XSource::Progress(unit) => unit,
+            XSource::Counter(counter) => counter.unit(),
+            XSource::Timestamp => XUnit::Second,
+            XSource::LineNumber => XUnit::Sample,
+        }
+    }
 }
 
 /// Looks further into the stream than a table needs: the log of a training often begins with downloads.
@@ -63,12 +77,12 @@ pub fn recognise(stream: &mut Stream, columns: &ColumnChoice) -> Recognition {
 
 fn find(stream: &mut Stream, columns: &ColumnChoice) -> Result<Option<Log>> {
     const FURTHEST: usize = 4 << 20;
-    let found = Log::of(&stream.first_lines(), columns)?;
+    let found = Log::of(&stream.first_lines().collect::<Vec<_>>(), columns)?;
     if found.is_some() || stream.is_whole || stream.head.len() > HEAD {
         return Ok(found);
     }
     stream.read_head(FURTHEST)?;
-    Log::of(&stream.first_lines(), columns)
+    Log::of(&stream.first_lines().collect::<Vec<_>>(), columns)
 }
 
 impl Log {
@@ -96,10 +110,13 @@ impl Log {
             }
             return Ok(None);
         };
+        let head = Head::of(lines, label, choice);
         let log = Log {
             label,
             bare_unit: choice.y_unit,
-            x_source: x_source(lines, label, choice)?,
+            x_source: head.x_source(choice)?,
+            step_regex: choice.step_regex.clone(),
+            suggestion: head.suggestion(),
             others: counts.names_beside(label),
         };
         Ok(Some(log))
@@ -116,12 +133,7 @@ impl Format for Log {
     }
 
     fn x_unit(&self) -> XUnit {
-        match self.x_source {
-            XSource::Counter(counter) => counter.unit(),
-            XSource::Progress => XUnit::Step,
-            XSource::Timestamp => XUnit::Second,
-            XSource::LineNumber => XUnit::Sample,
-        }
+        self.x_source.unit()
     }
 
     fn notes(&self) -> Vec<String> {
@@ -136,11 +148,16 @@ impl Format for Log {
         if self.x_source == XSource::LineNumber {
             notes.push("nothing counts steps or time; lines are counted instead".to_owned());
         }
+        if let Some(pattern) = &self.suggestion {
+            notes.push(format!(
+                "no steps were read; --step-regex '{pattern}' reads them if that is the step"
+            ));
+        }
         notes
     }
 
     fn read(&self, lines: &mut Lines, sink: &mut ObservationSink<'_>) -> Result<()> {
-        let mut state = LogState::default();
+        let mut state = LogState::new(self.step_regex.as_ref());
         while let Some(line) = lines.next_line()? {
             state.read(line);
             match amount(line, self.label, self.bare_unit) {
@@ -148,8 +165,7 @@ impl Format for Log {
                     Some(memory) => {
                         state.observation.memory = memory;
                         state.count(line, self.x_source);
-                        sink.offer(&mut state.observation);
-                        state.observation.marks.clear();
+                        state.offer(sink);
                     }
                     None => sink.left_out.impossible += 1,
                 },
@@ -157,84 +173,10 @@ impl Format for Log {
                 None => sink.left_out.other_lines += 1,
             }
         }
+        if matches!(self.x_source, XSource::Progress(_)) {
+            sink.progress = Some(state.into_progress());
+        }
         Ok(())
-    }
-}
-
-/// What the lines so far said.
-#[derive(Default)]
-struct LogState {
-    parser: OutputParser,
-    timeline: Timeline,
-    observation: Observation,
-    step: Option<f64>,
-    lines: u64,
-}
-
-impl LogState {
-    fn read(&mut self, line: &[u8]) {
-        if let Some(time) = stamp(line) {
-            self.observation.t = Some(Seconds(self.timeline.seconds(time)));
-        }
-        let updates = self.parser.feed(line);
-        updates.into_iter().for_each(|update| self.take(update));
-        let updates = self.parser.feed(b"\n");
-        updates.into_iter().for_each(|update| self.take(update));
-    }
-
-    fn take(&mut self, update: ProgressUpdate) {
-        let observation = &mut self.observation;
-        self.step = update.step.map(|step| step.0 as f64).or(self.step);
-        observation.epoch = update.epoch.or(observation.epoch);
-        match update.plan {
-            Some(Plan::Steps(steps)) => observation.planned = Some(steps.0 as f64),
-            Some(Plan::Withdrawn) => observation.planned = None,
-            None => {}
-        }
-        let epoch_length = update.epoch_steps.map(|steps| steps.0 as f64);
-        observation.epoch_length = epoch_length.or(observation.epoch_length);
-        if let Some(phase) = update.phase {
-            observation.marks.push(MarkKind::Phase(phase.clone()));
-            observation.phase = Some(phase);
-        }
-        if let Some(event) = update.event {
-            observation.marks.push(MarkKind::Event(event));
-        }
-        bound(&mut observation.marks);
-    }
-
-    fn count(&mut self, line: &[u8], x_source: XSource) {
-        let counts = Counts::of(line);
-        self.lines += 1;
-        let observation = &mut self.observation;
-        if counts.tensors.is_some() {
-            observation
-                .counters
-                .set(TrainingCounter::Tensors, counts.tensors);
-        }
-        match x_source {
-            // A line without its counter belongs to the step before.
-            XSource::Counter(counter) => {
-                observation.count = counts.get(counter).or(observation.count);
-            }
-            XSource::Progress => observation.count = self.step,
-            XSource::Timestamp => observation.count = None,
-            XSource::LineNumber => observation.count = Some(self.lines as f64),
-        }
-        if x_source == XSource::Counter(Counter::Epoch) {
-            // Where epochs are x, they are not also the length of something.
-            observation.epoch = None;
-        } else {
-            observation.epoch = counts.get(Counter::Epoch).or(observation.epoch);
-        }
-    }
-}
-
-/// Marks on lines without memory must not pile up forever.
-fn bound(marks: &mut Vec<MarkKind>) {
-    const MOST: usize = 1000;
-    if marks.len() > MOST {
-        marks.drain(..MOST / 2);
     }
 }
 
@@ -252,45 +194,94 @@ fn amount(line: &[u8], label: Label, bare_unit: Option<SizeUnit>) -> Option<(f64
         .last()
 }
 
-/// Where x comes from, judged by the first lines.
-fn x_source(lines: &[&[u8]], label: Label, choice: &ColumnChoice) -> Result<XSource> {
-    match &choice.x {
-        None => Ok(likely_x_source(lines, label, choice)),
-        Some(x) => match Counter::of_word(x.as_bytes()) {
-            Some(counter) => Ok(XSource::Counter(counter)),
-            None if Name::new(x.as_bytes()).time_scale().is_some() => Ok(XSource::Timestamp),
-            None => Err(Problem::Unusable(format!(
-                "is a log: --x takes step, batch, iteration, epoch or time, not '{x}'"
-            ))),
-        },
+/// What the first lines hold.
+struct Head<'a> {
+    /// Lines with an amount.
+    with_memory: Vec<&'a [u8]>,
+    /// How many of them have a step, as `leveloff run` reads steps.
+    with_step: usize,
+    /// What a step counts.
+    unit: XUnit,
+    has_times: bool,
+    /// A pattern for the last line with a number, where no steps are known.
+    suggestion: Option<String>,
+}
+
+impl<'a> Head<'a> {
+    fn of(lines: &[&'a [u8]], label: Label, choice: &ColumnChoice) -> Head<'a> {
+        let mut state = LogState::new(choice.step_regex.as_ref());
+        let mut head = Head {
+            with_memory: Vec::new(),
+            with_step: 0,
+            unit: XUnit::Step,
+            has_times: false,
+            suggestion: None,
+        };
+        for line in lines {
+            state.read(line);
+            if amount(line, label, choice.y_unit).is_some() {
+                head.with_memory.push(line);
+                head.with_step += usize::from(state.has_step());
+            }
+        }
+        head.unit = state.unit();
+        head.has_times = state.observation.t.is_some();
+        if !state.has_step() {
+            head.suggestion = suggested_pattern(&state.last_line());
+        }
+        head
+    }
+
+    /// A pattern is worth a word only where nothing else counts.
+    fn suggestion(&self) -> Option<String> {
+        let is_counted = Counter::BEST_FIRST.into_iter().any(|it| self.counts(it));
+        self.suggestion.clone().filter(|_| !is_counted)
+    }
+
+    /// Where x comes from: as the user chose, or likely.
+    fn x_source(&self, choice: &ColumnChoice) -> Result<XSource> {
+        match &choice.x {
+            None if choice.step_regex.is_some() && self.with_step == 0 => {
+                Err(Problem::Unusable(NO_MATCH.to_owned()))
+            }
+            None => Ok(self.likely_x_source()),
+            Some(x) => match Counter::of_word(x.as_bytes()) {
+                Some(counter) => Ok(XSource::Counter(counter)),
+                None if Name::new(x.as_bytes()).time_scale().is_some() => Ok(XSource::Timestamp),
+                None => Err(Problem::Unusable(format!(
+                    "is a log: --x takes step, batch, iteration, epoch or time, not '{x}'"
+                ))),
+            },
+        }
+    }
+
+    fn likely_x_source(&self) -> XSource {
+        let [step, batch, iteration, epoch] = Counter::BEST_FIRST;
+        let word = [step, batch, iteration]
+            .into_iter()
+            .find(|it| self.counts(*it));
+        let missed = self.with_memory.len() - self.with_step;
+        match word {
+            // Steps are learned from the first lines; in a long log these are no loss.
+            Some(counter) if missed > MOST_MISSED.min(self.with_step / 8) => {
+                XSource::Counter(counter)
+            }
+            _ if self.with_step > 0 => XSource::Progress(self.unit),
+            _ if self.counts(epoch) => XSource::Counter(epoch),
+            _ if self.has_times => XSource::Timestamp,
+            _ => XSource::LineNumber,
+        }
+    }
+
+    /// Whether most lines with an amount hold this word and a number.
+    fn counts(&self, counter: Counter) -> bool {
+        let has = |line: &&&[u8]| Counts::of(line).get(counter).is_some();
+        self.with_memory.iter().filter(has).count() * 2 > self.with_memory.len()
     }
 }
 
-fn likely_x_source(lines: &[&[u8]], label: Label, choice: &ColumnChoice) -> XSource {
-    let unit = choice.y_unit;
-    let with_memory = || {
-        lines
-            .iter()
-            .filter(|line| amount(line, label, unit).is_some())
-    };
-    let all = with_memory().count();
-    let counted = |counter: Counter| {
-        let has = |line: &&&[u8]| Counts::of(line).get(counter).is_some();
-        with_memory().filter(has).count() * 2 > all
-    };
-    let [step, batch, iteration, epoch] = Counter::BEST_FIRST;
-    if let Some(counter) = [step, batch, iteration].into_iter().find(|c| counted(*c)) {
-        return XSource::Counter(counter);
-    }
-    let mut state = LogState::default();
-    lines.iter().for_each(|line| state.read(line));
-    if state.step.is_some() {
-        XSource::Progress
-    } else if counted(epoch) {
-        XSource::Counter(epoch)
-    } else if with_memory().any(|line| stamp(line).is_some()) || state.observation.t.is_some() {
-        XSource::Timestamp
-    } else {
-        XSource::LineNumber
-    }
-}
+/// Lines with memory before the first step that a long log may lose.
+const MOST_MISSED: usize = 4;
+
+const NO_MATCH: &str = "has no line with memory at or after one that matches --step-regex; leave it \
+                        out, or try it on a line: grep -P";

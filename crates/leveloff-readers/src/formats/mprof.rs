@@ -20,8 +20,9 @@ const UNIT: SizeUnit = SizeUnit::MiB;
 struct Mprof;
 
 pub fn recognise(stream: &mut Stream, columns: &ColumnChoice) -> Recognition {
-    let lines = stream.first_lines();
-    let first = lines.iter().find(|line| !line.trim_ascii().is_empty());
+    let first = stream
+        .first_lines()
+        .find(|line| !line.trim_ascii().is_empty());
     match first {
         Some(line) if line.starts_with(b"CMDLINE ") || memory(line).is_some() => {
             Recognition::without_columns(Mprof, columns)

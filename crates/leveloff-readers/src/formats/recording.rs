@@ -2,7 +2,8 @@
 
 use std::io::BufReader;
 
-use leveloff_classifier::observation::{Observer, XUnit};
+use leveloff_classifier::observation::XUnit;
+use leveloff_classifier::observer::Observer;
 use leveloff_model::recording::{Header, RecordingError, RecordingReader, Target};
 use leveloff_model::sample::{Event, Subject, Tick};
 
@@ -53,13 +54,21 @@ impl Format for Recording {
         let mut reader = RecordingReader::new(input)?;
         let mut observer = Observer::new();
         let mut damaged = 0;
+        let mut missing_steps = None;
         while let Some(tick) = reader.next_tick()? {
             damaged += damaged_lines(&tick);
+            missing_steps = missing_steps.or_else(|| gap_of_steps(&tick));
             (sink.ticks)(&tick);
             match observer.observe(&tick) {
                 Some(observation) => sink.offer(&mut observation.clone()),
                 None => sink.left_out.end_of_run += 1,
             }
+            if tick.sample.progress.step.is_some() {
+                sink.progress = Some(tick.sample.progress);
+            }
+        }
+        if sink.progress.is_none() {
+            sink.notes.extend(missing_steps);
         }
         if damaged > 0 {
             let lines = counted(damaged, "lines");
@@ -68,6 +77,16 @@ impl Format for Recording {
         sink.end = reader.end().cloned();
         Ok(())
     }
+}
+
+/// What the recorder said about steps that it could not read.
+fn gap_of_steps(tick: &Tick) -> Option<String> {
+    tick.events.iter().find_map(|event| match event {
+        Event::Gap(gap) if gap.subject == Subject::Progress && gap.process.is_none() => {
+            Some(gap.text.clone())
+        }
+        _ => None,
+    })
 }
 
 fn damaged_lines(tick: &Tick) -> u64 {

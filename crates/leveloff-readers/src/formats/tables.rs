@@ -10,7 +10,8 @@ use crate::stream::Stream;
 use crate::table::Table;
 
 pub fn recognise(stream: &mut Stream, columns: &ColumnChoice) -> Recognition {
-    let Some(table) = Table::of(&stream.first_lines()) else {
+    let lines: Vec<&[u8]> = stream.first_lines().collect();
+    let Some(table) = Table::of(&lines) else {
         return Recognition::No;
     };
     let is_certain = table.is_certain();

@@ -1,10 +1,10 @@
 //! A check for GitHub: annotations beside the job's log, and the summary of the job.
 
-use leveloff_classifier::gate::GateOutcome;
+use leveloff_classifier::gate::CheckOutcome;
 use leveloff_text::gate::{failure_words, gate_label, gate_title};
 use leveloff_text::verdict::blame_words;
 
-use crate::check::report::{CheckOutcome, CheckReport, Held, Runs};
+use crate::check::report::{CheckReport, Held, Runs};
 use crate::check::results::{CheckResult, Scope};
 use crate::check::words::{explaining_run, next_steps, outcome_words, reason, run_outcome};
 use crate::comparison::markdown;
@@ -84,7 +84,7 @@ fn chart(report: &RunReport) -> Option<String> {
 /// Who and what grew, if it failed.
 fn who(held: &Held) -> String {
     let blame = &held.report.verdict.blame;
-    if run_outcome(held) != GateOutcome::Failed || blame.is_empty() {
+    if run_outcome(held) != CheckOutcome::Failed || blame.is_empty() {
         return String::new();
     }
     let lines = blame.iter().take(MOST_BLAMED);

@@ -1,10 +1,10 @@
 //! A check as GitLab's code-quality report: an array of what is wrong, empty when it passed.
 
-use leveloff_classifier::gate::Gate;
+use leveloff_classifier::gate::{CheckOutcome, Gate};
 use leveloff_classifier::verdict::Grade;
 use serde_json::Value;
 
-use crate::check::report::{CheckOutcome, CheckReport};
+use crate::check::report::CheckReport;
 use crate::check::results::{CheckResult, Scope};
 use crate::json::{list, object};
 

@@ -1,13 +1,13 @@
 //! A check for programs: one JSON object, every key always there. What is not known is null.
 
-use leveloff_classifier::gate::{Gate, GateOutcome, GateResult};
+use leveloff_classifier::gate::{CheckOutcome, Gate, GateResult};
 use leveloff_classifier::verdict::RunVerdict;
 use leveloff_text::comparison::{because, outcome_name};
 use leveloff_text::gate::{gate_sentence, gate_unit};
 use leveloff_text::judged::Judged;
 use serde_json::Value;
 
-use crate::check::report::{BaselineCheck, CheckReport, CheckedRun, Held, OpenCountsAs, Runs};
+use crate::check::report::{BaselineCheck, CheckReport, CheckedRun, Held, Runs};
 use crate::check::words::{next_steps, reason, run_outcome};
 use crate::json::{list, merged, object};
 use crate::{comparison, verdict};
@@ -23,11 +23,7 @@ pub fn object(report: &CheckReport) -> String {
             Runs::Repeats => "repeats",
             Runs::Different => "different",
         },
-        undecided_counts_as: match report.open_counts_as {
-            OpenCountsAs::Itself => "undecided",
-            OpenCountsAs::Passed => "passed",
-            OpenCountsAs::Failed => "failed",
-        },
+        undecided_counts_as: report.open_counts_as.name(),
         gates: list(report.gates(), vote_row),
         baseline: report.baseline.as_ref().map(baseline_row),
         runs: list(&report.runs, run_row),
@@ -36,7 +32,7 @@ pub fn object(report: &CheckReport) -> String {
 }
 
 /// A gate over all runs.
-fn vote_row((gate, outcome): (Gate, GateOutcome)) -> Value {
+fn vote_row((gate, outcome): (Gate, CheckOutcome)) -> Value {
     object! { name: gate.name(), outcome: outcome.name() }
 }
 
@@ -54,6 +50,7 @@ fn run_row(run: &CheckedRun) -> Value {
 
 fn held_row(input: &str, held: &Held) -> Value {
     let judged = Judged {
+        progress: None,
         input,
         ..held.report.judged()
     };

@@ -5,11 +5,12 @@
 
 mod xml;
 
+use leveloff_classifier::gate::CheckOutcome;
 use leveloff_text::gate::gate_title;
 use leveloff_text::page::Page;
 use leveloff_text::paint::Paint;
 
-use crate::check::report::{CheckOutcome, CheckReport, CheckedRun};
+use crate::check::report::{CheckReport, CheckedRun};
 use crate::check::results::{CheckResult, Scope};
 use crate::check::words::{outcome_words, reason};
 use crate::verdict::text::block;

@@ -1,7 +1,7 @@
 //! A check with its runs and outcome: what every format prints.
 
 use leveloff_classifier::compare::Comparison;
-use leveloff_classifier::gate::{Gate, GateOutcome, GateResult};
+use leveloff_classifier::gate::{CheckOutcome, Gate, GateResult};
 
 use crate::run_report::RunReport;
 
@@ -16,8 +16,8 @@ pub struct CheckReport {
     pub runs: Vec<CheckedRun>,
     /// The comparison with a baseline, if one is given.
     pub baseline: Option<BaselineCheck>,
-    /// What an open question counts as.
-    pub open_counts_as: OpenCountsAs,
+    /// What an open outcome counts as; `Open` if it stays so.
+    pub open_counts_as: CheckOutcome,
 }
 
 /// What several runs are to each other.
@@ -27,17 +27,6 @@ pub enum Runs {
     Repeats,
     /// Different: the worst decides.
     Different,
-}
-
-/// What an open question counts as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OpenCountsAs {
-    /// Neither.
-    Itself,
-    /// Passed.
-    Passed,
-    /// Failed.
-    Failed,
 }
 
 /// One run of a check.
@@ -71,50 +60,6 @@ pub struct BaselineCheck {
     pub is_replaced: bool,
 }
 
-/// What the whole check came to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum CheckOutcome {
-    /// Fine.
-    Passed,
-    /// Undecided.
-    Open,
-    /// A leak, or a regression.
-    Failed,
-    /// Something could not be read: half of the runs must not pass for all of them.
-    Broken,
-}
-
-impl CheckOutcome {
-    /// Its name in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            CheckOutcome::Passed => "passed",
-            CheckOutcome::Open => "undecided",
-            CheckOutcome::Failed => "failed",
-            CheckOutcome::Broken => "error",
-        }
-    }
-
-    /// With what the user wants an undecided outcome to count as.
-    pub fn counted(self, open: OpenCountsAs) -> CheckOutcome {
-        match (self, open) {
-            (CheckOutcome::Open, OpenCountsAs::Passed) => CheckOutcome::Passed,
-            (CheckOutcome::Open, OpenCountsAs::Failed) => CheckOutcome::Failed,
-            (outcome, _) => outcome,
-        }
-    }
-}
-
-impl From<GateOutcome> for CheckOutcome {
-    fn from(outcome: GateOutcome) -> CheckOutcome {
-        match outcome {
-            GateOutcome::Passed => CheckOutcome::Passed,
-            GateOutcome::Open => CheckOutcome::Open,
-            GateOutcome::Failed => CheckOutcome::Failed,
-        }
-    }
-}
-
 impl CheckReport {
     /// What it came to.
     pub fn outcome(&self) -> CheckOutcome {
@@ -123,12 +68,12 @@ impl CheckReport {
         }
         let baseline = self.baseline.iter().map(|baseline| baseline.result.outcome);
         let all = self.gates().into_iter().map(|(_, outcome)| outcome);
-        let worst = all.chain(baseline).max().unwrap_or(GateOutcome::Passed);
-        CheckOutcome::from(worst).counted(self.open_counts_as)
+        let worst = all.chain(baseline).max().unwrap_or(CheckOutcome::Passed);
+        worst.counted(self.open_counts_as)
     }
 
     /// Each gate over all runs, without the baseline.
-    pub fn gates(&self) -> Vec<(Gate, GateOutcome)> {
+    pub fn gates(&self) -> Vec<(Gate, CheckOutcome)> {
         let mut gates: Vec<Gate> = self.results().map(|result| result.gate).collect();
         gates.sort_unstable();
         gates.dedup();
@@ -147,15 +92,15 @@ impl CheckReport {
         self.held().flat_map(|held| &held.gates)
     }
 
-    fn together(&self, gate: Gate) -> GateOutcome {
+    fn together(&self, gate: Gate) -> CheckOutcome {
         let of_gate = |result: &&GateResult| result.gate == gate;
-        let outcomes: Vec<GateOutcome> = self
+        let outcomes: Vec<CheckOutcome> = self
             .results()
             .filter(of_gate)
             .map(|result| result.outcome)
             .collect();
         match self.runs_are {
-            Runs::Different => outcomes.into_iter().max().unwrap_or(GateOutcome::Passed),
+            Runs::Different => outcomes.into_iter().max().unwrap_or(CheckOutcome::Passed),
             Runs::Repeats => voted(&outcomes, self.held().count()),
         }
     }
@@ -163,22 +108,22 @@ impl CheckReport {
 
 /// More than half of the repeats decide. A failure that only some have is an open question: a leak
 /// shows every time, a false alarm once.
-fn voted(outcomes: &[GateOutcome], runs: usize) -> GateOutcome {
-    let count = |outcome: GateOutcome| outcomes.iter().filter(|is| **is == outcome).count();
-    let (failed, open) = (count(GateOutcome::Failed), count(GateOutcome::Open));
+fn voted(outcomes: &[CheckOutcome], runs: usize) -> CheckOutcome {
+    let count = |outcome: CheckOutcome| outcomes.iter().filter(|is| **is == outcome).count();
+    let (failed, open) = (count(CheckOutcome::Failed), count(CheckOutcome::Open));
     if 2 * failed > runs {
-        GateOutcome::Failed
+        CheckOutcome::Failed
     } else if failed > 0 || (open > 0 && 2 * open >= runs) {
-        GateOutcome::Open
+        CheckOutcome::Open
     } else {
-        GateOutcome::Passed
+        CheckOutcome::Passed
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use GateOutcome::{Failed, Open, Passed};
+    use CheckOutcome::{Failed, Open, Passed};
 
     #[test]
     fn more_than_half_of_the_repeats_decide() {

@@ -3,10 +3,10 @@
 //! What CI shows must add up to the check's own outcome: of repeats that vote, one that fails alone
 //! must not turn a job red. So JUnit, GitHub and GitLab all print this list and not the runs' gates.
 
-use leveloff_classifier::gate::{Gate, GateOutcome};
+use leveloff_classifier::gate::{CheckOutcome, Gate};
 use leveloff_text::gate::{baseline_sentence, gate_sentence};
 
-use crate::check::report::{BaselineCheck, CheckOutcome, CheckReport, CheckedRun, Held, Runs};
+use crate::check::report::{BaselineCheck, CheckReport, CheckedRun, Held, Runs};
 
 /// The result of one gate.
 #[derive(Debug, Clone)]
@@ -81,7 +81,7 @@ impl<'a> CheckResult<'a> {
             held.gates.iter().map(move |result| CheckResult {
                 scope: Scope::Run(run),
                 gate: Some(result.gate),
-                outcome: result.outcome.into(),
+                outcome: result.outcome,
                 sentence: gate_sentence(result, &held.report.verdict),
             })
         })
@@ -94,7 +94,7 @@ impl<'a> CheckResult<'a> {
             .map(|(gate, outcome)| CheckResult {
                 scope: Scope::Repeats(report),
                 gate: Some(gate),
-                outcome: outcome.into(),
+                outcome,
                 sentence: vote(report, gate),
             })
     }
@@ -103,7 +103,7 @@ impl<'a> CheckResult<'a> {
         CheckResult {
             scope: Scope::Baseline(baseline),
             gate: Some(Gate::Baseline),
-            outcome: baseline.result.outcome.into(),
+            outcome: baseline.result.outcome,
             sentence: baseline_sentence(&baseline.comparison, baseline.is_replaced),
         }
     }
@@ -137,20 +137,20 @@ fn vote(report: &CheckReport, gate: Gate) -> String {
         let result = held.gates.iter().find(|result| result.gate == gate)?;
         Some((result.outcome, gate_sentence(result, &held.report.verdict)))
     };
-    let results: Vec<(GateOutcome, String)> = report.held().filter_map(of_gate).collect();
+    let results: Vec<(CheckOutcome, String)> = report.held().filter_map(of_gate).collect();
     let Some((worst, sentence)) = results.iter().max_by_key(|(outcome, _)| *outcome) else {
         return String::new();
     };
-    let has_worst = |(outcome, _): &&(GateOutcome, String)| outcome == worst;
+    let has_worst = |(outcome, _): &&(CheckOutcome, String)| outcome == worst;
     let count = results.iter().filter(has_worst).count();
     let runs = report.held().count();
     let verb = match (worst, count) {
-        (GateOutcome::Failed, 1) => "fails",
-        (GateOutcome::Failed, _) => "fail",
-        (GateOutcome::Open, 1) => "is undecided",
-        (GateOutcome::Open, _) => "are undecided",
-        (GateOutcome::Passed, 1) => "passes",
-        (GateOutcome::Passed, _) => "pass",
+        (CheckOutcome::Failed | CheckOutcome::Broken, 1) => "fails",
+        (CheckOutcome::Failed | CheckOutcome::Broken, _) => "fail",
+        (CheckOutcome::Open, 1) => "is undecided",
+        (CheckOutcome::Open, _) => "are undecided",
+        (CheckOutcome::Passed, 1) => "passes",
+        (CheckOutcome::Passed, _) => "pass",
     };
     format!("{count} of {runs} repeats {verb}: {sentence}")
 }

@@ -1,7 +1,7 @@
 //! A check for people: what it came to and why, each run with its gates, what changed against the
 //! baseline, who grew, and what to do next. Fits into 80 columns.
 
-use leveloff_classifier::gate::GateOutcome;
+use leveloff_classifier::gate::CheckOutcome;
 use leveloff_model::process::printable;
 use leveloff_text::comparison::remarks;
 use leveloff_text::finding::finding_words;
@@ -10,7 +10,7 @@ use leveloff_text::page::{Page, WIDTH, columns};
 use leveloff_text::paint::Paint;
 use leveloff_text::verdict::{Headline, brief, growth};
 
-use crate::check::report::{BaselineCheck, CheckOutcome, CheckReport, CheckedRun, Held};
+use crate::check::report::{BaselineCheck, CheckReport, CheckedRun, Held};
 use crate::check::results::{CheckResult, Scope};
 use crate::check::words::{explaining_run, mark, next_steps, outcome_words, reason, run_outcome};
 use crate::comparison::text::write_differences;
@@ -84,7 +84,7 @@ fn shown_name(run: &CheckedRun) -> String {
 
 fn run_line(run: &CheckedRun, width: usize) -> String {
     let (mark, words) = match &run.result {
-        Ok(held) => (mark(run_outcome(held).into()), run_words(held)),
+        Ok(held) => (mark(run_outcome(held)), run_words(held)),
         Err(_) => (
             mark(CheckOutcome::Broken),
             vec!["could not be checked".to_owned()],
@@ -102,9 +102,9 @@ fn run_line(run: &CheckedRun, width: usize) -> String {
 /// first.
 fn run_words(held: &Held) -> Vec<String> {
     let verdict = &held.report.verdict;
-    let leaks = verdict.verdict.grade().is_some();
+    let leaks = verdict.verdict.is_alarm();
     let failed = held.gates.iter();
-    let failed = failed.filter(|result| result.outcome == GateOutcome::Failed);
+    let failed = failed.filter(|result| result.outcome == CheckOutcome::Failed);
     let failed: Vec<&str> = failed.map(|result| failure_words(result.gate)).collect();
     let brief = brief(verdict);
     match growth(verdict) {
@@ -133,7 +133,7 @@ fn write_result(result: &CheckResult, report: &CheckReport, page: &mut Page) {
 }
 
 fn write_baseline(baseline: &BaselineCheck, page: &mut Page) {
-    let mark = mark(baseline.result.outcome.into());
+    let mark = mark(baseline.result.outcome);
     let headline = leveloff_text::comparison::headline(&baseline.comparison);
     page.row(&format!("{mark} baseline"), &headline);
     let runs = match baseline.comparison.before.runs {
@@ -154,7 +154,7 @@ fn write_explaining_run(report: &CheckReport, page: &mut Page) {
     let Some((run, held)) = explaining_run(report) else {
         return;
     };
-    if run_outcome(held) != GateOutcome::Failed {
+    if run_outcome(held) != CheckOutcome::Failed {
         return;
     }
     if report.runs.len() > 1 {
@@ -168,7 +168,7 @@ fn write_next_steps(report: &CheckReport, page: &mut Page) {
     let is_printed = |step: &String| {
         explaining_run(report).is_some_and(|(_, held)| {
             let mut findings = held.report.verdict.findings.iter();
-            run_outcome(held) == GateOutcome::Failed
+            run_outcome(held) == CheckOutcome::Failed
                 && findings.any(|found| finding_words(found).next == *step)
         })
     };

@@ -1,12 +1,12 @@
 //! A whole check in words: what it came to, why, and what to do next.
 
-use leveloff_classifier::gate::{Gate, GateOutcome};
+use leveloff_classifier::gate::{CheckOutcome, Gate};
 use leveloff_classifier::verdict::RunVerdict;
 use leveloff_text::finding::finding_words;
 use leveloff_text::gate::{failure_step, failure_words, open_words};
 use leveloff_text::verdict::{settling, what_to_try};
 
-use crate::check::report::{CheckOutcome, CheckReport, CheckedRun, Held, OpenCountsAs, Runs};
+use crate::check::report::{CheckReport, CheckedRun, Held, Runs};
 use crate::check::results::{CheckResult, Scope};
 
 /// Failures that a headline names; more are counted.
@@ -71,19 +71,19 @@ pub fn next_steps(report: &CheckReport) -> Vec<String> {
 
 /// The run that explains the outcome: the first that failed, else the first that is open.
 pub fn explaining_run(report: &CheckReport) -> Option<(&CheckedRun, &Held)> {
-    let with = |outcome: GateOutcome| {
+    let with = |outcome: CheckOutcome| {
         report.runs.iter().find_map(move |run| {
             let held = run.result.as_ref().ok()?;
             (run_outcome(held) == outcome).then_some((run, held))
         })
     };
-    with(GateOutcome::Failed).or_else(|| with(GateOutcome::Open))
+    with(CheckOutcome::Failed).or_else(|| with(CheckOutcome::Open))
 }
 
 /// What one run came to by itself.
-pub fn run_outcome(held: &Held) -> GateOutcome {
+pub fn run_outcome(held: &Held) -> CheckOutcome {
     let outcomes = held.gates.iter().map(|result| result.outcome);
-    outcomes.max().unwrap_or(GateOutcome::Passed)
+    outcomes.max().unwrap_or(CheckOutcome::Passed)
 }
 
 fn unreadable(report: &CheckReport) -> String {
@@ -116,11 +116,11 @@ fn failures(report: &CheckReport, results: &[CheckResult]) -> String {
     if more > 0 {
         text += &format!(" and {more} more");
     }
-    text + &in_how_many(report, GateOutcome::Failed)
+    text + &in_how_many(report, CheckOutcome::Failed)
 }
 
 fn open(report: &CheckReport, results: &[CheckResult]) -> String {
-    let fails = |held: &&Held| run_outcome(held) == GateOutcome::Failed;
+    let fails = |held: &&Held| run_outcome(held) == CheckOutcome::Failed;
     let failing = report.held().filter(fails).count();
     if failing > 0 {
         let runs = report.held().count();
@@ -130,7 +130,7 @@ fn open(report: &CheckReport, results: &[CheckResult]) -> String {
     let gate = results.iter().find(open).and_then(|result| result.gate);
     let gate = gate.unwrap_or(Gate::Leak);
     let runs = match gate {
-        Gate::Leak | Gate::LevelBy => in_how_many(report, GateOutcome::Open),
+        Gate::Leak | Gate::LevelBy => in_how_many(report, CheckOutcome::Open),
         _ => String::new(),
     };
     format!("{}{runs}", open_words(gate))
@@ -144,7 +144,7 @@ fn passed(report: &CheckReport, results: &[CheckResult]) -> String {
         return "nothing failed; --undecided counts undecided as passed".to_owned();
     }
     let mut text = "memory levels off".to_owned();
-    text += &in_how_many(report, GateOutcome::Passed);
+    text += &in_how_many(report, CheckOutcome::Passed);
     let is_no_worse = |comparison: &leveloff_classifier::compare::Comparison| {
         comparison.outcome != leveloff_classifier::compare::Outcome::Worse
     };
@@ -157,7 +157,7 @@ fn passed(report: &CheckReport, results: &[CheckResult]) -> String {
 }
 
 /// ` in 2 of 3 runs`; nothing when there is one.
-fn in_how_many(report: &CheckReport, outcome: GateOutcome) -> String {
+fn in_how_many(report: &CheckReport, outcome: CheckOutcome) -> String {
     let these = report.held().filter(|held| run_outcome(held) == outcome);
     let (these, all) = (these.count(), report.held().count());
     let what = match report.runs_are {
@@ -199,7 +199,7 @@ fn step_of(verdict: &RunVerdict) -> Option<String> {
 
 fn after_open(report: &CheckReport) -> Vec<String> {
     let mut steps = Vec::new();
-    if explaining_run(report).is_some_and(|(_, held)| run_outcome(held) == GateOutcome::Failed) {
+    if explaining_run(report).is_some_and(|(_, held)| run_outcome(held) == CheckOutcome::Failed) {
         return vec!["repeat it more often: --repeat N; a leak shows in every repeat".to_owned()];
     }
     if let Some((_, held)) = explaining_run(report) {
@@ -210,7 +210,7 @@ fn after_open(report: &CheckReport) -> Vec<String> {
         Runs::Repeats => "run it longer, or more often: --repeat N".to_owned(),
         Runs::Different => "check a longer run".to_owned(),
     });
-    if report.open_counts_as == OpenCountsAs::Itself {
+    if report.open_counts_as == CheckOutcome::Open {
         steps.push("--undecided=pass or --undecided=fail sets what this counts as".to_owned());
     }
     steps

@@ -1,6 +1,7 @@
 //! A comparison with the names and curves of its runs: what every format prints.
 
 use leveloff_classifier::compare::Comparison;
+use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::run_curves::{RunCurves, Series};
 
 /// Two sides, compared, with what they are called.
@@ -98,7 +99,7 @@ impl BothCurves<'_> {
 fn mean(runs: &[&RunCurves], x: f64) -> Option<f64> {
     let values: Option<Vec<f64>> = runs
         .iter()
-        .map(|curves| curves.around(Series::Memory, x))
+        .map(|curves| curves.around(Series::Memory, x, XUnit::Step))
         .collect();
     let values = values.filter(|values| !values.is_empty())?;
     Some(values.iter().sum::<f64>() / values.len() as f64)

@@ -1,6 +1,5 @@
 //! A fleet for people: a line for each run, worst first, then what was found.
 
-use leveloff_classifier::verdict::Verdict;
 use leveloff_model::process::printable;
 use leveloff_text::finding::finding_words;
 use leveloff_text::fleet::{Fleet, FleetTable, Member, tally};
@@ -46,7 +45,7 @@ pub fn screen(fleet: &Fleet, listed: Listed, paint: Paint) -> String {
 
 fn shown(fleet: &Fleet, listed: Listed) -> usize {
     let all = fleet.members.len();
-    let level = |member: &&Member| member.verdict.verdict == Verdict::Level;
+    let level = |member: &&Member| member.verdict.verdict.is_level();
     let levels = fleet.members.iter().filter(level).count();
     match listed {
         Listed::All => all,
@@ -58,7 +57,7 @@ fn shown(fleet: &Fleet, listed: Listed) -> usize {
 fn rest(members: &[Member]) -> &'static str {
     match members
         .iter()
-        .all(|member| member.verdict.verdict == Verdict::Level)
+        .all(|member| member.verdict.verdict.is_level())
     {
         true => "all level; --verbose lists them",
         false => "--verbose lists them",
@@ -96,7 +95,7 @@ fn findings(fleet: &Fleet) -> String {
     let leaks = fleet
         .members
         .iter()
-        .filter(|member| matches!(member.verdict.verdict, Verdict::Leak(_)));
+        .filter(|member| member.verdict.verdict.is_alarm());
     for member in leaks.take(WITH_FINDINGS) {
         let mut label = "found";
         for finding in &member.verdict.findings {

@@ -1,15 +1,15 @@
 //! HTML being written. Only words of our own are taken as they are: the compiler knows them by their
 //! lifetime. Whatever comes from outside is text, and escaped.
 
-use leveloff_classifier::verdict::Verdict;
+use leveloff_classifier::verdict::{Grade, Verdict};
 use leveloff_model::process::turns_text_around;
 
 /// The class that has the colour of a verdict.
 pub fn verdict_class(verdict: Verdict) -> &'static str {
     match verdict {
-        Verdict::Level => "level",
-        Verdict::Leak(_) => "leak",
-        Verdict::WarmingUp => "warming-up",
+        Verdict::Level(_) => "level",
+        Verdict::Leak(Grade::Early | Grade::Confirmed) => "leak",
+        Verdict::Leak(Grade::Suspected) | Verdict::WarmingUp => "warming-up",
         Verdict::Undecided => "undecided",
     }
 }

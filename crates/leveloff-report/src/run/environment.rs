@@ -126,7 +126,8 @@ fn stated_words(stated: &StatedFacts) -> Option<String> {
         Limit::Size(size) => format!("limit {size}"),
         Limit::Share(share) => format!("limit {:.0} % of the machine", share * 100.0),
     });
-    joined(steps.chain([limit]))
+    let time = stated.level_by_time.map(|time| format!("level by {time}"));
+    joined(steps.chain([time, limit]))
 }
 
 fn sampled_words(around: &Background) -> Option<String> {

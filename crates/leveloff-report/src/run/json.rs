@@ -120,6 +120,7 @@ fn event_row(event: &RunEvent) -> Value {
         RunEventKind::Checkpoint => ("checkpoint", None, None),
         RunEventKind::Epoch(epoch) => ("epoch", Some(*epoch), None),
         RunEventKind::Named(name) => ("named", None, Some(name.as_str())),
+        RunEventKind::Clock(counter) => ("clock", None, Some(counter.as_str())),
     };
     object! {
         x: event.x,

@@ -8,8 +8,9 @@ mod document;
 mod evidence;
 mod setting;
 
-use leveloff_classifier::verdict::{ClockTick, RunVerdict, Subject, Verdict};
+use leveloff_classifier::verdict::{ClockTick, Grade, RunVerdict, Subject, Verdict};
 use leveloff_model::training_counters::GrownTensors;
+use leveloff_text::allocation;
 use leveloff_text::evidence::{bound, memory_beside, warmup};
 use leveloff_text::finding::finding_words;
 use leveloff_text::number::more_or_less;
@@ -37,6 +38,7 @@ pub fn document(report: &RunReport) -> String {
     page.fence("", &text_chart(report));
     page.heading("Evidence");
     evidence::write(report, &mut page);
+    write_lines(report, &mut page);
     write_grown_tensors(report, &mut page);
     write_cause(report, &mut page);
     write_ruled_out(report, &mut page);
@@ -45,6 +47,31 @@ pub fn document(report: &RunReport) -> String {
     setting::write_reproduction(report, &mut page);
     setting::write_method(report, &mut page);
     page.into_text()
+}
+
+/// Only if the run was started with `--blame`.
+fn write_lines(report: &RunReport, page: &mut Document) {
+    let rows: Vec<Vec<String>> = allocation::named(&report.lines)
+        .map(|line| {
+            let source = allocation::source(line).map_or_else(String::new, |it| code(&it));
+            vec![
+                code(&allocation::place(line)),
+                source,
+                format!(
+                    "{:.0} % ± {:.0}",
+                    line.share * 100.0,
+                    line.share_margin * 100.0
+                ),
+                line.growth.byte_delta().to_string(),
+                line.certainty.name().to_owned(),
+            ]
+        })
+        .collect();
+    if let Some(first) = report.lines.first().filter(|_| !rows.is_empty()) {
+        page.heading("Lines that made what stays");
+        page.table(&["where", "line", "share", "growth", "certainty"], &rows);
+        page.paragraph(&format!("{}.", capitalised(allocation::caution(first))));
+    }
 }
 
 /// Only if the training reports them, under its own names.
@@ -92,7 +119,7 @@ fn first_line(run: &RunVerdict) -> String {
             "**{what} {grows}{rate}{since}.** Verdict: {}.",
             headline.whole()
         ),
-        Verdict::Level => format!("**Memory does not grow: {}.**", headline.whole()),
+        Verdict::Level(_) => format!("**Memory does not grow: {}.**", headline.whole()),
         Verdict::Undecided => format!(
             "**It is not decided whether memory grows.** Verdict: {}.",
             headline.whole()
@@ -106,14 +133,14 @@ fn what_was_seen(report: &RunReport) -> String {
     let mut sentences = vec![format!("Seen: {}.", Headline::of(run).facts().join(", "))];
     sentences.extend(other_bases(run));
     match run.verdict {
-        Verdict::Level => {
+        Verdict::Level(_) => {
             let warmup = warmup(run).map_or_else(String::new, |warmup| format!("{warmup}, then "));
             sentences.push(format!("{}.", capitalised(&(warmup + &bound(run)))));
         }
-        Verdict::Leak(_) => {
+        Verdict::Leak(Grade::Early | Grade::Confirmed) => {
             sentences.push(format!("{}.", capitalised(&sentence(run, &report.stated))));
         }
-        Verdict::WarmingUp | Verdict::Undecided => {
+        Verdict::Leak(Grade::Suspected) | Verdict::WarmingUp | Verdict::Undecided => {
             sentences.push(format!("{}.", capitalised(&sentence(run, &report.stated))));
             let settling = settling(run, &report.stated).join("; ");
             sentences.push(format!("It will be decided {settling}."));

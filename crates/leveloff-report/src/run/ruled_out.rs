@@ -74,9 +74,7 @@ fn is_blamed(subject: Subject, run: &RunVerdict) -> bool {
 
 /// Of what rose, and was judged level.
 fn level(subject: Subject, judgement: &Judgement, run: &RunVerdict) -> Option<String> {
-    let level = judgement
-        .level
-        .filter(|_| judgement.verdict == Verdict::Level)?;
+    let level = judgement.level.filter(|_| judgement.verdict.is_level())?;
     let rate = judgement.rate.filter(|_| things(subject).is_none());
     let at_most = rate.and_then(|rate| MemoryRate::new(rate, run.x_unit).at_most());
     let bound = at_most.map_or_else(String::new, |most| {

@@ -119,7 +119,9 @@ impl BackgroundCheck {
             | Event::Changed(_)
             | Event::Gap(_)
             | Event::Exited(_)
-            | Event::Mark(_) => {}
+            | Event::Mark(_)
+            | Event::Site(_)
+            | Event::Allocations(_) => {}
         }
     }
 

@@ -54,8 +54,19 @@ impl RunReport {
         let named = findings.flat_map(Finding::grown_tensors_mut);
         let grown = named.chain(&mut self.grown);
         let texts = texts.chain(grown.map(|grown| &mut grown.what));
+        let source = self.progress.iter_mut().filter_map(|it| it.source.as_mut());
+        let texts = texts.chain(source.flat_map(|source| {
+            let parts = [&mut source.file, &mut source.counter, &mut source.pattern];
+            parts.into_iter().flatten()
+        }));
         for text in texts.chain(kernel).chain(path).chain(why) {
             *text = change(text);
+        }
+        for site in self.lines.iter_mut().map(|line| &mut line.site) {
+            let files = site.stack.iter_mut().flat_map(|frame| &mut frame.file);
+            for text in files.chain(&mut site.source) {
+                *text = change(text);
+            }
         }
         if let Some(software) = &mut background.software {
             for values in [&mut software.packages, &mut software.variables] {
@@ -78,7 +89,11 @@ impl RunReport {
             .iter()
             .flat_map(Finding::grown_tensors);
         let texts = texts.chain(named.chain(&self.grown).map(|grown| &grown.what));
-        for text in commands.flatten().chain(texts) {
+        let source = self.progress.iter().filter_map(|it| it.source.as_ref());
+        let texts = texts.chain(source.flat_map(|source| &source.file));
+        let stacks = self.lines.iter().flat_map(|line| &line.site.stack);
+        let files = stacks.filter_map(|frame| frame.file.as_ref());
+        for text in commands.flatten().chain(texts).chain(files) {
             look(text);
         }
     }

@@ -2,12 +2,18 @@
 //!
 //! The keys up to `points` are a contract; new ones come after them. What is not known is null.
 
+use leveloff_classifier::allocation_history::LineGrowth;
 use leveloff_classifier::finding::Finding;
-use leveloff_classifier::verdict::{Because, Blame, Clock, ClockTick, Grade, Kind, RunVerdict};
+use leveloff_classifier::verdict::{Because, Blame, Clock, ClockTick, Kind, RunVerdict};
+use leveloff_model::allocation::StackFrame;
 use leveloff_model::process::Role;
+use leveloff_model::progress::{Progress, StepSource, StepUnit};
+use leveloff_model::training_counters::TrainingCounter;
 use leveloff_text::finding::finding_words;
 use leveloff_text::judged::{Judged, Look};
+use leveloff_text::steps;
 use leveloff_text::subject::{in_bytes, parts, things};
+use leveloff_text::verdict::finishing_words;
 use serde_json::Value;
 
 use crate::json::{list, merged, object};
@@ -30,7 +36,12 @@ pub(crate) fn row(judged: &Judged) -> Value {
         object! { input: judged.input },
         contract(run),
         details(run),
-        object! { notes: judged.notes },
+        object! { notes: notes(judged) },
+        progress_row(judged.progress),
+        match judged.lines {
+            [] => Value::Null,
+            lines => object! { lines: list(lines, line_row) },
+        },
         match looks {
             [] => Value::Null,
             looks => object! { trajectory: list(looks, look_row) },
@@ -38,12 +49,42 @@ pub(crate) fn row(judged: &Judged) -> Value {
     ])
 }
 
+fn notes(judged: &Judged) -> Vec<String> {
+    let horizon = steps::unapplied_horizon(judged.verdict, judged.stated);
+    judged.notes.iter().cloned().chain(horizon).collect()
+}
+
+/// Where the steps come from, what they count, and what else the training counts.
+fn progress_row(progress: Option<&Progress>) -> Value {
+    let unit = |progress: &Progress| {
+        let unit = progress.unit.unwrap_or(StepUnit::Steps);
+        progress.step.map(|_| unit.name())
+    };
+    let counter = |counter| progress.and_then(|progress| progress.counters.get(counter));
+    object! {
+        step_source: progress.and_then(|it| it.source.as_ref()).map(source_row),
+        step_unit: progress.and_then(unit),
+        samples: counter(TrainingCounter::Samples),
+        tokens: counter(TrainingCounter::Tokens),
+        episodes: counter(TrainingCounter::Episodes),
+    }
+}
+
+fn source_row(source: &StepSource) -> Value {
+    object! {
+        kind: source.kind.name(),
+        file: source.file,
+        counter: source.counter,
+        pattern: source.pattern,
+    }
+}
+
 fn contract(run: &RunVerdict) -> Value {
     let decisive = &run.judgement;
     let bytes = in_bytes(run);
     object! {
         verdict: run.verdict.name(),
-        grade: run.verdict.grade().map(Grade::name),
+        grade: run.verdict.grade_name(),
         shape: run.shape.name(),
         x_unit: run.x_unit.name(),
         rate_bytes: bytes.rate.map(|rate| rate.value),
@@ -88,6 +129,13 @@ fn details(run: &RunVerdict) -> Value {
         first_bytes: extremes.map(|extremes| extremes.first),
         peak_bytes: extremes.map(|extremes| extremes.peak),
         last_bytes: extremes.map(|extremes| extremes.last),
+        outlook: run.will_finish.name(),
+        outlook_text: finishing_words(run),
+        level_after_x: decisive.decide_by.map(|by| by.level_after),
+        hidden_rate: decisive.hidden.map(|hidden| hidden.rate),
+        hidden_adds: decisive.hidden.map(|hidden| hidden.adds),
+        hidden_by_x: decisive.hidden.map(|hidden| hidden.by),
+        hidden_decided_after_x: decisive.hidden.map(|hidden| hidden.decided_after),
     }
 }
 
@@ -95,9 +143,43 @@ fn blame_row(blame: &Blame) -> Value {
     object! {
         role: blame.role.map(Role::name),
         pid: blame.pid.map(|pid| pid.0),
+        rank: blame.rank.map(|rank| rank.0),
+        worker: blame.worker,
         kind: blame.kind.name(),
         share: blame.share,
         growth_bytes: (blame.kind != Kind::Descriptors).then_some(blame.growth),
+    }
+}
+
+fn line_row(line: &LineGrowth) -> Value {
+    let own = line.site.own_frame();
+    object! {
+        file: own.and_then(|frame| frame.file.as_deref()),
+        line: own.and_then(|frame| frame.line),
+        function: own.map(|frame| frame.function.as_str()),
+        source: line.site.source,
+        certainty: line.certainty.name(),
+        share: line.share,
+        share_margin: line.share_margin,
+        growth_bytes: line.growth.0.round(),
+        growth_margin_bytes: line.margin.0.round(),
+        blocks: line.blocks,
+        rate_bytes: line.rate.map(|rate| rate.value),
+        rate_low_bytes: line.rate.map(|rate| rate.low),
+        rate_high_bytes: line.rate.map(|rate| rate.high),
+        kind: line.site.kind.name(),
+        is_recycled: line.is_recycled,
+        pid: line.site.pid.0,
+        stack: list(&line.site.stack, frame_row),
+    }
+}
+
+fn frame_row(frame: &StackFrame) -> Value {
+    object! {
+        function: frame.function,
+        file: frame.file,
+        line: frame.line,
+        python: frame.is_python,
     }
 }
 
@@ -142,7 +224,7 @@ fn look_row(look: &Look) -> Value {
     object! {
         x: look.x,
         verdict: look.verdict.name(),
-        grade: look.verdict.grade().map(Grade::name),
+        grade: look.verdict.grade_name(),
         shape: look.shape.name(),
     }
 }
@@ -164,6 +246,10 @@ fn because_name(because: Because) -> &'static str {
         Because::Falls => "falls",
         Because::Immaterial => "immaterial",
         Because::Wanders => "wanders",
+        Because::Unexcused => "unexcused",
+        Because::CeilingWithinPlan => "ceiling_within_plan",
+        Because::LowPower => "low_power",
+        Because::Reproduced => "reproduced",
     }
 }
 

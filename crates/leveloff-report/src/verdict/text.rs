@@ -28,6 +28,7 @@ pub fn block(judged: &Judged, paint: Paint) -> String {
     page.gap();
     who::write_risk(judged.verdict, &mut page);
     who::write_blame(judged.verdict, &mut page);
+    who::write_lines(judged.lines, judged.verdict, &mut page);
     who::write_clock(judged.verdict, &mut page);
     page.gap();
     who::write_findings(judged.verdict, &mut page);

@@ -21,6 +21,8 @@ pub struct Rollup {
     pub swap: Bytes,
     /// LazyFree.
     pub lazy_free: Bytes,
+    /// Private_Hugetlb + Shared_Hugetlb: explicit huge pages, which are in no Pss.
+    pub hugetlb: Bytes,
     /// Most anonymous memory that can be shared with others; see [`most_shared`].
     pub shared: Bytes,
 }
@@ -50,6 +52,7 @@ pub fn parse(text: &[u8]) -> Option<Rollup> {
             b"Private_Clean" | b"Private_Dirty" => rollup.private += amount,
             b"SwapPss" => rollup.swap = amount,
             b"LazyFree" => rollup.lazy_free = amount,
+            b"Private_Hugetlb" | b"Shared_Hugetlb" => rollup.hugetlb += amount,
             b"Anonymous" => anonymous = amount,
             _ => {}
         }
@@ -68,7 +71,7 @@ mod tests {
 
     use super::*;
 
-    const ROLLUP: &[u8] = b"55d2c5ca7000-7ffe557f1000 ---p 00000000 00:00 0    [rollup]\nRss: 1688 kB\nPss: 831 kB\nPss_Dirty: 116 kB\nPss_Anon: 116 kB\nPss_File: 700 kB\nPss_Shmem: 15 kB\nPrivate_Clean: 220 kB\nPrivate_Dirty: 116 kB\nAnonymous: 120 kB\nLazyFree: 8 kB\nSwap: 12 kB\nSwapPss: 6 kB\n";
+    const ROLLUP: &[u8] = b"55d2c5ca7000-7ffe557f1000 ---p 00000000 00:00 0    [rollup]\nRss: 1688 kB\nPss: 831 kB\nPss_Dirty: 116 kB\nPss_Anon: 116 kB\nPss_File: 700 kB\nPss_Shmem: 15 kB\nPrivate_Clean: 220 kB\nPrivate_Dirty: 116 kB\nAnonymous: 120 kB\nLazyFree: 8 kB\nShared_Hugetlb: 2048 kB\nPrivate_Hugetlb: 4096 kB\nSwap: 12 kB\nSwapPss: 6 kB\n";
 
     #[test]
     fn the_parts_are_read() {
@@ -81,6 +84,7 @@ mod tests {
             (Bytes(6 << 10), Bytes(8 << 10))
         );
         assert_eq!(rollup.shared, Bytes(8 << 10));
+        assert_eq!(rollup.hugetlb, Bytes(6 << 20));
     }
 
     #[test]

@@ -55,6 +55,7 @@ impl SmapsFold {
                 self.rollup.swap += amount;
             }
             b"LazyFree" => self.rollup.lazy_free += amount,
+            b"Private_Hugetlb" | b"Shared_Hugetlb" => self.rollup.hugetlb += amount,
             _ => {}
         }
     }

@@ -11,17 +11,29 @@ pub struct Statm {
     pub anon: Bytes,
     /// File and shared-memory pages together.
     pub shared: Bytes,
+    /// Address space.
+    pub virtual_size: Bytes,
+}
+
+impl Statm {
+    /// What no process has.
+    pub(crate) const UNREAD: Statm = Statm {
+        anon: Bytes(u64::MAX),
+        shared: Bytes(u64::MAX),
+        virtual_size: Bytes(u64::MAX),
+    };
 }
 
 /// Reads `statm`; `None` when the bytes are not one.
 pub fn parse(text: &[u8], page_size: u64) -> Option<Statm> {
-    let (_virtual_size, rest) = leading_number(text)?;
+    let (virtual_size, rest) = leading_number(text)?;
     let (resident, rest) = leading_number(rest.strip_prefix(b" ")?)?;
     let (shared, _) = leading_number(rest.strip_prefix(b" ")?)?;
     Some(Statm {
         // The counters are read one after the other, so shared may briefly exceed resident.
         anon: Bytes(resident.saturating_sub(shared).checked_mul(page_size)?),
         shared: Bytes(shared.checked_mul(page_size)?),
+        virtual_size: Bytes(virtual_size.checked_mul(page_size)?),
     })
 }
 
@@ -38,7 +50,8 @@ mod tests {
             statm,
             Statm {
                 anon: Bytes(300 * 4096),
-                shared: Bytes(200 * 4096)
+                shared: Bytes(200 * 4096),
+                virtual_size: Bytes(2000 * 4096),
             }
         );
     }

@@ -1,10 +1,10 @@
 //! Bounds how far a process's PSS may be off since it was read.
 //!
 //! Between two PSS readings the fast counters update a process's share. They follow pages that it maps and
-//! frees for itself exactly. They miss three things: a page that was shared and is now its own
-//! (copy-on-write changes no counter but the faults), pages that it shares with a relative that started or
-//! exited, and shared memory whose other users changed. Each of these is bounded here in bytes, so that the
-//! budget goes to the processes with the largest uncertainty.
+//! frees for itself exactly. They miss a page that was shared and is now its own (copy-on-write changes no counter but
+//! the faults), and shared memory whose other users changed. Both are bounded here in bytes, so that the budget
+//! goes to the processes with the largest uncertainty. A relative that starts or exits moves shares between
+//! processes and leaves their sum as it is; `fork_families` follows that.
 
 use std::time::Duration;
 
@@ -26,9 +26,9 @@ pub struct SinceReading {
     pub copy_share: CopyShare,
     /// Whether it has used any CPU since.
     pub ran: bool,
-    /// Whether a process that shares its anonymous pages started or exited.
-    pub relatives_changed: bool,
-    /// Time since.
+    /// Of a fork and of its parent: how far off the estimate of what it copied may be.
+    pub estimate_error: Option<Bytes>,
+    /// Time since; of a process that was never read, since it was first seen.
     pub age: Seconds,
 }
 
@@ -78,33 +78,36 @@ const STALE_WHEN_IDLE: Seconds = Seconds(600.0);
 pub fn uncertainty(since: &SinceReading, tolerable: Bytes, page_size: Bytes) -> Bytes {
     let now = since.now;
     let Some(then) = since.then else {
-        // An empty process is read once as well, hence more than tolerable.
-        return (now.anon + now.shmem + now.swap).max(Bytes(tolerable.0 + 1));
+        let held = now.anon + now.shmem + now.swap;
+        return match since.estimate_error {
+            Some(error) => error + now.shmem + stale(since, tolerable),
+            // An empty process is read once as well, hence more than tolerable.
+            None => held.max(Bytes(tolerable.0 + 1)),
+        };
     };
     let grown = now.anon.saturating_sub(then.anon);
     let shrunk = then.anon.saturating_sub(now.anon);
     let faulted = Bytes(since.minor_faults.saturating_mul(page_size.0));
     // Each fault beyond the growth may have copied a shared page. A program that maps and unmaps all the
     // time faults as much without sharing anything, and must not be read for that.
+    let may_be_copied = since.copy_share.of(faulted.saturating_sub(grown));
     let copied = since
-        .copy_share
-        .of(faulted.saturating_sub(grown))
+        .estimate_error
+        .unwrap_or(may_be_copied)
         .min(since.shared);
     // Freed private pages are certain; of a shared page it had only a part.
     let shrunk = shrunk.min(since.shared);
     let shared = Bytes(now.shmem.0.abs_diff(then.shmem.0));
-    let relatives = if since.relatives_changed {
-        now.anon
-    } else {
-        Bytes::ZERO
-    };
+    copied.max(shrunk).max(shared) + stale(since, tolerable)
+}
+
+fn stale(since: &SinceReading, tolerable: Bytes) -> Bytes {
     let limit = if since.ran {
         STALE_WHEN_RUNNING
     } else {
         STALE_WHEN_IDLE
     };
-    let stale = Bytes((tolerable.0 as f64 * since.age.0.max(0.0) / limit.0) as u64);
-    copied.max(shrunk).max(shared).max(relatives) + stale
+    Bytes((tolerable.0 as f64 * since.age.0.max(0.0) / limit.0) as u64)
 }
 
 /// The cost of a smaller walk is mostly that of opening the file.
@@ -145,7 +148,7 @@ mod tests {
             minor_faults: 0,
             copy_share: CopyShare::default(),
             ran: false,
-            relatives_changed: false,
+            estimate_error: None,
             age: Seconds(1.0),
         }
     }
@@ -211,13 +214,17 @@ mod tests {
     }
 
     #[test]
-    fn a_relative_that_came_makes_everything_shared_uncertain() {
-        assert!(
-            uncertainty_of(SinceReading {
-                relatives_changed: true,
-                ..quiet(200)
-            }) >= Bytes(200 * MIB)
-        );
+    fn a_fork_that_was_never_read_is_as_uncertain_as_its_estimate() {
+        let fork = |error: u64, age: f64| SinceReading {
+            then: None,
+            estimate_error: Some(Bytes(error * MIB)),
+            ran: true,
+            age: Seconds(age),
+            ..quiet(200)
+        };
+        assert!(uncertainty_of(fork(0, 1.0)) < Bytes(MIB));
+        assert!(uncertainty_of(fork(5, 1.0)) >= Bytes(5 * MIB));
+        assert!(uncertainty_of(fork(0, 31.0)) > tolerable(Bytes(400 * MIB)));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use leveloff_model::process::{Pid, ProcessIndex, ProcessState};
 use leveloff_model::sample::{FastCounters, Kinds, ProcessReading, PssReading};
 use leveloff_model::units::{Bytes, CpuMillis, Seconds};
 
+use super::copied_pages::{CopiedPages, CopyCurve};
 use super::handle::{ProcessHandle, ReadError, Scratch, page_size};
 use super::pss_uncertainty::{CopyShare, SinceReading};
 use crate::kernel::rollup::Rollup;
@@ -28,7 +29,40 @@ pub struct WatchedProcess {
     active: bool,
     /// It has exited, and what it shared is counted with its relatives.
     share_was_taken: bool,
+    is_fork_copy: bool,
+    /// Its lowest anonymous memory since it shares pages with forks or with the process that forked it: it holds at
+    /// most this much of the pages that were shared at the fork.
+    lowest_anon: Bytes,
+    /// Its counters when it began to share pages with forks of its own; those of a fork began at zero.
+    at_fork: AtFork,
+    /// What it copies itself while it has forks.
+    pub own_curve: CopyCurve,
+    /// What its forks copy.
+    pub forks_curve: CopyCurve,
+    /// What exited relatives had shared with it; the estimate of copied pages comes on top in the reading.
+    returned: Bytes,
+    first_seen: Seconds,
     pss: PssState,
+}
+
+/// A reading of a process without its relatives: it shows how much of it is shared, and not with how many.
+#[derive(Debug, Clone, Copy)]
+struct SharedSample {
+    /// Anonymous memory that it shared.
+    shared: Bytes,
+    /// All its anonymous memory.
+    anon: Bytes,
+    /// What it had faulted in.
+    faulted: Bytes,
+    /// Its lowest anonymous memory since.
+    lowest: Bytes,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct AtFork {
+    faults: u64,
+    file: Bytes,
+    shmem: Bytes,
 }
 
 /// The memory that an exited process shared with its relatives.
@@ -54,6 +88,8 @@ pub struct FastContext {
     pub swap_in_use: bool,
     /// Number of this tick.
     pub tick: u64,
+    /// When this tick began.
+    pub now: Seconds,
 }
 
 /// The values of a PSS reading.
@@ -82,25 +118,55 @@ struct PssState {
     cpu_then: CpuMillis,
     relatives_changed: bool,
     kinds_at: Option<Seconds>,
+    /// Its lowest anonymous memory since the reading.
+    lowest_anon: Bytes,
+    /// Memory that it had faulted in before the reading, beyond what its counters explain.
+    faulted_then: Bytes,
+    /// Whether it shared pages with forks or with its parent at the reading.
+    shared_with_relatives: bool,
+    /// How far off the estimate of what it copied may be.
+    copy_error: Bytes,
+    sampled_at: Option<Seconds>,
+    faulted_at_sample: Bytes,
+    /// The last reading without relatives since it was read with them, or since the last fork.
+    sample: Option<SharedSample>,
 }
 
 /// The `stat` of an idle process is read every this many ticks, its `statm` at each. A process is idle if it
 /// used no CPU and its memory did not change.
 const IDLE_STAT_EVERY: u64 = 8;
 
+/// The faults of a fork are read at each tick until it is this old.
+const YOUNG: Seconds = Seconds(10.0);
+
+/// A fault on a mapped file maps the pages around it as well: 64 KiB by default (`fault_around_bytes`).
+const FILE_PAGES_PER_FAULT: u64 = 16;
+
+/// The step in which the size of the address space is recorded.
+const SIZE_STEP: u64 = 1 << 20;
+
 impl WatchedProcess {
     /// The first [`WatchedProcess::read_fast`] fills the counters.
-    pub fn new(index: ProcessIndex, handle: ProcessHandle, parent: Pid) -> WatchedProcess {
+    pub fn new(
+        index: ProcessIndex,
+        handle: ProcessHandle,
+        parent: Pid,
+        first_seen: Seconds,
+    ) -> WatchedProcess {
         WatchedProcess {
+            is_fork_copy: false,
+            lowest_anon: Bytes(u64::MAX),
+            at_fork: AtFork::default(),
+            own_curve: CopyCurve::of_parent(),
+            forks_curve: CopyCurve::of_forks(),
+            returned: Bytes::ZERO,
+            first_seen,
             handle,
             reading: ProcessReading::unread(index),
             parent,
             comm: Vec::new(),
             stack_start: None,
-            statm: Statm {
-                anon: Bytes(u64::MAX),
-                shared: Bytes(u64::MAX),
-            },
+            statm: Statm::UNREAD,
             active: true,
             share_was_taken: false,
             pss: PssState::default(),
@@ -117,23 +183,175 @@ impl WatchedProcess {
 
     /// Sets whether it is a forked copy that holds its parent's pages.
     pub fn set_fork_copy(&mut self, fork_copy: bool) {
-        self.reading.inherited = if fork_copy {
-            self.reading.anon
-        } else {
-            Bytes::ZERO
-        };
+        self.is_fork_copy = fork_copy;
+        self.lowest_anon = self.reading.anon;
+        if !fork_copy {
+            self.reading.inherited = Bytes::ZERO;
+        }
     }
 
     /// Whether it is a forked copy of its parent.
     pub fn is_fork_copy(&self) -> bool {
-        self.reading.inherited > Bytes::ZERO
+        self.is_fork_copy
+    }
+
+    /// Whether its PSS was read.
+    pub fn is_read(&self) -> bool {
+        self.reading.pss.is_some()
+    }
+
+    /// It shares its pages with new forks from now on: all that it has.
+    pub fn shares_from_now(&mut self) {
+        self.at_fork = AtFork {
+            faults: self.reading.minor_faults,
+            file: self.reading.file,
+            shmem: self.reading.shmem,
+        };
+        self.lowest_anon = self.reading.anon;
+        self.pss.sample = None;
+    }
+
+    /// Most that it still holds of the pages that were shared at the fork.
+    pub fn shared_at_most(&self) -> Bytes {
+        self.lowest_anon.min(self.reading.anon)
+    }
+
+    /// Memory that it faulted in since the fork and that its counters do not explain: copies of shared pages, and
+    /// buffers that it has freed again.
+    fn faulted(&self) -> Bytes {
+        let then = &self.at_fork;
+        let faults = self.reading.minor_faults.saturating_sub(then.faults);
+        let mapped_files = self.reading.file.saturating_sub(then.file);
+        let explained = self.reading.anon.saturating_sub(self.lowest_anon)
+            + self.reading.shmem.saturating_sub(then.shmem)
+            + Bytes(mapped_files.0 / FILE_PAGES_PER_FAULT);
+        Bytes(faults.saturating_mul(page_size().0)).saturating_sub(explained)
+    }
+
+    /// What it copied since its PSS was read with its relatives, or else since the fork.
+    pub fn copies_since_reading(&self, curve: &CopyCurve) -> CopiedPages {
+        let inherited = self.shared_at_most();
+        let now = curve.estimate(self.faulted(), inherited);
+        if !self.was_read_with_relatives() {
+            return now;
+        }
+        let then = curve.estimate(self.pss.faulted_then, inherited);
+        let copied = now.copied.saturating_sub(then.copied);
+        CopiedPages {
+            copied,
+            error: now.error.saturating_sub(then.error),
+        }
     }
 
     /// Anonymous memory that it shared with others when it was last read.
-    fn shared_part(&self) -> Bytes {
+    pub fn shared_part(&self) -> Bytes {
         self.reading
             .pss
             .map_or(Bytes::ZERO, |pss| pss.anon.saturating_sub(pss.private))
+    }
+
+    /// Shared pages that it has freed since it was read, by estimate. Its relatives hold them still.
+    pub fn freed_of_shared(&self) -> Bytes {
+        let Some(pss) = self.reading.pss else {
+            return Bytes::ZERO;
+        };
+        let lowest = self.pss.lowest_anon.min(self.reading.anon);
+        let freed = pss.base.anon.saturating_sub(lowest);
+        freed.saturating_sub(pss.private).min(self.shared_part())
+    }
+
+    /// Of the pages that it shares with its forks, those that it has freed or copied since: only the forks hold
+    /// them now. `at_fork` is what the forks have of it.
+    pub fn left_to_forks(&mut self, at_fork: Bytes) -> Bytes {
+        let read = self.reading.pss.filter(|_| self.was_read_with_relatives());
+        let since = self.pss.sample.unwrap_or_else(|| match read {
+            Some(pss) => SharedSample {
+                shared: pss.base.anon.saturating_sub(pss.private),
+                anon: pss.base.anon,
+                faulted: self.pss.faulted_then,
+                lowest: self.pss.lowest_anon,
+            },
+            None => SharedSample {
+                shared: at_fork,
+                anon: at_fork,
+                faulted: Bytes::ZERO,
+                lowest: self.lowest_anon,
+            },
+        });
+        let reference = read.map_or(at_fork, |pss| pss.base.anon.saturating_sub(pss.private));
+        let known = reference.saturating_sub(since.shared);
+        // It frees pages of its own as well as shared ones. Until it is read, half of them count as shared.
+        let freed = since
+            .anon
+            .saturating_sub(since.lowest.min(self.reading.anon));
+        let uncertain = Bytes(freed.0 / 2);
+        let before = self.own_curve.estimate(since.faulted, reference);
+        let now = self.own_curve.estimate(self.faulted(), reference);
+        let copied = now.copied.saturating_sub(before.copied);
+        self.pss.copy_error = uncertain + now.error.saturating_sub(before.error);
+        (known + uncertain + copied).min(reference)
+    }
+
+    /// Whether its PSS was read while it shared pages with relatives.
+    pub fn was_read_with_relatives(&self) -> bool {
+        self.is_read() && self.pss.shared_with_relatives
+    }
+
+    /// Notes whether it shared pages when it was read.
+    pub fn set_read_with_relatives(&mut self, shared: bool) {
+        self.pss.shared_with_relatives = shared;
+    }
+
+    /// All relatives that shared its pages at the reading have exited: all that it maps is its own.
+    pub fn settle(&mut self) {
+        if let Some(pss) = self.reading.pss {
+            self.returned = pss.base.anon.saturating_sub(pss.anon);
+            self.reading.returned = self.returned;
+            self.pss.shared_with_relatives = false;
+        }
+    }
+
+    /// What it had copied when its PSS was read, and the faults until then.
+    pub fn copied_by_reading(&self) -> Option<(Bytes, Bytes)> {
+        let pss = self.reading.pss?;
+        let own = pss.private.min(pss.anon);
+        Some((self.pss.faulted_then, self.copied(own, pss.base.anon)))
+    }
+
+    /// What it had copied by a reading that is not counted, because its relatives were not read with it.
+    pub fn copied_by_sample(&self, values: &PssValues) -> (Bytes, Bytes) {
+        let own = values.rollup.private.min(values.rollup.anon);
+        (
+            self.pss.faulted_at_sample,
+            self.copied(own, values.base.anon),
+        )
+    }
+
+    /// Of what it has for itself, what is beyond its growth since the fork.
+    fn copied(&self, own: Bytes, anon: Bytes) -> Bytes {
+        own.saturating_sub(anon.saturating_sub(self.lowest_anon))
+    }
+
+    /// Takes the estimate of a fork that was never read. `kept` are pages of its parent that only its forks hold now.
+    pub fn set_unread_estimate(&mut self, estimate: CopiedPages, kept: Bytes) {
+        let inherited = self.shared_at_most();
+        self.reading.inherited = inherited
+            .saturating_sub(estimate.copied)
+            .saturating_sub(kept);
+        self.pss.copy_error = estimate.error;
+    }
+
+    /// Takes the estimate of what it got since its PSS was read without a change of its counters: its copies, and
+    /// `kept`, pages that it was counted without.
+    pub fn set_copied_since_reading(&mut self, estimate: CopiedPages, kept: Bytes) {
+        self.reading.returned = self.returned + estimate.copied + kept;
+        self.pss.copy_error = estimate.error;
+    }
+
+    /// Counts what an exited relative had shared.
+    pub fn take_returned(&mut self, exited: Bytes) {
+        self.returned += exited;
+        self.reading.returned += exited;
     }
 
     /// What it shared, for its relatives; zero when it was taken before.
@@ -171,16 +389,32 @@ impl WatchedProcess {
         } else if context.swap_in_use && due {
             self.split_by_status(scratch);
         }
-        if moved || self.active || due {
+        self.follow_lowest();
+        if moved || self.active || due || self.is_young_fork(context) {
             return self.read_stat(context, scratch);
         }
         Ok(false)
+    }
+
+    fn follow_lowest(&mut self) {
+        let anon = self.reading.anon;
+        self.lowest_anon = self.lowest_anon.min(anon);
+        self.pss.lowest_anon = self.pss.lowest_anon.min(anon);
+        if let Some(sample) = &mut self.pss.sample {
+            sample.lowest = sample.lowest.min(anon);
+        }
+    }
+
+    /// Copied pages show in the faults only, and a fork copies most when it is young.
+    fn is_young_fork(&self, context: &FastContext) -> bool {
+        self.is_fork_copy && (context.now - self.first_seen).0 < YOUNG.0
     }
 
     fn take_statm(&mut self, statm: Statm, context: &FastContext, scratch: &mut Scratch) {
         let shared_moved = statm.shared != self.statm.shared;
         self.statm = statm;
         self.reading.anon = statm.anon;
+        self.reading.virtual_size = steady_size(self.reading.virtual_size, statm.virtual_size);
         // `statm` has file and shared memory as one number. Unless that changed, the split holds.
         if (shared_moved || context.swap_in_use) && !self.split_by_status(scratch) {
             self.reading.file = statm.shared.saturating_sub(self.reading.shmem);
@@ -236,13 +470,16 @@ impl WatchedProcess {
         self.reading.threads = stat.threads;
         self.reading.minor_faults = stat.minor_faults;
         self.reading.major_faults = stat.major_faults;
+        // A process that used no CPU has opened nothing.
+        if self.active || self.reading.fds.is_none() {
+            self.reading.fds = self.handle.descriptors(context.fd_size_is_count);
+        }
         self.reading.cpu = cpu;
-        self.reading.fds = self.handle.descriptors(context.fd_size_is_count);
         Ok(renamed)
     }
 
     /// What happened since its PSS was read; `None` when it must not be read now.
-    pub fn since_reading(&self, now: Seconds) -> Option<SinceReading> {
+    pub fn since_reading(&self, now: Seconds, in_family: bool) -> Option<SinceReading> {
         let zombie = self.reading.state.is_gone();
         if self.pss.requested || self.pss.forbidden || zombie {
             return None;
@@ -257,9 +494,22 @@ impl WatchedProcess {
                 .saturating_sub(self.pss.faults_then),
             copy_share: self.pss.copy_share,
             ran: self.reading.cpu != self.pss.cpu_then,
-            relatives_changed: self.pss.relatives_changed,
-            age: self.reading.pss.map_or(Seconds(0.0), |pss| now - pss.at),
+            estimate_error: in_family.then_some(self.pss.copy_error),
+            age: now - self.reading.pss.map_or(self.first_seen, |pss| pss.at),
         })
+    }
+
+    /// Notes how far off its memory may be. A value that is recorded changes in powers of two.
+    pub fn set_uncertainty(&mut self, uncertainty: Bytes, tolerable: Bytes) {
+        self.reading.uncertainty = match uncertainty > tolerable {
+            true => Bytes(
+                uncertainty
+                    .0
+                    .checked_next_power_of_two()
+                    .unwrap_or(u64::MAX),
+            ),
+            false => Bytes::ZERO,
+        };
     }
 
     /// Notes that a process that shares its pages started or exited.
@@ -277,6 +527,12 @@ impl WatchedProcess {
         self.pss.kinds_at
     }
 
+    /// Notes that a reading was requested that will not count.
+    pub fn sample_requested(&mut self) {
+        self.pss.requested = true;
+        self.pss.faulted_at_sample = self.faulted();
+    }
+
     /// Notes that a reading was requested.
     pub fn pss_requested(&mut self) {
         self.pss.requested = true;
@@ -286,6 +542,7 @@ impl WatchedProcess {
             .saturating_sub(self.pss.faults_then);
         // Changes during the reading count as changes after it.
         self.pss.faults_then = self.reading.minor_faults;
+        self.pss.faulted_then = self.faulted();
         self.pss.cpu_then = self.reading.cpu;
         self.pss.relatives_changed = false;
     }
@@ -312,10 +569,15 @@ impl WatchedProcess {
             private: rollup.private,
             swap: rollup.swap,
             lazy_free: rollup.lazy_free,
+            hugetlb: rollup.hugetlb,
             base,
         };
         self.reading.pss = Some(reading);
         self.reading.returned = Bytes::ZERO;
+        self.returned = Bytes::ZERO;
+        self.pss.lowest_anon = base.anon.min(self.reading.anon);
+        self.pss.copy_error = Bytes::ZERO;
+        self.pss.sample = None;
         let Some(estimate) = estimate else {
             return Bytes::ZERO;
         };
@@ -330,10 +592,42 @@ impl WatchedProcess {
         self.pss.relatives_changed
     }
 
+    /// Notes that a reading arrived that does not count.
+    pub fn sample_taken(&mut self, at: Seconds, cost: Duration, values: &PssValues) {
+        self.pss.requested = false;
+        let anon = values.base.anon;
+        self.pss.sample = Some(SharedSample {
+            shared: anon.saturating_sub(values.rollup.private.min(anon)),
+            anon,
+            faulted: self.pss.faulted_at_sample,
+            lowest: anon.min(self.reading.anon),
+        });
+        self.pss.sampled_at = Some(at);
+        self.pss.cost = Some((cost, self.reading.rss()));
+    }
+
+    /// Notes that its memory was read by kind.
+    pub fn set_kinds_at(&mut self, at: Seconds) {
+        self.pss.kinds_at = Some(at);
+    }
+
+    /// When it was last read without its relatives.
+    pub fn sampled_at(&self) -> Option<Seconds> {
+        self.pss.sampled_at
+    }
+
     /// Notes a failed reading. It is repeated later, unless it is forbidden.
     pub fn pss_failed(&mut self, forbidden: bool) {
         self.pss.requested = false;
         self.pss.forbidden = forbidden;
+    }
+}
+
+/// The size before, unless it changed by a step: an unchanged value costs no bytes in a recording.
+fn steady_size(before: Option<Bytes>, now: Bytes) -> Option<Bytes> {
+    match before {
+        Some(before) if before.0.abs_diff(now.0) < SIZE_STEP => Some(before),
+        _ => Some(Bytes(now.0 / SIZE_STEP * SIZE_STEP)),
     }
 }
 

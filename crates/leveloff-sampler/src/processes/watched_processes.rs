@@ -5,11 +5,12 @@ use std::io;
 
 use leveloff_model::process::{Pid, ProcessIndex, ProcessInfo, ProcessKey, Role};
 use leveloff_model::sample::{Gap, ProcessReading, Subject};
-use leveloff_model::units::{Bytes, Seconds};
+use leveloff_model::units::{Bytes, CpuMillis, Seconds};
 
+use super::fork_families::{self, ForkFamily};
 use super::handle::{ReadError, Scratch};
 use super::tree::{Scope, Tree};
-use super::watched_process::{FastContext, WatchedProcess};
+use super::watched_process::{FastContext, PssValues, WatchedProcess};
 use crate::proc_root::ProcRoot;
 use crate::roles::{RoleChange, RoleTracker};
 
@@ -21,6 +22,9 @@ pub struct WatchedProcesses {
     watched: Vec<WatchedProcess>,
     roles: RoleTracker,
     trainers: HashSet<ProcessIndex>,
+    families: Vec<ForkFamily>,
+    /// Whether a process started or exited, or another role is known, since the families were found.
+    families_changed: bool,
 }
 
 /// What a fast read of all processes found.
@@ -59,6 +63,8 @@ impl WatchedProcesses {
             tree: Tree::new(proc_root.clone(), scope, adopter, excluded),
             watched: Vec::new(),
             trainers: HashSet::new(),
+            families: Vec::new(),
+            families_changed: false,
         }
     }
 
@@ -118,6 +124,7 @@ impl WatchedProcesses {
                 process.index,
                 process.handle,
                 process.parent,
+                t,
             ));
         }
         Ok(count)
@@ -193,6 +200,7 @@ impl WatchedProcesses {
     /// Shared pages stay when one of their processes exits. Until the others are read again, they are counted
     /// with its parent, else with a process that it forked, else with a sibling fork.
     fn pass_on_exited_share(&mut self, place: usize) {
+        self.families_changed = true;
         let index = self.watched[place].index();
         if self.shares(index) {
             self.mark_sharers_uncertain(Some(index));
@@ -210,22 +218,127 @@ impl WatchedProcesses {
             .iter_mut()
             .max_by_key(|process| closeness(process));
         if let Some(relative) = nearest.filter(|process| closeness(process) > 0) {
-            relative.reading.returned += exited.shared;
+            relative.take_returned(exited.shared);
         }
     }
 
     /// Examines the processes that are due; returns the roles that changed.
     pub fn update_roles(&mut self, proc_root: &ProcRoot, t: Seconds) -> Vec<RoleChange> {
-        let changes = self.roles.update(proc_root, t);
+        let watched = &self.watched;
+        // Processes are in the order of their numbers.
+        let cpu = |index| match watched.binary_search_by_key(&index, WatchedProcess::index) {
+            Ok(place) => watched[place].reading.cpu,
+            Err(_) => CpuMillis(0),
+        };
+        let changes = self.roles.update(proc_root, t, cpu);
         for change in &changes {
             // A copy that has executed another program shares nothing with its parent.
-            if (change.first || !change.fork_copy)
-                && let Some(process) = self.find_mut(change.info.index)
-            {
-                process.set_fork_copy(change.fork_copy);
+            if change.first || !change.fork_copy {
+                self.set_fork_copy(change);
             }
         }
         changes
+    }
+
+    fn set_fork_copy(&mut self, change: &RoleChange) {
+        self.families_changed = true;
+        let parent = change.info.parent;
+        let has_forks = self
+            .watched
+            .iter()
+            .any(|process| process.is_fork_copy() && process.parent == parent);
+        if let Some(process) = self.find_mut(change.info.index) {
+            process.set_fork_copy(change.fork_copy);
+        }
+        if change.fork_copy
+            && !has_forks
+            && let Some(parent) = self.watched.iter_mut().find(|one| one.pid() == parent)
+        {
+            parent.shares_from_now();
+        }
+    }
+
+    /// Spreads the pages that forks share, and estimates what forks have copied since they were read.
+    pub fn update_families(&mut self) {
+        let had_families = !self.families.is_empty();
+        self.find_families();
+        if had_families || !self.families.is_empty() {
+            fork_families::update(&self.families, &mut self.watched);
+        }
+    }
+
+    fn find_families(&mut self) {
+        if std::mem::take(&mut self.families_changed) {
+            self.families = fork_families::families(&self.watched);
+        }
+    }
+
+    /// Learns from readings that were taken together.
+    pub fn learn_from(&mut self, read: &[ProcessIndex]) {
+        self.find_families();
+        for family in &self.families {
+            family.learn(&mut self.watched, read);
+        }
+    }
+
+    /// Learns what a process and its siblings have copied from a reading that does not count, because its relatives
+    /// were not read with it.
+    pub fn learn_from_sample(&mut self, index: ProcessIndex, values: &PssValues) {
+        self.find_families();
+        let Some(place) = self.place_of(index) else {
+            return;
+        };
+        let (faulted, copied) = self.watched[place].copied_by_sample(values);
+        let has = |family: &&ForkFamily| family.members().any(|member| member == place);
+        if let Some(parent) = self
+            .families
+            .iter()
+            .find(has)
+            .and_then(|family| family.parent)
+        {
+            fork_families::learn_of(&mut self.watched, parent, place, faulted, copied);
+        }
+    }
+
+    fn place_of(&self, index: ProcessIndex) -> Option<usize> {
+        self.watched
+            .iter()
+            .position(|process| process.index() == index)
+    }
+
+    /// The places of forks and of the processes that forked them.
+    pub fn places_in_families(&self) -> HashSet<usize> {
+        let families = self.families.iter();
+        families.flat_map(ForkFamily::members).collect()
+    }
+
+    /// The places of processes that were read without their relatives after `since`, and of their siblings.
+    pub fn recently_sampled(&self, since: Seconds) -> HashSet<usize> {
+        let sampled = |place: &usize| self.watched[*place].sampled_at() > Some(since);
+        let mut recently: HashSet<usize> = HashSet::new();
+        for family in &self.families {
+            recently.extend(family.parent.filter(sampled));
+            if family.forks.iter().any(sampled) {
+                recently.extend(&family.forks);
+            }
+        }
+        recently
+    }
+
+    /// The processes that must be read together, if at all: those of families with a member that was never read, or
+    /// whose members changed.
+    pub fn to_read_together(&self) -> HashSet<usize> {
+        let is_open = |family: &&ForkFamily| {
+            family.members().any(|place| {
+                let process = &self.watched[place];
+                !process.is_read() || process.relatives_changed()
+            })
+        };
+        self.families
+            .iter()
+            .filter(is_open)
+            .flat_map(ForkFamily::members)
+            .collect()
     }
 
     /// Whether a process became a trainer (`true`) or is no trainer any more (`false`).

@@ -1,7 +1,6 @@
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 
-use leveloff_model::units::Step;
 use rustix::fs::{CWD, FileType, Mode};
 
 use super::*;
@@ -122,5 +121,6 @@ fn a_flood_is_bounded_and_the_newest_step_still_found() {
         polls < 4,
         "the middle is left out, not read through: {polls} polls"
     );
-    assert_eq!(log.parser.feed(b"step 8: loss 2\n")[0].step, Some(Step(8)));
+    append(&path, "step 8: loss 2\n");
+    assert_eq!(steps(&log.poll()), [8]);
 }

@@ -24,6 +24,11 @@ pub fn stdout_logs_of(proc_root: &ProcRoot, pid: Pid) -> Vec<PathBuf> {
     logs.into_iter().map(|(_, path)| path).collect()
 }
 
+/// The regular file behind a descriptor; `None` if it was removed.
+pub(super) fn file_behind(process: &Path, fd: &str) -> Option<PathBuf> {
+    log_behind(process, fd).map(|(_, path)| path)
+}
+
 fn log_behind(process: &Path, fd: &str) -> Option<(FileId, PathBuf)> {
     let link = process.join("fd").join(fd);
     let stat = rustix::fs::stat(&link).ok()?;

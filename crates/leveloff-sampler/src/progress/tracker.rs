@@ -4,22 +4,25 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use leveloff_model::process::{Pid, ProcessIndex, Rank};
-use leveloff_model::progress::{Mark, Progress, ProgressSource};
+use leveloff_model::progress::{Mark, MissingSteps, Progress, ProgressSource};
 use leveloff_model::sample::{Gap, Subject};
 use leveloff_model::units::Seconds;
 use leveloff_progress::{
-    OutputParser, ProgressUpdate, RunProgress, SourceId, UnixSeconds, UpdateContext,
+    OutputParser, ProgressUpdate, RunProgress, SourceId, StepRegex, UnixSeconds, UpdateContext,
 };
 
 use self::marks_source::{MarksSource, SEARCH_EVERY};
+use self::step_watch::StepWatch;
 use super::error::ProgressError;
-use super::log_follower::LogFollower;
+use super::log_follower::{LogFollower, output_parser};
 use super::marks::StopRequest;
 use super::stdout_log::stdout_logs_of;
+use super::step_files::StepFiles;
 use crate::gap_log::GapLog;
 use crate::proc_root::ProcRoot;
 
 mod marks_source;
+mod step_watch;
 
 /// How many marks one poll returns at most.
 const MOST_MARKS: usize = 1000;
@@ -31,6 +34,8 @@ pub struct ProgressOptions {
     pub log: Option<PathBuf>,
     /// The training's output comes through [`ProgressTracker::feed_output`], as under `run`.
     pub has_output: bool,
+    /// The user's pattern for the lines that hold the step.
+    pub step_regex: Option<StepRegex>,
 }
 
 /// The output stream of a child that bytes came from. A terminal has only the first.
@@ -49,11 +54,14 @@ pub struct ProgressPoll {
     pub marks: Vec<Mark>,
     /// What could not be read, each once.
     pub gaps: Vec<Gap>,
+    /// No steps were read for a while; said once for each lead.
+    pub missing: Option<MissingSteps>,
 }
 
 /// Reads marks, output and logs, and keeps the run's progress.
 ///
-/// Marks outrank the output, and the output a log: once a better source has a step, the others are ignored.
+/// Marks outrank the output, the output a log, and a log what leveloff finds by itself: once a better source has a
+/// step, the others are ignored.
 /// Of several trainers only the one with the lowest rank is read.
 #[derive(Debug)]
 pub struct ProgressTracker {
@@ -65,6 +73,8 @@ pub struct ProgressTracker {
     /// The updates of the output since the last poll.
     pending: Vec<(SourceId, ProgressUpdate)>,
     logs: Vec<(SourceId, LogFollower)>,
+    files: StepFiles,
+    step_watch: StepWatch,
     next_source: u32,
     /// When to search again for a log, while there is none.
     next_search: Seconds,
@@ -95,17 +105,26 @@ impl ProgressTracker {
             run_progress: RunProgress::default(),
             trainers: Vec::new(),
             lead: None,
-            outputs: Default::default(),
+            outputs: [(); 2].map(|()| output_parser(options.step_regex.as_ref())),
             pending: Vec::new(),
             logs: Vec::new(),
+            files: StepFiles::default(),
+            step_watch: StepWatch::default(),
             next_source: 0,
             next_search: Seconds(f64::NEG_INFINITY),
             now: Seconds(f64::NEG_INFINITY),
             gaps: GapLog::about(Subject::Progress),
             options,
         };
+        let pattern = tracker.pattern();
+        for stream in [OutputStream::Stdout, OutputStream::Stderr] {
+            let source_id = SourceId::direct(ProgressSource::Output, stream as u32);
+            tracker
+                .run_progress
+                .describe(source_id, None, pattern.clone());
+        }
         if let Some(path) = tracker.options.log.clone() {
-            tracker.follow_log(LogFollower::open(&path)?);
+            tracker.follow_log(tracker.open_log(&path)?);
         }
         Ok(tracker)
     }
@@ -142,12 +161,8 @@ impl ProgressTracker {
 
     /// Reads bytes that the child printed.
     pub fn feed_output(&mut self, stream: OutputStream, bytes: &[u8]) {
-        let number = stream as u32;
-        for update in self.outputs[number as usize].feed(bytes) {
-            let source_id = SourceId {
-                source: ProgressSource::Output,
-                number,
-            };
+        let source_id = SourceId::direct(ProgressSource::Output, stream as u32);
+        for update in self.outputs[stream as usize].feed(bytes) {
             match self.pending.last_mut() {
                 Some((before, last)) if *before == source_id && last.is_only_a_step() => {
                     last.merge_later(update);
@@ -176,14 +191,18 @@ impl ProgressTracker {
                 .apply(update, source_id, context, &mut marks);
         }
         self.read_logs(context, &mut marks);
+        self.read_files(context, &mut marks);
+        self.name_counters();
         self.run_progress.mark_changes(context, &mut marks);
         self.limit_marks(&mut marks);
-        self.report_missing_sources();
+        self.report_other_trainers();
+        let missing = self.missing_steps(now, wall_now.into());
         self.trainers.retain(|trainer| !trainer.has_exited);
         self.choose_lead();
         ProgressPoll {
             marks,
             gaps: self.gaps.take(),
+            missing,
         }
     }
 
@@ -209,10 +228,7 @@ impl ProgressTracker {
             return;
         };
         let found = source.poll(now, wall_now);
-        let source_id = SourceId {
-            source: ProgressSource::Marks,
-            number: trainer.pid.0.unsigned_abs(),
-        };
+        let source_id = SourceId::direct(ProgressSource::Marks, trainer.pid.0.unsigned_abs());
         for (time, update) in found.updates {
             let context = UpdateContext {
                 t: time.t,
@@ -242,6 +258,83 @@ impl ProgressTracker {
                 self.gaps.report_of(context.process, text);
             }
         }
+    }
+
+    /// Reads files that leveloff finds by itself, while no better source has steps.
+    fn read_files(&mut self, context: UpdateContext, marks: &mut Vec<Mark>) {
+        let lead = self.lead;
+        let Some(lead) = self.trainers.iter().find(|it| Some(it.index) == lead) else {
+            return;
+        };
+        let step_source = self.run_progress.step_source();
+        let is_searching =
+            self.options.log.is_none() && step_source.is_none_or(|source| source.is_found);
+        let process = (&lead.proc_root, lead.pid);
+        let step_regex = self.options.step_regex.as_ref();
+        let found = self
+            .files
+            .poll(context.t, process, is_searching, step_regex);
+        for file in found {
+            if let Some(path) = file.opened {
+                let pattern = self.pattern();
+                self.run_progress.describe(file.id, Some(path), pattern);
+            }
+            let context = UpdateContext {
+                is_history: file.updates.is_history,
+                ..context
+            };
+            let is_of_earlier_run = file.updates.is_history && self.options.has_output;
+            for update in file
+                .updates
+                .updates
+                .into_iter()
+                .filter(|_| !is_of_earlier_run)
+            {
+                self.run_progress.apply(update, file.id, context, marks);
+            }
+        }
+        if let Some(current) = step_source.filter(|source| source.is_found)
+            && self.files.give_up_stale(current, context.t)
+        {
+            self.run_progress.give_up_step_source();
+        }
+    }
+
+    fn name_counters(&mut self) {
+        for (number, output) in (0..).zip(&self.outputs) {
+            if let Some(name) = output.clock_name() {
+                let source_id = SourceId::direct(ProgressSource::Output, number);
+                self.run_progress.name_counter(source_id, name);
+            }
+        }
+        let logs = self.logs.iter();
+        let logs = logs.filter_map(|(id, log)| Some((*id, log.clock_name()?)));
+        for (source_id, name) in logs.chain(self.files.clock_names()) {
+            self.run_progress.name_counter(source_id, name);
+        }
+    }
+
+    /// What to say about missing steps, if it is time for that.
+    fn missing_steps(&mut self, now: Seconds, wall_now: UnixSeconds) -> Option<MissingSteps> {
+        let lead = self.lead?;
+        let marks = self.lead_trainer()?.marks.as_ref();
+        let started = marks.and_then(MarksSource::started);
+        let age = started.map_or(0.0, |started| wall_now.0 - started.0);
+        let logs = self.logs.iter().filter_map(|(_, log)| log.seen());
+        let seen = self.outputs.iter().map(OutputParser::seen).chain(logs);
+        let seen = seen.chain(self.files.seen());
+        let has_step = self.run_progress.progress().step.is_some();
+        self.step_watch
+            .missing(lead, (now, Seconds(age)), has_step, seen)
+    }
+
+    fn pattern(&self) -> Option<String> {
+        let step_regex = self.options.step_regex.as_ref();
+        step_regex.map(|regex| regex.pattern().to_owned())
+    }
+
+    fn open_log(&self, path: &Path) -> Result<LogFollower, ProgressError> {
+        LogFollower::open_by(path, self.options.step_regex.as_ref())
     }
 
     /// The steps of rank 0 count for the run; without ranks, those of the trainer that was found first.
@@ -276,7 +369,7 @@ impl ProgressTracker {
             .retain(|(_, log)| paths.iter().any(|path| path == log.path()));
         for path in paths {
             if !self.is_followed(&path) {
-                match LogFollower::open(&path) {
+                match self.open_log(&path) {
                     Ok(log) => self.follow_log(log),
                     Err(error) => self.gaps.report_of(self.lead, error.to_string()),
                 }
@@ -285,11 +378,11 @@ impl ProgressTracker {
     }
 
     fn follow_log(&mut self, log: LogFollower) {
-        let source_id = SourceId {
-            source: ProgressSource::Log,
-            number: self.next_source,
-        };
+        let source_id = SourceId::direct(ProgressSource::Log, self.next_source);
         self.next_source += 1;
+        let path = log.path().to_string_lossy().into_owned();
+        self.run_progress
+            .describe(source_id, Some(path), self.pattern());
         self.logs.push((source_id, log));
     }
 
@@ -314,21 +407,7 @@ impl ProgressTracker {
         }
     }
 
-    fn report_missing_sources(&mut self) {
-        let Some(trainer) = self.lead_trainer() else {
-            return;
-        };
-        let (lead, pid) = (trainer.index, trainer.pid);
-        let has_marks = trainer.marks.as_ref().is_some_and(MarksSource::is_followed);
-        if !has_marks && self.logs.is_empty() && !self.options.has_output {
-            self.gaps.report_of(
-                Some(lead),
-                format!(
-                    "steps are unknown: process {pid} has written no marks yet, and its output \
-                     goes to no file; pass --log FILE, or let it write marks (docs/MARKS.md)"
-                ),
-            );
-        }
+    fn report_other_trainers(&mut self) {
         let living = self.trainers.iter().filter(|trainer| !trainer.has_exited);
         if living.count() > 1 {
             self.gaps.report(

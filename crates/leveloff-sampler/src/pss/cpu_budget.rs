@@ -47,6 +47,11 @@ impl CpuBudget {
         elapsed.mul_f64(self.share)
     }
 
+    /// Whether the bucket is nearly full.
+    pub fn is_plentiful(&self) -> bool {
+        self.credit > self.capacity() * 0.8
+    }
+
     /// Whether there is any budget at all.
     pub fn is_open(&self) -> bool {
         self.share > 0.0

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use leveloff_model::process::{Pid, ProcessIndex};
-use leveloff_model::sample::{Gap, MappingReading, Subject};
+use leveloff_model::sample::{Gap, Kinds, MappingReading, Subject};
 use leveloff_model::units::{Bytes, Seconds};
 use rustix::io::Errno;
 
@@ -78,18 +78,29 @@ impl PssTracker {
     /// would seem to lose them for seconds. It is dropped and repeated after the burst of forks. So forks must
     /// be noticed first.
     pub fn take(&mut self, processes: &mut WatchedProcesses, total: Bytes, t: Seconds) -> Vec<Gap> {
-        let mut results = std::mem::take(&mut self.arrived);
-        results.extend(self.reader.finished());
+        self.arrived.extend(self.reader.finished());
+        // Relatives are read together, and count together.
+        if self.reader.is_busy() {
+            return Vec::new();
+        }
+        let results = std::mem::take(&mut self.arrived);
         // Before the first is stored, because that may mark the others as uncertain without a fork.
         let outdated = self.outdated(&results, processes, t);
         let mut gaps = Vec::new();
+        let mut read = Vec::new();
         for (result, outdated) in results.iter().zip(outdated) {
             self.budget.spend(result.cost);
             if !outdated {
+                if result.outcome.is_ok() && !result.without_relatives {
+                    read.push(result.process);
+                }
                 gaps.extend(self.take_one(result, processes, total));
             } else if let Some(process) = processes.find_mut(result.process) {
                 process.pss_failed(false);
             }
+        }
+        if !read.is_empty() {
+            processes.learn_from(&read);
         }
         gaps
     }
@@ -119,6 +130,15 @@ impl PssTracker {
         let at = result.at.since(&self.started);
         let process = processes.find_mut(result.process)?;
         match &result.outcome {
+            Ok(values) if result.without_relatives => {
+                process.sample_taken(at, result.cost, values);
+                if let Some(kinds) = values.kinds {
+                    process.set_kinds_at(at);
+                    self.take_kinds(result.process, at, kinds);
+                }
+                processes.learn_from_sample(result.process, values);
+                None
+            }
             Ok(values) => {
                 let error = process.take_pss(at, result.cost, values);
                 // A share that differs from the estimate also changed the shares of its relatives: a page
@@ -127,11 +147,7 @@ impl PssTracker {
                     processes.mark_sharers_uncertain(Some(result.process));
                 }
                 if let Some(kinds) = values.kinds {
-                    self.mappings = Some(MappingReading {
-                        process: result.process,
-                        at,
-                        kinds,
-                    });
+                    self.take_kinds(result.process, at, kinds);
                 }
                 None
             }
@@ -146,6 +162,10 @@ impl PssTracker {
         }
     }
 
+    fn take_kinds(&mut self, process: ProcessIndex, at: Seconds, kinds: Kinds) {
+        self.mappings = Some(MappingReading { process, at, kinds });
+    }
+
     /// Requests the readings that are worth their cost now.
     pub fn plan(
         &mut self,
@@ -158,16 +178,20 @@ impl PssTracker {
         if !self.budget.is_open() || self.reader.is_busy() || !self.fork_burst.is_over(t) {
             return;
         }
-        let candidates = plan::candidates(processes.all(), t, page_size);
+        let candidates = plan::candidates(processes, &self.budget, t, page_size);
         let income = self.budget.income(elapsed);
         for candidate in plan::affordable(&candidates, &self.budget, income) {
             let process = &mut processes.all_mut()[candidate.place];
             if let Ok(directory) = process.handle.directory() {
-                process.pss_requested();
+                match candidate.without_relatives {
+                    true => process.sample_requested(),
+                    false => process.pss_requested(),
+                }
                 self.reader.request(PssRequest {
                     process: process.index(),
                     directory,
                     by_kind: candidate.by_kind,
+                    without_relatives: candidate.without_relatives,
                 });
             }
         }

@@ -31,12 +31,16 @@ pub struct PssRequest {
     pub directory: OwnedFd,
     /// Whether to read memory by kind, which costs more text and not more page-table walking.
     pub by_kind: bool,
+    /// Whether it is read without its relatives, so that its PSS does not count.
+    pub without_relatives: bool,
 }
 
 /// A finished reading.
 #[derive(Debug)]
 pub struct PssResult {
     pub process: ProcessIndex,
+    /// Whether it was read without its relatives.
+    pub without_relatives: bool,
     /// When it finished.
     pub at: Moment,
     /// CPU time that it took.
@@ -57,6 +61,7 @@ fn read(request: &PssRequest, clock: &dyn Clock, scratch: &mut Scratch) -> PssRe
     let outcome = read_values(request, scratch).map_err(ReadError::from);
     PssResult {
         process: request.process,
+        without_relatives: request.without_relatives,
         at: clock.now(),
         cost: thread_cpu().saturating_sub(before),
         outcome,

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use leveloff_model::process::{
     Pid, ProcessIndex, ProcessInfo, ProcessKey, ProcessState, Role, printable,
 };
-use leveloff_model::units::Seconds;
+use leveloff_model::units::{CpuMillis, Seconds};
 
 use crate::facts::{self, ProcessFacts};
 use crate::proc_root::ProcRoot;
@@ -47,6 +47,8 @@ struct RoleState {
     /// When its program was first seen.
     first_seen: Seconds,
     examined_at: Option<Seconds>,
+    /// The CPU time that it had used by then.
+    examined_cpu: CpuMillis,
     due: bool,
 }
 
@@ -72,6 +74,9 @@ const AGE_GROWTH: f64 = 1.5;
 
 /// The same for an undecided process: two dozen examinations in the first ten minutes.
 const AGE_GROWTH_IF_UNDECIDED: f64 = 0.3;
+
+/// Until this age a process is examined whether it has run or not.
+const SURELY_EXAMINED: Seconds = Seconds(10.0);
 
 /// CPU time that a launcher may use after its trainers have exited, in clock ticks: three seconds. With
 /// more it works itself.
@@ -100,6 +105,7 @@ impl RoleTracker {
             as_launcher: None,
             first_seen: now,
             examined_at: None,
+            examined_cpu: CpuMillis(0),
             due: true,
         };
         self.exited_parents.remove_pid(key.pid);
@@ -138,14 +144,23 @@ impl RoleTracker {
             .filter_map(|state| state.reported.as_ref())
     }
 
-    /// Examines the processes that are due; returns what changed.
-    pub fn update(&mut self, proc_root: &ProcRoot, now: Seconds) -> Vec<RoleChange> {
+    /// Examines the processes that are due; returns what changed. `cpu` is what each process has used so far: one that
+    /// has not run since it was examined shows nothing new.
+    pub fn update(
+        &mut self,
+        proc_root: &ProcRoot,
+        now: Seconds,
+        cpu: impl Fn(ProcessIndex) -> CpuMillis,
+    ) -> Vec<RoleChange> {
         let mut changed = false;
         let mut reexamined = 0;
-        for state in self.states.values_mut() {
-            let age_due = reexamined < REEXAMINED_PER_TICK && state.is_due_by_age(now);
+        for (&index, state) in &mut self.states {
+            let age_due = reexamined < REEXAMINED_PER_TICK
+                && state.is_due_by_age(now)
+                && state.has_run(cpu(index));
             if state.due || age_due {
                 reexamined += usize::from(age_due);
+                state.examined_cpu = cpu(index);
                 changed |= state.examine(proc_root, now);
             }
         }
@@ -235,6 +250,13 @@ impl RoleState {
             let age_then = (examined_at - self.first_seen).0;
             (now - examined_at).0 >= (age_then * growth).max(SHORTEST_INTERVAL.0)
         })
+    }
+
+    /// Whether it has run since it was examined. CPU time counts in clock ticks of 10 ms, so a young process may have run
+    /// unnoticed: the first examinations are made in any case.
+    fn has_run(&self, cpu: CpuMillis) -> bool {
+        let examined = self.examined_at.unwrap_or(self.first_seen);
+        (examined - self.first_seen).0 < SURELY_EXAMINED.0 || cpu != self.examined_cpu
     }
 
     /// Reads the facts of the process again; returns whether they changed.

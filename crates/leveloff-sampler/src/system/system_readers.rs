@@ -29,6 +29,9 @@ pub struct SystemReaders {
     trainer: Option<Pid>,
     own_statm: Option<File>,
     quick_at: Option<Seconds>,
+    /// The memory of the run when the host was last read.
+    quick_tree: Bytes,
+    own_rss: Bytes,
     thorough_at: Option<Seconds>,
     gpu_at: Option<Seconds>,
     cards: Vec<GpuDevice>,
@@ -67,6 +70,10 @@ struct Steps {
 
 /// The shortest interval between two reads of the host's memory. /dev/shm is read at each tick.
 const QUICK_EVERY: Seconds = Seconds(0.9);
+
+/// Between two thorough readings the host and the control group are read when the memory of the run has changed by
+/// this part of the host's memory.
+const MOVED_PART: u64 = 8192;
 
 /// The interval of thorough readings: for pressure, events, limits and `memory.stat` the kernel adds up
 /// per-CPU counters.
@@ -122,6 +129,8 @@ impl SystemReaders {
             trainer: None,
             own_statm: File::open("/proc/self/statm").ok(),
             quick_at: None,
+            quick_tree: Bytes::ZERO,
+            own_rss: Bytes::ZERO,
             thorough_at: None,
             gpu_at: None,
             cards: Vec::new(),
@@ -153,8 +162,8 @@ impl SystemReaders {
         let is_due =
             |at: Option<Seconds>, every: Seconds| at.is_none_or(|at| (now - at).0 >= every.0);
         let mut steps = COARSE;
-        if is_due(self.quick_at, QUICK_EVERY) {
-            let thorough = is_due(self.thorough_at, THOROUGH_EVERY);
+        let thorough = is_due(self.thorough_at, THOROUGH_EVERY);
+        if is_due(self.quick_at, QUICK_EVERY) && (thorough || self.has_moved(tree)) {
             steps = if thorough { FINE } else { COARSE };
             let machine = self.machine.read(thorough);
             self.machine_now = machine;
@@ -175,6 +184,7 @@ impl SystemReaders {
                     .and_then(|pid| rlimit(&self.proc_root, pid).ok().flatten());
             }
             self.quick_at = Some(now);
+            self.quick_tree = tree;
         } else {
             // At every tick, because its growth is attributed to the run by how it follows the steps.
             let used = self.machine.read_devshm_used();
@@ -190,6 +200,11 @@ impl SystemReaders {
         });
         self.last.ceiling = ceiling.map(|now| steady_ceiling(self.last.ceiling, now, steps));
         self.last.clone()
+    }
+
+    fn has_moved(&self, tree: Bytes) -> bool {
+        let part = self.machine_now.total.unwrap_or_default().0 / MOVED_PART;
+        tree.0.abs_diff(self.quick_tree.0) >= part.max(1)
     }
 
     /// Reads the values that are cheap to read, between two ticks.
@@ -234,8 +249,15 @@ impl SystemReaders {
         }
     }
 
-    /// The resident memory of leveloff.
-    pub fn own_rss(&self, scratch: &mut Scratch) -> Bytes {
+    /// The resident memory of leveloff, as of the last thorough reading.
+    pub fn own_rss(&mut self, now: Seconds, scratch: &mut Scratch) -> Bytes {
+        if self.own_rss == Bytes::ZERO || self.thorough_at == Some(now) {
+            self.own_rss = self.read_own_rss(scratch);
+        }
+        self.own_rss
+    }
+
+    fn read_own_rss(&self, scratch: &mut Scratch) -> Bytes {
         let read = self.own_statm.as_ref().and_then(|file| {
             let length = pread(file, &mut scratch[..], 0).ok()?;
             statm::parse(&scratch[..length], page_size().0)

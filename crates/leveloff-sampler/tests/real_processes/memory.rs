@@ -147,10 +147,14 @@ say("alone"); wait()
     let clock = HandClock::new();
     let mut sampler = sampler_of(python.pid(), &clock);
     let together = settled(&mut sampler, &clock);
+    let parents = together.processes[0].memory();
     assert!(
-        together.processes[0].memory().0 < 60 * MIB,
-        "it is shared by four"
+        parents.0 > 120 * MIB,
+        "shared pages count with it: {parents}"
     );
+    for worker in &together.processes[1..] {
+        assert!(worker.memory().0 < 8 * MIB, "{}", worker.memory());
+    }
     python.resume();
     python.read_line();
     clock.pass(1.0);
@@ -159,11 +163,58 @@ say("alone"); wait()
     let truth = independent_sum([python.pid()]);
     assert_eq!(alone.processes.len(), 1);
     assert!(
+        within(alone.processes[0].memory().0, parents.0, 1.0),
+        "nothing moves to it when its workers exit: {parents}, then {}",
+        alone.processes[0].memory()
+    );
+    assert!(
         within(alone.tree().total.0, truth, 3.0),
         "{} against {}",
         alone.tree().total,
         Bytes(truth)
     );
+}
+
+#[test]
+fn what_fresh_forks_have_copied_is_known_before_they_are_read() {
+    let mut python = PythonChild::start(
+        r#"
+shared = touched(120)
+say("ready"); wait()
+reader, writer = os.pipe()
+for _ in range(3):
+    if os.fork() == 0:
+        shared[:40 * MIB:4096] = bytes(40 * 256)
+        os.write(writer, b"."); pause()
+for _ in range(3): os.read(reader, 1)
+say("forked"); wait()
+"#,
+    );
+    python.read_line();
+    let clock = HandClock::new();
+    let mut sampler = sampler_of(python.pid(), &clock);
+    let before = settled(&mut sampler, &clock);
+    python.resume();
+    python.read_line();
+    clock.pass(1.0);
+    let forked = sampler.tick().unwrap().sample;
+    let tree = forked.tree();
+    assert_eq!((tree.processes, tree.unread), (4, 3));
+    assert!(
+        tree.total.0 > before.tree().total.0 + 90 * MIB,
+        "the copies count at once: {}",
+        tree.total
+    );
+    let truth = independent_sum(sampler.infos().map(|info| info.key.pid));
+    assert!(
+        within(tree.total.0, truth, 15.0),
+        "{} against {}",
+        tree.total,
+        Bytes(truth)
+    );
+    let read = settled(&mut sampler, &clock).tree();
+    assert_eq!(read.unread, 0);
+    assert!(within(read.total.0, truth, 2.0), "{}", read.total);
 }
 
 #[test]

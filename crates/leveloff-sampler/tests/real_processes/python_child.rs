@@ -135,6 +135,7 @@ pub fn sampler_on(proc_root: ProcRoot, scope: Scope, clock: &HandClock) -> Sampl
         pss_budget_percent: 50.0,
         limit: None,
         log: None,
+        step_regex: None,
         has_output: false,
         adopter: None,
         own_processes: Vec::new(),

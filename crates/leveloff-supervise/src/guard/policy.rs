@@ -4,10 +4,10 @@
 
 use std::time::{Duration, Instant};
 
-use leveloff_model::units::{Bytes, Seconds};
+use leveloff_model::units::{Bytes, BytesPerSecond, Seconds};
 
 use super::limit_usage::{LimitUsage, LimitUsages};
-use super::trend::{BytesPerSecond, Trend};
+use super::trend::Trend;
 
 /// Decides from one reading to the next, and says when the next one is due.
 #[derive(Debug)]

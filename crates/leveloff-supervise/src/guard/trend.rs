@@ -3,11 +3,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use leveloff_model::units::Bytes;
-
-/// A rate of growth.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
-pub struct BytesPerSecond(pub f64);
+use leveloff_model::units::{Bytes, BytesPerSecond};
 
 /// The last readings of one amount.
 #[derive(Debug)]

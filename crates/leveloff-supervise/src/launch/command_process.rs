@@ -158,6 +158,7 @@ fn connected(plan: &Plan, slave: Option<&OwnedFd>) -> io::Result<(Command, Pipes
         .ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
     let mut command = Command::new(name);
     command.args(arguments);
+    command.envs(plan.variables.iter().map(|(name, value)| (name, value)));
     let terminal = || match slave {
         Some(slave) => slave.try_clone().map(Stdio::from),
         None => Ok(Stdio::inherit()),

@@ -26,6 +26,8 @@ pub const RELAY_NAME: &str = "output-relay";
 pub struct Plan {
     /// The command to start.
     pub command: Vec<OsString>,
+    /// Variables that the command gets beside ours.
+    pub variables: Vec<(OsString, OsString)>,
     /// The connections of its streams.
     pub wiring: Wiring,
     /// Whether the command gets a session of its own.
@@ -80,6 +82,7 @@ mod tests {
         let odd = OsString::from_vec(b"a\xff\n\"b".to_vec());
         let plan = Plan {
             command: vec!["python3".into(), odd.clone(), OsString::new()],
+            variables: vec![("A".into(), odd.clone())],
             wiring: Wiring::between(Stream::Other, Stream::Other, Stream::Other, false),
             own_session: false,
             foreground: true,
@@ -92,6 +95,7 @@ mod tests {
         assert_eq!(plan.descriptors().collect::<Vec<_>>(), [5, 6, 8, 7]);
         let read = Plan::read(plan.write().unwrap()).unwrap();
         assert_eq!(read.command[1], odd);
+        assert_eq!(read.variables, plan.variables);
         assert_eq!(read.signals, plan.signals);
         assert_eq!(read.limit, plan.limit);
         assert_eq!((read.master, read.taps), (plan.master, plan.taps));

@@ -30,8 +30,12 @@ use super::wiring::{Mode, Stream, Wire, Wiring};
 /// The capacity of the pipes for copies of the output, if the system allows it.
 const TAP_CAPACITY: usize = 256 << 10;
 
-/// Starts the command within its limit. A terminal of ours is taken over until the command ends.
-pub fn launch(command: &[OsString], limit: Option<&ChildLimit>) -> anyhow::Result<Launch> {
+/// Starts the command within its limit, with `variables` added to our own. A terminal of ours is taken over until the command ends.
+pub fn launch(
+    command: &[OsString],
+    variables: &[(OsString, OsString)],
+    limit: Option<&ChildLimit>,
+) -> anyhow::Result<Launch> {
     let name = name_of(command)?;
     let inherited = InheritedSignals::of_this_process();
     let wiring = wiring_of_this_process();
@@ -50,6 +54,7 @@ pub fn launch(command: &[OsString], limit: Option<&ChildLimit>) -> anyhow::Resul
     let (taps, relay_taps) = new_taps(wiring).context("cannot create a pipe")?;
     let plan = Plan {
         command: command.to_vec(),
+        variables: variables.to_vec(),
         wiring,
         own_session: wiring.mode == Mode::Terminal || leads_terminal_session(),
         foreground: terminals.as_ref().is_some_and(TerminalPair::is_taken_over),
@@ -97,11 +102,12 @@ pub fn launch(command: &[OsString], limit: Option<&ChildLimit>) -> anyhow::Resul
 /// Starts the command away from the terminal: it reads nothing, and its output goes to `log`. The terminal stays ours.
 pub fn launch_into(
     command: &[OsString],
+    variables: &[(OsString, OsString)],
     limit: Option<&ChildLimit>,
     log: &File,
 ) -> anyhow::Result<Launch> {
     let redirected = RedirectedStreams::new(log).context("cannot redirect the command's output")?;
-    let mut launch = launch(command, limit)?;
+    let mut launch = launch(command, variables, limit)?;
     drop(redirected);
     launch.stops_with_command = false;
     Ok(launch)

@@ -97,8 +97,10 @@ fn now(member: &Member) -> String {
     let run = &member.verdict;
     let judgement = &run.judgement;
     let about = match run.verdict {
-        Verdict::Level if is_from_the_start(judgement) => Some("level from the start".to_owned()),
-        Verdict::Level => (judgement.level_since_x).map(|x| format!("level {}", since(run, x))),
+        Verdict::Level(_) if is_from_the_start(judgement) => {
+            Some("level from the start".to_owned())
+        }
+        Verdict::Level(_) => (judgement.level_since_x).map(|x| format!("level {}", since(run, x))),
         Verdict::Leak(_) => judgement.onset_x.map(|x| since(run, x)),
         Verdict::WarmingUp => (judgement.decide_by).map(|by| until(run, by.if_it_goes_on)),
         Verdict::Undecided => Some(short_reason(judgement.because).to_owned()),

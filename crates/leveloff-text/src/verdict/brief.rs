@@ -1,7 +1,7 @@
 //! A verdict short enough for a status line.
 
 use leveloff_classifier::units::X;
-use leveloff_classifier::verdict::{Rate, RunVerdict, Verdict};
+use leveloff_classifier::verdict::{LevelGrade, Rate, RunVerdict, Verdict};
 
 use super::headline;
 use crate::rate::{CountRate, MemoryRate};
@@ -17,18 +17,20 @@ pub fn brief(verdict: &RunVerdict) -> String {
     };
     let judgement = &verdict.judgement;
     match verdict.verdict {
-        Verdict::Level if headline::is_from_the_start(judgement) => {
+        Verdict::Level(_) if headline::is_from_the_start(judgement) => {
             "level from the start".to_owned()
         }
-        Verdict::Level => format!("level{}", since(judgement.level_since_x)),
+        Verdict::Level(LevelGrade::Early) => {
+            format!("level (early){}", since(judgement.level_since_x))
+        }
+        Verdict::Level(LevelGrade::Confirmed) => {
+            format!("level{}", since(judgement.level_since_x))
+        }
         Verdict::Leak(grade) => format!("leak ({}){}", grade.name(), headline::leak(verdict)),
         Verdict::WarmingUp => match judgement.decide_by {
             Some(by) => {
-                let first = by.earliest();
-                format!(
-                    "warming up until about {}",
-                    XPosition::new(first, verdict.x_unit)
-                )
+                let leak = XPosition::new(by.if_it_goes_on, verdict.x_unit);
+                format!("warming up; a leak from {leak} on if it continues")
             }
             None => "warming up".to_owned(),
         },
@@ -62,7 +64,7 @@ pub fn rate_words(rate: Rate, verdict: &RunVerdict) -> String {
 fn growing(verdict: &RunVerdict) -> Option<Rate> {
     match verdict.verdict {
         Verdict::Leak(_) | Verdict::WarmingUp => verdict.judgement.rate,
-        Verdict::Level | Verdict::Undecided => None,
+        Verdict::Level(_) | Verdict::Undecided => None,
     }
 }
 
@@ -75,7 +77,10 @@ mod tests {
 
     #[test]
     fn a_verdict_has_small_words_that_hold_the_next_step() {
-        assert_eq!(brief(&story_at_80()), "warming up until about step 130");
+        assert_eq!(
+            brief(&story_at_80()),
+            "warming up; a leak from step 379 on if it continues"
+        );
         assert_eq!(brief(&story_at_300()), "level since step 88");
         assert!(brief(&leak()).starts_with("leak (confirmed) since step "));
         assert!(brief(&descriptor_leak()).contains(" of open descriptors since "));

@@ -98,23 +98,29 @@ pub fn short_risk_words(risk: &Risk, run: &RunVerdict) -> [String; 2] {
     ]
 }
 
-/// `trainer (pid 22180): 98 %, +1.8 GiB of anonymous memory`
+/// `trainer (rank 0, pid 22180): 98 %, +1.8 GiB of anonymous memory`
 pub fn blame_words(blame: &Blame) -> String {
-    let who = match (blame.role, blame.pid) {
-        (Some(role), Some(pid)) => format!("{role} (pid {pid})"),
-        (Some(role), None) => role.to_string(),
-        (None, _) => "no process".to_owned(),
-    };
+    let who = blamed_name(blame);
     let kind = kind_words(blame.kind);
     let growth = match blame.kind {
         Kind::Descriptors => format!("{:+.0} {kind}", blame.growth.0),
         _ => format!("{} of {kind}", blame.growth.byte_delta()),
     };
-    // What gave memory back has no share in the growth; the others have more than all of it.
-    if blame.share < 0.0 {
-        format!("{who}: shrank meanwhile, {growth}")
-    } else {
-        format!("{who}: {:.0} %, {growth}", blame.share * 100.0)
+    format!("{who}: {:.0} %, {growth}", blame.share * 100.0)
+}
+
+/// `dataloader-worker 2 (rank 1, pid 22180)`
+fn blamed_name(blame: &Blame) -> String {
+    let Some(role) = blame.role else {
+        return "no process".to_owned();
+    };
+    let number = blame.worker.map_or_else(String::new, |n| format!(" {n}"));
+    let rank = blame.rank.map(|rank| format!("rank {}", rank.0));
+    let pid = blame.pid.map(|pid| format!("pid {pid}"));
+    let details: Vec<String> = rank.into_iter().chain(pid).collect();
+    match details.is_empty() {
+        true => format!("{role}{number}"),
+        false => format!("{role}{number} ({})", details.join(", ")),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The first line: the verdict, since when, how high, and over how many points.
 
 use leveloff_classifier::verdict::{
-    Because, Grade, Judgement, RunVerdict, Shape, Subject, Verdict,
+    Because, Grade, Judgement, LevelGrade, RunVerdict, Shape, Subject, Verdict,
 };
 
 use super::growth_with_interval;
@@ -21,7 +21,7 @@ impl Headline<'_> {
     pub fn of(run: &RunVerdict) -> Headline<'_> {
         let rest = match run.verdict {
             Verdict::WarmingUp => warming_up(run),
-            Verdict::Level => level(run),
+            Verdict::Level(_) => level(run),
             Verdict::Leak(_) => leak(run),
             Verdict::Undecided => format!(": {}", short_reason(run.judgement.because)),
         };
@@ -70,7 +70,9 @@ pub fn line(verdict: &RunVerdict) -> String {
 pub fn verdict_words(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::WarmingUp => "WARMING UP",
-        Verdict::Level => "LEVEL",
+        Verdict::Level(LevelGrade::Early) => "LEVEL (early)",
+        Verdict::Level(LevelGrade::Confirmed) => "LEVEL",
+        Verdict::Leak(Grade::Suspected) => "LEAK (suspected)",
         Verdict::Leak(Grade::Early) => "LEAK (early)",
         Verdict::Leak(Grade::Confirmed) => "LEAK (confirmed)",
         Verdict::Undecided => "UNDECIDED",
@@ -95,6 +97,12 @@ pub fn short_reason(because: Because) -> &'static str {
         Because::Falls => "falling",
         Because::Immaterial => "growth is below the reporting threshold",
         Because::Wanders => "fluctuates without a trend",
+        Because::Unexcused => "growing, and nothing excuses it",
+        Because::CeilingWithinPlan => {
+            "growing slowly, and reaches the limit before the planned end"
+        }
+        Because::LowPower => "noise would hide a leak",
+        Because::Reproduced => "growing at every call after the first ones",
     }
 }
 
@@ -107,9 +115,8 @@ pub fn is_from_the_start(judgement: &Judgement) -> bool {
 fn warming_up(run: &RunVerdict) -> String {
     match run.judgement.decide_by {
         Some(by) => {
-            let first = by.earliest();
-            let place = XPosition::new(first, run.x_unit);
-            format!(": cannot be decided before about {place}")
+            let place = XPosition::new(by.if_it_goes_on, run.x_unit);
+            format!(": a leak from {place} on if it continues")
         }
         None => ": cannot be decided yet".to_owned(),
     }

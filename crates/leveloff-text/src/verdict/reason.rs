@@ -2,7 +2,7 @@
 
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::units::Amount;
-use leveloff_classifier::verdict::{Because, Judgement, RunVerdict, Verdict};
+use leveloff_classifier::verdict::{Because, Grade, Judgement, Rate, RunVerdict, Verdict};
 use leveloff_model::recording::StatedFacts;
 
 use super::rate_words;
@@ -33,9 +33,10 @@ pub fn sentence(run: &RunVerdict, stated: &StatedFacts) -> String {
             "grows within the first epoch, where a data cache may still be filling".to_owned()
         }
         Because::Outlived => outlived(judgement),
-        Because::PastHorizon => match stated.level_by {
-            Some(step) => format!("still growing after step {step}, the stated horizon"),
-            None => "still growing after the stated horizon".to_owned(),
+        Because::PastHorizon => match (stated.level_by, stated.level_by_time) {
+            (Some(step), _) => format!("still growing after step {step}, the stated horizon"),
+            (None, Some(time)) => format!("still growing after {time}, the stated horizon"),
+            (None, None) => "still growing after the stated horizon".to_owned(),
         },
         Because::Jumps => jumps(run),
         Because::Steady => format!(
@@ -53,7 +54,31 @@ pub fn sentence(run: &RunVerdict, stated: &StatedFacts) -> String {
             "fluctuates by ±{} without a trend that stands out from this noise",
             spread(run, judgement.noise)
         ),
+        Because::Unexcused => with_share(
+            "growth continues straight through the newer half, and nothing excuses it",
+            judgement,
+        ),
+        Because::CeilingWithinPlan => {
+            "grows slowly but certainly, and reaches the limit before the planned end".to_owned()
+        }
+        Because::Reproduced => {
+            "grows straight after its first points: a loop that reproduces a leak warms up within a few calls"
+                .to_owned()
+        }
+        Because::LowPower => hidden(run).unwrap_or_else(|| "noise would hide a leak".to_owned()),
     }
+}
+
+/// The growth that cannot be ruled out, and what would rule it out.
+pub fn hidden(run: &RunVerdict) -> Option<String> {
+    let hidden = run.judgement.hidden?;
+    let rate = rate_words(Rate::at_most(hidden.rate), run);
+    let adds = spread(run, hidden.adds);
+    let by = XPosition::new(hidden.by, run.x_unit);
+    let more = extent(hidden.decided_after, run.x_unit);
+    Some(format!(
+        "growth up to {rate} cannot be ruled out, which would add {adds} by {by}; {more} more would decide"
+    ))
 }
 
 /// What would decide an open verdict and when, line by line.
@@ -63,20 +88,39 @@ pub fn settling(run: &RunVerdict, stated: &StatedFacts) -> Vec<String> {
         return vec![what_would_settle(judgement).to_owned()];
     };
     let place = |x| XPosition::new(x, run.x_unit);
-    let (level, leak) = (place(by.if_it_levels), place(by.if_it_goes_on));
-    let mut lines = vec![if level == leak {
-        format!("about {leak}, either way")
-    } else {
-        format!("about {level} if it levels off, {leak} if it does not")
+    let leak = place(by.if_it_goes_on);
+    let after = extent(by.level_after, run.x_unit);
+    let mut lines = vec![match judgement.because {
+        Because::TooFewPoints { .. } => format!("about {leak}, either way"),
+        _ if run.verdict == Verdict::Undecided => {
+            format!("as level after about {after} without growth, as a leak at {leak} if it grows")
+        }
+        _ => format!("as a leak at {leak} if it continues, as level about {after} after it stops"),
     }];
-    // A horizon in steps decides only growth over steps.
-    if run.x_unit == XUnit::Step && run.verdict == Verdict::WarmingUp {
-        lines.push(stated.level_by.map_or_else(
-            || "state a horizon to decide sooner: --level-by STEPS".to_owned(),
-            |step| format!("stated horizon: level by step {step}"),
-        ));
+    if matches!(
+        run.verdict,
+        Verdict::WarmingUp | Verdict::Leak(Grade::Suspected)
+    ) {
+        lines.extend(horizon(run.x_unit, stated));
     }
     lines
+}
+
+/// The stated horizon, or how to state one. A horizon in steps decides only growth over steps.
+fn horizon(unit: XUnit, stated: &StatedFacts) -> Option<String> {
+    match (unit, stated.level_by, stated.level_by_time) {
+        (XUnit::Step, Some(step), _) => Some(format!("stated horizon: level by step {step}")),
+        (XUnit::Step | XUnit::Second, _, Some(time)) => {
+            Some(format!("stated horizon: level by {time}"))
+        }
+        (XUnit::Step, None, None) => {
+            Some("state a horizon to decide sooner: --level-by STEPS".to_owned())
+        }
+        (XUnit::Second, None, None) => {
+            Some("state a horizon to decide sooner: --level-by TIME".to_owned())
+        }
+        _ => None,
+    }
 }
 
 /// What would decide a verdict for which no step can be named.

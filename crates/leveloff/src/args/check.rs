@@ -3,14 +3,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use leveloff_classifier::gate::{Gates, GrowthBound};
+use leveloff_classifier::gate::{CheckOutcome, Gates, GrowthBound, Horizon};
 use leveloff_classifier::observation::XUnit;
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::units::{Bytes, GrowthBase, GrowthLimit};
 
 use super::{ColumnArgs, FactArgs, Format};
-use crate::exit_code::UndecidedAs;
-use crate::option_values::{parse_interval, parse_percent};
+use crate::option_values::{parse_interval, parse_percent, undecided_parser};
 
 pub(super) const LONG_ABOUT: &str = "Fail when memory leaks, grows too much or got worse; for CI.\n\n\
     Checks recordings and everything else that `judge` reads, or runs a command, records it and checks that. A check \
@@ -47,6 +46,9 @@ pub(crate) struct CheckArgs {
     /// Fail if any sample is above this amount: 22GiB
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub max_peak: Option<Bytes>,
+    /// Fail if memory meets the limit before the planned end; needs both (--limit, --planned-steps)
+    #[arg(long)]
+    pub will_finish: bool,
     /// Fail if the run is worse than this baseline by more than noise
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
@@ -60,8 +62,8 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "N", default_value = "1", conflicts_with = "files", value_parser = parse_repeat, allow_hyphen_values = true)]
     pub repeat: u32,
     /// How undecided counts for the exit code [default: code 3]
-    #[arg(long, value_enum, value_name = "AS")]
-    pub undecided: Option<UndecidedAs>,
+    #[arg(long, value_parser = undecided_parser(), value_name = "AS")]
+    pub undecided: Option<CheckOutcome>,
     /// Output format
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,
@@ -118,12 +120,21 @@ impl CheckArgs {
     /// The gates for a run about which these facts are known.
     pub(crate) fn gates(&self, stated: &StatedFacts) -> Gates {
         Gates {
-            level_by: stated.level_by.map(|step| step.0 as f64),
+            level_by: horizon(stated),
             max_level: self.max_level,
             max_peak: self.max_peak,
             max_growth: self.max_growth.map(growth_bound),
+            will_finish: self.will_finish,
             epoch_steps: stated.epoch_steps.map(|step| step.0 as f64),
         }
+    }
+}
+
+fn horizon(stated: &StatedFacts) -> Option<Horizon> {
+    match (stated.level_by, stated.level_by_time) {
+        (Some(step), _) if stated.level_by_is_assumed => Some(Horizon::AssumedStep(step.0 as f64)),
+        (Some(step), _) => Some(Horizon::Step(step.0 as f64)),
+        (None, time) => time.map(Horizon::Time),
     }
 }
 

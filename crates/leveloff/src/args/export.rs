@@ -20,6 +20,9 @@ pub(crate) struct ExportArgs {
     /// The CSV file to write; `-` is stdout
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
+    /// Replace an existing file
+    #[arg(long)]
+    pub force: bool,
     /// What one row describes
     #[arg(long, value_enum, default_value = "process")]
     pub scope: ExportScope,

@@ -1,8 +1,8 @@
 use clap::Args;
 use leveloff_model::recording::StatedFacts;
-use leveloff_model::units::{Limit, Step};
+use leveloff_model::units::{Limit, Seconds, Step};
 
-use crate::option_values::parse_steps;
+use crate::option_values::{LevelBy, parse_level_by, parse_steps};
 
 /// What the user knows about the run.
 #[derive(Debug, Clone, Default, Args)]
@@ -16,15 +16,15 @@ pub(crate) struct FactArgs {
         env = "LEVELOFF_LIMIT"
     )]
     pub limit: Option<Limit>,
-    /// The step by which memory must be level; growth after it is a leak
+    /// The step by which memory must be level, or the time after the first sample: 90, 2m; growth after it is a leak
     #[arg(
         long,
-        value_name = "STEPS",
-        value_parser = parse_steps,
+        value_name = "STEPS|TIME",
+        value_parser = parse_level_by,
         allow_hyphen_values = true,
         env = "LEVELOFF_LEVEL_BY"
     )]
-    pub level_by: Option<u64>,
+    pub level_by: Option<LevelBy>,
     /// How many steps the run will take
     #[arg(long, value_name = "N", value_parser = parse_steps, allow_hyphen_values = true)]
     pub planned_steps: Option<u64>,
@@ -35,8 +35,15 @@ pub(crate) struct FactArgs {
 
 impl FactArgs {
     pub(crate) fn stated(&self) -> StatedFacts {
+        let (level_by, level_by_time) = match self.level_by {
+            Some(LevelBy::Step(step)) => (Some(Step(step)), None),
+            Some(LevelBy::Time(time)) => (None, Some(Seconds(time.as_secs_f64()))),
+            None => (None, None),
+        };
         StatedFacts {
-            level_by: self.level_by.map(Step),
+            level_by,
+            level_by_time,
+            level_by_is_assumed: false,
             limit: self.limit,
             planned_steps: self.planned_steps.map(Step),
             epoch_steps: self.epoch_steps.map(Step),

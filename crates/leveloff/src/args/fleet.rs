@@ -4,12 +4,12 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Args;
+use leveloff_classifier::gate::CheckOutcome;
 use leveloff_prometheus::query::Address;
 use leveloff_readers::SizeUnit;
 
 use super::{AppearanceArgs, FactArgs, Format};
-use crate::exit_code::UndecidedAs;
-use crate::option_values::parse_duration;
+use crate::option_values::{parse_duration, undecided_parser};
 
 pub(super) const LONG_ABOUT: &str = "Judge every rank of a job, or of all jobs, from Prometheus; worst first.\n\n\
     Reads the metrics that `leveloff record --metrics` publishes and Prometheus has scraped: memory by role, step, \
@@ -84,8 +84,8 @@ pub(crate) struct FleetArgs {
     #[command(flatten)]
     pub facts: FactArgs,
     /// How undecided and warming up count for the exit code [default: code 3]
-    #[arg(long, value_enum, value_name = "AS")]
-    pub undecided: Option<UndecidedAs>,
+    #[arg(long, value_parser = undecided_parser(), value_name = "AS")]
+    pub undecided: Option<CheckOutcome>,
     /// How many requests to send in parallel [default: the number of cores]
     #[arg(short, long, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,

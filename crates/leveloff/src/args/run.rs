@@ -18,7 +18,9 @@ pub(super) const EXAMPLES: &str = "Examples:\n  \
     leveloff run --limit 28GiB -- python train.py      asks it to save and stop at 28 GiB\n  \
     leveloff run --isolate 28GiB -- python train.py    the kernel stops it there, not the machine\n  \
     leveloff run --limit 28GiB --resume-cmd 'python train.py --resume' -- python train.py\n  \
-    leveloff run --watch -- python train.py            with the dashboard\n\n\
+    leveloff run --watch -- python train.py            with the dashboard\n  \
+    leveloff run --blame -- python train.py            names the line that leaks\n  \
+    leveloff run --step-regex 'round (?P<step>\\d+)' -- python train.py   names the step in lines of any format\n\n\
     Exit codes: that of the command, 75 if the guard stopped it, 2 if the command or the recording cannot be started.";
 
 #[derive(Debug, Args)]
@@ -33,6 +35,9 @@ pub(crate) struct RunArgs {
     /// processes; an amount, or a share of what is available [default: what is free, minus 5 %]
     #[arg(long, value_name = "SIZE|%", num_args = 0..=1)]
     pub isolate: Option<Option<Limit>>,
+    /// Sample the heap of the command and of what it starts, and name the lines whose memory stays (docs/BLAME.md)
+    #[arg(long)]
+    pub blame: bool,
     /// Show the dashboard; the output of the command goes to a .log file beside the recording
     #[arg(long = "watch")]
     pub dashboard: bool,

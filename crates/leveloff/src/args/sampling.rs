@@ -2,9 +2,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use leveloff_progress::StepRegex;
 
 use super::{FactArgs, MetricsArgs};
-use crate::option_values::{parse_interval, parse_percent};
+use crate::option_values::{parse_interval, parse_percent, parse_step_regex};
 use crate::session::WatchOptions;
 
 /// Options of every command that samples a run. A value may begin with a minus, so that the error for `--interval
@@ -35,6 +36,10 @@ pub(crate) struct SamplingArgs {
     /// Read the steps of the training from this log file
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
+    /// A regular expression for the lines that hold the step, if leveloff does not find them: 'it (?P<step>\d+)'.
+    /// Its groups are step, total, epoch, samples and tokens
+    #[arg(long, value_name = "REGEX", value_parser = parse_step_regex)]
+    step_regex: Option<StepRegex>,
     #[command(flatten)]
     pub facts: FactArgs,
     #[command(flatten)]
@@ -47,6 +52,7 @@ impl SamplingArgs {
             interval: self.interval,
             pss_budget_percent: self.pss_budget,
             log: self.log.clone(),
+            step_regex: self.step_regex.clone(),
             stated: self.facts.stated(),
             metrics: self.metrics.choice(),
         }

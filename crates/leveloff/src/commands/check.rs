@@ -9,15 +9,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use leveloff_classifier::compare::compare;
-use leveloff_classifier::gate::{GateOutcome, GateResult};
+use leveloff_classifier::gate::{CheckOutcome, GateResult};
 use leveloff_classifier::profile::{RunProfile, Side};
 use leveloff_model::units::Step;
-use leveloff_report::check::report::{
-    BaselineCheck, CheckOutcome, CheckReport, CheckedRun, Held, OpenCountsAs, Runs,
-};
+use leveloff_report::check::report::{BaselineCheck, CheckReport, CheckedRun, Held, Runs};
 
 use crate::args::CheckArgs;
-use crate::exit_code::{Exit, UndecidedAs};
+use crate::exit_code::Exit;
 use crate::notice::notice;
 use crate::outputs::{Existing, check as check_output};
 use crate::run_reader::RunReader;
@@ -87,11 +85,7 @@ fn check(args: &CheckArgs, runs: &[Recorded]) -> CheckReport {
         },
         runs: runs.collect(),
         baseline: None,
-        open_counts_as: match args.undecided {
-            None => OpenCountsAs::Itself,
-            Some(UndecidedAs::Pass) => OpenCountsAs::Passed,
-            Some(UndecidedAs::Fail) => OpenCountsAs::Failed,
-        },
+        open_counts_as: args.undecided.unwrap_or(CheckOutcome::Open),
     }
 }
 
@@ -142,7 +136,7 @@ fn against(args: &CheckArgs, known: Option<Side>, report: &CheckReport) -> Optio
     let mut result = GateResult::of_comparison(&comparison);
     if args.update_baseline {
         // What is about to become the baseline is not held against the old one.
-        result.outcome = GateOutcome::Passed;
+        result.outcome = CheckOutcome::Passed;
     }
     Some(BaselineCheck {
         path: baseline_path(args).display().to_string(),

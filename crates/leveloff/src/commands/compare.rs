@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use leveloff_classifier::compare::{Comparison, compare};
+use leveloff_classifier::gate::CheckOutcome;
 use leveloff_classifier::profile::{RunProfile, Side};
 use leveloff_classifier::run_curves::RunCurves;
 use leveloff_classifier::units::X;
@@ -56,7 +57,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit> {
     if !outputs::is_stdout(&output) {
         notice(&format!("wrote {}", output.display()));
     }
-    Ok(sides.comparison.outcome.into())
+    Ok(CheckOutcome::from(sides.comparison.outcome).into())
 }
 
 fn read(args: &CompareArgs, before: &[PathBuf], after: &[PathBuf]) -> Result<Sides> {

@@ -142,6 +142,7 @@ fn watch_options(args: &DemoArgs) -> WatchOptions {
         interval: args.interval.unwrap_or(usual),
         pss_budget_percent: PSS_BUDGET,
         log: None,
+        step_regex: None,
         stated: args.facts.stated(),
         metrics: MetricsChoice::default(),
     }

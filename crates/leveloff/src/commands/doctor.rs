@@ -1,6 +1,8 @@
 //! `leveloff doctor`: what leveloff can measure on this machine, what is missing, and how to get it.
 
-use crate::args::Format;
+use leveloff_model::process::Pid;
+
+use crate::args::{DoctorArgs, Format};
 use crate::config::ConfigChoice;
 use crate::exit_code::Exit;
 use crate::stdout::{self, paint};
@@ -13,6 +15,7 @@ mod files;
 mod machine;
 mod processes;
 mod render;
+mod steps;
 mod system;
 
 /// One thing that leveloff needs, and whether it is here.
@@ -40,12 +43,15 @@ pub(crate) enum State {
 }
 
 /// Prints what can be measured on this machine. Something missing is a result, not an error.
-pub(crate) fn run(format: Format, config: &ConfigChoice) -> anyhow::Result<Exit> {
-    let found = checks(&Machine {
+pub(crate) fn run(args: &DoctorArgs, config: &ConfigChoice) -> anyhow::Result<Exit> {
+    let machine = Machine {
         config: config.clone(),
         ..Machine::live()
-    });
-    let text = match format {
+    };
+    let of_run = args.pid.map(|pid| steps::check(&machine.proc, Pid(pid)));
+    let of_run = of_run.transpose()?;
+    let found: Vec<Check> = of_run.into_iter().chain(checks(&machine)).collect();
+    let text = match args.format {
         Format::Json => render::json(&found)?,
         Format::Text => render::text(&found, paint()),
     };

@@ -25,6 +25,7 @@ pub(crate) fn run(args: &JudgeArgs) -> Result<Exit> {
         stated: args.facts.stated(),
         columns: args.columns.choice(),
         looks: args.looks,
+        is_repro: args.repro,
     };
     let mut worst = WorstVerdict::new(args.undecided);
     let mut printer = Printer::new(args, &cases);

@@ -25,6 +25,7 @@ use leveloff_supervise::restart::Restarts;
 
 use super::guard::guard_options;
 use crate::args::RunArgs;
+use crate::blame::Blame;
 use crate::exit_code::Exit;
 use crate::notice::{notice, say};
 use crate::screen_thread;
@@ -72,6 +73,8 @@ fn run(args: &RunArgs) -> Result<RunEnd> {
     let isolation = isolation.as_ref();
     let guard = guard(args, &options, isolation)?;
     let restarts = restarts(args, guard.is_some())?;
+    let blame = args.blame.then(Blame::prepare).transpose()?;
+    let variables = blame.as_ref().map_or_else(Vec::new, Blame::variables);
     let started = started(args, restarts.as_ref(), isolation)?;
     let target = Target::Command(command.clone());
     let builder = SessionBuilder::new(&target, &command, &options)
@@ -89,8 +92,8 @@ fn run(args: &RunArgs) -> Result<RunEnd> {
     }
     let limit = isolation.and_then(Isolation::child_limit);
     let launched = match &screen {
-        Some(screen) => screen.launch(&started, limit),
-        None => launch::launch(&started, limit),
+        Some(screen) => screen.launch(&started, &variables, limit),
+        None => launch::launch(&started, &variables, limit),
     };
     let mut launch = launched.inspect_err(|_| builder.discard())?;
     if let Some(isolation) = isolation {
@@ -98,7 +101,7 @@ fn run(args: &RunArgs) -> Result<RunEnd> {
     }
     oom.add_command(launch.child());
     let mut watched = WatchedCommand::start(
-        builder.with_oom_watch(oom),
+        builder.with_oom_watch(oom).with_blame(blame),
         sampler_options(&options, &launch),
     );
     // The process that starts the run again must outlive a stop.

@@ -34,10 +34,11 @@ pub(crate) const CHECK: &str = "check";
 /// All keys, in the order of the documentation.
 pub(crate) static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
     let mut keys = vec![
-        fact("level_by", Kind::Steps),
+        fact("level_by", Kind::Horizon),
         fact("limit", Kind::Limit),
         fact("planned_steps", Kind::Steps),
         fact("epoch_steps", Kind::Steps),
+        reading("step_regex", Kind::StepRegex),
         watching("interval", Kind::Interval),
         watching("pss_budget", Kind::Percent),
     ];
@@ -54,6 +55,11 @@ pub(crate) static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
 /// Subcommands that judge. Not `demo`: facts about the project's run do not apply to the reference trainer.
 const JUDGING: &[&str] = &[
     "run", "watch", "record", "guard", "replay", "judge", "report", "compare", CHECK,
+];
+
+/// Subcommands that read what a training printed.
+const READING: &[&str] = &[
+    "run", "watch", "record", "guard", "judge", "report", "compare", CHECK,
 ];
 
 /// Subcommands that sample.
@@ -103,6 +109,13 @@ fn fact(name: &str, kind: Kind) -> Key {
     }
 }
 
+fn reading(name: &str, kind: Kind) -> Key {
+    Key {
+        subcommands: READING,
+        ..fact(name, kind)
+    }
+}
+
 fn watching(name: &str, kind: Kind) -> Key {
     Key {
         subcommands: SAMPLING,
@@ -122,7 +135,7 @@ fn check(name: &str, kind: Kind) -> Key {
 /// The bound of a gate.
 fn gate(gate: Gate) -> Option<Key> {
     let kind = match (gate, gate.bound_unit()?) {
-        (Gate::LevelBy, _) => Kind::Steps,
+        (Gate::LevelBy, _) => Kind::Horizon,
         (_, BoundUnit::Bytes) => Kind::Size,
         (_, BoundUnit::BytesPerX) => Kind::Growth,
         (_, BoundUnit::Count) => Kind::Count,
@@ -191,7 +204,7 @@ mod tests {
         let all = hint_in(Table::Top, "colour");
         assert!(
             all.ends_with(
-                "level_by, limit, planned_steps, epoch_steps, interval, pss_budget, check"
+                "level_by, limit, planned_steps, epoch_steps, step_regex, interval, pss_budget, check"
             ),
             "{all}"
         );

@@ -3,18 +3,22 @@
 
 use std::str::FromStr;
 
-use clap::ValueEnum;
 use leveloff_model::units::{Bytes, GrowthLimit, Limit};
 use toml::de::{DeInteger, DeValue};
 
-use crate::exit_code::UndecidedAs;
-use crate::option_values::{parse_interval, parse_percent, parse_steps};
+use crate::option_values::{
+    UNDECIDED, parse_interval, parse_level_by, parse_percent, parse_step_regex, parse_steps,
+};
 
 /// What a key may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A number of steps.
     Steps,
+    /// A step, or a time.
+    Horizon,
+    /// A pattern for lines that hold the step.
+    StepRegex,
     /// How often.
     Count,
     /// An amount of memory, or a share of what there is.
@@ -41,7 +45,9 @@ impl Kind {
         let text = match value {
             DeValue::String(text) if !self.is_whole_number() => text.clone().into_owned(),
             DeValue::Integer(number) if !self.is_plain_text() => decimal(number),
-            DeValue::Float(number) if !self.is_whole_number() && !self.is_plain_text() => {
+            DeValue::Float(number)
+                if !self.is_whole_number() && !self.is_plain_text() && self != Kind::Horizon =>
+            {
                 number.as_str().to_owned()
             }
             other => {
@@ -67,21 +73,27 @@ impl Kind {
 
     /// Whether no number can stand for it.
     fn is_plain_text(self) -> bool {
-        matches!(self, Kind::Path | Kind::Undecided | Kind::Name)
+        matches!(
+            self,
+            Kind::Path | Kind::Undecided | Kind::Name | Kind::StepRegex
+        )
     }
 
     fn check(self, text: &str) -> Result<(), String> {
         match self {
             Kind::Steps => parse_steps(text).map(drop),
+            Kind::Horizon => parse_level_by(text).map(drop),
+            Kind::StepRegex => parse_step_regex(text).map(drop),
             Kind::Count => above_zero(text),
             Kind::Limit => parsed::<Limit>(text),
             Kind::Size => parsed::<Bytes>(text),
             Kind::Growth => parsed::<GrowthLimit>(text),
             Kind::Interval => parse_interval(text).map(drop),
             Kind::Percent => parse_percent(text).map(drop),
-            Kind::Undecided => UndecidedAs::from_str(text, false)
-                .map(drop)
-                .map_err(|_| self.expected().to_owned()),
+            Kind::Undecided => match UNDECIDED.contains(&text) {
+                true => Ok(()),
+                false => Err(self.expected().to_owned()),
+            },
             Kind::Path | Kind::Name => something(text),
         }
     }
@@ -90,6 +102,10 @@ impl Kind {
     fn expected(self) -> &'static str {
         match self {
             Kind::Steps => "write a whole number of steps without quotes, such as 90",
+            Kind::Horizon => {
+                r#"write a step without quotes, such as 90, or a time in quotes, such as "2m""#
+            }
+            Kind::StepRegex => r"write it in single quotes, such as 'it (?P<step>\d+)'",
             Kind::Count => "write a whole number without quotes, such as 3",
             Kind::Limit => r#"write it in quotes, such as "28GiB" or "90%""#,
             Kind::Size => r#"write it in quotes, such as "20GiB""#,
@@ -161,6 +177,9 @@ mod tests {
             (Kind::Steps, "90", "90"),
             (Kind::Steps, "1_000", "1000"),
             (Kind::Steps, "0x5A", "90"),
+            (Kind::Horizon, "90", "90"),
+            (Kind::Horizon, "'2m'", "2m"),
+            (Kind::StepRegex, r"'it (?P<step>\d+)'", r"it (?P<step>\d+)"),
             (Kind::Count, "3", "3"),
             (Kind::Limit, "'28GiB'", "28GiB"),
             (Kind::Limit, "'90%'", "90%"),
@@ -193,6 +212,10 @@ mod tests {
             (Kind::Steps, "99999999999999999999999", "such as 90"),
             (Kind::Steps, "true", "true or false is not allowed here"),
             (Kind::Steps, "[90]", "a list is not allowed here"),
+            (Kind::Horizon, "'soon'", "such as 90"),
+            (Kind::Horizon, "1.5", "a fraction is not allowed here"),
+            (Kind::StepRegex, "'it (?P<step>'", "regex parse error"),
+            (Kind::StepRegex, "7", "in single quotes"),
             (Kind::Count, "0", "such as 3"),
             (Kind::Limit, "28", "28GiB"),
             (Kind::Limit, "28", "in quotes"),

@@ -52,6 +52,6 @@ fn read(path: &Path) -> Vec<Observation> {
 fn read_back(recording: &Path, scope: ExportScope) -> Vec<Observation> {
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("table.csv");
-    to_file(recording, scope, &output).unwrap();
+    to_file(recording, scope, &output, Existing::Keep).unwrap();
     read(&output)
 }

@@ -106,7 +106,8 @@ impl RequestHandler {
     fn export(&self, events: &SyncSender<Event>) -> Reply {
         self.write("exporting…", events, |recording, stem| {
             let table = free_name(stem, "csv");
-            let rows = csv_export::to_file(recording, ExportScope::Process, &table)?;
+            let rows =
+                csv_export::to_file(recording, ExportScope::Process, &table, Existing::Keep)?;
             Ok(format!("{rows} rows in {}", table.display()))
         })
     }

@@ -18,6 +18,7 @@ use leveloff_supervise::oom::OomWatch;
 use super::limits::{raise_descriptor_limit, survive_file_size_limit};
 use super::status_line::StatusLine;
 use super::{Session, WatchOptions};
+use crate::blame::Blame;
 use crate::live_analysis::LiveAnalysis;
 use crate::metrics;
 use crate::notice::say;
@@ -35,6 +36,7 @@ pub(crate) struct SessionBuilder<'a> {
     metrics: Option<Metrics>,
     guard: Option<Guard>,
     oom: Option<OomWatch>,
+    blame: Option<Blame>,
     has_status_line: bool,
 }
 
@@ -53,6 +55,7 @@ impl<'a> SessionBuilder<'a> {
             metrics: None,
             guard: None,
             oom: None,
+            blame: None,
             has_status_line: true,
         }
     }
@@ -104,6 +107,12 @@ impl<'a> SessionBuilder<'a> {
         self
     }
 
+    /// Records which lines allocate.
+    pub(crate) fn with_blame(mut self, blame: Option<Blame>) -> SessionBuilder<'a> {
+        self.blame = blame;
+        self
+    }
+
     /// The file that is recorded to, named or temporary.
     pub(crate) fn recording(&self) -> Option<&Path> {
         self.recorder.as_ref().map(Recorder::path)
@@ -133,10 +142,12 @@ impl<'a> SessionBuilder<'a> {
             recorder: self.recorder,
             _scratch: self.scratch,
             summary: Summary::default(),
+            stated: self.options.stated.clone(),
             analysis: LiveAnalysis::new(self.target, &self.options.stated),
             guard: None,
             metrics: self.metrics.map(|metrics| Box::new(metrics.begin())),
             oom: self.oom.unwrap_or_else(OomWatch::begin),
+            blame: self.blame,
             status,
             next: Instant::now(),
             next_glance: None,

@@ -4,6 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use leveloff_model::sample::Tick;
+use leveloff_text::steps;
 
 use crate::notice::{is_dumb_terminal, is_writable};
 
@@ -31,11 +32,8 @@ impl StatusLine {
         }
         self.due = now + Duration::from_millis(900);
         let tree = tick.sample.tree();
-        let step = tick
-            .sample
-            .progress
-            .step
-            .map_or_else(String::new, |step| format!(" · step {step}"));
+        let step = steps::position(&tick.sample.progress)
+            .map_or_else(String::new, |step| format!(" · {step}"));
         say(&format!(
             "\r\x1b[Kleveloff: {}{step} · memory {} (RSS {}) · {} processes",
             tick.sample.t, tree.total, tree.rss, tree.processes

@@ -132,7 +132,7 @@ fn mistakes_are_reported_with_file_and_line() {
         ),
         (
             "level_by = 'soon'",
-            "level_by = 'soon' in leveloff.toml, line 1: a text is not allowed here",
+            "level_by = 'soon' in leveloff.toml, line 1: write a step, such as 90, or a time",
         ),
         (
             "[check]\nmax_growth = '1MiB'",

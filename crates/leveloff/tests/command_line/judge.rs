@@ -112,7 +112,7 @@ fn the_text_starts_with_the_verdict() {
         "story.csv   WARMING UP: ",
         " MiB per step (",
         " GiB per 10 steps",
-        "\n  decided    about step ",
+        "\n  decided    as a leak at step ",
         "--level-by STEPS",
         "(stated limit) is reached at step 1",
     ] {

@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used)] // Helpers of tests count as tests.
 
+mod blame;
 mod check;
 mod compare;
 mod config;
@@ -28,6 +29,7 @@ mod sheet;
 mod shim;
 mod software;
 mod stage;
+mod steps;
 mod stories;
 mod traces;
 mod usage;

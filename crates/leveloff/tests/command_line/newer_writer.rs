@@ -31,6 +31,9 @@ fn it_is_judged_exported_and_reported_without_a_word_of_damage() {
     assert!(judged.stdout.contains("60 points"), "{judged:?}");
     let table = std::fs::read_to_string(stage.path("run.csv")).unwrap();
     assert_eq!(table.matches(",ray-worker,").count(), 60, "{table}");
+    let roles = stage.ask(&["export", "run.jsonl", "--scope", "role", "-o", "-"]);
+    let roles = roles.well().stdout;
+    assert_eq!(roles.matches(",ray-worker,").count(), 60, "{roles}");
     let page = std::fs::read_to_string(stage.path("run.html")).unwrap();
     assert!(!page.contains("damage"));
 }

@@ -13,10 +13,10 @@ use crate::stage::{Ended, Stage, python, read_until, wait_until};
 /// Grows by a megabyte for each line of input, and confirms it.
 const TRAINING: &str = "import sys
 held = []
-print('step 0', flush=True)
+print('step 0 loss 0.5', flush=True)
 for line in sys.stdin:
     held.append(b'x' * (1 << 20))
-    print('step', len(held), flush=True)";
+    print('step', len(held), 'loss 0.5', flush=True)";
 
 /// Bigger than any shell; says who it is, and goes when it has been seen.
 const HELPER: &str = "import os

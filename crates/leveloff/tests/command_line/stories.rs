@@ -80,12 +80,12 @@ fn at_step_80_it_cannot_be_decided() {
     assert_eq!(ended.status.code(), Some(3), "{ended:?}");
     let text = text(&ended);
     for words in [
-        "train.log   WARMING UP: cannot be decided before about step 1",
-        "  growing    158 MiB per step (",
-        " = 1.54 GiB per 10 steps",
+        "train.log   WARMING UP: a leak from step 3",
+        "  growing    160 MiB per step (",
+        " = 1.57 GiB per 10 steps",
         "of healthy warmups are still growing at this age",
-        "  decided    about step 120 if it levels off, step 388 if it does not",
-        "  risk       if it goes on, 29.8 GiB (stated limit) is reached at step 170 (",
+        "  decided    as a leak at step 378 if it continues, as level about ",
+        "  risk       if it goes on, 29.8 GiB (stated limit) is reached at step 168 (",
         "tensors stay at 6529",
     ] {
         assert!(text.contains(words), "{words:?} is not in {text}");
@@ -113,7 +113,10 @@ fn no_amount_of_growth_stands_without_its_base() {
 fn it_levelled_off_in_the_end() {
     let ended = judged(&went_on(), &["--limit", "32GB"]).well();
     let text = text(&ended);
-    assert!(text.starts_with("train.log   LEVEL since step 8"), "{text}");
+    assert!(
+        text.starts_with("train.log   LEVEL (early) since step 8"),
+        "{text}"
+    );
     assert!(
         text.contains("  warmup     5.2 GiB → 16.2 GiB over 70 steps"),
         "{text}"
@@ -124,7 +127,10 @@ fn it_levelled_off_in_the_end() {
     );
     assert!(!text.contains("  risk "), "{text}");
     let horizon = judged(&went_on(), &["--level-by", "90"]).well();
-    assert!(horizon.stdout.contains("LEVEL since step 8"), "{horizon:?}");
+    assert!(
+        horizon.stdout.contains("LEVEL (early) since step 8"),
+        "{horizon:?}"
+    );
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::process::Stdio;
 use crate::stage::{LEVELOFF, Stage, ended};
 use crate::terminal::Terminal;
 
-const SUBCOMMANDS: [&str; 16] = [
+const SUBCOMMANDS: [&str; 17] = [
     "demo",
     "find",
     "run",
@@ -18,6 +18,7 @@ const SUBCOMMANDS: [&str; 16] = [
     "compare",
     "check",
     "fleet",
+    "blame",
     "export",
     "doctor",
     "completions",

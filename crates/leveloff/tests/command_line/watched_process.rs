@@ -40,6 +40,8 @@ impl WatchedProcess {
             .envs(variables.iter().copied())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
+            // The tests' own standard error may be a file, which leveloff would read for steps.
+            .stderr(Stdio::null())
             .spawn()
             .unwrap();
         let mut process = WatchedProcess {

@@ -43,6 +43,10 @@ const CERTAIN_BEND: f64 = 0.98;
 /// newest point. Below this, which leaves a little for noise, growth may have ended by now.
 const STOPS_BELOW: f64 = 0.4;
 
+/// Growth looks straight if it is known, at two standard errors, not to slow down below this share: less than a leak
+/// has to be known to be.
+const LOOKS_STRAIGHT: f64 = 0.5;
+
 /// The newest part must grow at this share of the whole's rate.
 const TAIL_SHARE: f64 = 0.6;
 
@@ -82,8 +86,18 @@ impl Growth {
             && self.goes_on()
     }
 
+    /// Whether it may be straight as far as can be seen: it does not slow down notably, and its newest part goes on.
+    pub fn looks_straight(&self) -> bool {
+        let bend = self.curvature;
+        let straight = bend.is_some_and(|bend| {
+            let known_to_bend = bend.slowing < KNOWN_BEND && bend.slowing_high < CERTAIN_BEND;
+            !known_to_bend && bend.slowing >= LEAST_SLOWING && bend.slowing_low >= LOOKS_STRAIGHT
+        });
+        straight && !self.slowed && self.goes_on()
+    }
+
     /// Whether its newest part still grows.
-    fn goes_on(&self) -> bool {
+    pub fn goes_on(&self) -> bool {
         self.tail.slope >= TAIL_SHARE * self.line.slope
             && self.tail.slope - self.tail.slope_error >= TAIL_KNOWN * self.line.slope
     }

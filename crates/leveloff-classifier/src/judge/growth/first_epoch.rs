@@ -1,6 +1,6 @@
 //! What the facts of a run say of growth: a cache that the first epoch fills, and the plan.
 
-use crate::units::X;
+use crate::units::{Amount, X};
 
 use super::super::prepared_curve::PreparedCurve;
 use super::super::prior::Before;
@@ -29,6 +29,16 @@ const EPOCHS_OLD: f64 = 0.5;
 const SHARE_OF_PLAN: f64 = 0.08;
 
 impl Growth {
+    /// A cache of the data set pays only in a second epoch, and only if it fits below the limit.
+    fn cache_would_pay(&self, prepared: &PreparedCurve<'_>, epoch: f64) -> bool {
+        let planned = prepared.facts.planned;
+        let has_second = planned.is_none_or(|X(planned)| planned > SECOND_EPOCH * epoch);
+        let rest = (epoch - prepared.end()).max(0.0);
+        let filled = self.line.at(prepared.end()) + self.line.slope * rest;
+        let fits = |Amount(limit): Amount| filled < limit;
+        has_second && prepared.facts.limit.is_none_or(fits)
+    }
+
     /// Whether all of it may be a cache that the first epoch fills: it has not gone on behind the
     /// end of that epoch for long enough.
     pub fn in_first_epoch(&self, prepared: &PreparedCurve<'_>) -> bool {
@@ -36,6 +46,9 @@ impl Growth {
         let Some(epoch) = epoch.filter(|&epoch| self.onset < epoch) else {
             return false;
         };
+        if !self.cache_would_pay(prepared, epoch) {
+            return false;
+        }
         let past = prepared.x.partition_point(|&x| x < epoch);
         if past + POINTS_BEHIND > prepared.len() || prepared.end() < EPOCH_IS_OVER * epoch {
             return true;
@@ -45,6 +58,12 @@ impl Growth {
     }
 }
 
+/// A second epoch is planned if the plan is longer than so many.
+const SECOND_EPOCH: f64 = 1.05;
+
+/// Fewer seconds decide nothing, however many steps they have: a cache of the data set takes as long to fill.
+const FEWEST_SECONDS: f64 = 30.0;
+
 /// The age at which growth is a leak that is `age` old and came after `before`.
 pub fn decided_after(prepared: &PreparedCurve<'_>, age: f64, before: Before) -> f64 {
     let past_first_epoch = prepared
@@ -52,5 +71,14 @@ pub fn decided_after(prepared: &PreparedCurve<'_>, age: f64, before: Before) -> 
         .epoch
         .is_some_and(|X(epoch)| prepared.end() > EPOCHS_SEEN * epoch && age > EPOCHS_OLD * epoch);
     let decided = prepared.decision_ages.at(before, past_first_epoch);
-    decided.max(SHARE_OF_PLAN * prepared.facts.planned.map_or(0.0, |planned| planned.0))
+    let plan = prepared.facts.planned.map_or(0.0, |planned| planned.0);
+    decided
+        .max(SHARE_OF_PLAN * plan)
+        .max(fewest_seconds(prepared))
+}
+
+/// [`FEWEST_SECONDS`] on the axis of the curve, where its pace is known.
+pub fn fewest_seconds(prepared: &PreparedCurve<'_>) -> f64 {
+    let pace = prepared.facts.pace.filter(|pace| *pace > 0.0);
+    pace.map_or(0.0, |pace| FEWEST_SECONDS / pace)
 }

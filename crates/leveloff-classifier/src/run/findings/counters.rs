@@ -53,7 +53,7 @@ fn pinned(case: &Case) -> Option<Finding> {
     let judgement = case
         .judgements
         .of_subject(Subject::Counter(TrainingCounter::Pinned));
-    let leaks = judgement.filter(|judgement| judgement.verdict.grade().is_some());
+    let leaks = judgement.filter(|judgement| judgement.verdict.is_alarm());
     let onset = leaks
         .and_then(|leak| leak.onset_x)
         .map_or(case.onset, |onset| onset.0);

@@ -56,7 +56,9 @@ struct Leak {
 impl Leak {
     fn of(case: &Case, subject: Subject, track: &Track) -> Option<Leak> {
         let judgement = case.judgements.of_subject(subject)?;
-        judgement.verdict.grade()?;
+        if !judgement.verdict.is_alarm() {
+            return None;
+        }
         let onset = judgement.onset_x.map_or(case.onset, |onset| onset.0);
         let grown = track.growth_since(onset, case.now);
         Some(Leak { onset, grown })

@@ -34,7 +34,7 @@ fn at_events(case: &Case) -> Option<Finding> {
 fn shared_memory(case: &Case) -> Option<Finding> {
     let shared = shared_growth(case.series, case.onset, case.now);
     let leaks = case.judgements.all().iter().any(|(subject, judgement)| {
-        matches!(subject, Subject::RoleKind(_, Kind::Shared)) && judgement.verdict.grade().is_some()
+        matches!(subject, Subject::RoleKind(_, Kind::Shared)) && judgement.verdict.is_alarm()
     });
     let notable = case
         .memory_growth()
@@ -46,7 +46,9 @@ fn shared_memory(case: &Case) -> Option<Finding> {
 fn cuda(case: &Case) -> Option<Finding> {
     let reserved = TrainingCounter::CudaReserved;
     let judgement = case.judgements.of_subject(Subject::Counter(reserved))?;
-    judgement.verdict.grade()?;
+    if !judgement.verdict.is_alarm() {
+        return None;
+    }
     let since = judgement.onset_x.map_or(case.onset, |onset| onset.0);
     let grown = case
         .series

@@ -1,10 +1,14 @@
 //! Lines of format version 1 as values of the program.
 
+use crate::allocation::{
+    AllocationReading, AllocationSite, BlockKind, SiteId, SiteReading, StackFrame,
+};
 use crate::environment::Software;
 use crate::process::{Pid, ProcessIndex, ProcessInfo, ProcessKey, Rank, StartTicks};
 use crate::progress::{Mark, MarkKind};
 use crate::recording::v1::{
-    EndName, EndRow, HeaderRow, MapsRow, MarkRow, ProcessRow, PssRow, RoleName, SoftwareRow,
+    AllocRow, EndName, EndRow, HeaderRow, MapsRow, MarkRow, ProcessRow, PssRow, RoleName, SiteRow,
+    SoftwareRow,
 };
 use crate::recording::{
     End, EndReason, FORMAT_VERSION, Header, RecordingError, StatedFacts, Target,
@@ -42,6 +46,8 @@ pub fn header(line: &[u8]) -> Result<Header, RecordingError> {
         pss_budget_percent: row.pss_budget_percent,
         stated: StatedFacts {
             level_by: row.level_by.map(Step),
+            level_by_time: row.level_by_s.map(Seconds),
+            level_by_is_assumed: false,
             limit: row.limit.and_then(|text| text.parse().ok()),
             planned_steps: row.planned_steps.map(Step),
             epoch_steps: row.epoch_steps.map(Step),
@@ -79,11 +85,12 @@ pub fn software(row: SoftwareRow) -> Software {
 }
 
 pub fn mark(row: MarkRow) -> Option<Mark> {
-    let kind = match (row.phase, row.epoch, row.event) {
-        (Some(phase), _, _) => MarkKind::Phase(phase.into()),
-        (None, Some(epoch), _) => MarkKind::Epoch(epoch),
-        (None, None, Some(event)) => MarkKind::Event(event),
-        (None, None, None) => MarkKind::Event(row.unknown.into_keys().next()?),
+    let kind = match (row.phase, row.epoch, row.event, row.clock) {
+        (Some(phase), ..) => MarkKind::Phase(phase.into()),
+        (None, Some(epoch), ..) => MarkKind::Epoch(epoch),
+        (None, None, Some(event), _) => MarkKind::Event(event),
+        (None, None, None, Some(counter)) => MarkKind::Clock(counter),
+        (None, None, None, None) => MarkKind::Event(row.unknown.into_keys().next()?),
     };
     Some(Mark {
         t: Seconds(row.t),
@@ -124,6 +131,7 @@ pub fn pss_reading(row: &PssRow) -> PssReading {
         private: Bytes(row.private),
         swap: Bytes(row.swap),
         lazy_free: Bytes(row.lazy),
+        hugetlb: Bytes(row.hugetlb),
         base: FastCounters {
             anon: Bytes(row.base[0]),
             shmem: Bytes(row.base[1]),
@@ -144,5 +152,37 @@ pub fn end(row: &EndRow) -> End {
             EndName::Stopped => EndReason::Stopped,
             EndName::Other | EndName::Unknown(_) => EndReason::Other,
         },
+    }
+}
+
+pub fn site(row: SiteRow) -> AllocationSite {
+    let frame = |(function, file, line, is_python)| StackFrame {
+        function,
+        file,
+        line,
+        is_python: is_python == 1_u8,
+    };
+    AllocationSite {
+        id: SiteId(row.id),
+        pid: Pid(row.pid),
+        kind: BlockKind::from_name(&row.kind),
+        stack: row.stack.into_iter().map(frame).collect(),
+        source: row.source,
+    }
+}
+
+pub fn allocations(row: &AllocRow) -> AllocationReading {
+    let kib = |amount: u64| Bytes(amount.saturating_mul(1024));
+    let site = |&[id, live, blocks, error, freed]: &[u64; 5]| SiteReading {
+        site: SiteId(u32::try_from(id).unwrap_or(u32::MAX)),
+        live: kib(live),
+        blocks,
+        error: kib(error),
+        freed,
+    };
+    AllocationReading {
+        t: Seconds(row.t),
+        live: kib(row.live),
+        sites: row.of.iter().map(site).collect(),
     }
 }

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::process::{ProcessIndex, ProcessState};
-use crate::progress::{Phase, Progress, ProgressSource};
-use crate::recording::v1::{CeilingRow, CgroupChange, MachineChange, ProcessChange, SampleRow};
+use crate::process::ProcessIndex;
+use crate::progress::{Phase, Progress, ProgressSource, StepSource, StepUnit};
+use crate::recording::v1::{CeilingRow, SampleRow, StepSourceRow};
 use crate::sample::{
     Ceiling, CgroupReading, MachineReading, MappingReading, OwnCost, ProcessReading, Sample,
 };
 use crate::training_counters::{GrownTensors, TrainingCounter};
-use crate::units::{Bytes, CpuMillis, Seconds, Step};
+use crate::units::{ByteDelta, Bytes, CpuMillis, Seconds, Step};
 
 /// The state after the lines read so far.
 #[derive(Debug, Default)]
@@ -48,21 +48,23 @@ impl State {
         if let Some(grown) = row.tensors_grown.take() {
             progress.grown = grown.into_iter().map(grown_tensors).collect();
         }
+        set_with(&mut progress.unit, row.unit.take(), |name| step_unit(&name));
         set_with(
             &mut progress.source,
             row.source.as_ref().map(Option::as_ref),
-            ProgressSource::from,
+            |kind| ProgressSource::from(kind).into(),
         );
+        set_with(&mut progress.source, row.step_source.take(), step_source);
         for changes in &row.p {
-            apply_process(self.process(changes.n), changes);
+            changes.apply(self.process(changes.n));
         }
         if let Some(changes) = &row.m {
-            apply_machine(&mut self.machine, changes);
+            changes.apply(&mut self.machine);
         }
         match &row.g {
             None => {}
             Some(None) => self.cgroup = None,
-            Some(Some(changes)) => apply_cgroup(self.cgroup.get_or_insert_default(), changes),
+            Some(Some(changes)) => changes.apply(self.cgroup.get_or_insert_default()),
         }
         if let Some(row) = &row.ceiling {
             self.ceiling = row.as_ref().and_then(|row| self.ceiling_after(row));
@@ -93,6 +95,9 @@ impl State {
             if alive.contains(&index.0) {
                 (reading.fds, reading.gpu) = (None, None);
                 reading.returned = Bytes::ZERO;
+                reading.transferred = ByteDelta(0);
+                reading.uncertainty = Bytes::ZERO;
+                reading.virtual_size = None;
                 self.processes.insert(index, reading);
             }
         }
@@ -123,10 +128,18 @@ fn set_with<A, B>(target: &mut Option<B>, change: Option<Option<A>>, wrap: impl 
     }
 }
 
-fn set<A: Copy, B>(target: &mut B, change: Option<A>, wrap: impl Fn(A) -> B) {
-    if let Some(now) = change {
-        *target = wrap(now);
+fn step_source(row: StepSourceRow) -> StepSource {
+    StepSource {
+        kind: (&row.kind).into(),
+        file: row.file,
+        counter: row.counter,
+        pattern: row.pattern,
     }
+}
+
+fn step_unit(name: &str) -> StepUnit {
+    let known = StepUnit::ALL.into_iter().find(|unit| unit.name() == name);
+    known.unwrap_or(StepUnit::Steps)
 }
 
 fn grown_tensors((what, more, more_bytes): (String, u64, u64)) -> GrownTensors {
@@ -135,53 +148,4 @@ fn grown_tensors((what, more, more_bytes): (String, u64, u64)) -> GrownTensors {
         more,
         more_bytes: Bytes(more_bytes),
     }
-}
-
-fn apply_process(reading: &mut ProcessReading, changes: &ProcessChange) {
-    set(&mut reading.state, changes.state, ProcessState::from);
-    set(&mut reading.anon, changes.anon, Bytes);
-    set(&mut reading.file, changes.file, Bytes);
-    set(&mut reading.shmem, changes.shmem, Bytes);
-    set(&mut reading.swap, changes.swap, Bytes);
-    set(&mut reading.inherited, changes.inherited, Bytes);
-    set(&mut reading.returned, changes.returned, Bytes);
-    set(&mut reading.threads, changes.threads, |threads| threads);
-    set_with(&mut reading.fds, changes.fds, |fds| fds);
-    set(&mut reading.minor_faults, changes.flt, |faults| faults);
-    set(&mut reading.major_faults, changes.majflt, |faults| faults);
-    set(&mut reading.cpu, changes.cpu, CpuMillis);
-    set_with(&mut reading.gpu, changes.gpu, Bytes);
-}
-
-fn apply_machine(machine: &mut MachineReading, changes: &MachineChange) {
-    set_with(&mut machine.total, changes.total, Bytes);
-    set_with(&mut machine.available, changes.avail, Bytes);
-    set_with(&mut machine.shmem, changes.shmem, Bytes);
-    set_with(&mut machine.devshm_used, changes.devshm, Bytes);
-    set_with(&mut machine.devshm_size, changes.devshm_size, Bytes);
-    set_with(&mut machine.swap_used, changes.swap, Bytes);
-    set_with(&mut machine.swap_total, changes.swap_size, Bytes);
-    set_with(&mut machine.pressure_some, changes.psi_some, |percent| {
-        percent
-    });
-    set_with(&mut machine.pressure_full, changes.psi_full, |percent| {
-        percent
-    });
-    set_with(&mut machine.oom_kills, changes.oom_kills, |kills| kills);
-}
-
-fn apply_cgroup(cgroup: &mut CgroupReading, changes: &CgroupChange) {
-    set(&mut cgroup.version, changes.version, |version| version);
-    if let Some(path) = &changes.path {
-        cgroup.path.clone_from(path);
-    }
-    set_with(&mut cgroup.limit, changes.limit, Bytes);
-    set_with(&mut cgroup.high, changes.high, Bytes);
-    set_with(&mut cgroup.current, changes.cur, Bytes);
-    set_with(&mut cgroup.anon, changes.anon, Bytes);
-    set_with(&mut cgroup.file, changes.file, Bytes);
-    set_with(&mut cgroup.shmem, changes.shmem, Bytes);
-    set_with(&mut cgroup.reclaimable, changes.reclaimable, Bytes);
-    set_with(&mut cgroup.limit_hits, changes.limit_hits, |hits| hits);
-    set_with(&mut cgroup.oom_kills, changes.oom_kills, |kills| kills);
 }

@@ -58,6 +58,8 @@ names! {
     "marks" Marks,
     "output" Output,
     "log" Log,
+    "metrics" Metrics,
+    "tensorboard" TensorBoard,
     "other" Other,
 }
 
@@ -74,6 +76,7 @@ names! {
     "gpu" Gpu,
     "progress" Progress,
     "clock" Clock,
+    "allocations" Allocations,
     "recording" Recording,
     "other" Other,
 }
@@ -114,6 +117,21 @@ mod tests {
                 serde_json::to_value(RoleName::from(role)).unwrap(),
                 role.name()
             );
+        }
+    }
+
+    #[test]
+    fn source_names_are_those_of_the_program() {
+        for source in [
+            ProgressSource::Marks,
+            ProgressSource::Output,
+            ProgressSource::Log,
+            ProgressSource::Metrics,
+            ProgressSource::TensorBoard,
+            ProgressSource::Other,
+        ] {
+            let written = serde_json::to_value(SourceName::from(source)).unwrap();
+            assert_eq!(written, source.name());
         }
     }
 

@@ -1,7 +1,7 @@
 use pulldown_cmark::{Event, Options, Parser, Tag};
 
 use super::*;
-use crate::check::report::{OpenCountsAs, Runs};
+use crate::check::report::Runs;
 use crate::check_cases::{self, all, check, hostile, leaky, run};
 
 #[test]
@@ -29,7 +29,7 @@ fn what_is_annotated_is_as_grave_as_the_outcome() {
         assert_eq!(text.contains("::error "), is_red, "{name}: {text}");
     }
     let mut report = check_cases::undecided();
-    report.open_counts_as = OpenCountsAs::Failed;
+    report.open_counts_as = CheckOutcome::Failed;
     assert!(annotations(&report).starts_with("::error "));
 }
 

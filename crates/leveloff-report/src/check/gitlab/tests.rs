@@ -1,7 +1,7 @@
 use serde_json::Value;
 
 use super::*;
-use crate::check::report::{OpenCountsAs, Runs};
+use crate::check::report::Runs;
 use crate::check_cases::{self, all, leaky, run};
 
 fn issues(report: &CheckReport) -> Vec<Value> {
@@ -23,9 +23,9 @@ fn an_array_that_is_empty_when_it_passed_and_only_then() {
     }
     let mut report = check_cases::undecided();
     assert_eq!(issues(&report)[0]["severity"], "minor");
-    report.open_counts_as = OpenCountsAs::Failed;
+    report.open_counts_as = CheckOutcome::Failed;
     assert_eq!(issues(&report)[0]["severity"], "major");
-    report.open_counts_as = OpenCountsAs::Passed;
+    report.open_counts_as = CheckOutcome::Passed;
     assert_eq!(document(&report), "[]\n");
 }
 

@@ -1,7 +1,6 @@
 use roxmltree::{Document, Node};
 
 use super::*;
-use crate::check::report::OpenCountsAs;
 use crate::check_cases::{self, all, hostile};
 
 /// Names, and what each case has inside: `failure`, `error`, `skipped` or nothing.
@@ -56,9 +55,9 @@ fn what_undecided_counts_as_decides_what_it_is_here() {
         report.open_counts_as = counts_as;
         results(&report)[0].clone()
     };
-    assert_eq!(counted(OpenCountsAs::Itself), "skipped");
-    assert_eq!(counted(OpenCountsAs::Failed), "failure");
-    assert_eq!(counted(OpenCountsAs::Passed), "");
+    assert_eq!(counted(CheckOutcome::Open), "skipped");
+    assert_eq!(counted(CheckOutcome::Failed), "failure");
+    assert_eq!(counted(CheckOutcome::Passed), "");
 }
 
 #[test]

@@ -1,5 +1,5 @@
 use super::*;
-use crate::check::report::{OpenCountsAs, Runs};
+use crate::check::report::Runs;
 use crate::check_cases::{self, all, check, healthy, hostile, leaky, run};
 
 #[test]
@@ -47,9 +47,9 @@ fn what_undecided_counts_as_is_said() {
         text.lines().next().unwrap().to_owned()
     };
     let passed = "PASSED  fine-tune: nothing failed; --undecided counts undecided as passed";
-    assert_eq!(first_line(OpenCountsAs::Passed), passed);
+    assert_eq!(first_line(CheckOutcome::Passed), passed);
     let failed = "FAILED  fine-tune: undecided, which --undecided counts as failed";
-    assert_eq!(first_line(OpenCountsAs::Failed), failed);
+    assert_eq!(first_line(CheckOutcome::Failed), failed);
 }
 
 #[test]

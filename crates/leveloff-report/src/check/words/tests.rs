@@ -53,7 +53,7 @@ fn several_failures_are_named_once_each_and_not_too_many() {
 fn a_baseline_that_is_being_written_is_not_called_no_worse() {
     let mut report = check_cases::regression();
     if let Some(baseline) = &mut report.baseline {
-        baseline.result.outcome = GateOutcome::Passed;
+        baseline.result.outcome = CheckOutcome::Passed;
     }
     assert_eq!(said(&report), "PASSED: memory levels off in all 3 repeats");
 }

@@ -221,6 +221,7 @@ fn axis_words(unit: XUnit) -> &'static str {
         XUnit::Epoch => "epoch",
         XUnit::Sample => "sample",
         XUnit::Second => "time",
+        XUnit::Timestep | XUnit::Episode | XUnit::TrainingSample | XUnit::Token => unit.name(),
     }
 }
 

@@ -199,13 +199,13 @@ fn mark(report: &RunReport) -> Option<(f64, String)> {
     let run = &report.verdict;
     let judgement = match run.decisive {
         Subject::Memory => &run.judgement,
-        _ if run.verdict == Verdict::Level => &run.memory,
+        _ if run.verdict.is_level() => &run.memory,
         _ => &run.judgement,
     };
     let place = |x| XPosition::new(x, run.x_unit);
     match run.verdict {
-        Verdict::Level if is_from_the_start(judgement) => None,
-        Verdict::Level => judgement
+        Verdict::Level(_) if is_from_the_start(judgement) => None,
+        Verdict::Level(_) => judgement
             .level_since_x
             .map(|x| (x.0, format!("level since {}", place(x)))),
         Verdict::Leak(_) | Verdict::WarmingUp => judgement

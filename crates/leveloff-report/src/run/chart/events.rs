@@ -44,7 +44,9 @@ pub(super) fn look(kind: &RunEventKind) -> (Shape, RGBColor, &'static str) {
         RunEventKind::Evaluation => (Shape::Triangle, palette::EVALUATION, "evaluation"),
         RunEventKind::Checkpoint => (Shape::Square, palette::CHECKPOINT, "checkpoint"),
         RunEventKind::Epoch(_) => (Shape::Tick, palette::INK, "epoch begins"),
-        RunEventKind::Named(_) => (Shape::Diamond, palette::NAMED_EVENT, "other event"),
+        RunEventKind::Named(_) | RunEventKind::Clock(_) => {
+            (Shape::Diamond, palette::NAMED_EVENT, "other event")
+        }
     }
 }
 

@@ -52,7 +52,10 @@ fn texts(svg: &str) -> Vec<&str> {
 fn the_title_is_the_verdict_and_below_it_stands_what_was_seen() {
     let svg = svg(&story_report(20));
     let texts = texts(&svg);
-    assert!(texts[0].starts_with("LEVEL since step "), "{texts:?}");
+    assert!(
+        texts[0].starts_with("LEVEL (early) since step "),
+        "{texts:?}"
+    );
     assert!(texts[1].starts_with("run.csv · steps 10–200"), "{texts:?}");
     assert!(
         texts

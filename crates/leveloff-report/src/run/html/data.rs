@@ -5,9 +5,10 @@
 
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::run_curves::{CurveSpan, RunEvent, RunEventKind, Series};
-use leveloff_classifier::verdict::{Kind, Subject, Verdict};
+use leveloff_classifier::verdict::{Kind, Subject};
 use leveloff_model::folded::Reach;
 use leveloff_model::training_counters::TrainingCounter;
+use leveloff_text::steps;
 use leveloff_text::subject::series_words;
 use serde_json::Value;
 
@@ -112,7 +113,10 @@ fn inside_group(fact: TrainingCounter) -> &'static str {
         TrainingCounter::Tensors | TrainingCounter::DeviceTensors => "tensors",
         TrainingCounter::GcObjects
         | TrainingCounter::PythonBlocks
-        | TrainingCounter::TensorCounts => "counts",
+        | TrainingCounter::TensorCounts
+        | TrainingCounter::Samples
+        | TrainingCounter::Tokens
+        | TrainingCounter::Episodes => "counts",
         TrainingCounter::CudaReserved
         | TrainingCounter::CudaAllocated
         | TrainingCounter::DeviceTensorBytes => "gpu",
@@ -146,7 +150,7 @@ fn is_shown(series: Series, report: &RunReport) -> bool {
         Series::Role(_) => (SEEN..SAME).contains(&share),
         Series::Kind(Kind::Descriptors) => report.verdict.decisive == Subject::Descriptors,
         Series::Kind(Kind::DevShm) => {
-            let grows = report.verdict.verdict != Verdict::Level;
+            let grows = !report.verdict.verdict.is_level();
             grows && report.verdict.decisive == Subject::DevShm
         }
         Series::Kind(_) => false,
@@ -159,6 +163,7 @@ fn event(event: &RunEvent) -> Value {
         RunEventKind::Checkpoint => ("checkpoint", "checkpoint".to_owned()),
         RunEventKind::Epoch(epoch) => ("epoch", format!("epoch {epoch}")),
         RunEventKind::Named(name) => ("named", name.clone()),
+        RunEventKind::Clock(counter) => ("named", steps::new_clock(counter)),
     };
     object! {
         x: event.x.map(number),

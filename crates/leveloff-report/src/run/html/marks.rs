@@ -25,7 +25,7 @@ pub fn data(report: &RunReport) -> Value {
 
 fn level(memory: &Judgement) -> Option<Value> {
     let (level, since, (_, last)) = (memory.level?, memory.level_since_x?, memory.span?);
-    let is_level = memory.verdict == Verdict::Level;
+    let is_level = memory.verdict.is_level();
     is_level.then(|| {
         object! {
             from: point(since, level),
@@ -65,8 +65,8 @@ fn forecast(run: &RunVerdict) -> Option<Value> {
 /// Where growth or the level began.
 fn since(run: &RunVerdict) -> Option<Value> {
     let (x, what) = match run.verdict {
-        Verdict::Level if is_from_the_start(&run.judgement) => return None,
-        Verdict::Level => (run.judgement.level_since_x?, "level since"),
+        Verdict::Level(_) if is_from_the_start(&run.judgement) => return None,
+        Verdict::Level(_) => (run.judgement.level_since_x?, "level since"),
         Verdict::Leak(_) | Verdict::WarmingUp => (run.judgement.onset_x?, "growing since"),
         Verdict::Undecided => return None,
     };

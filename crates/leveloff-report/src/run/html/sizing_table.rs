@@ -1,6 +1,6 @@
 //! How much memory a machine for this run needs.
 
-use leveloff_classifier::verdict::{Subject, Verdict};
+use leveloff_classifier::verdict::{Grade, Subject, Verdict};
 use leveloff_text::subject::words;
 use leveloff_text::verdict::{capitalised, risk_words, settling};
 
@@ -32,13 +32,14 @@ pub fn write(report: &RunReport, page: &mut Markup) {
 fn write_no_answer(report: &RunReport, page: &mut Markup) {
     let run = &report.verdict;
     let answer = match run.verdict {
+        Verdict::Leak(Grade::Suspected) => "Not known: it may grow without end.".to_owned(),
         Verdict::Leak(_) if run.decisive != Subject::Memory => format!(
             "No amount is enough for what grows without end: {}.",
             words(run.decisive)
         ),
         Verdict::Leak(_) => "No amount is enough: it grows without end.".to_owned(),
         Verdict::WarmingUp => "Not known before it levels off.".to_owned(),
-        Verdict::Level | Verdict::Undecided => "Not known: no level was seen.".to_owned(),
+        Verdict::Level(_) | Verdict::Undecided => "Not known: no level was seen.".to_owned(),
     };
     page.element("p", &answer);
     if let Some(risk) = &run.risk {

@@ -34,7 +34,7 @@ fn leak() -> RunReport {
     Run::default()
         .role(Role::Trainer, 1)
         .limit(mib(16_000.0))
-        .steps(1..=900, grown)
+        .steps(1..=1200, grown)
         .report()
 }
 
@@ -125,7 +125,7 @@ fn twenty_workers_are_one_line_and_their_rss_is_named_as_what_it_is() {
 #[test]
 fn a_short_run_says_what_is_missing() {
     let html = page(&too_short());
-    assert_has(&html, &["UNDECIDED", "more points", "Not known"]);
+    assert_has(&html, &["WARMING UP", "more points", "Not known"]);
 }
 
 #[test]

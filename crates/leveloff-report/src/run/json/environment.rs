@@ -66,5 +66,6 @@ fn stated_row(stated: &StatedFacts) -> Value {
         limit_share: share,
         planned_steps: stated.planned_steps.map(|step| step.0),
         epoch_steps: stated.epoch_steps.map(|step| step.0),
+        level_by_s: stated.level_by_time.map(|time| time.0),
     }
 }

@@ -74,6 +74,10 @@ fn flags(report: &RunReport) -> String {
     });
     let flags = [
         ("--level-by", stated.level_by.map(|step| step.to_string())),
+        (
+            "--level-by",
+            stated.level_by_time.map(|time| format!("{}s", time.0)),
+        ),
         ("--limit", limit),
         (
             "--planned-steps",

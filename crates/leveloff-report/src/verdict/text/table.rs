@@ -99,7 +99,7 @@ fn details(run: &RunVerdict) -> String {
     let (when, amount) = (when(run), amount(run));
     match run.verdict {
         _ if when.is_empty() || amount.is_empty() => when + &amount,
-        Verdict::Level => format!("{when} {amount}"),
+        Verdict::Level(_) => format!("{when} {amount}"),
         _ => format!("{when}, {amount}"),
     }
 }
@@ -113,8 +113,8 @@ fn when(run: &RunVerdict) -> String {
     let judgement = &run.judgement;
     let place = |x| XPosition::new(x, run.x_unit);
     let text = match run.verdict {
-        Verdict::Level if is_from_the_start(judgement) => Some("from the start".to_owned()),
-        Verdict::Level => judgement
+        Verdict::Level(_) if is_from_the_start(judgement) => Some("from the start".to_owned()),
+        Verdict::Level(_) => judgement
             .level_since_x
             .map(|x| format!("since {}", place(x))),
         Verdict::Leak(_) => judgement.onset_x.map(|x| format!("since {}", place(x))),
@@ -129,7 +129,7 @@ fn when(run: &RunVerdict) -> String {
 fn amount(run: &RunVerdict) -> String {
     let judgement = &run.judgement;
     match (run.verdict, judgement.rate, judgement.level) {
-        (Verdict::Level, _, Some(level)) => format!("at {}", level.bytes()),
+        (Verdict::Level(_), _, Some(level)) => format!("at {}", level.bytes()),
         (Verdict::Leak(_) | Verdict::WarmingUp, Some(rate), _) => match things(run.decisive) {
             Some(things) => CountRate::new(rate, run.x_unit, things).alone(),
             None => MemoryRate::new(rate, run.x_unit).alone(),

@@ -1,9 +1,9 @@
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::units::{Amount, X};
 use leveloff_classifier::verdict::{
-    Because, Blame, DecideBy, Grade, Kind, Shape, Subject, Verdict,
+    Because, Blame, DecideBy, Grade, Kind, LevelGrade, Shape, Subject, Verdict,
 };
-use leveloff_model::process::Role;
+use leveloff_model::process::{Pid, Rank, Role};
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::Step;
@@ -36,14 +36,15 @@ fn the_story_at_step_80() {
     assert_eq!(
         rendered(&story_at_80()),
         "\
-story.csv   WARMING UP: cannot be decided before about step 130
+story.csv   WARMING UP: a leak from step 379 on if it continues
   steps 10–80 · 10 min · 8 points
 
   growing    165 MiB per step (160 … 171), straight
              = 1.61 GiB per 10 steps = 1.03 GiB per minute
              no sign of slowing; 24 % of healthy warmups are still growing at
              this age
-  decided    about step 130 if it levels off, step 396 if it does not
+  decided    as a leak at step 379 if it continues, as level about 40 steps
+             after it stops
              state a horizon to decide sooner: --level-by STEPS
 
   risk       if it goes on, 32.0 GiB (stated limit) is reached at step 168 (163
@@ -97,23 +98,26 @@ story.csv   LEAK (confirmed) since step 1               steps 1–900 · 900 poi
 }
 
 #[test]
-fn what_shrank_is_reported_and_nothing_twice() {
+fn a_worker_is_named_with_its_number_and_rank_and_tiny_parts_are_left_out() {
     let mut run = leak();
     let part = |role, share: f64| Blame {
         role: Some(role),
-        pid: None,
+        pid: Some(Pid(7)),
+        rank: Some(Rank(1)),
+        worker: (role == Role::DataloaderWorker).then_some(2),
         kind: Kind::Anonymous,
         share,
         growth: Amount(share * 100.0 * MIB),
     };
     run.blame = vec![
-        part(Role::Trainer, 1.199),
+        part(Role::Trainer, 0.8),
+        part(Role::DataloaderWorker, 0.199),
         part(Role::Helper, 0.001),
-        part(Role::DataloaderWorker, -0.2),
     ];
     let text = rendered(&run);
-    let who = "  who        trainer: 120 %, +120 MiB of anonymous memory\n             \
-               dataloader-worker: shrank meanwhile, -20 MiB of anonymous memory\n  when";
+    let who = "  who        trainer (rank 1, pid 7): 80 %, +80 MiB of anonymous memory\n             \
+               dataloader-worker 2 (rank 1, pid 7): 20 %, +20 MiB of anonymous\n             \
+               memory\n  when";
     assert!(text.contains(who), "{text}");
 }
 
@@ -202,6 +206,7 @@ fn one_date_is_not_printed_twice() {
     open.judgement.decide_by = Some(DecideBy {
         if_it_levels: X(60.0),
         if_it_goes_on: X(60.0),
+        level_after: X(2.0),
     });
     let text = rendered(&open);
     assert!(
@@ -226,7 +231,7 @@ fn every_level_says_why() {
         ),
         (Because::Falls, Shape::Shrinking, "falling"),
     ] {
-        let mut memory = judgement(Verdict::Level, shape, because);
+        let mut memory = judgement(Verdict::Level(LevelGrade::Confirmed), shape, because);
         memory.period = Some(X(50.0));
         memory.level = Some(Amount(8.0 * crate::cases::GIB));
         memory.level_since_x = Some(X(10.0));
@@ -282,8 +287,8 @@ fn over_time_a_rate_is_per_second_and_places_are_times() {
     let text = rendered(&verdict);
     assert!(text.contains("165 MiB per second (160 … 171)"), "{text}");
     assert!(text.contains("= 9.67 GiB per minute"), "{text}");
-    assert!(text.contains("minute 6.6 if it does not"), "{text}");
-    assert!(!text.contains("--level-by"), "{text}");
+    assert!(text.contains("minute 6.3 if it continues"), "{text}");
+    assert!(text.contains("--level-by TIME"), "{text}");
 }
 
 #[test]
@@ -302,6 +307,7 @@ fn a_hostile_name_cannot_drive_a_terminal() {
     let name = "\x1b[2J\n".to_owned() + &"x".repeat(100);
     let notes = ["3 lines \x07 were skipped".to_owned()];
     let judged = Judged {
+        progress: None,
         notes: &notes,
         ..Judged::plain(&name, &verdict, &stated)
     };
@@ -318,7 +324,7 @@ fn a_run_ends_with_one_line() {
     assert_eq!(line(&story_at_300()), "LEVEL since step 88 at 17.4 GiB");
     assert_eq!(
         line(&story_at_80()),
-        "WARMING UP: cannot be decided before about step 130 · 165 MiB per step (160 … 171) · \
+        "WARMING UP: a leak from step 379 on if it continues · 165 MiB per step (160 … 171) · \
          32.0 GiB at step 168 if it goes on"
     );
     assert_eq!(
@@ -346,6 +352,7 @@ fn looks_are_listed_where_the_verdict_changed() {
         shape: Shape::Linear,
     });
     let judged = Judged {
+        progress: None,
         looks: &looks,
         ..Judged::plain("a.csv", &verdict, &stated)
     };

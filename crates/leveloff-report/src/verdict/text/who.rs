@@ -1,6 +1,8 @@
 //! Where it leads, who and what grows, and what to try next.
 
+use leveloff_classifier::allocation_history::LineGrowth;
 use leveloff_classifier::verdict::{Blame, ClockTick, RunVerdict};
+use leveloff_text::allocation::{self, line_words};
 use leveloff_text::finding::finding_words;
 use leveloff_text::page::Page;
 use leveloff_text::verdict::{blame_words, clock_words, risk_words, what_to_try};
@@ -31,6 +33,19 @@ pub fn write_blame(run: &RunVerdict, page: &mut Page) {
     let rest: f64 = others.iter().map(|blame| blame.share).sum();
     if rest.abs() >= SHARE_NAMED {
         page.row("", &format!("others: {:.0} %", rest * 100.0));
+    }
+}
+
+/// Which line of the program made what stays.
+pub fn write_lines(lines: &[LineGrowth], run: &RunVerdict, page: &mut Page) {
+    let mut label = "line";
+    for line in allocation::named(lines) {
+        page.row(label, &line_words(line, run.x_unit));
+        if let Some(source) = allocation::source(line) {
+            page.hanging("", &source, 2);
+        }
+        page.hanging("", &format!("({})", allocation::caution(line)), 2);
+        label = "";
     }
 }
 

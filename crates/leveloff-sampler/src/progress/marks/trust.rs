@@ -61,7 +61,7 @@ impl Owners {
 
     /// Root's files are trusted only for root's processes: otherwise a user could make leveloff read any of
     /// them.
-    fn include(&self, owner: u32) -> bool {
+    pub fn include(&self, owner: u32) -> bool {
         owner == self.target || owner == self.ours && self.ours != 0
     }
 }

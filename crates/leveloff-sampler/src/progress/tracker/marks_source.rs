@@ -82,9 +82,9 @@ impl MarksSource {
         })
     }
 
-    /// Whether there are marks.
-    pub fn is_followed(&self) -> bool {
-        self.followed.is_some()
+    /// When the trainer started; `None` where the boot time is unknown.
+    pub fn started(&self) -> Option<UnixSeconds> {
+        self.target.started
     }
 
     /// A stop request to this trainer, once it has marks.

@@ -102,6 +102,10 @@ fn gaps(tracker: &mut ProgressTracker, t: f64) -> Vec<String> {
     news.gaps.into_iter().map(|gap| gap.text).collect()
 }
 
+fn step_source(tracker: &ProgressTracker) -> Option<ProgressSource> {
+    tracker.progress().source.as_ref().map(|source| source.kind)
+}
+
 fn unix_now() -> f64 {
     UnixSeconds::from(SystemTime::now()).0
 }
@@ -113,12 +117,12 @@ fn marks_outrank_a_log_once_they_speak() {
     trainee.print("step 5: loss 2.0\n");
     poll(&mut tracker, 10.0);
     assert_eq!(tracker.progress().step, Some(Step(5)));
-    assert_eq!(tracker.progress().source, Some(ProgressSource::Log));
+    assert_eq!(step_source(&tracker), Some(ProgressSource::Log));
     trainee.mark("{\"step\":7,\"tensors\":6529,\"planned_steps\":90}\n");
     trainee.print("step 100: loss 2.0\n");
     poll(&mut tracker, 11.5);
     assert_eq!(tracker.progress().step, Some(Step(7)));
-    assert_eq!(tracker.progress().source, Some(ProgressSource::Marks));
+    assert_eq!(step_source(&tracker), Some(ProgressSource::Marks));
     assert_eq!(
         tracker.progress().counters.get(TrainingCounter::Tensors),
         Some(6529)
@@ -264,7 +268,7 @@ fn the_trainers_two_outputs_are_put_together() {
         (Some(Step(40)), Some(Step(40)))
     );
     assert_eq!(progress.epoch, Some(1.0));
-    assert_eq!(progress.source, Some(ProgressSource::Output));
+    assert_eq!(step_source(&tracker), Some(ProgressSource::Output));
     let count = |kind: &MarkKind| marks.iter().filter(|mark| *mark == kind).count();
     assert_eq!(count(&MarkKind::Event("evaluation".to_owned())), 2);
     assert_eq!(count(&MarkKind::Phase(Phase::Eval)), 2);
@@ -418,7 +422,7 @@ fn bad_marks_are_reported_once_and_stop_nothing() {
 }
 
 #[test]
-fn a_training_without_sources_is_reported_with_the_next_step() {
+fn a_training_without_sources_is_reported() {
     let mut child = waiting_child(Path::new("not/absolute"), Stdio::null());
     let mut tracker = tracker();
     tracker.watch_process(
@@ -428,10 +432,13 @@ fn a_training_without_sources_is_reported_with_the_next_step() {
         None,
     );
     let gaps = gaps(&mut tracker, 0.0);
+    assert!(gaps[0].contains("not an absolute path"), "{gaps:?}");
+    let mut missing = |t| tracker.poll(Seconds(t), SystemTime::now()).missing;
+    let said = [missing(29.0), missing(31.0), missing(32.0)];
     drop(child.stdin.take());
     child.wait().unwrap();
-    assert!(gaps[0].contains("not an absolute path"), "{gaps:?}");
-    assert!(gaps[1].contains("--log FILE"), "{gaps:?}");
+    let expected = [None, Some(MissingSteps::default()), None];
+    assert_eq!(said, expected, "once, after half a minute");
 }
 
 #[test]
@@ -463,6 +470,7 @@ fn a_log_that_the_user_named_must_exist() {
     let log = |name: &str| ProgressOptions {
         log: Some(dir.path().join(name)),
         has_output: false,
+        ..ProgressOptions::default()
     };
     let error = ProgressTracker::new(log("missing.log"))
         .unwrap_err()

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use leveloff_classifier::compare::{Outcome, compare};
-use leveloff_classifier::gate::{GateOutcome, Gates};
+use leveloff_classifier::gate::{CheckOutcome, Gates, Horizon};
 use leveloff_classifier::profile::{RunProfile, Side};
 use leveloff_model::process::{Pid, ProcessIndex, ProcessInfo, ProcessKey, Role, StartTicks};
 use leveloff_model::progress::Progress;
@@ -35,34 +35,34 @@ const MIB: f64 = 1048576.0;
 struct Case {
     name: &'static str,
     memory: fn(f64) -> f64,
-    expected: GateOutcome,
+    expected: CheckOutcome,
 }
 
 const CASES: [Case; 5] = [
     Case {
         name: "a run that is level from the start",
         memory: |_| 900.0,
-        expected: GateOutcome::Passed,
+        expected: CheckOutcome::Passed,
     },
     Case {
         name: "a warmup that levels off at step 80",
         memory: |step| 900.0 + 12.0 * step.min(80.0),
-        expected: GateOutcome::Passed,
+        expected: CheckOutcome::Passed,
     },
     Case {
         name: "a leak of 2 MiB per step",
         memory: |step| 900.0 + 2.0 * step,
-        expected: GateOutcome::Failed,
+        expected: CheckOutcome::Failed,
     },
     Case {
         name: "a warmup that never ends",
         memory: |step| 900.0 + 12.0 * step,
-        expected: GateOutcome::Failed,
+        expected: CheckOutcome::Failed,
     },
     Case {
         name: "a warmup that ends too late",
         memory: |step| 900.0 + 12.0 * step.min(180.0),
-        expected: GateOutcome::Failed,
+        expected: CheckOutcome::Failed,
     },
 ];
 
@@ -120,14 +120,14 @@ fn word(outcome: Outcome) -> &'static str {
 }
 
 /// The result of the gates that are always checked.
-fn held(report: &RunReport) -> GateOutcome {
+fn held(report: &RunReport) -> CheckOutcome {
     let gates = Gates {
-        level_by: Some(LEVEL_BY.0 as f64),
+        level_by: Some(Horizon::AssumedStep(LEVEL_BY.0 as f64)),
         ..Gates::default()
     };
     let results = gates.hold(&report.verdict, &report.curves);
     let worst = results.iter().map(|result| result.outcome).max();
-    worst.unwrap_or(GateOutcome::Passed)
+    worst.unwrap_or(CheckOutcome::Passed)
 }
 
 fn side(runs: &[Memory]) -> Result<Side> {

@@ -10,7 +10,7 @@ use super::pattern_list::{TrueVerdict, Truth};
 /// Where the verdict differs from the truth, in words.
 pub(crate) fn mismatches(truth: &Truth, said: &RunVerdict) -> Vec<String> {
     match (truth.verdict, said.verdict) {
-        (TrueVerdict::Level, Verdict::Level) => missing_findings(truth, said),
+        (TrueVerdict::Level, Verdict::Level(_)) => missing_findings(truth, said),
         (TrueVerdict::Leak, Verdict::Leak(_)) => {
             let mut found = wrong_blame(truth, said);
             found.extend(missing_findings(truth, said));

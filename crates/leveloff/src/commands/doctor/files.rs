@@ -14,7 +14,20 @@ pub(super) fn checks(machine: &Machine) -> Vec<Check> {
         terminal(machine),
         encoding(machine),
         clock(machine),
+        blame(),
     ]
+}
+
+fn blame() -> Check {
+    let name = "blame";
+    match leveloff_blame::preload::check() {
+        Ok(()) => Check::ok(name, "leveloff run --blame can name lines here"),
+        Err(error) => Check::missing(
+            name,
+            error.to_string(),
+            "set TMPDIR to a directory on a file system that is not mounted noexec",
+        ),
+    }
 }
 
 fn marks(machine: &Machine) -> Check {

@@ -241,7 +241,7 @@ mod tests {
             ..RunHistory::default()
         });
         let member = member.unwrap();
-        assert_eq!(member.verdict.verdict, Verdict::Level);
+        assert!(member.verdict.verdict.is_level());
         assert!(member.notes[0].contains("restarted"), "{:?}", member.notes);
     }
 }

@@ -1,10 +1,13 @@
 //! One input and its verdict: read once, or twice if earlier verdicts are wanted as well.
 
+use std::cell::RefCell;
 use std::path::Path;
 
-use leveloff_classifier::observation::Observation;
+use leveloff_classifier::allocation_history::{AllocationHistory, LineGrowth};
+use leveloff_classifier::observation::{Moment, Observation, XUnit};
 use leveloff_classifier::run::RunJudge;
 use leveloff_classifier::verdict::RunVerdict;
+use leveloff_model::progress::Progress;
 use leveloff_model::recording::StatedFacts;
 use leveloff_text::judged::{Judged, Look};
 
@@ -24,6 +27,8 @@ pub(crate) struct JudgeOptions {
     pub columns: ColumnChoice,
     /// How many earlier verdicts to give.
     pub looks: Option<u32>,
+    /// Whether the inputs are from loops that were written to reproduce a leak.
+    pub is_repro: bool,
 }
 
 /// A verdict, and what belongs to it.
@@ -32,7 +37,9 @@ pub(crate) struct Outcome {
     pub verdict: RunVerdict,
     stated: StatedFacts,
     notes: Vec<String>,
+    progress: Option<Progress>,
     looks: Vec<Look>,
+    lines: Vec<LineGrowth>,
 }
 
 impl Case {
@@ -82,16 +89,32 @@ impl Case {
     fn judge_at(&self, options: &JudgeOptions, schedule: Vec<u64>) -> Result<Outcome, ReadError> {
         let opened = self.open(options)?;
         let stated = options.stated.clone().or(&opened.stated);
-        let mut lookout = Lookout::new(RunJudge::new(opened.unit, &stated), schedule);
-        let reading = opened.read(&mut |observation| lookout.observe(observation))?;
-        Ok(Outcome::of(lookout, stated, reading))
+        let mut judge = RunJudge::new(opened.unit, &stated);
+        if self.is_repro(options, &opened) {
+            judge.assume_repro();
+        }
+        let mut lookout = Lookout::new(judge, schedule);
+        let allocations: RefCell<AllocationHistory> = RefCell::default();
+        let reading = opened.read_with_ticks(
+            &mut |observation| {
+                allocations.borrow_mut().set_moment(Moment::of(observation));
+                lookout.observe(observation);
+            },
+            &mut |tick| allocations.borrow_mut().learn(&tick.events),
+        )?;
+        let mut outcome = Outcome::of(lookout, stated, reading);
+        outcome.lines = allocations.take().lines(&outcome.verdict);
+        Ok(outcome)
     }
 
     /// Judges what comes through a pipe: how long it is shows only in the end, so it is kept.
     fn judge_kept(&self, options: &JudgeOptions, looks: u32) -> Result<Outcome, ReadError> {
         let opened = self.open(options)?;
         let stated = options.stated.clone().or(&opened.stated);
-        let judge = RunJudge::new(opened.unit, &stated);
+        let mut judge = RunJudge::new(opened.unit, &stated);
+        if self.is_repro(options, &opened) {
+            judge.assume_repro();
+        }
         let mut kept: Vec<Observation> = Vec::new();
         let reading = opened.read(&mut |observation| kept.push(observation.clone()))?;
         let mut lookout = Lookout::new(judge, schedule(kept.len() as u64, looks));
@@ -99,6 +122,16 @@ impl Case {
             lookout.observe(observation);
         }
         Ok(Outcome::of(lookout, stated, reading))
+    }
+
+    /// What is pasted into stdin is a table or a log from a report of a leak.
+    fn is_repro(&self, options: &JudgeOptions, opened: &OpenedInput) -> bool {
+        let counts_training = !matches!(
+            opened.unit,
+            XUnit::Iteration | XUnit::Sample | XUnit::Second
+        );
+        let is_paste = self.is_stdin() && opened.header().is_none() && !counts_training;
+        options.is_repro || is_paste
     }
 
     fn open(&self, options: &JudgeOptions) -> Result<OpenedInput, ReadError> {
@@ -120,7 +153,9 @@ impl Outcome {
             verdict,
             stated,
             notes: reading.notes,
+            progress: reading.progress,
             looks,
+            lines: Vec::new(),
         }
     }
 
@@ -131,7 +166,9 @@ impl Outcome {
             verdict: &self.verdict,
             stated: &self.stated,
             notes: &self.notes,
+            progress: self.progress.as_ref(),
             looks: &self.looks,
+            lines: &self.lines,
         }
     }
 }

@@ -40,9 +40,10 @@ impl RunScreen {
     pub(crate) fn launch(
         &self,
         command: &[OsString],
+        variables: &[(OsString, OsString)],
         limit: Option<&ChildLimit>,
     ) -> Result<Launch> {
-        launch::launch_into(command, limit, &self.file)
+        launch::launch_into(command, variables, limit, &self.file)
             .inspect_err(|_| drop(std::fs::remove_file(&self.log)))
     }
 

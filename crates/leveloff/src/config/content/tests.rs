@@ -33,6 +33,7 @@ level_by = 120
 limit = "28GiB"
 planned_steps = 600
 epoch_steps = 100
+step_regex = "round (?P<step>[0-9]+)"
 interval = "1s"
 pss_budget = 0.5
 [check]

@@ -1,4 +1,4 @@
-use leveloff_classifier::verdict::{Because, Grade};
+use leveloff_classifier::verdict::{Because, Grade, LevelGrade};
 use leveloff_model::recording::StatedFacts;
 
 use super::*;
@@ -19,7 +19,7 @@ fn many_inputs_get_a_line_each() {
     );
     assert_eq!(
         line("a.csv", &story_at_80()),
-        "WARMING UP       a.csv       until step 396, 165 MiB per step\n"
+        "WARMING UP       a.csv       until step 379, 165 MiB per step\n"
     );
     assert_eq!(
         line("a.csv", &undecided(Because::NoisyGrowth)),
@@ -34,7 +34,7 @@ fn a_directory_of_all_inputs_is_printed_once() {
     let stated = StatedFacts::default();
     let total = |table: &Table| {
         let mut tally = Tally::default();
-        tally.add(Verdict::Level);
+        tally.add(Verdict::Level(LevelGrade::Confirmed));
         table.total(&tally)
     };
     let names = ["/runs/été/a1.csv", "/runs/été/a2.csv", "/runs/étape/b.csv"];
@@ -53,7 +53,11 @@ fn a_directory_of_all_inputs_is_printed_once() {
 #[test]
 fn inputs_are_counted() {
     let mut tally = Tally::default();
-    for verdict in [Verdict::Leak(Grade::Early), Verdict::Level, Verdict::Level] {
+    for verdict in [
+        Verdict::Leak(Grade::Early),
+        Verdict::Level(LevelGrade::Confirmed),
+        Verdict::Level(LevelGrade::Early),
+    ] {
         tally.add(verdict);
     }
     tally.add(Verdict::WarmingUp);

@@ -108,7 +108,8 @@ impl Machine {
             let uptime = format!("{} 0\n", self.now);
             std::fs::write(self.directory.path().join("uptime"), uptime).unwrap();
             let proc_root = ProcRoot::at(self.directory.path());
-            self.tracker.update(&proc_root, Seconds(self.now));
+            self.tracker
+                .update(&proc_root, Seconds(self.now), runs(Seconds(self.now)));
         }
         let infos = self.tracker.infos();
         infos.map(|info| (info.key.pid, info.role)).collect()

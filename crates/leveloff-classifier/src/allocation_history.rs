@@ -1,0 +1,147 @@
+//! Which lines allocated what stays: the history of allocation sites, and the lines that grew.
+//!
+//! The amounts are estimates from sampled blocks, so each growth has a standard error. A line is named only if it stands
+//! out of that error, and confirmed only if the judge calls its own series a leak.
+
+mod line_growth;
+
+pub use line_growth::{Certainty, LineGrowth};
+
+use std::collections::{BTreeMap, VecDeque};
+
+use leveloff_model::allocation::{AllocationReading, AllocationSite, SiteId, SiteReading};
+use leveloff_model::sample::Event;
+use leveloff_model::units::Bytes;
+
+use crate::observation::{Moment, XUnit};
+use crate::verdict::RunVerdict;
+use line_growth::{Line, lines};
+
+/// Readings that are kept. A recorder makes fewer in a month.
+const MOST_READINGS: usize = 4096;
+
+/// Moments that are kept to find the step of a reading.
+const RECENT_MOMENTS: usize = 256;
+
+/// What allocation sites held over a run.
+#[derive(Debug, Clone, Default)]
+pub struct AllocationHistory {
+    sites: BTreeMap<SiteId, SiteHistory>,
+    readings: Vec<Reading>,
+    /// The newest moments, oldest first.
+    recent: VecDeque<Moment>,
+}
+
+/// When a reading was made, and all that was alive.
+#[derive(Debug, Clone, Copy)]
+struct Reading {
+    moment: Moment,
+    live: Bytes,
+}
+
+#[derive(Debug, Clone)]
+struct SiteHistory {
+    site: AllocationSite,
+    /// The number of a reading, and what the site held from then on.
+    points: Vec<(usize, SiteReading)>,
+}
+
+impl AllocationHistory {
+    /// Takes what events say of allocations. How far the run has come follows with [`AllocationHistory::set_moment`].
+    pub fn learn(&mut self, events: &[Event]) {
+        for event in events {
+            match event {
+                Event::Site(site) => {
+                    let history = SiteHistory {
+                        site: site.clone(),
+                        points: Vec::new(),
+                    };
+                    self.sites.insert(site.id, history);
+                }
+                Event::Allocations(reading) => self.push(reading),
+                _ => {}
+            }
+        }
+    }
+
+    /// The run has come to this moment. A reading may be older than the events that it is among.
+    pub fn set_moment(&mut self, moment: Moment) {
+        if self.recent.len() == RECENT_MOMENTS {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(moment);
+        let pending = self.readings.iter_mut().rev();
+        for reading in pending.take_while(|reading| reading.moment.count.is_none()) {
+            let is_before = |moment: &&Moment| moment.t <= reading.moment.t;
+            let before = self.recent.iter().rev().find(is_before);
+            reading.moment.count = before.or(self.recent.front()).and_then(|it| it.count);
+        }
+    }
+
+    fn push(&mut self, reading: &AllocationReading) {
+        if self.readings.len() >= MOST_READINGS {
+            return;
+        }
+        let number = self.readings.len();
+        self.readings.push(Reading {
+            moment: Moment {
+                t: Some(reading.t),
+                count: None,
+            },
+            live: reading.live,
+        });
+        for held in &reading.sites {
+            if let Some(history) = self.sites.get_mut(&held.site) {
+                history.points.push((number, *held));
+            }
+        }
+    }
+
+    /// Whether no reading was made: the run was not started with `--blame`.
+    pub fn is_empty(&self) -> bool {
+        self.readings.is_empty()
+    }
+
+    /// The lines that grew, most first, since the growth that the verdict names.
+    pub fn lines(&self, verdict: &RunVerdict) -> Vec<LineGrowth> {
+        let unit = verdict.x_unit;
+        let xs = self.positions(unit);
+        lines(self.by_line(xs.len()), &xs, &self.live(), verdict)
+    }
+
+    /// Where each reading is on the axis; the last ones of a run may have no count of their own.
+    fn positions(&self, unit: XUnit) -> Vec<f64> {
+        let mut last = 0.0;
+        let x = |reading: &Reading| {
+            last = reading.moment.x(unit).unwrap_or(last).max(last);
+            last
+        };
+        self.readings.iter().map(x).collect()
+    }
+
+    fn live(&self) -> Vec<f64> {
+        let live = |reading: &Reading| reading.live.0 as f64;
+        self.readings.iter().map(live).collect()
+    }
+
+    /// Sites of one line are one: it may make blocks and objects.
+    fn by_line(&self, readings: usize) -> Vec<Line> {
+        let mut lines: Vec<Line> = Vec::new();
+        for history in self.sites.values() {
+            let own = history.site.own_frame();
+            let same = lines.iter_mut().find(|line| line.site.own_frame() == own);
+            let line = match same {
+                Some(line) => line,
+                None => {
+                    lines.push(Line::new(history.site.clone(), readings));
+                    lines.last_mut().expect("just pushed")
+                }
+            };
+            line.add(&history.site, &history.points);
+        }
+        lines
+    }
+}
+
+#[cfg(test)]
+mod tests;

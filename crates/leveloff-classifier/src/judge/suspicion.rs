@@ -1,0 +1,58 @@
+//! Growth that is suspected to be a leak before the prior allows to call it one.
+
+use crate::observation::XUnit;
+
+use super::growth::Growth;
+use super::growth::first_epoch::fewest_seconds;
+use super::growth_candidates::GrowthCandidates;
+use super::prepared_curve::PreparedCurve;
+
+/// Fewer points decide nothing.
+const FEWEST_POINTS: f64 = 60.0;
+
+/// It goes on through this share of what was seen: the newer half.
+const SHARE_SEEN: f64 = 0.5;
+
+/// It is this share of the age at which it is called a leak.
+const SHARE_OF_AGE: f64 = 0.45;
+
+/// The same over time: a second is shorter than most steps, so the age of a leak over time is a cautious one.
+const SHARE_OF_SECONDS: f64 = 0.14;
+
+/// It has grown by so many times what is material.
+const GROWN: f64 = 1.5;
+
+/// And by so many standard deviations of the residuals.
+const GROWN_RESIDUALS: f64 = 4.0;
+
+/// The longest growth that goes on straight through the newer half of what was seen, and that nothing excuses.
+pub fn suspected(
+    prepared: &PreparedCurve<'_>,
+    candidates: &GrowthCandidates<'_>,
+) -> Option<Growth> {
+    let is_suspected =
+        |growth: &&Growth| is_suspected(prepared, growth) && !candidates.was_there_before(growth);
+    candidates.all().iter().find(is_suspected).copied()
+}
+
+fn is_suspected(prepared: &PreparedCurve<'_>, growth: &Growth) -> bool {
+    let all = prepared.end() - prepared.begin();
+    let grown = (GROWN * prepared.material).max(GROWN_RESIDUALS * growth.line.residual);
+    growth.age >= age(prepared, growth)
+        && growth.points >= FEWEST_POINTS
+        && growth.seen >= SHARE_SEEN * all
+        && growth.is_material(prepared)
+        && growth.grown() >= grown
+        && growth.looks_straight()
+        && growth.fits(prepared)
+        && !growth.in_first_epoch(prepared)
+}
+
+/// The age at which this growth is suspected.
+fn age(prepared: &PreparedCurve<'_>, growth: &Growth) -> f64 {
+    let share = match prepared.unit {
+        XUnit::Second => SHARE_OF_SECONDS,
+        _ => SHARE_OF_AGE,
+    };
+    (share * growth.decision_age).max(fewest_seconds(prepared))
+}

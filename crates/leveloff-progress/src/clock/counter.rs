@@ -1,0 +1,313 @@
+//! One number of a format, followed from line to line.
+
+use leveloff_model::progress::StepUnit;
+
+use super::global_count::{AtEpoch, GlobalCount, Printed};
+use crate::label::Label;
+use crate::line_facts::LineFacts;
+use crate::steps::step_counter::StepChange;
+use crate::vocabulary::StepName;
+
+/// A followed number.
+#[derive(Debug, Clone)]
+pub struct Counter {
+    /// What it is called.
+    pub label: Label,
+    /// Its name says that it is a sum.
+    is_total: bool,
+    /// It counts an evaluation.
+    pub is_evaluation: bool,
+    /// The count over all epochs.
+    pub global: GlobalCount,
+    /// How often it rose.
+    pub rises: u32,
+    /// How often it rose since the clock rose last.
+    pub lead: u32,
+    /// The number of the clock's rise that `lead` counts from.
+    pub lead_since: u64,
+    /// The line that it was last seen in.
+    pub last_line: u64,
+    /// How often it was seen.
+    pub lines: u64,
+    /// How often it reached its end and began again since the clock rose last.
+    pub restarts: u32,
+    /// How often it fell without a new epoch.
+    falls: u32,
+    /// How often it fell and rose again from there.
+    unexplained_restarts: u32,
+    /// With how many other totals its format was seen.
+    pub other_totals: u32,
+    /// How often the whole line had the skeleton of the time before.
+    repeats: u32,
+    /// It is the first number of its line.
+    is_first: bool,
+    skeleton: u64,
+    increment: u64,
+    same_increments: u32,
+    /// The greatest common divisor of its counts.
+    divisor: u64,
+}
+
+/// What the log as a whole has shown so far.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LogEvidence {
+    /// It has lines with metrics of a training.
+    pub has_metrics: bool,
+    /// How many lines it has.
+    pub lines: u64,
+}
+
+/// How good a clock a counter would be: by what it counts, then by its name.
+pub type Quality = (u8, Option<StepName>);
+
+/// A larger number without a name is a time since 1970 or an identifier.
+const LARGEST_UNNAMED: u64 = 1_000_000_000;
+
+/// How often an unnamed count must rise in lines without a known word.
+const LONG_RISE: u32 = 4;
+
+/// The same for a count that rises by one.
+const VERY_LONG_RISE: u32 = 20;
+
+/// A number that restarts more often than this many rises is no counter.
+const FEW_RISES: u32 = 8;
+
+/// How many increments ranks may be apart.
+const RANKS_APART: u64 = 4;
+
+/// Batches hold a multiple of this many samples; trainings print every 10th or 50th step.
+const SAMPLES_DIVISOR: u64 = 32;
+
+impl Counter {
+    /// A counter that was just seen for the first time.
+    pub fn new(label: Label, is_total: bool, is_evaluation: bool, is_first: bool) -> Counter {
+        let at_epoch = match label {
+            Label::Step(StepName::GlobalStep) | Label::Unit(_) => AtEpoch::GoesOn,
+            Label::Step(StepName::Step) => AtEpoch::Unseen,
+            _ => AtEpoch::ProbablyRestarts,
+        };
+        Counter {
+            label,
+            is_total,
+            is_evaluation,
+            global: GlobalCount::new(at_epoch),
+            rises: 0,
+            lead: 0,
+            lead_since: 0,
+            last_line: 0,
+            lines: 0,
+            restarts: 0,
+            falls: 0,
+            unexplained_restarts: 0,
+            other_totals: 0,
+            repeats: 0,
+            is_first,
+            skeleton: 0,
+            increment: 0,
+            same_increments: 0,
+            divisor: 0,
+        }
+    }
+
+    /// Follows it to the next line.
+    pub fn observe(&mut self, printed: Printed, skeleton: u64) -> StepChange {
+        let before = self.global.last();
+        self.lines += 1;
+        self.repeats += u32::from(before.is_some() && self.skeleton == skeleton);
+        self.skeleton = skeleton;
+        self.divisor = greatest_common_divisor(self.divisor, printed.n);
+        // Ranks that print into one log are a few steps apart.
+        let apart = RANKS_APART * self.increment.max(1);
+        let is_below = before.is_some_and(|before| printed.n.saturating_add(apart) < before.n);
+        let rise = before
+            .and_then(|before| printed.n.checked_sub(before.n))
+            .filter(|by| *by > 0);
+        if let Some(by) = rise {
+            self.same_increments += u32::from(by == self.increment);
+            self.increment = by;
+        }
+        let change = self.global.observe(printed);
+        match change {
+            StepChange::Unchanged => self.falls += u32::from(is_below),
+            StepChange::Restart(_) => {
+                self.falls = 0;
+                self.unexplained_restarts += 1;
+            }
+            StepChange::Step(_) => self.rises += u32::from(before.is_some()),
+            StepChange::NextEpoch(_) => {
+                self.rises += 1;
+                self.restarts += 1;
+            }
+        }
+        change
+    }
+
+    /// Whether both have totals and this one's is lower.
+    pub fn is_shorter_than(&self, other: &Counter) -> bool {
+        let total = |counter: &Counter| counter.global.last().and_then(|last| last.total);
+        match (total(self), total(other)) {
+            (Some(own), Some(other)) => own < other,
+            _ => false,
+        }
+    }
+
+    /// What it counts.
+    pub fn unit(&self) -> StepUnit {
+        match self.label {
+            Label::Unit(unit) => unit,
+            Label::Epoch => StepUnit::Epochs,
+            Label::None | Label::Unknown if self.counts_samples() => StepUnit::Samples,
+            _ => StepUnit::Steps,
+        }
+    }
+
+    /// Unnamed counts of a long epoch that advance by whole batches.
+    fn counts_samples(&self) -> bool {
+        let total = self.global.last().and_then(|last| last.total);
+        self.divisor >= SAMPLES_DIVISOR
+            && self.divisor.is_multiple_of(SAMPLES_DIVISOR)
+            && total.is_some_and(|total| total >= 4 * self.divisor)
+    }
+
+    /// How good a clock it would be.
+    pub fn quality(&self) -> Quality {
+        let by_unit = match self.unit() {
+            // A table of reinforcement learning has iterations of many timesteps beside them.
+            StepUnit::Timesteps if self.is_total => 6,
+            StepUnit::Steps => 5,
+            StepUnit::Timesteps => 4,
+            StepUnit::Episodes => 3,
+            StepUnit::Samples => 2,
+            StepUnit::Tokens => 1,
+            StepUnit::Epochs => 0,
+        };
+        let name = match self.label {
+            Label::Step(name) => Some(name),
+            _ => None,
+        };
+        (by_unit, name)
+    }
+
+    /// Whether what was seen so far, in lines like this one, makes it a clock.
+    pub fn is_clock(&self, facts: &LineFacts, log: LogEvidence) -> bool {
+        if self.is_evaluation || self.is_erratic() || facts.is_settings && self.rises < LONG_RISE {
+            return false;
+        }
+        let rises_in_same_line = self.rises_in_same_line(facts, log);
+        match self.label {
+            Label::Step(name) => self.is_named_clock(name, facts, log),
+            Label::Unit(StepUnit::Timesteps | StepUnit::Episodes) => {
+                facts.is_bare && log.has_metrics
+                    || self.rises > 0 && (facts.has_metric || rises_in_same_line)
+            }
+            Label::Unit(_) => facts.has_metric && self.rises > 0,
+            Label::Epoch => {
+                self.rises > 0 && (facts.has_metric || self.rises > 1 && rises_in_same_line)
+            }
+            Label::Length => self.rises > 1 && rises_in_same_line,
+            Label::None => self.is_unnamed_clock(facts),
+            Label::Unknown if self.has_total() => facts.has_metric && self.rises > 0,
+            Label::Unknown => {
+                let is_measured = facts.has_metric && self.rises > 2
+                    || facts.is_training && facts.has_fraction && self.rises > LONG_RISE;
+                is_measured && self.is_steady() && self.is_small()
+            }
+            // "Train loss 7 35.9" has the step behind the name of the metric.
+            Label::Metric => {
+                !self.has_total()
+                    && facts.has_fraction
+                    && self.rises > LONG_RISE
+                    && self.same_increments + 1 >= self.rises
+            }
+            Label::EpochLength | Label::Epochs | Label::Other => false,
+        }
+    }
+
+    /// `step 10`, `iteration 10`, `batch 10`.
+    fn is_named_clock(&self, name: StepName, facts: &LineFacts, log: LogEvidence) -> bool {
+        if facts.has_metric {
+            return true;
+        }
+        // Benchmarks and data preparation count iterations and batches too.
+        if facts.is_preparation || name < StepName::Step && !log.has_metrics && !self.has_epoch() {
+            return false;
+        }
+        // A loop that prints nothing but its steps.
+        let is_alone = name >= StepName::Step && self.lines * 3 > log.lines * 2;
+        self.has_epoch()
+            || facts.is_bare && (log.has_metrics || is_alone)
+            || facts.has_quantity && (name >= StepName::Step || log.has_metrics)
+            || self.rises_in_same_line(facts, log)
+    }
+
+    /// `[3][10/40]`, `[1, 2000]`, `100 2.31`.
+    fn is_unnamed_clock(&self, facts: &LineFacts) -> bool {
+        let has_epoch = self.has_epoch();
+        if self.has_total() {
+            let is_measured = facts.has_metric
+                || has_epoch && facts.has_fraction && self.rises > 0
+                || has_epoch && facts.has_epoch && self.rises > 1 && !facts.is_preparation;
+            return is_measured && (has_epoch || self.rises > 0);
+        }
+        self.is_small()
+            && self.is_steady()
+            && (facts.has_metric && self.rises > 1 || self.begins_columns(facts))
+    }
+
+    /// Installers, image builds and recipes count steps too, but each of their lines is another, or is one of many others.
+    fn rises_in_same_line(&self, facts: &LineFacts, log: LogEvidence) -> bool {
+        let dominates = self.rises > 2 && self.lines * 3 > log.lines * 2;
+        self.rises > 0
+            && self.repeats > 0
+            && !facts.is_preparation
+            && (log.has_metrics || dominates)
+    }
+
+    /// Whether it falls and restarts too often for a counter.
+    fn is_erratic(&self) -> bool {
+        let restarts = self.unexplained_restarts;
+        self.falls * 3 > self.rises + 2 || restarts > 1 && restarts * FEW_RISES > self.rises
+    }
+
+    fn has_total(&self) -> bool {
+        self.global.last().is_some_and(|last| last.total.is_some())
+    }
+
+    /// Whether its line has the epoch too.
+    fn has_epoch(&self) -> bool {
+        let epoch = self.global.last().and_then(|last| last.epoch);
+        epoch.is_some_and(|epoch| epoch.is_in_line)
+    }
+
+    /// Lines such as `100 2.31` and `12: 0.93, 0.95 avg`: without a known word, only a long and even rise counts. Row numbers of
+    /// a printed table rise by one.
+    fn begins_columns(&self, facts: &LineFacts) -> bool {
+        self.is_first
+            && facts.has_fraction
+            && !facts.is_preparation
+            && self.rises >= LONG_RISE
+            && self.repeats >= LONG_RISE
+            && self.same_increments + 1 >= self.rises
+            && !facts.has_unknown_words
+            && (self.increment > 1
+                || self.rises >= VERY_LONG_RISE && self.repeats >= VERY_LONG_RISE)
+    }
+
+    /// Whether most of its increments are the same.
+    fn is_steady(&self) -> bool {
+        self.same_increments * 2 >= self.rises
+    }
+
+    fn is_small(&self) -> bool {
+        self.global
+            .last()
+            .is_some_and(|last| last.n < LARGEST_UNNAMED)
+    }
+}
+
+fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}

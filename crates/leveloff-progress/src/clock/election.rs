@@ -1,0 +1,125 @@
+//! Which of the counters is the clock.
+
+use std::cmp::Ordering;
+
+use super::counter::Counter;
+use super::line_counts::LabelledCount;
+use super::{Clock, ClockStep, TAKE_OVER};
+use crate::label::Label;
+use crate::line_facts::LineFacts;
+use crate::steps::step_counter::StepChange;
+
+impl Clock {
+    /// Whether the counter is a clock, and a better one than the best of the line so far.
+    pub fn is_better(&self, key: u64, best: Option<u64>, facts: &LineFacts) -> bool {
+        let Some(counter) = self
+            .counters
+            .get(key)
+            .filter(|counter| counter.is_clock(facts, self.log))
+        else {
+            return false;
+        };
+        let Some(best) = best.and_then(|best| self.counters.get(best)) else {
+            return true;
+        };
+        // A number that stands still beside one that rises is a setting.
+        if (best.rises > 0) != (counter.rises > 0) {
+            return counter.rises > 0;
+        }
+        // Of two equal names, the livelier one: epochs are often printed in front of steps.
+        let is_much_livelier = counter.rises > 2 * best.rises;
+        let is_as_lively = counter.rises * 2 >= best.rises;
+        match counter.quality().cmp(&best.quality()) {
+            Ordering::Greater => is_as_lively,
+            Ordering::Equal if self.current == Some(key) => is_as_lively,
+            Ordering::Equal => {
+                (counter.rises, counter.global.step()) > (best.rises, best.global.step())
+            }
+            Ordering::Less => is_much_livelier,
+        }
+    }
+
+    /// Makes the best counter of a line the clock, if it is better than the present one.
+    pub fn elect(
+        &mut self,
+        key: u64,
+        change: StepChange,
+        counts: &[LabelledCount],
+    ) -> Option<ClockStep> {
+        let before = self.current;
+        if before != Some(key) {
+            if !self.takes_over(key) {
+                return None;
+            }
+            self.current = Some(key);
+            self.rises += 1;
+        }
+        let counter = self.counters.get(key)?;
+        let (epoch_steps, planned) = self.lengths(counter, counts);
+        Some(ClockStep {
+            change: match change {
+                StepChange::Unchanged if before != Some(key) => {
+                    StepChange::Step(counter.global.step())
+                }
+                change => change,
+            },
+            unit: counter.unit(),
+            epoch: counter.global.epoch(),
+            epoch_steps,
+            planned,
+            is_new: before != Some(key),
+            replaces_other: before.is_some() && before != Some(key),
+        })
+    }
+
+    /// Steps of an epoch and of the run. Where the clock has no total, a count with one that goes with it may stand in
+    /// the same line: `epoch 3: 10/40 … num_updates=90`.
+    fn lengths(&self, clock: &Counter, counts: &[LabelledCount]) -> (Option<u64>, Option<u64>) {
+        let own = (clock.global.epoch_steps(), clock.global.planned());
+        if own != (None, None) {
+            return own;
+        }
+        let others = counts
+            .iter()
+            .filter_map(|count| self.counters.get(count.key));
+        others
+            .filter(|other| {
+                !other.is_evaluation
+                    && matches!(other.label, Label::None | Label::Unknown | Label::Step(_))
+            })
+            .find(|other| {
+                let has_total = other.global.last().is_some_and(|last| last.total.is_some());
+                has_total && other.global.step().abs_diff(clock.global.step()) <= 1
+            })
+            .map_or(own, |other| {
+                (other.global.epoch_steps(), other.global.planned())
+            })
+    }
+
+    fn takes_over(&self, key: u64) -> bool {
+        let Some(current) = self.current.and_then(|key| self.counters.get(key)) else {
+            return true;
+        };
+        let Some(counter) = self.counters.get(key) else {
+            return false;
+        };
+        let lead = if counter.lead_since == self.rises {
+            counter.lead
+        } else {
+            0
+        };
+        // Evaluation takes fewer steps than the training around it.
+        if counter.is_shorter_than(current) && counter.restarts == 0 {
+            return false;
+        }
+        let (is_epoch, was_epoch) = (counter.label == Label::Epoch, current.label == Label::Epoch);
+        if is_epoch != was_epoch {
+            return was_epoch && counter.rises > 0;
+        }
+        lead >= TAKE_OVER
+            || current.rises == 0 && lead + 1 >= TAKE_OVER
+            || counter.quality() > current.quality()
+                && counter.rises > 0
+                && counter.rises * 2 >= current.rises
+    }
+}

@@ -1,0 +1,224 @@
+//! The counts of one line, with what their words say about them.
+
+use super::Clock;
+use super::counter::Counter;
+use super::global_count::EpochCount;
+use crate::label::Label;
+use crate::line::{Number, ScannedLine};
+use crate::line_facts::LineFacts;
+
+use super::{LAST_EPOCH, TAKE_OVER};
+
+/// Where a number stands.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    /// It is the first count of its line.
+    is_first: bool,
+    /// Its line has a metric.
+    has_metric: bool,
+    /// What the header of its table says.
+    column: Option<Label>,
+}
+
+/// A count of a line, with its label.
+#[derive(Debug, Clone, Copy)]
+pub struct LabelledCount {
+    /// Identifies its counter.
+    pub key: u64,
+    /// A bracket or a comma stands between it and the number in front, and nothing else.
+    is_bracketed: bool,
+    /// What it is called.
+    pub label: Label,
+    /// The count.
+    pub n: u64,
+    /// Of how many.
+    pub total: Option<u64>,
+    is_further: bool,
+    is_glued: bool,
+    /// It counts an evaluation.
+    pub is_evaluation: bool,
+    /// Which number of the line it is.
+    pub index: usize,
+}
+
+impl Clock {
+    /// The counts of a line with their labels, in order.
+    pub fn labelled_counts(
+        &mut self,
+        line: &[u8],
+        scanned: &ScannedLine,
+        facts: &LineFacts,
+        in_table: bool,
+        counts: &mut Vec<LabelledCount>,
+    ) {
+        for (index, number) in scanned.numbers.iter().enumerate() {
+            let Some(n) = number.amount.count() else {
+                continue;
+            };
+            let is_evaluation = facts.is_evaluation(index);
+            // An evaluation often has the format of the training and another total.
+            let Some(key) = self.key_of(number, is_evaluation) else {
+                continue;
+            };
+            let column = self
+                .header
+                .as_ref()
+                .filter(|_| in_table)
+                .and_then(|header| header.column(index));
+            let key = key ^ u64::from(column.is_some()) << 8;
+            let place = Place {
+                is_first: counts.is_empty(),
+                has_metric: facts.has_metric,
+                column,
+            };
+            let Some(label) = self.label(key, line, number, is_evaluation, place) else {
+                continue;
+            };
+            let before = index
+                .checked_sub(1)
+                .map_or(0, |before| scanned.numbers[before].end);
+            let gap = &line[before.min(number.start)..number.start];
+            counts.push(LabelledCount {
+                key,
+                is_bracketed: gap.iter().any(|b| b"[](),|:;".contains(b)),
+                label,
+                n,
+                total: number.total,
+                is_further: number.is_further,
+                is_glued: number.is_glued,
+                is_evaluation,
+                index,
+            });
+        }
+    }
+
+    /// The key of a number. A format with another total is another counter, unless its totals vary all the time.
+    fn key_of(&mut self, number: &Number, is_evaluation: bool) -> Option<u64> {
+        const MOST_TOTALS: u32 = 6;
+        let format =
+            number.key ^ u64::from(is_evaluation) ^ (u64::from(number.total.is_some()) << 9);
+        let Some(counter) = self.counters.get(format) else {
+            return Some(format);
+        };
+        let known = counter.global.last().and_then(|last| last.total);
+        if number.total.is_none() || known.is_none() || known == number.total {
+            return Some(format);
+        }
+        let key = format ^ number.total.map_or(0, |total| total << 1);
+        if self.counters.get(key).is_some() {
+            return Some(key);
+        }
+        let counter = self.counters.get_mut(format)?;
+        counter.other_totals += 1;
+        (counter.other_totals <= MOST_TOTALS).then_some(key)
+    }
+
+    fn label(
+        &mut self,
+        key: u64,
+        line: &[u8],
+        number: &Number,
+        is_evaluation: bool,
+        place: Place,
+    ) -> Option<Label> {
+        if let Some(counter) = self.counters.get(key) {
+            return Some(counter.label);
+        }
+        let label = place.column.unwrap_or_else(|| Label::of(line, number));
+        // `resnet50`, `rank0`, identifiers and `I0312`, which begins the lines of glog, are no counters.
+        let is_letter = number.start - number.phrase_start == 1;
+        if number.is_glued
+            && (is_letter
+                || line[number.start - 1] == b'_'
+                || !matches!(label, Label::Step(_) | Label::Unit(_) | Label::Epoch))
+        {
+            return None;
+        }
+        let clock = self.current.and_then(|key| self.counters.get(key));
+        let is_announced =
+            self.is_evaluation_announced && clock.is_some_and(|clock| clock.rises >= TAKE_OVER);
+        // Without a metric in their lines, these can never be of use.
+        let is_known = !matches!(label, Label::Other | Label::Metric | Label::Unknown);
+        if is_known || place.has_metric {
+            let is_total =
+                memchr::memmem::find(&line[number.phrase_start..number.start], b"otal").is_some();
+            let counter = Counter::new(
+                label,
+                is_total,
+                is_evaluation || is_announced,
+                place.is_first,
+            );
+            self.counters.insert(key, counter, self.current);
+        }
+        Some(label)
+    }
+}
+
+/// The epoch that a line names.
+pub fn epoch_of(counts: &[LabelledCount]) -> Option<EpochCount> {
+    let is_epoch = |count: &&LabelledCount| {
+        count.label == Label::Epoch && !count.is_evaluation && count.n <= LAST_EPOCH
+    };
+    counts.iter().find(is_epoch).map(|count| EpochCount {
+        number: count.n,
+        of: count.total.filter(|of| *of <= LAST_EPOCH),
+        is_in_line: true,
+    })
+}
+
+/// The number directly in front, as the `3` of `[3][10/40]` and `train 3 [10/40]`.
+pub fn neighbour_epoch(count: &LabelledCount, counts: &[LabelledCount]) -> Option<EpochCount> {
+    if !count.is_further
+        || !count.is_bracketed
+        || !matches!(count.label, Label::None | Label::Step(_))
+    {
+        return None;
+    }
+    let before = counts
+        .iter()
+        .find(|before| before.index + 1 == count.index)?;
+    let is_plain = before.label == Label::None && !before.is_glued && before.n <= LAST_EPOCH;
+    is_plain.then_some(EpochCount {
+        number: before.n,
+        of: before.total.filter(|of| *of <= LAST_EPOCH),
+        is_in_line: true,
+    })
+}
+
+/// Whether a line has neither a metric, nor a known counter, nor an unnamed count that could be one.
+pub fn is_barren(facts: &LineFacts, counts: &[LabelledCount]) -> bool {
+    let is_first = counts
+        .first()
+        .is_some_and(|count| count.label == Label::None);
+    let may_count = |count: &LabelledCount| match count.label {
+        Label::Other | Label::Unknown => false,
+        Label::None => count.total.is_some() && facts.has_epoch || is_first && facts.has_fraction,
+        _ => true,
+    };
+    !facts.has_metric
+        && !facts.is_checkpoint
+        && !facts.announces_evaluation
+        && !facts.is_training
+        && !counts.iter().any(may_count)
+}
+
+/// The words in front of a number, for messages.
+pub fn name_of(line: &[u8], scanned: &ScannedLine, counts: &[LabelledCount], key: u64) -> String {
+    const LONGEST: usize = 40;
+    let count = counts.iter().find(|count| count.key == key);
+    let Some(number) = count.map(|count| &scanned.numbers[count.index]) else {
+        return String::new();
+    };
+    let from = number
+        .phrase_start
+        .max(number.start.saturating_sub(LONGEST));
+    let text = String::from_utf8_lossy(&line[from..number.start]);
+    let words: String = text
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
+    match words.trim_matches(|c: char| !c.is_alphabetic()) {
+        "" => "counter without a name".to_owned(),
+        name => name.to_owned(),
+    }
+}

@@ -1,0 +1,81 @@
+//! Tables: a line of names, and rows of numbers below it.
+
+use crate::label::{Label, Words};
+use crate::line::Number;
+use crate::vocabulary::Meaning;
+
+/// A header has at least this many columns.
+const FEWEST_COLUMNS: usize = 3;
+
+/// More columns are not looked at.
+const MOST_COLUMNS: usize = 24;
+
+/// The names of a table's columns.
+#[derive(Debug, Clone)]
+pub struct TableHeader(Vec<Label>);
+
+impl TableHeader {
+    /// Reads `Epoch  GPU_mem  box_loss  Size`; `None` unless it has a metric and an epoch or a step.
+    pub fn of(line: &[u8]) -> Option<TableHeader> {
+        let is_gap = |b: &u8| matches!(b, b' ' | b'\t' | b'|' | b',');
+        let mut labels = Vec::new();
+        let (mut has_metric, mut has_count) = (false, false);
+        for name in line
+            .split(is_gap)
+            .filter(|name| !name.is_empty())
+            .take(MOST_COLUMNS)
+        {
+            has_metric |= Words::of(name).any(|word| word.meaning == Meaning::Metric);
+            let label = Label::of_name(name);
+            has_count |= matches!(label, Label::Epoch | Label::Step(_));
+            labels.push(label);
+        }
+        let is_header = has_metric && has_count && labels.len() >= FEWEST_COLUMNS;
+        is_header.then_some(TableHeader(labels))
+    }
+
+    /// The label of the number with this index in a row.
+    pub fn column(&self, index: usize) -> Option<Label> {
+        self.0.get(index).copied()
+    }
+
+    /// Whether a line is a row: it begins with two numbers. A printed data frame has an index in front of its columns, and is
+    /// a table of what is past.
+    pub fn has_row(&self, line: &[u8], numbers: &[Number]) -> bool {
+        let [first, second, ..] = numbers else {
+            return false;
+        };
+        let is_gap = |b: &u8| matches!(b, b' ' | b'\t' | b'|' | b',');
+        let unit_end = first.unit_end.min(second.start);
+        let has_index = numbers.len() == self.0.len() + 1;
+        !has_index
+            && line[..first.start].iter().all(is_gap)
+            && line[unit_end..second.start].iter().all(is_gap)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vocabulary::StepName;
+
+    #[test]
+    fn a_header_names_its_columns() {
+        let header =
+            TableHeader::of(b"  Time Epoch Iteration Progress    (%Epoch)   Loss").unwrap();
+        assert_eq!(header.column(1), Some(Label::Epoch));
+        assert_eq!(header.column(2), Some(Label::Step(StepName::Iteration)));
+        assert_eq!(header.column(5), Some(Label::Metric));
+    }
+
+    #[test]
+    fn prose_and_other_tables_are_no_headers() {
+        for line in [
+            "Starting training with a loss of cross entropy",
+            "NAME  READY  STATUS  AGE",
+            "epoch loss",
+        ] {
+            assert!(TableHeader::of(line.as_bytes()).is_none(), "{line}");
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! What the words of a line say about the line as a whole.
+
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
+use crate::label::Words;
+use crate::line::{Amount, Number};
+use crate::vocabulary::Meaning;
+
+/// Facts about all lines with one skeleton.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LineFacts {
+    /// It has a metric of a training with its value: `loss 2.3`.
+    pub has_metric: bool,
+    /// That metric is a result, and not a learning rate, which is a setting too.
+    pub has_result: bool,
+    /// It has a quantity with its value: `time 0.3`.
+    pub has_quantity: bool,
+    /// It mentions work before or beside the training, and no metric.
+    pub is_preparation: bool,
+    /// From this number on, counts are those of an evaluation.
+    pub evaluation_from: Option<usize>,
+    /// It reports a saved checkpoint.
+    pub is_checkpoint: bool,
+    /// It has a number with a fraction.
+    pub has_fraction: bool,
+    /// It names at least two metrics, with or without values.
+    pub names_metrics: bool,
+    /// It names a metric, as the header of a table does.
+    pub may_be_header: bool,
+    /// It names an epoch.
+    pub has_epoch: bool,
+    /// It has words without a meaning to us.
+    pub has_unknown_words: bool,
+    /// It has one number, and its words are all known: `step: 10`.
+    pub is_bare: bool,
+    /// It lists settings, such as the arguments of the program.
+    pub is_settings: bool,
+    /// It is short and about an evaluation, without a metric.
+    pub announces_evaluation: bool,
+    /// It is about training.
+    pub is_training: bool,
+}
+
+/// How many separators may stand between a name and its value: tables are padded.
+const MOST_PADDING: usize = 40;
+
+/// A line with this many settings is a list of them.
+const MOST_SETTINGS: usize = 3;
+
+/// An announcement has at most this many words.
+const LONGEST_ANNOUNCEMENT: usize = 6;
+
+impl LineFacts {
+    /// Reads a line.
+    pub fn of(line: &[u8], numbers: &[Number]) -> LineFacts {
+        let mut facts = LineFacts::default();
+        let (mut mentions_preparation, mut is_training) = (false, false);
+        let (mut words, mut unknown_words, mut settings, mut metric_words) = (0, 0, 0, 0);
+        let has_fraction = numbers
+            .iter()
+            .any(|number| matches!(number.amount, Amount::Fraction(_)));
+        // An evaluation word that may be the name of a metric: `val loss`.
+        let mut open_evaluation: Option<usize> = None;
+        for word in Words::of(line) {
+            words += 1;
+            let numbers_before = || numbers.iter().filter(|n| n.start < word.start).count();
+            if let Some(from) = open_evaluation.take()
+                && !matches!(word.meaning, Meaning::Metric)
+            {
+                facts.evaluation_from = facts.evaluation_from.or(Some(from));
+            }
+            match word.meaning {
+                Meaning::Metric => {
+                    metric_words += 1;
+                    // "loss at step 2000: 4.19"
+                    let is_assigned = matches!(line.get(word.end), Some(b'=' | b':'));
+                    let has_value =
+                        has_value(line, word.start, word.end) || has_fraction && !is_assigned;
+                    facts.has_metric |= has_value;
+                    facts.has_result |= has_value && word.end - word.start > 2;
+                }
+                Meaning::Quantity => facts.has_quantity |= has_value(line, word.start, word.end),
+                Meaning::Evaluation if !is_training => open_evaluation = Some(numbers_before()),
+                Meaning::Epoch => facts.has_epoch = true,
+                Meaning::Training => is_training = true,
+                Meaning::Preparation => mentions_preparation = true,
+                Meaning::Setting | Meaning::Length => {
+                    settings += usize::from(has_value(line, word.start, word.end));
+                }
+                Meaning::Unknown => unknown_words += 1,
+                _ => {}
+            }
+        }
+        facts.evaluation_from = facts.evaluation_from.or(open_evaluation);
+        facts.is_training = is_training;
+        facts.announces_evaluation = facts.evaluation_from.is_some()
+            && words <= LONGEST_ANNOUNCEMENT
+            && !facts.has_metric
+            && !is_training;
+        facts.is_settings = settings >= MOST_SETTINGS && !facts.has_result;
+        facts.is_preparation = mentions_preparation && !facts.has_metric;
+        facts.is_checkpoint = is_checkpoint(line);
+        facts.is_bare = numbers.len() == 1 && unknown_words == 0 && !mentions_preparation;
+        facts.has_unknown_words = unknown_words > 0;
+        facts.has_fraction = has_fraction;
+        facts.names_metrics = metric_words >= 2;
+        facts.may_be_header = metric_words > 0;
+        facts
+    }
+
+    /// Whether the number with this index counts an evaluation.
+    pub fn is_evaluation(&self, index: usize) -> bool {
+        self.evaluation_from.is_some_and(|from| index >= from)
+    }
+}
+
+/// Whether a number stands beside the word at `start..end`.
+fn has_value(line: &[u8], start: usize, end: usize) -> bool {
+    let is_separator = |b: &u8| b" \t:=#[](\"'|,/@>~-_".contains(b);
+    // The word may begin a longer name: `loss/train/total: 2.3`, `acc@1 31.2`.
+    let in_name = |b: &u8| b.is_ascii_alphabetic() || b"_/.@".contains(b);
+    let rest = &line[end..];
+    let name = match rest.first() {
+        Some(b'_' | b'/' | b'.' | b'@') => rest.iter().take_while(|b| in_name(b)).count(),
+        _ => 0,
+    };
+    let behind = &rest[name..];
+    let padding = behind.iter().take_while(|b| is_separator(b)).count();
+    let value = &behind[padding.min(behind.len())..];
+    // `Loss_16.cpp` has no value.
+    let is_apart = padding > 0 || name > 0 && rest[name - 1] == b'@';
+    let follows = is_apart
+        && padding <= MOST_PADDING
+        && (value.first().is_some_and(u8::is_ascii_digit)
+            || value.starts_with(b"nan")
+            || value.starts_with(b"inf")
+            || value.starts_with(b"tensor(")
+            || value.starts_with(b"+"));
+    // `6529 tensors`, `1200 tok/s`
+    follows || start >= 2 && line[start - 1] == b' ' && line[start - 2].is_ascii_digit()
+}
+
+fn is_checkpoint(line: &[u8]) -> bool {
+    static CHECKPOINT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("heckpoint"));
+    let Some(at) = CHECKPOINT.find(line) else {
+        return false;
+    };
+    let contains = |text: &[u8], word: &[u8]| memchr::memmem::find(text, word).is_some();
+    let before = &line[..at];
+    contains(before, b"aving") || contains(before, b"aved") || contains(&line[at..], b"saved")
+}

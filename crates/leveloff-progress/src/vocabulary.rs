@@ -1,0 +1,213 @@
+//! The words that trainings, and other programs, use around their numbers.
+//!
+//! A word is evidence, never a condition: a counter without a known word can be the clock, and a counter with one
+//! need not be.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::LazyLock;
+
+/// What a word says about the numbers beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Meaning {
+    /// Counts steps under this name.
+    Step(StepName),
+    /// Counts steps of an environment.
+    Timestep,
+    /// Counts episodes.
+    Episode,
+    /// Counts samples.
+    Sample,
+    /// Counts tokens.
+    Token,
+    /// Counts epochs.
+    Epoch,
+    /// A quantity that only a training or an evaluation prints: a loss, an accuracy, a reward.
+    Metric,
+    /// A quantity that many programs print: a time, a speed, an amount of memory.
+    Quantity,
+    /// The number is a setting, a duration or a rate, whatever other word there is: `warmup steps`.
+    Setting,
+    /// The number is the length of the run: `max steps`.
+    Length,
+    /// The line is about an evaluation.
+    Evaluation,
+    /// The line is about training.
+    Training,
+    /// The line is about work before or beside the training.
+    Preparation,
+    /// Unknown.
+    Unknown,
+}
+
+/// What a log calls its steps, best last. Of two names in one line the better one counts: iterations are often
+/// parts of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum StepName {
+    /// `batch`, `minibatch`: often restarts with each epoch.
+    Batch,
+    /// `iter`, `iteration`, `round`.
+    Iteration,
+    /// `step`, `update`.
+    Step,
+    /// `global_step`, `num_updates`.
+    GlobalStep,
+}
+
+/// What a lower-case word says.
+pub fn meaning(word: &[u8]) -> Meaning {
+    let vocabulary = &*VOCABULARY;
+    if let Some(meaning) = vocabulary.words.get(word) {
+        return *meaning;
+    }
+    // `box_loss` is two words, `valloss` is one.
+    if word.windows(4).any(|part| part == b"loss") {
+        return Meaning::Metric;
+    }
+    let first = usize::from(word.first().map_or(0, |b| b.wrapping_sub(b'a')));
+    let beginnings = vocabulary
+        .beginnings
+        .get(first)
+        .map_or(&[][..], Vec::as_slice);
+    beginnings
+        .iter()
+        .find(|(beginning, _)| word.starts_with(beginning))
+        .map_or(Meaning::Unknown, |(_, meaning)| *meaning)
+}
+
+/// The words for looking up.
+struct Vocabulary {
+    words: HashMap<&'static [u8], Meaning, BuildHasherDefault<WordHasher>>,
+    /// By first letter.
+    beginnings: [Vec<(&'static [u8], Meaning)>; 26],
+}
+
+static VOCABULARY: LazyLock<Vocabulary> = LazyLock::new(|| {
+    let words = WORDS
+        .iter()
+        .flat_map(|(meaning, words)| words.split(' ').map(|word| (word.as_bytes(), *meaning)));
+    let mut beginnings: [Vec<_>; 26] = Default::default();
+    for (meaning, words) in BEGINNINGS {
+        for word in words.split(' ').map(str::as_bytes) {
+            beginnings[usize::from(word[0] - b'a')].push((word, meaning));
+        }
+    }
+    Vocabulary {
+        words: words.collect(),
+        beginnings,
+    }
+});
+
+/// Words with one meaning.
+const WORDS: [(Meaning, &str); 15] = [
+    (
+        Meaning::Step(StepName::Step),
+        "step steps update updates upd stp",
+    ),
+    (Meaning::Step(StepName::GlobalStep), "globalstep gstep"),
+    (
+        Meaning::Step(StepName::Iteration),
+        "iter iters iteration iterations it its itr itrs i idx round rounds tick generation gen niter",
+    ),
+    (
+        Meaning::Step(StepName::Batch),
+        "batch batches minibatch minibatches ba bidx batchidx",
+    ),
+    (
+        Meaning::Timestep,
+        "timestep timesteps envstep envsteps frames",
+    ),
+    (Meaning::Episode, "episode episodes eps game games"),
+    (
+        Meaning::Sample,
+        "sample samples image images imgs img examples sequences seqs instances",
+    ),
+    (Meaning::Token, "token tokens toks tok"),
+    (Meaning::Epoch, "epoch epochs ep epo"),
+    (Meaning::Evaluation, "val dev"),
+    (Meaning::Training, "training train trainer fit"),
+    (
+        Meaning::Length,
+        "max total planned optimization until num scheduled",
+    ),
+    // After one of these, or before one, a count is no position in the training.
+    (
+        Meaning::Setting,
+        "per warmup save saving logging log every accumulation accum remaining next see size seed \
+     interval freq frequency patience number limit left rate decay workers worker port pid version \
+     layers layer hidden params parameters skipped skip skipping line best length len trial trials \
+     fold rank node job task request id attempt retry row page chunk shard file files item items \
+     document documents docs lines frame block class cluster vector vectors points user users record \
+     records partition offset tile sub script",
+    ),
+    (
+        Meaning::Metric,
+        "lr acc accuracy top grad gnorm gradnorm ppl perplexity reward rew rewards return returns mfu kl \
+     elbo entropy mse rmse mae nll ce bce bpb bpc bpt psnr ssim fid auc auroc map iou miou dice f1 \
+     recall precision wer cer bleu err error cost score fitness objective logloss criterion \
+     advantage ler wps ups likelihood ll mrr ndcg",
+    ),
+    (
+        Meaning::Quantity,
+        "tensors time dt elapsed eta ram mem memory rss gpu vram cuda throughput speed wall walltime norm ms sec \
+     secs seconds fps loader duration min minutes hours mb gb gib mib",
+    ),
+];
+
+/// Beginnings of words. Those of preparation are from the output of transformers, datasets, huggingface_hub, tokenizers, pip,
+/// git, compilers and web servers.
+const BEGINNINGS: [(Meaning, &str); 2] = [
+    (
+        Meaning::Evaluation,
+        "eval valid predict sanity test benchmark",
+    ),
+    (
+        Meaning::Preparation,
+        "map filter load download fetch writing wrote reading tokeniz encod shard split resolv extract \
+     unpack upload creat convert cast build built pack cach comput collect preproc process flatten \
+     format quantiz merg materializ copy copied index scan safetensors json parquet arrow gguf adding \
+     prepar compil install receiv object delta transfer request http get post crawl pars import \
+     migrat queue linking checking",
+    ),
+];
+
+/// FNV-1a: words are short, and the table is fixed.
+#[derive(Default)]
+struct WordHasher(u64);
+
+impl Hasher for WordHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_have_the_meaning_of_the_field() {
+        let table = [
+            ("step", Meaning::Step(StepName::Step)),
+            ("iteration", Meaning::Step(StepName::Iteration)),
+            ("batches", Meaning::Step(StepName::Batch)),
+            ("total_loss", Meaning::Metric),
+            ("validation", Meaning::Evaluation),
+            ("val", Meaning::Evaluation),
+            ("value", Meaning::Unknown),
+            ("tokenizing", Meaning::Preparation),
+            ("tokens", Meaning::Token),
+            ("warmup", Meaning::Setting),
+            ("eta", Meaning::Quantity),
+        ];
+        for (word, expected) in table {
+            assert_eq!(meaning(word.as_bytes()), expected, "{word}");
+        }
+    }
+}

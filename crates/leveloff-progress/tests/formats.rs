@@ -1,0 +1,213 @@
+//! The clock in the output of many projects: the shape of their lines, with invented numbers.
+
+use leveloff_model::progress::{Phase, StepUnit};
+use leveloff_progress::{OutputParser, Plan, ProgressUpdate};
+
+/// What was read of an output.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Read {
+    step: Option<u64>,
+    unit: Option<StepUnit>,
+    planned: Option<u64>,
+    epoch_steps: Option<u64>,
+}
+
+fn updates(text: &str) -> Vec<ProgressUpdate> {
+    let mut parser = OutputParser::new();
+    let mut updates = parser.feed(text.as_bytes());
+    updates.extend(parser.finish());
+    updates
+}
+
+fn read(text: &str) -> Read {
+    let mut read = Read::default();
+    for update in updates(text) {
+        read.step = update.step.map(|step| step.0).or(read.step);
+        read.unit = update.unit.or(read.unit);
+        read.epoch_steps = update.epoch_steps.map(|steps| steps.0).or(read.epoch_steps);
+        match update.plan {
+            Some(Plan::Steps(steps)) => read.planned = Some(steps.0),
+            Some(Plan::Withdrawn) => read.planned = None,
+            None => {}
+        }
+    }
+    read
+}
+
+fn steps(step: u64) -> Read {
+    Read {
+        step: Some(step),
+        unit: Some(StepUnit::Steps),
+        ..Read::default()
+    }
+}
+
+/// Lines for each epoch and count; `line` gets both.
+fn epochs(
+    epochs: std::ops::Range<u64>,
+    counts: &[u64],
+    line: impl Fn(u64, u64) -> String,
+) -> String {
+    epochs
+        .flat_map(|epoch| counts.iter().map(move |n| (epoch, *n)))
+        .map(|(epoch, n)| line(epoch, n) + "\n")
+        .collect()
+}
+
+#[test]
+fn epochs_and_counts_compose_to_a_global_step() {
+    let counts = [0, 10, 20, 30];
+    let imagenet = epochs(0..3, &counts, |e, n| {
+        format!("Epoch: [{e}][{n:3}/40]\tTime 0.{n} (0.3)\tLoss 2.{n}e+00 (2.3)")
+    });
+    let in_words = epochs(1..4, &counts, |e, n| {
+        format!("Epoch [{e}/5], Step [{n}/40], Loss: 2.{n}")
+    });
+    let gan = epochs(0..3, &counts, |e, n| {
+        format!("[{e}/5][{n}/40] Loss_D: 0.{n} Loss_G: 3.1")
+    });
+    let of_run = Read {
+        planned: Some(200),
+        epoch_steps: Some(40),
+        ..steps(110)
+    };
+    assert_eq!(
+        read(&imagenet),
+        Read {
+            planned: None,
+            ..of_run
+        }
+    );
+    assert_eq!(read(&in_words), of_run);
+    assert_eq!(read(&gan), of_run);
+}
+
+#[test]
+fn samples_are_told_apart_from_steps() {
+    let mnist = epochs(1..3, &[0, 640, 1280, 1920], |e, n| {
+        format!(
+            "Train Epoch: {e} [{n}/2560 ({}%)]\tLoss: 0.{n}",
+            n * 100 / 2560
+        )
+    });
+    let read = read(&mnist);
+    assert_eq!(
+        (read.step, read.unit),
+        (Some(2560 + 1920), Some(StepUnit::Samples))
+    );
+    assert_eq!(read.epoch_steps, Some(2560));
+}
+
+#[test]
+fn a_step_that_is_printed_once_does_not_beat_the_iterations() {
+    let mut text = "step 0: train loss 4.28, val loss 4.29\n".to_owned();
+    text += &epochs(0..1, &[0, 10, 20, 30, 40], |_, n| {
+        format!("iter {n}: loss 4.{n}, time 12.3ms, mfu 1.2%")
+    });
+    text += "step 50: train loss 3.28, val loss 3.29\niter 50: loss 3.3, time 12.3ms, mfu 1.2%\n";
+    assert_eq!(read(&text), steps(50));
+    let changes: Vec<String> = updates(&text)
+        .into_iter()
+        .filter_map(|update| update.new_clock)
+        .collect();
+    assert_eq!(changes, ["iter"]);
+}
+
+#[test]
+fn tables_bars_and_dictionaries_have_a_clock() {
+    let keras = epochs(1..3, &[1, 10, 20], |e, n| {
+        let heading = if n == 1 {
+            format!("Epoch {e}/3\n")
+        } else {
+            String::new()
+        };
+        format!("{heading}{n:2}/20 ━━━━━━━━ 3s 17ms/step - accuracy: 0.1 - loss: 2.3")
+    });
+    assert_eq!(read(&keras).step, Some(40));
+    assert_eq!(read(&keras).planned, Some(60));
+    let columns = "  Epoch  Iteration  Loss\n".to_owned()
+        + &epochs(0..1, &[50, 100, 150], |e, n| format!("  {e}  {n:8}  1.{n}"));
+    assert_eq!(read(&columns).step, Some(150));
+    let json = epochs(0..2, &[0, 5, 10], |e, n| {
+        format!(r#"{{"epoch":{e},"batch":{n},"num_batches":12,"loss":2.{n}}}"#)
+    });
+    assert_eq!(read(&json).step, Some(22));
+}
+
+#[test]
+fn ranks_that_share_a_pipe_are_one_training() {
+    let text: String = (1..200)
+        .flat_map(|n: u64| {
+            [
+                (0, n),
+                (2, n.saturating_sub(1)),
+                (1, n),
+                (3, n.saturating_sub(2)),
+            ]
+        })
+        .map(|(rank, n)| format!("[rank{rank}]: step {n}/200 loss 2.{n}\n"))
+        .collect();
+    let updates = updates(&text);
+    assert!(!updates.iter().any(|update| update.restarted));
+    let steps: Vec<u64> = updates
+        .iter()
+        .filter_map(|update| Some(update.step?.0))
+        .collect();
+    assert!(steps.is_sorted(), "{steps:?}");
+    assert_eq!(steps.last(), Some(&199));
+}
+
+#[test]
+fn evaluations_in_the_format_of_the_training_are_a_phase() {
+    let train = |e: u64| {
+        epochs(e..e + 1, &[10, 20, 30, 40], |_, n| {
+            format!("step {n}/40 - loss: 2.{n} - 14ms/step")
+        })
+    };
+    let eval =
+        "Eval begin...\nstep 5/10 - loss: 2.1 - 9ms/step\nstep 10/10 - loss: 2.1 - 9ms/step\n";
+    let text = format!("Epoch 1/2\n{}{eval}Epoch 2/2\n{}{eval}", train(1), train(2));
+    assert_eq!(read(&text).step, Some(80));
+    assert!(
+        updates(&text)
+            .iter()
+            .any(|update| update.phase == Some(Phase::Eval))
+    );
+}
+
+#[test]
+fn other_programs_have_no_clock() {
+    let orders = [
+        "FROM base",
+        "RUN apt-get update",
+        "COPY . /app",
+        "WORKDIR /app",
+        "ENV A=1",
+        "CMD run",
+    ];
+    let numbered = orders.iter().zip(1..);
+    let docker: String = numbered
+        .map(|(order, n)| format!("Step {n}/6 : {order}\n"))
+        .collect();
+    let ninja: String = (1..99)
+        .map(|n| format!("[{n}/340] Building CXX object lib/part{n}.o\n"))
+        .collect();
+    let git: String = (1..99)
+        .map(|n| format!("Receiving objects: {n:3}% ({}/1000)\r", n * 10))
+        .collect();
+    let server: String = (1..99)
+        .map(|n| format!("request {n} served in 0.{n} s, 200 OK\n"))
+        .collect();
+    let layers: String = (0..60)
+        .map(|n| format!("{n}  | layer{n} | Linear | 33.{n} K | train\n"))
+        .collect();
+    let settings =
+        "Namespace(lr=0.1, step=0, iters=500, batch_size=64, log_interval=10, seed=1, workers=4)\n"
+            .to_owned();
+    for text in [docker, ninja, git, server, layers, settings] {
+        let found = updates(&text)
+            .into_iter()
+            .find(|update| update.step.is_some());
+        assert_eq!(found, None, "{}", &text[..60]);
+    }
+}

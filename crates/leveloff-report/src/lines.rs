@@ -1,0 +1,12 @@
+//! The lines of a program whose memory grew: what `leveloff blame` prints.
+
+mod folded;
+mod svg;
+mod text;
+
+pub use folded::folded;
+pub use svg::{FlameGraphError, svg};
+pub use text::text;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,75 @@
+//! Lines that allocate, in words.
+
+use leveloff_classifier::allocation_history::{Certainty, LineGrowth};
+use leveloff_classifier::observation::XUnit;
+use leveloff_model::process::printable;
+
+use crate::rate::MemoryRate;
+
+/// Lines that are named, at most.
+pub const LINES_NAMED: usize = 3;
+/// A line with a smaller share of the growth explains nothing.
+pub const SHARE_NAMED: f64 = 0.03;
+
+/// The lines that are worth naming: the culprit alone where there is one, since a runner-up is no second culprit.
+pub fn named(lines: &[LineGrowth]) -> impl Iterator<Item = &LineGrowth> {
+    let has_culprit = lines
+        .first()
+        .is_some_and(|line| line.certainty != Certainty::Unclear);
+    let count = if has_culprit { 1 } else { LINES_NAMED };
+    lines
+        .iter()
+        .take(count)
+        .filter(|line| line.share >= SHARE_NAMED && line.blocks > 0)
+}
+
+/// `train.py:88 in step made 97 % of what stays (±6), 0.98 MiB per step`
+pub fn line_words(line: &LineGrowth, unit: XUnit) -> String {
+    let made = match line.certainty {
+        Certainty::Confirmed => "made",
+        Certainty::Candidate => "probably made",
+        Certainty::Unclear => "made, within the sampling error,",
+    };
+    let rate = line.rate.map_or_else(String::new, |rate| {
+        format!(", {}", MemoryRate::new(rate, unit).alone())
+    });
+    format!(
+        "{} {made} {:.0} % of what stays (±{:.0}), {}{rate}, from {} sampled blocks",
+        place(line),
+        line.share * 100.0,
+        line.share_margin * 100.0,
+        line.growth.byte_delta(),
+        line.blocks,
+    )
+}
+
+/// `train.py:88 in step`, and the library's function that it called for memory.
+pub fn place(line: &LineGrowth) -> String {
+    let Some(own) = line.site.own_frame() else {
+        return "code without a name".to_owned();
+    };
+    let function = match own.line {
+        Some(_) => format!(" in {}", own.function),
+        None => String::new(),
+    };
+    let leaf = line.site.leaf().filter(|leaf| *leaf != own);
+    let through = leaf.map_or_else(String::new, |leaf| format!(", through {}", leaf.place()));
+    printable(format!("{}{function}{through}", own.place()).as_bytes())
+}
+
+/// The text of the line, where it is known.
+pub fn source(line: &LineGrowth) -> Option<String> {
+    let source = line.site.source.as_ref()?;
+    Some(printable(source.as_bytes()))
+}
+
+/// What has to be kept in mind.
+pub fn caution(line: &LineGrowth) -> &'static str {
+    match line.is_recycled {
+        true => {
+            "these are small Python objects, which Python recycles between lines: the line is uncertain, and another \
+             line of the same type may be meant"
+        }
+        false => "the memory was made there; it is kept by whatever still refers to it",
+    }
+}

@@ -1,0 +1,43 @@
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::FactArgs;
+
+pub(super) const LONG_ABOUT: &str = "Show which lines of the program made the memory that stays.\n\n\
+    Reads a recording of `leveloff run --blame`. Memory that is alive is estimated from sampled blocks, so every amount has \
+    an interval. A line is confirmed if it stands out of the sampling error and of all other lines, the run leaks, and the \
+    line's own memory does.";
+
+pub(super) const EXAMPLES: &str = "Examples:\n  \
+    leveloff blame run.jsonl                              the lines, with their stacks\n  \
+    leveloff run --blame -o run.jsonl -- python train.py  makes such a recording\n  \
+    leveloff blame run.jsonl --format svg -o grown.svg    a flame graph of what grew\n  \
+    leveloff blame run.jsonl --format folded | speedscope -";
+
+#[derive(Debug, Args)]
+pub(crate) struct BlameArgs {
+    /// A recording of `leveloff run --blame`
+    pub file: PathBuf,
+    /// Output format
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: BlameFormat,
+    /// The file to write; `-` is stdout
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    pub output: PathBuf,
+    /// Replace an existing file
+    #[arg(long)]
+    pub force: bool,
+    #[command(flatten)]
+    pub facts: FactArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BlameFormat {
+    /// For a terminal
+    Text,
+    /// Folded stacks with KiB, for other programs
+    Folded,
+    /// A flame graph
+    Svg,
+}

@@ -1,0 +1,31 @@
+//! `leveloff blame`: the lines of a recorded run whose memory grew.
+
+use anyhow::Result;
+use leveloff_report::lines;
+
+use crate::args::{BlameArgs, BlameFormat};
+use crate::exit_code::Exit;
+use crate::notice::notice;
+use crate::outputs::{self, Existing};
+use crate::run_reader::RunReader;
+
+pub(crate) fn run(args: &BlameArgs) -> Result<Exit> {
+    let existing = Existing::replaced_if(args.force);
+    outputs::check(&args.output, existing)?;
+    outputs::refuse_input(&args.output, &[&args.file])?;
+    let reader = RunReader {
+        stated: args.facts.stated(),
+        ..RunReader::default()
+    };
+    let report = reader.read(&args.file)?;
+    let bytes = match args.format {
+        BlameFormat::Text => lines::text(&report).into_bytes(),
+        BlameFormat::Folded => lines::folded(&report).into_bytes(),
+        BlameFormat::Svg => lines::svg(&report)?,
+    };
+    outputs::write(&args.output, &bytes, existing)?;
+    if !outputs::is_stdout(&args.output) {
+        notice(&format!("wrote {}", args.output.display()));
+    }
+    Ok(Exit::Success)
+}

@@ -1,0 +1,52 @@
+"""Writes a log for each format, and truth.csv with what it holds.
+
+The lines are made from the format strings of the named projects and invented numbers.
+"""
+
+import csv
+import os
+
+from . import bars, frameworks, lib, negative, prefixes, torch_scripts  # noqa: F401 (they register their formats)
+
+COLUMNS = ["name", "source", "kind", "last_step", "unit", "total", "epoch_steps", "last_epoch", "first_step_line", "notes"]
+
+# Logs with two counters, or two readings of one, that are equally right.
+EQUALLY_RIGHT = {
+    "litgpt_pretrain": {"last_step": "800|200"},
+    "candle_mnist": {"unit": "epochs|steps"},
+    "cleanrl_ppo": {"unit": "timesteps|steps"},
+    "cleanrl_dqn": {"unit": "timesteps|steps"},
+    "rllib_tune": {"last_step": "40|160000", "unit": "steps|timesteps"},
+    "pix2pix": {"unit": "samples|steps"},
+    "nemo_printer": {"total": "200|199"},
+    # The whole length is not printed; the bar is that of an epoch.
+    "nemo_lightning": {"total": ""},
+    "kaldi_nnet3": {"last_step": "899|890"},
+    "fairseq_simple": {"last_step": "4400|4404"},
+    "tf_estimator": {"last_step": "8000|8001"},
+    "tianshou": {"unit": "timesteps|steps"},
+    "keras_verbose2": {"unit": "epochs|steps"},
+}
+
+
+def write(directory):
+    """Writes all logs."""
+    rows = [build(directory, *entry) for entry in lib.FORMATS]
+    with open(os.path.join(directory, "truth.csv"), "w", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def build(directory, name, source, kind, function):
+    log = lib.Log(name)
+    row = function(log) or {}
+    data = log.data()
+    row = dict.fromkeys(COLUMNS, "") | row | {"name": name, "source": source, "kind": kind} | EQUALLY_RIGHT.get(name, {})
+    if kind == "positive":
+        row["first_step_line"] = lib.piece_index(data, log.first)
+    elif log.first is not None:
+        raise ValueError(f"{name}: a negative log holds a step")
+    with open(os.path.join(directory, name + ".log"), "wb") as file:
+        file.write(data)
+    return row
