@@ -17,6 +17,8 @@ pub struct Rollup {
     pub shmem: Bytes,
     /// Private_Clean + Private_Dirty.
     pub private: Bytes,
+    /// Private_Dirty.
+    pub private_dirty: Bytes,
     /// SwapPss.
     pub swap: Bytes,
     /// LazyFree.
@@ -25,6 +27,15 @@ pub struct Rollup {
     pub hugetlb: Bytes,
     /// Most anonymous memory that can be shared with others; see [`most_shared`].
     pub shared: Bytes,
+}
+
+impl Rollup {
+    /// Anonymous memory that no other process maps. The kernel does not count it apart: pages of libraries that only
+    /// one process uses are private too, hundreds of MB in a trainer, but they are clean. Anonymous pages are dirty, and
+    /// so are those of shared memory.
+    pub fn private_anon(&self) -> Bytes {
+        self.private_dirty.saturating_sub(self.shmem).min(self.anon)
+    }
 }
 
 /// Most anonymous memory that can be shared, by its size with shared pages in full and by its PSS.
@@ -49,7 +60,11 @@ pub fn parse(text: &[u8]) -> Option<Rollup> {
             b"Pss_Anon" => (rollup.anon, has_split) = (amount, true),
             b"Pss_File" => rollup.file = amount,
             b"Pss_Shmem" => rollup.shmem = amount,
-            b"Private_Clean" | b"Private_Dirty" => rollup.private += amount,
+            b"Private_Clean" => rollup.private += amount,
+            b"Private_Dirty" => {
+                rollup.private += amount;
+                rollup.private_dirty = amount;
+            }
             b"SwapPss" => rollup.swap = amount,
             b"LazyFree" => rollup.lazy_free = amount,
             b"Private_Hugetlb" | b"Shared_Hugetlb" => rollup.hugetlb += amount,
@@ -79,6 +94,7 @@ mod tests {
         assert_eq!(rollup.pss, Bytes(831 << 10));
         assert_eq!(rollup.anon + rollup.file + rollup.shmem, rollup.pss);
         assert_eq!(rollup.private, Bytes(336 << 10));
+        assert_eq!(rollup.private_anon(), Bytes(101 << 10));
         assert_eq!(
             (rollup.swap, rollup.lazy_free),
             (Bytes(6 << 10), Bytes(8 << 10))

@@ -49,7 +49,11 @@ impl SmapsFold {
         match &line[..colon] {
             b"Pss" => mapping.pss = amount,
             b"Anonymous" => mapping.anonymous = amount,
-            b"Private_Clean" | b"Private_Dirty" => self.rollup.private += amount,
+            b"Private_Clean" => self.rollup.private += amount,
+            b"Private_Dirty" => {
+                self.rollup.private += amount;
+                self.rollup.private_dirty += amount;
+            }
             b"SwapPss" => {
                 self.kinds.swap += amount;
                 self.rollup.swap += amount;
@@ -227,6 +231,7 @@ Pss:                  12 kB
             (ours.pss, kernel.pss),
             (ours.anon, kernel.anon),
             (ours.private, kernel.private),
+            (ours.private_dirty, kernel.private_dirty),
         ] {
             assert!(
                 ours.0.abs_diff(kernel.0) < 2 << 20,

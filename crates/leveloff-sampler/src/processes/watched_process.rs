@@ -111,6 +111,8 @@ struct PssState {
     cost: Option<(Duration, Bytes)>,
     /// Upper bound of the anonymous memory that it shared at the last reading.
     shared: Bytes,
+    /// Anonymous memory of its own at the last reading.
+    private_anon: Bytes,
     copy_share: CopyShare,
     faults_then: u64,
     /// Faults between the last two readings.
@@ -245,9 +247,9 @@ impl WatchedProcess {
 
     /// Anonymous memory that it shared with others when it was last read.
     pub fn shared_part(&self) -> Bytes {
-        self.reading
-            .pss
-            .map_or(Bytes::ZERO, |pss| pss.anon.saturating_sub(pss.private))
+        self.reading.pss.map_or(Bytes::ZERO, |pss| {
+            pss.anon.saturating_sub(self.pss.private_anon)
+        })
     }
 
     /// Shared pages that it has freed since it was read, by estimate. Its relatives hold them still.
@@ -257,7 +259,9 @@ impl WatchedProcess {
         };
         let lowest = self.pss.lowest_anon.min(self.reading.anon);
         let freed = pss.base.anon.saturating_sub(lowest);
-        freed.saturating_sub(pss.private).min(self.shared_part())
+        freed
+            .saturating_sub(self.pss.private_anon)
+            .min(self.shared_part())
     }
 
     /// Of the pages that it shares with its forks, those that it has freed or copied since: only the forks hold
@@ -266,7 +270,7 @@ impl WatchedProcess {
         let read = self.reading.pss.filter(|_| self.was_read_with_relatives());
         let since = self.pss.sample.unwrap_or_else(|| match read {
             Some(pss) => SharedSample {
-                shared: pss.base.anon.saturating_sub(pss.private),
+                shared: pss.base.anon.saturating_sub(self.pss.private_anon),
                 anon: pss.base.anon,
                 faulted: self.pss.faulted_then,
                 lowest: self.pss.lowest_anon,
@@ -278,18 +282,23 @@ impl WatchedProcess {
                 lowest: self.lowest_anon,
             },
         });
-        let reference = read.map_or(at_fork, |pss| pss.base.anon.saturating_sub(pss.private));
+        let reference = read.map_or(at_fork, |pss| {
+            pss.base.anon.saturating_sub(self.pss.private_anon)
+        });
         let known = reference.saturating_sub(since.shared);
-        // It frees pages of its own as well as shared ones. Until it is read, half of them count as shared.
+        // A training frees the buffers of its steps, which are its own, before what it had at the fork. Of what it freed
+        // beyond them, half counts as shared until it is read.
         let freed = since
             .anon
             .saturating_sub(since.lowest.min(self.reading.anon));
+        let own = since.anon.saturating_sub(since.shared);
+        let shared = Bytes(freed.saturating_sub(own).0 / 2);
         let uncertain = Bytes(freed.0 / 2);
         let before = self.own_curve.estimate(since.faulted, reference);
         let now = self.own_curve.estimate(self.faulted(), reference);
         let copied = now.copied.saturating_sub(before.copied);
         self.pss.copy_error = uncertain + now.error.saturating_sub(before.error);
-        (known + uncertain + copied).min(reference)
+        (known + shared + copied).min(reference)
     }
 
     /// Whether its PSS was read while it shared pages with relatives.
@@ -314,13 +323,13 @@ impl WatchedProcess {
     /// What it had copied when its PSS was read, and the faults until then.
     pub fn copied_by_reading(&self) -> Option<(Bytes, Bytes)> {
         let pss = self.reading.pss?;
-        let own = pss.private.min(pss.anon);
-        Some((self.pss.faulted_then, self.copied(own, pss.base.anon)))
+        let copied = self.copied(self.pss.private_anon, pss.base.anon);
+        Some((self.pss.faulted_then, copied))
     }
 
     /// What it had copied by a reading that is not counted, because its relatives were not read with it.
     pub fn copied_by_sample(&self, values: &PssValues) -> (Bytes, Bytes) {
-        let own = values.rollup.private.min(values.rollup.anon);
+        let own = values.rollup.private_anon();
         (
             self.pss.faulted_at_sample,
             self.copied(own, values.base.anon),
@@ -556,6 +565,7 @@ impl WatchedProcess {
             .map(|before| before.carried_to(base) + self.reading.returned);
         self.pss.requested = false;
         self.pss.shared = rollup.shared;
+        self.pss.private_anon = rollup.private_anon();
         self.pss.cost = Some((cost, self.reading.rss()));
         if values.kinds.is_some() {
             self.pss.kinds_at = Some(at);
@@ -597,7 +607,7 @@ impl WatchedProcess {
         self.pss.requested = false;
         let anon = values.base.anon;
         self.pss.sample = Some(SharedSample {
-            shared: anon.saturating_sub(values.rollup.private.min(anon)),
+            shared: anon.saturating_sub(values.rollup.private_anon()),
             anon,
             faulted: self.pss.faulted_at_sample,
             lowest: anon.min(self.reading.anon),

@@ -175,6 +175,39 @@ say("alone"); wait()
     );
 }
 
+/// Pages of a library that only one process uses are private as well, and are no copies of anything.
+#[test]
+fn pages_of_files_are_no_copies_of_shared_memory() {
+    let mut python = PythonChild::start(
+        r#"
+import mmap, tempfile
+shared = touched(120)
+reader, writer = os.pipe()
+for _ in range(3):
+    if os.fork() == 0:
+        file = tempfile.TemporaryFile()
+        file.write(bytes(64 * MIB)); file.flush(); os.fsync(file.fileno())
+        pages = mmap.mmap(file.fileno(), 64 * MIB, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ)
+        seen = sum(pages[at] for at in range(0, 64 * MIB, 4096))
+        os.write(writer, b"."); pause()
+for _ in range(3): os.read(reader, 1)
+say("forked"); wait()
+"#,
+    );
+    python.read_line();
+    let clock = HandClock::new();
+    let mut sampler = sampler_of(python.pid(), &clock);
+    let sample = settled(&mut sampler, &clock);
+    let parent = sample.processes[0].memory();
+    assert!(
+        parent.0 > 120 * MIB,
+        "shared pages count with the parent: {parent}"
+    );
+    for worker in &sample.processes[1..] {
+        assert!(worker.memory().0 < 8 * MIB, "{}", worker.memory());
+    }
+}
+
 #[test]
 fn what_fresh_forks_have_copied_is_known_before_they_are_read() {
     let mut python = PythonChild::start(
