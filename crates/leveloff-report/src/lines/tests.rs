@@ -84,3 +84,46 @@ fn the_text_has_the_line_its_source_and_its_stack() {
         assert!(text.contains(part), "{part} is not in\n{text}");
     }
 }
+
+#[test]
+fn a_profile_has_its_strings_and_one_sample_for_each_line() {
+    let profile = pprof(&report());
+    for text in ["grown_space", "forward;odd", "/home/me/train.py"] {
+        let is_there = profile.windows(text.len()).any(|it| it == text.as_bytes());
+        assert!(is_there, "{text}");
+    }
+    // Field 2 with two locations and two values: 200 blocks, 100 MiB.
+    let sample = [
+        0x12, 12, 0x0a, 2, 1, 2, 0x12, 6, 200, 1, 0x80, 0x80, 0x80, 0x32,
+    ];
+    let has_sample = profile.windows(sample.len()).any(|it| it == sample);
+    assert!(has_sample, "{profile:x?}");
+}
+
+#[test]
+fn stacks_with_a_common_caller_are_one_tree() {
+    let mut report = report();
+    let mut other = report.lines[0].clone();
+    other.site.stack[0] = frame("backward", "/v/site-packages/torch/linear.py", 9);
+    report.lines.push(other);
+    let tree = frame_tree::frame_tree(&report.lines);
+    assert_eq!(tree.len(), 1);
+    assert_eq!(tree[0].calls.len(), 2);
+    assert!((tree[0].bytes - 2.0 * report.lines[0].growth.0).abs() < 1.0);
+    assert_eq!(frame_tree::depth(&tree), 2);
+}
+
+#[test]
+fn the_page_has_the_lines_and_their_flame_graph() {
+    let page = crate::run::html::page(&report());
+    for part in [
+        "Which lines made what stays",
+        "train.py:88",
+        "<svg class=\"flame\"",
+        "97 % ±6",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    let without = crate::run::html::page(&cases::story_report(300));
+    assert!(!without.contains("<svg class=\"flame\""));
+}

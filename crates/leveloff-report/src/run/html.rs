@@ -12,6 +12,7 @@ mod findings;
 mod grown_tensors;
 mod growth_table;
 mod headline;
+mod lines;
 mod marks;
 mod members;
 mod method;
@@ -47,8 +48,9 @@ pub fn page(report: &RunReport) -> String {
 }
 
 /// In the order of reading: what it looks like, who it is, what to do, what it needs, how it is known.
-const SECTIONS: [fn(&RunReport, &mut Markup); 9] = [
+const SECTIONS: [fn(&RunReport, &mut Markup); 10] = [
     chart::write,
+    lines::write,
     growth_table::write,
     grown_tensors::write,
     members::write,

@@ -2,7 +2,7 @@
 //!
 //! The keys up to `points` are a contract; new ones come after them. What is not known is null.
 
-use leveloff_classifier::allocation_history::LineGrowth;
+use leveloff_classifier::allocation_history::{Certainty, LineGrowth};
 use leveloff_classifier::finding::Finding;
 use leveloff_classifier::verdict::{Because, Blame, Clock, ClockTick, Kind, RunVerdict};
 use leveloff_model::allocation::StackFrame;
@@ -34,7 +34,7 @@ pub(crate) fn row(judged: &Judged) -> Value {
     let looks = judged.looks;
     merged([
         object! { input: judged.input },
-        contract(run),
+        contract(run, judged.lines),
         details(run),
         object! { notes: notes(judged) },
         progress_row(judged.progress),
@@ -79,7 +79,7 @@ fn source_row(source: &StepSource) -> Value {
     }
 }
 
-fn contract(run: &RunVerdict) -> Value {
+fn contract(run: &RunVerdict, lines: &[LineGrowth]) -> Value {
     let decisive = &run.judgement;
     let bytes = in_bytes(run);
     object! {
@@ -96,7 +96,7 @@ fn contract(run: &RunVerdict) -> Value {
         decided_at_x: decisive.decided_at_x,
         decide_by_x: decisive.decide_by.map(|by| by.if_it_goes_on),
         limit_at_x: run.risk.map(|risk| risk.at_x),
-        blame: list(&run.blame, blame_row),
+        blame: list(&run.blame, |blame| blame_row(blame, culprit_of(&run.blame, blame, lines))),
         findings: list(&run.findings, finding_row),
         points: run.points,
     }
@@ -139,7 +139,19 @@ fn details(run: &RunVerdict) -> Value {
     }
 }
 
-fn blame_row(blame: &Blame) -> Value {
+/// The line that made the growth of a process, if one stands out. It is named with the largest share of its process.
+fn culprit_of<'a>(all: &[Blame], blame: &Blame, lines: &'a [LineGrowth]) -> Option<&'a LineGrowth> {
+    let line = lines.first()?;
+    let is_named = line.certainty != Certainty::Unclear;
+    let mut of_process = all.iter().filter(|it| it.pid == Some(line.site.pid));
+    let is_largest = of_process
+        .next()
+        .is_some_and(|first| std::ptr::eq(first, blame));
+    (is_named && is_largest).then_some(line)
+}
+
+fn blame_row(blame: &Blame, culprit: Option<&LineGrowth>) -> Value {
+    let own = culprit.and_then(|line| line.site.own_frame());
     object! {
         role: blame.role.map(Role::name),
         pid: blame.pid.map(|pid| pid.0),
@@ -148,6 +160,12 @@ fn blame_row(blame: &Blame) -> Value {
         kind: blame.kind.name(),
         share: blame.share,
         growth_bytes: (blame.kind != Kind::Descriptors).then_some(blame.growth),
+        file: own.and_then(|frame| frame.file.as_deref()),
+        line: own.and_then(|frame| frame.line),
+        function: own.map(|frame| frame.function.as_str()),
+        samples: culprit.map(|line| line.blocks),
+        low: culprit.map(|line| (line.share - line.share_margin).clamp(0.0, 1.0)),
+        high: culprit.map(|line| (line.share + line.share_margin).clamp(0.0, 1.0)),
     }
 }
 

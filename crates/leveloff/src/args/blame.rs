@@ -13,7 +13,8 @@ pub(super) const EXAMPLES: &str = "Examples:\n  \
     leveloff blame run.jsonl                              the lines, with their stacks\n  \
     leveloff run --blame -o run.jsonl -- python train.py  makes such a recording\n  \
     leveloff blame run.jsonl --format svg -o grown.svg    a flame graph of what grew\n  \
-    leveloff blame run.jsonl --format folded | speedscope -";
+    leveloff blame run.jsonl --format pprof -o grown.pb   for `go tool pprof` and speedscope\n  \
+    leveloff blame run.jsonl --format folded | head";
 
 #[derive(Debug, Args)]
 pub(crate) struct BlameArgs {
@@ -40,4 +41,6 @@ pub(crate) enum BlameFormat {
     Folded,
     /// A flame graph
     Svg,
+    /// A profile for `go tool pprof` and speedscope
+    Pprof,
 }

@@ -22,6 +22,7 @@ pub(crate) fn run(args: &BlameArgs) -> Result<Exit> {
         BlameFormat::Text => lines::text(&report).into_bytes(),
         BlameFormat::Folded => lines::folded(&report).into_bytes(),
         BlameFormat::Svg => lines::svg(&report)?,
+        BlameFormat::Pprof => lines::pprof(&report),
     };
     outputs::write(&args.output, &bytes, existing)?;
     if !outputs::is_stdout(&args.output) {
