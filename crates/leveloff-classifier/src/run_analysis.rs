@@ -207,7 +207,12 @@ impl RunAnalysis {
     /// The lines whose memory grew, most first. Empty without `--blame`.
     pub fn lines(&self) -> Vec<LineGrowth> {
         let verdict = self.verdict().filter(|_| !self.allocations.is_empty());
-        verdict.map_or_else(Vec::new, |verdict| self.allocations.lines(&verdict))
+        verdict.map_or_else(Vec::new, |verdict| self.lines_of(&verdict))
+    }
+
+    /// The same, where the verdict is known.
+    pub fn lines_of(&self, verdict: &RunVerdict) -> Vec<LineGrowth> {
+        self.allocations.lines(verdict)
     }
 
     /// All that is known of the run now.

@@ -9,6 +9,7 @@ mod training_events;
 pub use log::{EventLog, LogEntry, LogKind};
 pub use training_events::TrainingEvents;
 
+use leveloff_classifier::allocation_history::LineGrowth;
 use leveloff_classifier::observation::{ProcessShare, XUnit};
 use leveloff_classifier::run_analysis::{ProcessAccount, RunAccount, RunAnalysis};
 use leveloff_classifier::verdict::{Judgement, RunVerdict, Subject};
@@ -27,6 +28,8 @@ pub struct RunState {
     /// Whether this is a whole machine and not a run.
     pub is_machine: bool,
     account: Option<RunAccount>,
+    /// The lines of the program whose memory grew, most first.
+    lines: Vec<LineGrowth>,
     /// Whether something changed since the account was made.
     is_stale: bool,
     /// What the user stated.
@@ -49,6 +52,7 @@ impl RunState {
             analysis: RunAnalysis::new(XUnit::Step, stated),
             is_machine: false,
             account: None,
+            lines: Vec::new(),
             is_stale: false,
             stated: stated.clone(),
             sample: None,
@@ -113,6 +117,8 @@ impl RunState {
         }
         let account = self.analysis.account();
         let before = std::mem::replace(&mut self.account, account);
+        let verdict = self.verdict();
+        self.lines = verdict.map_or_else(Vec::new, |verdict| self.analysis.lines_of(verdict));
         if let (Some(verdict), Some(sample)) = (self.verdict(), &self.sample) {
             let before = before.and_then(|before| Some(before.verdict?.verdict));
             let now = verdict.verdict;
@@ -134,6 +140,11 @@ impl RunState {
     /// The verdict; `None` before the first sample, and for a whole machine.
     pub fn verdict(&self) -> Option<&RunVerdict> {
         self.account.as_ref()?.verdict.as_ref()
+    }
+
+    /// The lines of the program whose memory grew, most first; empty without `--blame`.
+    pub fn lines(&self) -> &[LineGrowth] {
+        &self.lines
     }
 
     /// The sample that the account is of.

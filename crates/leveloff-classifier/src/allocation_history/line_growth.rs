@@ -60,6 +60,8 @@ const LEAST_ERRORS: f64 = 3.3;
 const LATER_SHARE: f64 = 0.25;
 /// Of a normal distribution: 95 % lie within.
 const TWO_SIDED_95: f64 = 1.96;
+/// Where no block of another line was sampled, others may still have this many (95 %; the rule of three).
+const UNSEEN_BLOCKS: f64 = 3.0;
 /// Without an onset, growth counts from here: what came before is start-up.
 const START_UP_SHARE: f64 = 0.25;
 
@@ -224,13 +226,15 @@ impl Totals {
         let to = xs.len() - 1;
         let length = xs[to] - xs[from];
         let rate = |bytes: f64| AmountPerX(bytes / length);
+        let blocks = line.blocks[to] - line.blocks[from];
         LineGrowth {
             site: line.site.clone(),
             growth: Amount(growth),
             margin: Amount(margin),
             share,
-            share_margin: TWO_SIDED_95 * share_variance.sqrt() / self.growth.max(1.0),
-            blocks: line.blocks[to] - line.blocks[from],
+            share_margin: (TWO_SIDED_95 * share_variance.sqrt() / self.growth.max(1.0))
+                .max(UNSEEN_BLOCKS / blocks.max(1) as f64),
+            blocks,
             rate: (length > 0.0).then(|| Rate {
                 value: rate(growth),
                 low: rate(growth - margin),

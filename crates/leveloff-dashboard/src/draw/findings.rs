@@ -1,6 +1,8 @@
 //! What the evidence shows beside the verdict, with what to try next.
 
+use leveloff_classifier::allocation_history::LineGrowth;
 use leveloff_classifier::verdict::{ClockTick, RunVerdict, Verdict};
+use leveloff_text::allocation;
 use leveloff_text::finding::{FindingWords, finding_words};
 use leveloff_text::verdict::{blame_words, clock_words, settling, what_to_try};
 use ratatui::buffer::Buffer;
@@ -10,6 +12,7 @@ use ratatui::text::{Line, Span};
 use super::text::{padded, put, put_right, width, wrapped};
 use super::{below_heading, boxed, heading};
 use crate::dashboard::Dashboard;
+use crate::run::RunState;
 use crate::theme::{Paint, Styles};
 
 /// A finding or another note, and what to do about it.
@@ -27,7 +30,10 @@ pub fn draw(dashboard: &Dashboard, styles: &Styles, area: Rect, buffer: &mut Buf
     // Beside the processes, a heading separates them from the part above.
     let is_beside = area.x > 0;
     let mut area = padded(area);
-    let notes = dashboard.run().verdict().map_or_else(Vec::new, findings);
+    let run = dashboard.run();
+    let notes = run
+        .verdict()
+        .map_or_else(Vec::new, |verdict| findings(run, verdict));
     if is_beside {
         heading("FINDINGS", "", styles, area, buffer);
         area = below_heading(area);
@@ -71,7 +77,7 @@ fn page_lines(dashboard: &Dashboard, styles: &Styles, columns: u16) -> Vec<Line<
         return vec![Line::from("nothing has been judged yet")];
     };
     let mut notes = beside(verdict);
-    notes.splice(0..0, findings(verdict));
+    notes.splice(0..0, findings(dashboard.run(), verdict));
     let mut lines = Vec::new();
     if notes.is_empty() {
         lines.push(Line::from("nothing was found beside the verdict"));
@@ -87,24 +93,33 @@ fn page_lines(dashboard: &Dashboard, styles: &Styles, columns: u16) -> Vec<Line<
     lines
 }
 
-/// The findings of the verdict; without any, what to try.
-fn findings(verdict: &RunVerdict) -> Vec<Note> {
-    let mut notes: Vec<Note> = verdict
-        .findings
-        .iter()
-        .map(|finding| {
-            let FindingWords { text, next } = finding_words(finding);
-            Note {
-                name: finding.name().replace('-', " "),
-                text,
-                next: next.into_owned(),
-            }
-        })
-        .collect();
+/// The lines that made the growth and the findings of the verdict; without any, what to try.
+fn findings(run: &RunState, verdict: &RunVerdict) -> Vec<Note> {
+    let lines = allocation::named(run.lines()).map(|line| line_note(line, verdict));
+    let findings = verdict.findings.iter().map(|finding| {
+        let FindingWords { text, next } = finding_words(finding);
+        Note {
+            name: finding.name().replace('-', " "),
+            text,
+            next: next.into_owned(),
+        }
+    });
+    let mut notes: Vec<Note> = lines.chain(findings).collect();
     if let (true, Some(next)) = (notes.is_empty(), what_to_try(verdict)) {
         notes.push(Note::new("next", next.to_owned()));
     }
     notes
+}
+
+/// The line, its text, and what has to be kept in mind.
+fn line_note(line: &LineGrowth, verdict: &RunVerdict) -> Note {
+    let source = allocation::source(line).map_or_else(String::new, |text| format!(": {text}"));
+    let words = allocation::line_words(line, verdict.x_unit);
+    Note {
+        name: "line".to_owned(),
+        text: format!("{words}{source}"),
+        next: allocation::caution(line).to_owned(),
+    }
 }
 
 /// The processes and kinds that grew, and when.
@@ -195,6 +210,9 @@ impl Note {
                 Some(rest) if row == 0 => self.first_line(rest, styles),
                 _ => Line::from(format!("  {text}")),
             });
+        }
+        if self.next.is_empty() {
+            return lines;
         }
         for (row, text) in wrapped(&self.next, columns.saturating_sub(4))
             .iter()

@@ -33,6 +33,23 @@ fn findings() {
 }
 
 #[test]
+fn the_line_that_leaks_comes_first() {
+    let mut run = SimulatedRun::new(processes(|step| 4200.0 + 2.0 * step)).limited(24.0);
+    run.line_keeps = Some(|step| 2.0 * step);
+    run.play(1..=900);
+    let text = screen(&mut run.dashboard, &Styles::default(), (120, 40)).to_string();
+    for part in [
+        "line: train.py:88 in train made 100 %",
+        "outputs.append(y.detach())",
+    ] {
+        assert!(text.contains(part), "{part} is not in\n{text}");
+    }
+    run.press("F");
+    let page = screen(&mut run.dashboard, &Styles::default(), (120, 40)).to_string();
+    assert!(!page.contains("→  "), "an arrow without a text: {page}");
+}
+
+#[test]
 fn what_happened() {
     let mut run = leak();
     run.press("L");

@@ -4,6 +4,9 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use leveloff_classifier::run_analysis::RunAnalysis;
 use leveloff_dashboard::dashboard::Dashboard;
 use leveloff_dashboard::event::{Event, Mode, SourceEvent, Subject};
+use leveloff_model::allocation::{
+    AllocationReading, AllocationSite, BlockKind, SiteId, SiteReading, StackFrame,
+};
 use leveloff_model::process::{
     Pid, ProcessIndex, ProcessInfo, ProcessKey, ProcessState, Rank, Role, StartTicks,
 };
@@ -44,6 +47,8 @@ pub struct SimulatedRun {
     /// What malloc has in use and has kept, in MiB.
     pub malloc: Option<fn(f64) -> (f64, f64)>,
     pub limit_gib: Option<f64>,
+    /// A line of the trainer keeps this much at a step, in MiB, as `--blame` would show it.
+    pub line_keeps: Option<fn(f64) -> f64>,
     /// Steps between evaluations.
     pub evaluates_every: Option<u64>,
     pub seconds_a_step: f64,
@@ -158,6 +163,7 @@ impl SimulatedRun {
             evaluates_every: None,
             seconds_a_step: 5.4,
             delay: 0.0,
+            line_keeps: None,
             ticks: 0,
         }
     }
@@ -261,7 +267,42 @@ impl SimulatedRun {
                 facts: Default::default(),
             }));
         }
+        events.extend(self.line_keeps.into_iter().flat_map(|keeps| {
+            let site = (self.ticks == 0).then(|| Happened::Site(self.site()));
+            site.into_iter().chain([self.allocations(step, keeps)])
+        }));
         events
+    }
+
+    fn site(&self) -> AllocationSite {
+        AllocationSite {
+            id: SiteId(0),
+            pid: Pid(self.processes[0].pid),
+            kind: BlockKind::Heap,
+            stack: vec![StackFrame {
+                function: "train".to_owned(),
+                file: Some("train.py".to_owned()),
+                line: Some(88),
+                is_python: true,
+            }],
+            source: Some("outputs.append(y.detach())".to_owned()),
+        }
+    }
+
+    fn allocations(&self, step: u64, keeps: fn(f64) -> f64) -> Happened {
+        let live = Bytes((keeps(step as f64) * MIB) as u64);
+        let blocks = live.0 >> 19;
+        Happened::Allocations(AllocationReading {
+            t: Seconds(step as f64 * self.seconds_a_step),
+            live,
+            sites: vec![SiteReading {
+                site: SiteId(0),
+                live,
+                blocks,
+                error: Bytes(((blocks as f64).sqrt() * 524_288.0) as u64),
+                freed: 0,
+            }],
+        })
     }
 
     fn inside(&self, x: f64) -> TrainingCounters {
