@@ -42,7 +42,7 @@ use crate::observation::{Observation, XUnit};
 use crate::share_history::ShareHistory;
 use crate::teardown::{LastWholeSample, PendingStep};
 use crate::units::{Amount, X};
-use crate::verdict::{Blame, Judgement, Risk, RunVerdict, Subject, WillFinish};
+use crate::verdict::{Blame, Judgement, Risk, RunVerdict, Subject, WhyUnknown, WillFinish};
 
 /// Follows a run, observation by observation, in bounded memory; gives a verdict at any time.
 ///
@@ -406,14 +406,14 @@ impl RunJudge {
     ) -> WillFinish {
         let newest = self.observation();
         let at = newest.and_then(|newest| newest.x(unit));
-        let (Some(planned), Some(limit), Some(newest), Some(x), Some(began)) = (
-            facts.planned,
-            self.limit.amount(),
-            newest,
-            at,
-            series.memory.began_at(),
-        ) else {
-            return WillFinish::Unknown;
+        let Some(planned) = facts.planned else {
+            return WillFinish::Unknown(WhyUnknown::NoPlan);
+        };
+        let Some(limit) = self.limit.amount() else {
+            return WillFinish::Unknown(WhyUnknown::NoLimit);
+        };
+        let (Some(newest), Some(x), Some(began)) = (newest, at, series.memory.began_at()) else {
+            return WillFinish::Unknown(WhyUnknown::Open);
         };
         let prospect = Prospect {
             memory: &self.with_peak_and_end(decision.memory.clone()),

@@ -321,15 +321,27 @@ pub struct Risk {
 }
 
 /// Whether a run reaches its planned end below the limit, if memory goes on as it does.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum WillFinish {
     /// It does, with this much memory at the planned end.
     Yes(AtPlannedEnd),
     /// It does not: the limit is met before.
     No(MetLimit),
-    /// The plan or the limit is not known, or the evidence allows both.
-    #[default]
-    Unknown,
+    /// That is not known.
+    Unknown(WhyUnknown),
+}
+
+/// Why it is not known whether a run finishes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WhyUnknown {
+    /// How far it is going to go is not known.
+    NoPlan,
+    /// No limit is known.
+    NoLimit,
+    /// Memory was at the limit already.
+    WasAtLimit,
+    /// The evidence allows both.
+    Open,
 }
 
 /// Where the horizon comes from that growth is held against.
@@ -465,7 +477,7 @@ impl WillFinish {
         match self {
             WillFinish::Yes(_) => "finishes",
             WillFinish::No(_) => "killed",
-            WillFinish::Unknown => "unknown",
+            WillFinish::Unknown(_) => "unknown",
         }
     }
 }
