@@ -34,11 +34,11 @@ impl Rows {
 
 fn write(judged: &Judged, rows: &mut Rows) {
     let run = judged.verdict;
-    if let Some(history) = history_words(run) {
-        rows.row("earlier", &history);
-    }
     if let Some(finishing) = finishing_words(run) {
         rows.row("outlook", &finishing);
+    }
+    if let Some(history) = history_words(run) {
+        rows.row("earlier", &history);
     }
     match run.verdict {
         Verdict::Level(_) => write_level(judged, rows),
