@@ -41,6 +41,8 @@ class OwnRecording:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=self._said,
+                # What other tests of this process did says nothing about this one.
+                env={**os.environ, "LEVELOFF_HISTORY": "0"},
             )
         except OSError as error:
             self._said.close()

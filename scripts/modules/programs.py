@@ -7,6 +7,8 @@ REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__f
 TARGET = os.path.join(REPOSITORY, os.environ.get("CARGO_TARGET_DIR", "target"))
 # Exit code of a suite that lacks something outside the repository, as in automake and meson.
 SKIPPED = 77
+# Runs of one suite are no history of another, and none of the user's.
+os.environ.setdefault("LEVELOFF_HISTORY", "0")
 
 
 def add_binaries(parser):

@@ -341,7 +341,7 @@ fn will_finish(verdict: &RunVerdict) -> GateResult {
     let (outcome, measured, bound) = match verdict.will_finish {
         WillFinish::Yes(end) => (CheckOutcome::Passed, Some(end.memory.0), Some(end.limit.0)),
         WillFinish::No(met) => (CheckOutcome::Failed, None, Some(met.limit.0)),
-        WillFinish::Unknown => (CheckOutcome::Open, None, None),
+        WillFinish::Unknown(_) => (CheckOutcome::Open, None, None),
     };
     GateResult {
         gate: Gate::WillFinish,

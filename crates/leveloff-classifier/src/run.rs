@@ -9,6 +9,7 @@ mod clock;
 mod copied_pages;
 mod counter_tracks;
 mod decide;
+mod earlier_runs;
 mod epoch;
 mod events;
 mod findings;
@@ -41,7 +42,7 @@ use crate::observation::{Observation, XUnit};
 use crate::share_history::ShareHistory;
 use crate::teardown::{LastWholeSample, PendingStep};
 use crate::units::{Amount, X};
-use crate::verdict::{Blame, Judgement, Risk, RunVerdict, Subject, WillFinish};
+use crate::verdict::{Blame, Judgement, Risk, RunVerdict, Subject, WhyUnknown, WillFinish};
 
 /// Follows a run, observation by observation, in bounded memory; gives a verdict at any time.
 ///
@@ -247,6 +248,9 @@ impl RunJudge {
             limit: self.limit.amount(),
             risk: self.risk(series, unit, &decision),
             will_finish: self.will_finish(series, unit, &facts, &decision),
+            horizon: facts.level_by,
+            horizon_source: earlier_runs::horizon_source(&self.stated, &facts, unit),
+            history: earlier_runs::check(&self.stated, &facts, &decision.memory, unit),
             blame: self.blame(series, &decision, devshm_is_ours, onset, now),
             clock,
             findings,
@@ -336,6 +340,9 @@ impl RunJudge {
 
     /// Where memory has to be level, on the axis that is judged.
     fn horizon(&self, series: &RunSeries, unit: XUnit) -> Option<X> {
+        if !self.stated.has_horizon() {
+            return earlier_runs::horizon(&self.stated, series.memory.began_at(), unit);
+        }
         let (step, time) = (self.stated.level_by, self.stated.level_by_time);
         let step = step.map(|step| X(step.0 as f64));
         match unit {
@@ -399,14 +406,14 @@ impl RunJudge {
     ) -> WillFinish {
         let newest = self.observation();
         let at = newest.and_then(|newest| newest.x(unit));
-        let (Some(planned), Some(limit), Some(newest), Some(x), Some(began)) = (
-            facts.planned,
-            self.limit.amount(),
-            newest,
-            at,
-            series.memory.began_at(),
-        ) else {
-            return WillFinish::Unknown;
+        let Some(planned) = facts.planned else {
+            return WillFinish::Unknown(WhyUnknown::NoPlan);
+        };
+        let Some(limit) = self.limit.amount() else {
+            return WillFinish::Unknown(WhyUnknown::NoLimit);
+        };
+        let (Some(newest), Some(x), Some(began)) = (newest, at, series.memory.began_at()) else {
+            return WillFinish::Unknown(WhyUnknown::Open);
         };
         let prospect = Prospect {
             memory: &self.with_peak_and_end(decision.memory.clone()),

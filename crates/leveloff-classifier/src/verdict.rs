@@ -2,6 +2,7 @@
 //! and CI print these numbers and recompute none.
 
 use leveloff_model::process::{Pid, Rank, Role};
+use leveloff_model::recording::EarlierRuns;
 use leveloff_model::sample::CeilingKind;
 use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::{Bytes, Seconds};
@@ -223,6 +224,12 @@ pub struct RunVerdict {
     pub risk: Option<Risk>,
     /// Whether the run ends before its memory meets the limit.
     pub will_finish: WillFinish,
+    /// By when memory has to be level, where that is stated or known.
+    pub horizon: Option<X>,
+    /// Where the horizon comes from that growth is held against.
+    pub horizon_source: HorizonSource,
+    /// The run beside earlier ones of the same job, where they give the horizon.
+    pub history: Option<HistoryCheck>,
     /// Who and what grew, as shares that add up to one; largest first. Empty when nothing grew or
     /// the source does not know processes.
     pub blame: Vec<Blame>,
@@ -314,15 +321,50 @@ pub struct Risk {
 }
 
 /// Whether a run reaches its planned end below the limit, if memory goes on as it does.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum WillFinish {
     /// It does, with this much memory at the planned end.
     Yes(AtPlannedEnd),
     /// It does not: the limit is met before.
     No(MetLimit),
-    /// The plan or the limit is not known, or the evidence allows both.
+    /// That is not known.
+    Unknown(WhyUnknown),
+}
+
+/// Why it is not known whether a run finishes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WhyUnknown {
+    /// How far it is going to go is not known.
+    NoPlan,
+    /// No limit is known.
+    NoLimit,
+    /// Memory was at the limit already.
+    WasAtLimit,
+    /// The evidence allows both.
+    Open,
+}
+
+/// Where the horizon comes from that growth is held against.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum HorizonSource {
+    /// How long healthy warmups last.
     #[default]
-    Unknown,
+    Prior,
+    /// The user, or a check.
+    Stated,
+    /// The same, with the planned end or the length of an epoch known.
+    Plan,
+    /// Earlier runs of the same job.
+    History,
+}
+
+/// A run beside earlier runs of the same job.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HistoryCheck {
+    /// How they ended.
+    pub earlier: EarlierRuns,
+    /// Whether this run was not level where they were.
+    pub is_contradicted: bool,
 }
 
 /// A run at its planned end.
@@ -417,13 +459,25 @@ impl RunVerdict {
     }
 }
 
+impl HorizonSource {
+    /// Its name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            HorizonSource::Prior => "prior",
+            HorizonSource::Stated => "stated",
+            HorizonSource::Plan => "plan",
+            HorizonSource::History => "history",
+        }
+    }
+}
+
 impl WillFinish {
     /// Its name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             WillFinish::Yes(_) => "finishes",
             WillFinish::No(_) => "killed",
-            WillFinish::Unknown => "unknown",
+            WillFinish::Unknown(_) => "unknown",
         }
     }
 }

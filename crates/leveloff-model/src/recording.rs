@@ -12,6 +12,7 @@ mod writer;
 pub use reader::RecordingReader;
 pub use writer::RecordingWriter;
 
+use crate::progress::StepUnit;
 use crate::units::{Bytes, Limit, Seconds, Step};
 
 /// The newest format version that this program writes and reads.
@@ -64,15 +65,89 @@ pub struct StatedFacts {
     pub planned_steps: Option<Step>,
     /// Steps in an epoch.
     pub epoch_steps: Option<Step>,
+    /// How earlier runs of the same job ended. Not stated, but known when the run was started; what is stated takes
+    /// precedence.
+    pub earlier: Option<EarlierRuns>,
+}
+
+/// Earlier runs of the same job whose memory was level for certain.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EarlierRuns {
+    /// What the positions count.
+    pub axis: RunAxis,
+    /// How many runs.
+    pub runs: u32,
+    /// Where memory was level first, counted from the beginning of the run.
+    pub earliest: f64,
+    /// Where it was level last.
+    pub latest: f64,
+}
+
+/// What positions in a run count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RunAxis {
+    /// Seconds since the first sample.
+    Time,
+    /// What the training counts.
+    Count(StepUnit),
+}
+
+/// A run whose first count is at most this began there; one that begins later was resumed, or joined.
+const BEGINNING: f64 = 10.0;
+
+/// Below this, earlier runs were level from the beginning, and the next may differ by as much.
+const SHORTEST_HORIZON: f64 = 20.0;
+
+impl EarlierRuns {
+    /// The position, counted from the beginning of a run, by which memory of the next run is expected to be level: that of
+    /// the latest run, and as much more as one run may differ from the others.
+    pub fn horizon(&self) -> f64 {
+        let others = f64::from(self.runs.saturating_sub(1).max(1));
+        let spread = (self.latest - self.earliest) / others;
+        let margin = spread - MARGIN_OF_A_HORIZON * self.latest;
+        (self.latest + margin.max(0.0)).max(SHORTEST_HORIZON)
+    }
+}
+
+/// Growth counts only from this much behind any horizon, so that a spread within it needs no margin of its own.
+const MARGIN_OF_A_HORIZON: f64 = 0.1;
+
+impl RunAxis {
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            RunAxis::Time => "seconds",
+            RunAxis::Count(unit) => unit.name(),
+        }
+    }
+
+    /// The axis of this name.
+    pub fn named(name: &str) -> Option<RunAxis> {
+        let counts = StepUnit::ALL.into_iter().map(RunAxis::Count);
+        let mut all = counts.chain([RunAxis::Time]);
+        all.find(|axis| axis.name() == name)
+    }
+
+    /// Where a run whose first position is `first` begins on this axis.
+    pub fn beginning(self, first: f64) -> f64 {
+        match self {
+            RunAxis::Count(_) if first <= BEGINNING => 0.0,
+            RunAxis::Time | RunAxis::Count(_) => first,
+        }
+    }
 }
 
 impl StatedFacts {
+    /// Whether a step or a time is stated, or assumed, by which memory must be level.
+    pub fn has_horizon(&self) -> bool {
+        self.level_by.is_some() || self.level_by_time.is_some()
+    }
+
     /// These facts, and where one is missing, that of `recorded`.
     #[must_use]
     pub fn or(self, recorded: &StatedFacts) -> StatedFacts {
         // A step and a time are two ways to state the same fact.
-        let states_horizon = self.level_by.is_some() || self.level_by_time.is_some();
-        let horizon = if states_horizon { &self } else { recorded };
+        let horizon = if self.has_horizon() { &self } else { recorded };
         StatedFacts {
             level_by: horizon.level_by,
             level_by_time: horizon.level_by_time,
@@ -80,6 +155,7 @@ impl StatedFacts {
             limit: self.limit.or(recorded.limit),
             planned_steps: self.planned_steps.or(recorded.planned_steps),
             epoch_steps: self.epoch_steps.or(recorded.epoch_steps),
+            earlier: self.earlier.or(recorded.earlier),
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::clock::{self, Clock};
 use crate::column::Name;
 use crate::error::{Problem, Result};
 use crate::number::number;
-use crate::size_unit::{SizeUnit, amount_with_unit};
+use crate::size_unit::{SizeUnit, amount_with_unit, by_magnitude};
 use crate::table::Table;
 
 /// What the user says about a table or a log: `--x`, `--y`, `--y-unit`, `--step-regex`.
@@ -255,7 +255,7 @@ fn clock_of(table: &Table, column: usize, scale: Option<f64>) -> Option<Clock> {
     }
 }
 
-/// Values that carry their unit, or numbers that can only be bytes.
+/// Values that carry their unit, or numbers of a magnitude that only one unit has.
 fn unit_in_cells(
     table: &Table,
     column: usize,
@@ -277,11 +277,13 @@ fn unit_in_cells(
     let values = || cells().filter_map(number);
     let is_in_pages = values().count() > 2 && values().all(|v| v % PAGE == 0.0 && v > PAGE);
     let is_huge = values().next().is_some() && values().all(|v| v >= SURELY_BYTES);
-    if is_in_pages || is_huge {
+    let known = (is_in_pages || is_huge).then_some(SizeUnit::B);
+    if let Some(unit) = known.or_else(|| by_magnitude(values())) {
+        let unit_name = unit.name();
         notes.push(format!(
-            "took {name} for bytes by its values; --y-unit states another"
+            "took {name} for {unit_name} by its values; --y-unit states another"
         ));
-        return Ok(Some(SizeUnit::B));
+        return Ok(Some(unit));
     }
     Err(Problem::Unusable(format!(
         "column '{name}' has no unit; state it, such as --y-unit MB (or MiB, KiB, GiB, B)"

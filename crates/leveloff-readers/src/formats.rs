@@ -4,6 +4,7 @@ mod curve_table;
 mod known_tool;
 mod log;
 mod mprof;
+mod pasted;
 mod process_table;
 mod recording;
 mod tables;
@@ -83,6 +84,14 @@ pub fn recognise(stream: &mut Stream, columns: &ColumnChoice) -> Result<Box<dyn 
         stream.head.drain(..BYTE_ORDER_MARK.len());
     }
     refuse_unsupported(&stream.head)?;
+    match recognise_whole(stream, columns) {
+        Ok(format) => Ok(format),
+        Err(problem) => pasted::recognise(stream, columns).ok_or(problem),
+    }
+}
+
+/// Recognises a text of which everything is meant.
+fn recognise_whole(stream: &mut Stream, columns: &ColumnChoice) -> Result<Box<dyn Format>> {
     let mut reason = None;
     for recogniser in RECOGNISERS {
         match recogniser(stream, columns) {

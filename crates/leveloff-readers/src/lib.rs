@@ -7,7 +7,8 @@
 //! `formats` holds one module for each format and the list in which they are registered: a new format is
 //! a module there and a line in that list. The other modules serve them. `stream` and `lines` read bytes;
 //! `number`, `size_unit` and `clock` parse a field; `table`, `column` and `columns` find out what the columns of
-//! a table mean; `axis` and `observation_sink` check that x only increases.
+//! a table mean; `paste` finds the numbers in a report with prose around them; `axis` and `observation_sink` check
+//! that x only increases.
 
 mod axis;
 mod clock;
@@ -19,6 +20,7 @@ mod formats;
 mod lines;
 mod number;
 mod observation_sink;
+mod paste;
 mod size_unit;
 mod stream;
 mod table;

@@ -36,6 +36,21 @@ pub enum SizeUnit {
 pub struct UnknownUnit(String);
 
 impl SizeUnit {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            SizeUnit::B => "bytes",
+            SizeUnit::KB => "kB",
+            SizeUnit::KiB => "KiB",
+            SizeUnit::MB => "MB",
+            SizeUnit::MiB => "MiB",
+            SizeUnit::GB => "GB",
+            SizeUnit::GiB => "GiB",
+            SizeUnit::TB => "TB",
+            SizeUnit::TiB => "TiB",
+        }
+    }
+
     /// The unit that a word is, in any case.
     pub fn of_word(word: &[u8]) -> Option<SizeUnit> {
         let mut lower = [0; 8];
@@ -106,6 +121,27 @@ impl FromStr for SizeUnit {
     }
 }
 
+/// The unit of whole numbers that carry none, by their magnitude: a process holds eight digits of bytes or more, and five
+/// to seven of the kilobytes that the kernel counts. Smaller numbers, and those with decimals, may be anything.
+pub fn by_magnitude(values: impl Iterator<Item = f64>) -> Option<SizeUnit> {
+    /// 30 MB; as kilobytes, 30 GB.
+    const FEWEST_BYTES: f64 = 3e7;
+    /// 50 MB; as megabytes, 50 GB.
+    const FEWEST_KILOBYTES: f64 = 5e4;
+    const FEWEST_VALUES: usize = 3;
+    let values: Vec<f64> = values.collect();
+    let is_whole = values.iter().all(|value| value.fract() == 0.0);
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = values.iter().copied().fold(0.0, f64::max);
+    match (is_whole && values.len() >= FEWEST_VALUES, least, most) {
+        (true, least, _) if least >= FEWEST_BYTES => Some(SizeUnit::B),
+        (true, least, most) if least >= FEWEST_KILOBYTES && most < FEWEST_BYTES => {
+            Some(SizeUnit::KiB)
+        }
+        _ => None,
+    }
+}
+
 /// A field that carries its unit with it: `5552 MB`, `1.2GiB`, `5.4G`.
 pub fn amount_with_unit(field: &[u8]) -> Option<(f64, SizeUnit)> {
     let field = field.trim_ascii();
@@ -137,6 +173,21 @@ mod tests {
             error.contains("gallons") && error.contains("MiB"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn large_whole_numbers_have_the_unit_of_their_magnitude() {
+        let unit = |values: &[f64]| by_magnitude(values.iter().copied());
+        assert_eq!(unit(&[5e8, 6e8, 7e8]), Some(SizeUnit::B));
+        assert_eq!(unit(&[245_000.0, 246_000.0, 9e6]), Some(SizeUnit::KiB));
+        for unknown in [
+            &[5e8, 6e8][..],
+            &[5552.0, 7159.0, 8000.0],
+            &[60_000.5, 61_000.5, 62_000.0],
+            &[245_000.0, 6e8, 7e8],
+        ] {
+            assert_eq!(unit(unknown), None, "{unknown:?}");
+        }
     }
 
     #[test]

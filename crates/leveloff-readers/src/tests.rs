@@ -2,6 +2,7 @@
 
 mod any_bytes;
 mod logs;
+mod pastes;
 mod processes;
 mod refusals;
 mod tables;

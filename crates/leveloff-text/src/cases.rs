@@ -8,8 +8,8 @@ use leveloff_classifier::finding::{Finding, Growth, TensorGrowth};
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::units::{Amount, AmountPerX, Position, X};
 use leveloff_classifier::verdict::{
-    Because, Blame, Clock, ClockTick, DecideBy, Extremes, Grade, Judgement, Kind, LevelGrade, Rate,
-    Risk, RunVerdict, Shape, Subject, Verdict, WillFinish,
+    Because, Blame, Clock, ClockTick, DecideBy, Extremes, Grade, HorizonSource, Judgement, Kind,
+    LevelGrade, Rate, Risk, RunVerdict, Shape, Subject, Verdict, WhyUnknown, WillFinish,
 };
 use leveloff_model::process::{Pid, Role};
 use leveloff_model::recording::StatedFacts;
@@ -65,7 +65,10 @@ pub fn run(memory: Judgement) -> RunVerdict {
         memory,
         limit: None,
         risk: None,
-        will_finish: WillFinish::Unknown,
+        will_finish: WillFinish::Unknown(WhyUnknown::NoPlan),
+        horizon: None,
+        horizon_source: HorizonSource::Prior,
+        history: None,
         blame: Vec::new(),
         clock: None,
         findings: Vec::new(),

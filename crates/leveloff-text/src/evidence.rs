@@ -10,7 +10,7 @@ use crate::rate::{CountRate, MemoryRate};
 use crate::sizing::Sizing;
 use crate::steps;
 use crate::subject::things;
-use crate::verdict::{finishing_words, hidden, sentence, settling, verdict_words};
+use crate::verdict::{finishing_words, hidden, history_words, sentence, settling, verdict_words};
 use crate::x_position::extent;
 
 /// A label and what is said under it; an empty label continues the row above.
@@ -36,6 +36,9 @@ fn write(judged: &Judged, rows: &mut Rows) {
     let run = judged.verdict;
     if let Some(finishing) = finishing_words(run) {
         rows.row("outlook", &finishing);
+    }
+    if let Some(history) = history_words(run) {
+        rows.row("earlier", &history);
     }
     match run.verdict {
         Verdict::Level(_) => write_level(judged, rows),

@@ -3,7 +3,7 @@
 use leveloff_classifier::compare::Comparison;
 use leveloff_classifier::gate::{CheckOutcome, Gate, GateReason, GateResult};
 use leveloff_classifier::units::{AmountPerX, X};
-use leveloff_classifier::verdict::RunVerdict;
+use leveloff_classifier::verdict::{RunVerdict, WhyUnknown, WillFinish};
 
 use crate::comparison;
 use crate::rate::{MemoryRate, amount};
@@ -101,7 +101,7 @@ pub fn gate_unit(gate: Gate, verdict: &RunVerdict) -> Option<String> {
 /// The result with its numbers.
 pub fn gate_sentence(result: &GateResult, verdict: &RunVerdict) -> String {
     match (result.outcome, result.because) {
-        (CheckOutcome::Open, _) if result.gate == Gate::WillFinish => not_finishing().to_owned(),
+        (CheckOutcome::Open, _) if result.gate == Gate::WillFinish => finishing(verdict),
         (CheckOutcome::Open, GateReason::NotDecided) => not_decided(verdict),
         (CheckOutcome::Open, GateReason::NotMeasured) => not_measured(result.gate).to_owned(),
         (_, GateReason::OtherUnit) => other_unit(result, verdict),
@@ -134,8 +134,18 @@ fn not_decided(verdict: &RunVerdict) -> String {
     }
 }
 
-fn not_finishing() -> &'static str {
-    "undecided: the plan (--planned-steps) or the limit (--limit) is not known, or the evidence allows both"
+fn finishing(verdict: &RunVerdict) -> String {
+    let why = match verdict.will_finish {
+        WillFinish::Unknown(why) => why,
+        WillFinish::Yes(_) | WillFinish::No(_) => WhyUnknown::Open,
+    };
+    let unknown = match why {
+        WhyUnknown::NoPlan => "how far the run will go is not known: --planned-steps states it",
+        WhyUnknown::NoLimit => "no limit is known: --limit states one",
+        WhyUnknown::WasAtLimit => "memory was at the limit already",
+        WhyUnknown::Open => "the evidence allows both",
+    };
+    finishing_words(verdict).unwrap_or_else(|| format!("undecided: {unknown}"))
 }
 
 fn not_measured(gate: Gate) -> &'static str {
@@ -152,7 +162,7 @@ fn measured(result: &GateResult, verdict: &RunVerdict) -> String {
         Gate::MaxLevel => at_most("memory in the last fifth of the run:", result),
         Gate::MaxPeak => at_most("peak", result),
         Gate::MaxGrowth => growth(result, verdict),
-        Gate::WillFinish => finishing_words(verdict).unwrap_or_else(|| not_finishing().to_owned()),
+        Gate::WillFinish => finishing(verdict),
         // Only for a run's own results, among which there is none: see baseline_sentence.
         Gate::Baseline => gate_title(Gate::Baseline).to_owned(),
     }

@@ -5,6 +5,7 @@ mod cause;
 mod ending;
 mod finishing;
 mod headline;
+mod history;
 mod reason;
 
 pub use brief::{brief, growth, growth_with_interval, rate_words};
@@ -14,6 +15,7 @@ pub use cause::{
 pub use ending::{end_words, trimmed_words};
 pub use finishing::finishing_words;
 pub use headline::{Headline, is_from_the_start, line, short_reason, verdict_words};
+pub use history::{contradiction_words, earlier_words, history_words};
 pub use reason::{hidden, sentence, settling};
 
 use leveloff_model::units::Bytes;

@@ -32,6 +32,16 @@ impl XPosition {
         }
     }
 
+    /// The word of the unit that it is printed in: `step`, `minute`.
+    pub fn word(self) -> &'static str {
+        self.scale().word
+    }
+
+    /// Another position as a number in the same unit.
+    pub fn number_of(self, x: X) -> String {
+        self.scale().number(x)
+    }
+
     fn scale(self) -> Scale {
         match self.unit {
             XUnit::Second => Scale::of_time(self.x.0),

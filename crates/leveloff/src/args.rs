@@ -13,6 +13,7 @@ mod facts;
 mod find;
 mod fleet;
 mod guard;
+mod history;
 mod judge;
 mod metrics;
 mod record;
@@ -36,6 +37,7 @@ pub(crate) use facts::FactArgs;
 pub(crate) use find::FindArgs;
 pub(crate) use fleet::FleetArgs;
 pub(crate) use guard::{GuardArgs, GuardCommandArgs, RestartArgs};
+pub(crate) use history::HistoryArgs;
 pub(crate) use judge::JudgeArgs;
 pub(crate) use metrics::MetricsArgs;
 pub(crate) use record::RecordArgs;
@@ -73,6 +75,7 @@ use clap::{Parser, Subcommand, ValueEnum};
         leveloff replay run.jsonl                   play a recording on the dashboard\n  \
         leveloff export run.jsonl -o run.csv        a table for pandas\n  \
         leveloff blame run.jsonl                    the line that leaks, after `run --blame`\n  \
+        leveloff history                            how earlier runs of each job ended\n  \
         leveloff doctor                             what leveloff can measure on this machine\n\n\
         Exit codes: 0 success, 1 leak or regression, 2 usage or tool error, 3 undecided, 75 the guard \
         stopped the run; `run` otherwise returns the exit code of the command."
@@ -126,6 +129,9 @@ pub(crate) enum Command {
     /// Show which lines of the program made the memory that stays
     #[command(long_about = blame::LONG_ABOUT, after_help = blame::EXAMPLES)]
     Blame(BlameArgs),
+    /// Show how earlier runs of a job ended, and what follows for the next one
+    #[command(long_about = history::LONG_ABOUT, after_help = history::EXAMPLES)]
+    History(HistoryArgs),
     /// Convert a recording to CSV
     #[command(long_about = export::LONG_ABOUT, after_help = export::EXAMPLES)]
     Export(ExportArgs),

@@ -10,6 +10,7 @@ mod export;
 mod find;
 mod fleet;
 mod guard;
+mod history;
 mod judge;
 mod man;
 mod record;
@@ -41,6 +42,7 @@ pub(crate) fn dispatch(invocation: &Invocation) -> Result<Exit> {
         Command::Check(args) => check::run(args),
         Command::Fleet(args) => fleet::run(args),
         Command::Blame(args) => blame::run(args),
+        Command::History(args) => history::run(args),
         Command::Export(args) => export::run(args),
         Command::Doctor(args) => doctor::run(args, &invocation.config),
         Command::Completions { shell } => completions::run(*shell),

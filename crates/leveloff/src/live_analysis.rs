@@ -9,7 +9,7 @@ use leveloff_model::recording::{StatedFacts, Target};
 use leveloff_model::sample::Tick;
 use leveloff_supervise::guard::{Forecast, Judgement};
 use leveloff_text::allocation;
-use leveloff_text::verdict::line;
+use leveloff_text::verdict::{history_words, line};
 
 /// Follows a run tick by tick, in bounded memory.
 #[derive(Debug)]
@@ -61,6 +61,11 @@ impl LiveAnalysis {
             Some(format!("{}{source}", allocation::line_words(line, unit?)))
         };
         allocation::named(&lines).filter_map(words).collect()
+    }
+
+    /// What earlier runs of the same job say of this one.
+    pub(crate) fn history_line(&self) -> Option<String> {
+        history_words(&self.verdict()?)
     }
 
     /// The verdict in one line.

@@ -2,7 +2,7 @@
 //!
 //! `args` parses the command line, `commands` holds one module for each subcommand. The other modules serve them, and
 //! import neither: `session` watches a run, with a `recorder` and a `live_analysis`; `screen_thread` shows it on the
-//! dashboard; `run_reader` reads a file and judges it; `report_files`, `csv_export` and `outputs` write files.
+//! dashboard; `history` keeps how runs of a job ended; `run_reader` reads a file and judges it; `report_files`, `csv_export` and `outputs` write files.
 
 mod args;
 mod blame;
@@ -10,6 +10,7 @@ mod commands;
 mod config;
 mod csv_export;
 mod exit_code;
+mod history;
 mod live_analysis;
 mod metrics;
 mod notice;

@@ -67,6 +67,15 @@ pub(crate) fn parse_percent(text: &str) -> Result<f64, String> {
     }
 }
 
+/// `0`, `false`, `no`, `off` and their opposites.
+pub(crate) fn parse_switch(text: &str) -> Result<bool, String> {
+    match text.trim().to_ascii_lowercase().as_str() {
+        "1" | "true" | "yes" | "on" => Ok(true),
+        "0" | "false" | "no" | "off" => Ok(false),
+        _ => Err("write true or false".to_owned()),
+    }
+}
+
 pub(crate) fn parse_pid(text: &str) -> Result<i32, String> {
     match text.parse::<i32>() {
         Ok(pid) if pid > 0 => Ok(pid),
@@ -124,6 +133,14 @@ mod tests {
         for wrong in ["0s", "-1s", "1ms", "2h"] {
             assert!(parse_interval(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_switch_is_on_or_off() {
+        assert_eq!(parse_switch("0"), Ok(false));
+        assert_eq!(parse_switch("Off"), Ok(false));
+        assert_eq!(parse_switch("1"), Ok(true));
+        assert!(parse_switch("").is_err() && parse_switch("2").is_err());
     }
 
     #[test]

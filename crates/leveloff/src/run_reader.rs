@@ -28,6 +28,8 @@ pub(crate) struct RunReader {
     pub stated: StatedFacts,
     /// By when memory must have levelled off, if neither the user nor the recording states it.
     pub usual_level_by: Option<Step>,
+    /// Whether what earlier runs of the same job say does not count.
+    pub ignores_history: bool,
     /// Read only up to this count (or time, where nothing is counted).
     pub until: Option<f64>,
 }
@@ -37,7 +39,10 @@ impl RunReader {
     pub(crate) fn read(&self, path: &Path) -> Result<RunReport> {
         let opened = leveloff_readers::open(&Input::from(path), &self.columns)?;
         let mut stated = self.stated.clone().or(&opened.stated);
-        if stated.level_by.is_none() && stated.level_by_time.is_none() {
+        if self.ignores_history {
+            stated.earlier = None;
+        }
+        if !stated.has_horizon() && stated.earlier.is_none() {
             stated.level_by = self.usual_level_by;
             stated.level_by_is_assumed = self.usual_level_by.is_some();
         }

@@ -15,11 +15,12 @@ use leveloff_classifier::run_analysis::RunAccount;
 use leveloff_classifier::verdict::RunVerdict;
 use leveloff_model::process::Pid;
 use leveloff_model::progress::RESTART;
-use leveloff_model::recording::{End, EndReason, StatedFacts};
+use leveloff_model::recording::{End, EndReason, StatedFacts, Target};
 use leveloff_model::sample::{Event, Gap, Subject, Tick};
 use leveloff_model::units::{Seconds, Step};
 use leveloff_progress::StepRegex;
 use leveloff_prometheus::metrics::Metrics;
+use leveloff_sampler::clock::{Clock, SystemClock};
 use leveloff_sampler::processes::Scope;
 use leveloff_sampler::sampler::{Sampler, SamplerError, SamplerOptions};
 use leveloff_supervise::guard::{self, Guard, Judgement, SessionView};
@@ -29,6 +30,7 @@ use leveloff_text::steps;
 
 use crate::blame::Blame;
 use crate::exit_code::Exit;
+use crate::history::JobMemory;
 use crate::live_analysis::LiveAnalysis;
 use crate::metrics::MetricsChoice;
 use crate::notice::{flush, notice};
@@ -50,6 +52,8 @@ pub(crate) struct WatchOptions {
     /// The user's pattern for the lines that hold the step.
     pub step_regex: Option<StepRegex>,
     pub stated: StatedFacts,
+    /// Whether earlier runs of the same job count, and this one is remembered.
+    pub uses_history: bool,
     pub metrics: MetricsChoice,
 }
 
@@ -69,6 +73,8 @@ pub(crate) struct Session {
     metrics: Option<Box<Metrics>>,
     oom: OomWatch,
     blame: Option<Blame>,
+    /// Where the end of the run is remembered.
+    memory: Option<JobMemory>,
     status: StatusLine,
     next: Instant,
     /// When the guard wants to look, if before the next sample.
@@ -82,6 +88,14 @@ pub(crate) struct Session {
 }
 
 impl WatchOptions {
+    /// Looks up earlier runs of the same job, unless the user does without; what they say becomes part of what is known.
+    pub(crate) fn recall(&mut self, target: &Target, command: &[String]) -> Option<JobMemory> {
+        match self.uses_history {
+            true => JobMemory::recall(target, command, &mut self.stated),
+            false => None,
+        }
+    }
+
     /// Sampler options for these processes, with the defaults for a run that leveloff did not start.
     pub(crate) fn sampler(&self, scope: Scope) -> SamplerOptions {
         SamplerOptions {
@@ -318,7 +332,13 @@ impl Session {
         if reason.is_end_of_run() {
             self.analysis.end();
         }
-        (self.summary, self.analysis.account())
+        let account = self.analysis.account();
+        let memory = self.memory.filter(|_| reason.is_end_of_run());
+        let verdict = account.as_ref().and_then(|it| it.verdict.as_ref());
+        if let (Some(memory), Some(verdict)) = (memory, verdict) {
+            memory.remember(verdict, SystemClock.now().unix.floor());
+        }
+        (self.summary, account)
     }
 
     /// Ends the recording, and says where it is and nothing else.
@@ -338,6 +358,7 @@ impl Session {
         let recording = self.recording.clone();
         let killed = self.oom_report(reason);
         let verdict = self.analysis.line();
+        let history = self.analysis.history_line();
         let horizon = self.unapplied_horizon();
         let allocated = self.analysis.allocation_lines();
         let guarded = self.stop_lines();
@@ -352,6 +373,7 @@ impl Session {
             .chain(killed.map(|killed| killed.message()));
         let lines = first
             .chain(verdict)
+            .chain(history)
             .chain(horizon)
             .chain(allocated)
             .chain(summary.lines(ended, account.as_ref()));

@@ -17,6 +17,7 @@ const RECORDINGS: &str = env!("CARGO_TARGET_TMPDIR");
 fn run(command: &[&str]) -> Command {
     let mut run = Command::new(LEVELOFF);
     run.args(["run", "--"]).args(command);
+    run.env("LEVELOFF_HISTORY", "0");
     run.current_dir(RECORDINGS).stdin(Stdio::null());
     run
 }

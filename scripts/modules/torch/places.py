@@ -10,6 +10,8 @@ TRAIN = os.path.join(HERE, "train.py")
 LEVELOFF = os.environ.get("LEVELOFF", os.path.join(SCRIPTS, "..", "target", "release", "leveloff"))
 PACKAGE = os.path.normpath(os.path.join(SCRIPTS, "..", "python"))
 TORCH = "torch==2.8.*"
+# Runs of one suite are no history of another, and none of the user's.
+os.environ.setdefault("LEVELOFF_HISTORY", "0")
 NEEDED = ["numpy", "setproctitle", "tqdm", "transformers", "accelerate", "lightning"]
 
 

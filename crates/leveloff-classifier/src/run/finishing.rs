@@ -5,7 +5,7 @@
 use leveloff_model::units::{Bytes, Seconds};
 
 use crate::units::{Amount, X};
-use crate::verdict::{AtPlannedEnd, Because, Judgement, MetLimit, Rate, Shape, WillFinish};
+use crate::verdict::{AtPlannedEnd, Because, Judgement, MetLimit, Rate, Shape, WhyUnknown, WillFinish};
 
 use super::decide::is_growing;
 
@@ -38,7 +38,7 @@ impl Prospect<'_> {
             .extremes
             .map_or(self.newest.1, |extremes| extremes.peak.0);
         if highest >= limit {
-            return WillFinish::Unknown;
+            return WillFinish::Unknown(WhyUnknown::WasAtLimit);
         }
         let Some(rate) = self.rate() else {
             return self.of_level(highest);
@@ -50,7 +50,7 @@ impl Prospect<'_> {
         }
         let may_stop = matches!(self.memory.because, Because::Bending | Because::FirstEpoch);
         if at_end < limit || may_stop {
-            return WillFinish::Unknown;
+            return WillFinish::Unknown(WhyUnknown::Open);
         }
         WillFinish::No(self.met(rate))
     }
@@ -63,7 +63,7 @@ impl Prospect<'_> {
         if known && highest + hidden * self.rest() < limit {
             self.finishes(highest)
         } else {
-            WillFinish::Unknown
+            WillFinish::Unknown(WhyUnknown::Open)
         }
     }
 

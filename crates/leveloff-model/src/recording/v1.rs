@@ -88,6 +88,17 @@ pub struct HeaderRow {
     pub planned_steps: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub epoch_steps: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub earlier_runs: Option<EarlierRunsRow>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct EarlierRunsRow {
+    /// `seconds`, or what the training counts: `steps`.
+    pub unit: String,
+    pub runs: u32,
+    pub level_from: f64,
+    pub level_to: f64,
 }
 
 #[derive(Debug, Serialize, Deserialize)]

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
 use super::v1::{
-    AllocRow, CeilingRow, CgroupChange, Change, EndName, EndRow, ExitRow, GapRow, HeaderRow,
-    MachineChange, MapsRow, MarkRow, ProcessChange, ProcessRow, PssRow, RoleName, Row, SampleRow,
-    SiteRow, SoftwareRow, SourceName, StepSourceRow,
+    AllocRow, CeilingRow, CgroupChange, Change, EarlierRunsRow, EndName, EndRow, ExitRow, GapRow,
+    HeaderRow, MachineChange, MapsRow, MarkRow, ProcessChange, ProcessRow, PssRow, RoleName, Row,
+    SampleRow, SiteRow, SoftwareRow, SourceName, StepSourceRow,
 };
 use super::{End, EndReason, FORMAT_VERSION, Header, Target, limit_to_text};
 use crate::allocation::{AllocationReading, AllocationSite, StackFrame};
@@ -267,6 +267,12 @@ fn header_row(header: &Header) -> HeaderRow {
         limit: header.stated.limit.map(limit_to_text),
         planned_steps: header.stated.planned_steps.map(|s| s.0),
         epoch_steps: header.stated.epoch_steps.map(|s| s.0),
+        earlier_runs: header.stated.earlier.map(|earlier| EarlierRunsRow {
+            unit: earlier.axis.name().to_owned(),
+            runs: earlier.runs,
+            level_from: earlier.earliest,
+            level_to: earlier.latest,
+        }),
     }
 }
 

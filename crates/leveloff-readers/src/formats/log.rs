@@ -39,6 +39,8 @@ struct Log {
     suggestion: Option<String>,
     /// What other amounts are called.
     others: Vec<String>,
+    /// The unit, where it was concluded from the numbers.
+    guessed_unit: Option<SizeUnit>,
 }
 
 /// Where x comes from.
@@ -92,7 +94,15 @@ impl Log {
             .y
             .as_ref()
             .map(|name| Label::of_name(name.as_bytes()));
-        let counts = LabelCounts::of(lines, choice.y_unit.is_some(), wanted);
+        let mut counts = LabelCounts::of(lines, choice.y_unit.is_some(), wanted);
+        let mut guessed_unit = None;
+        if counts.best().is_none() {
+            guessed_unit = counts.unit_by_magnitude();
+        }
+        if guessed_unit.is_some() {
+            counts = LabelCounts::of(lines, true, wanted);
+        }
+        let bare_unit = choice.y_unit.or(guessed_unit);
         let Some(label) = counts.best() else {
             if let Some(name) = &choice.y
                 && !counts.is_empty()
@@ -110,10 +120,11 @@ impl Log {
             }
             return Ok(None);
         };
-        let head = Head::of(lines, label, choice);
+        let head = Head::of(lines, label, bare_unit, choice);
         let log = Log {
             label,
-            bare_unit: choice.y_unit,
+            bare_unit,
+            guessed_unit,
             x_source: head.x_source(choice)?,
             step_regex: choice.step_regex.clone(),
             suggestion: head.suggestion(),
@@ -143,6 +154,12 @@ impl Format for Log {
                 "took the amounts called '{}'; --y names others ({})",
                 self.label.text(),
                 self.others.join(", ")
+            ));
+        }
+        if let Some(unit) = self.guessed_unit {
+            let unit = unit.name();
+            notes.push(format!(
+                "took numbers without a unit for {unit} by their magnitude; --y-unit states another"
             ));
         }
         if self.x_source == XSource::LineNumber {
@@ -208,7 +225,12 @@ struct Head<'a> {
 }
 
 impl<'a> Head<'a> {
-    fn of(lines: &[&'a [u8]], label: Label, choice: &ColumnChoice) -> Head<'a> {
+    fn of(
+        lines: &[&'a [u8]],
+        label: Label,
+        bare_unit: Option<SizeUnit>,
+        choice: &ColumnChoice,
+    ) -> Head<'a> {
         let mut state = LogState::new(choice.step_regex.as_ref());
         let mut head = Head {
             with_memory: Vec::new(),
@@ -219,7 +241,7 @@ impl<'a> Head<'a> {
         };
         for line in lines {
             state.read(line);
-            if amount(line, label, choice.y_unit).is_some() {
+            if amount(line, label, bare_unit).is_some() {
                 head.with_memory.push(line);
                 head.with_step += usize::from(state.has_step());
             }
@@ -257,9 +279,9 @@ impl<'a> Head<'a> {
 
     fn likely_x_source(&self) -> XSource {
         let [step, batch, iteration, epoch] = Counter::BEST_FIRST;
-        let word = [step, batch, iteration]
-            .into_iter()
-            .find(|it| self.counts(*it));
+        let finer = [step, batch, iteration];
+        let coarse = Some(epoch).filter(|_| self.unit == XUnit::Epoch);
+        let word = finer.into_iter().chain(coarse).find(|it| self.counts(*it));
         let missed = self.with_memory.len() - self.with_step;
         match word {
             // Steps are learned from the first lines; in a long log these are no loss.

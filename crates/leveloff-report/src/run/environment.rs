@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use leveloff_model::process::printable;
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::units::Limit;
-use leveloff_text::verdict::end_words;
+use leveloff_text::verdict::{earlier_words, end_words};
 
 use crate::run_report::{Background, Group, RunReport};
 
@@ -68,6 +68,11 @@ pub(super) fn facts(report: &RunReport) -> Vec<Fact> {
             Foreign,
         ),
         ("stated", stated_words(&report.stated), Own),
+        (
+            "earlier runs",
+            report.stated.earlier.as_ref().map(earlier_words),
+            Own,
+        ),
         ("sampled", sampled_words(around), Own),
     ];
     let known = all.into_iter().filter_map(|(name, value, kind)| {

@@ -4,7 +4,9 @@
 
 use leveloff_classifier::allocation_history::{Certainty, LineGrowth};
 use leveloff_classifier::finding::Finding;
-use leveloff_classifier::verdict::{Because, Blame, Clock, ClockTick, Kind, RunVerdict};
+use leveloff_classifier::verdict::{
+    Because, Blame, Clock, ClockTick, HistoryCheck, Kind, RunVerdict,
+};
 use leveloff_model::allocation::StackFrame;
 use leveloff_model::process::Role;
 use leveloff_model::progress::{Progress, StepSource, StepUnit};
@@ -136,6 +138,21 @@ fn details(run: &RunVerdict) -> Value {
         hidden_adds: decisive.hidden.map(|hidden| hidden.adds),
         hidden_by_x: decisive.hidden.map(|hidden| hidden.by),
         hidden_decided_after_x: decisive.hidden.map(|hidden| hidden.decided_after),
+        horizon_source: run.horizon_source.name(),
+        horizon_x: run.horizon,
+        earlier_runs: run.history.map(history_row),
+    }
+}
+
+/// Positions count from the beginning of a run.
+fn history_row(history: HistoryCheck) -> Value {
+    let earlier = history.earlier;
+    object! {
+        runs: earlier.runs,
+        unit: earlier.axis.name(),
+        level_from: earlier.earliest,
+        level_to: earlier.latest,
+        is_contradicted: history.is_contradicted,
     }
 }
 

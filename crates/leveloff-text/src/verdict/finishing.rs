@@ -10,7 +10,7 @@ pub fn finishing_words(run: &RunVerdict) -> Option<String> {
     match run.will_finish {
         WillFinish::Yes(end) => Some(finishes(end, run)),
         WillFinish::No(met) => Some(killed(met, run)),
-        WillFinish::Unknown => None,
+        WillFinish::Unknown(_) => None,
     }
 }
 

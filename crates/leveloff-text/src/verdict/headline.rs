@@ -4,7 +4,7 @@ use leveloff_classifier::verdict::{
     Because, Grade, Judgement, LevelGrade, RunVerdict, Shape, Subject, Verdict,
 };
 
-use super::growth_with_interval;
+use super::{contradiction_words, growth_with_interval};
 use crate::number::thousands;
 use crate::subject::words;
 use crate::x_position::{XPosition, stretch};
@@ -24,6 +24,11 @@ impl Headline<'_> {
             Verdict::Level(_) => level(run),
             Verdict::Leak(_) => leak(run),
             Verdict::Undecided => format!(": {}", short_reason(run.judgement.because)),
+        };
+        let rest = match contradiction_words(run) {
+            Some(unlike) if rest.starts_with(' ') => format!(", {unlike},{rest}"),
+            Some(unlike) => format!(", {unlike}{rest}"),
+            None => rest,
         };
         Headline { run, rest }
     }
@@ -89,7 +94,7 @@ pub fn short_reason(because: Because) -> &'static str {
         Because::ShortPlateau => "growth stopped too recently",
         Because::FirstEpoch => "growing within the first epoch",
         Because::Outlived => "growing for longer than healthy warmups",
-        Because::PastHorizon => "growing past the stated horizon",
+        Because::PastHorizon => "growing past its horizon",
         Because::Jumps => "memory jumped",
         Because::Steady => "no growth so far",
         Because::Returns => "rises and falls back",

@@ -33,11 +33,7 @@ pub fn sentence(run: &RunVerdict, stated: &StatedFacts) -> String {
             "grows within the first epoch, where a data cache may still be filling".to_owned()
         }
         Because::Outlived => outlived(judgement),
-        Because::PastHorizon => match (stated.level_by, stated.level_by_time) {
-            (Some(step), _) => format!("still growing after step {step}, the stated horizon"),
-            (None, Some(time)) => format!("still growing after {time}, the stated horizon"),
-            (None, None) => "still growing after the stated horizon".to_owned(),
-        },
+        Because::PastHorizon => past_horizon(run, stated),
         Because::Jumps => jumps(run),
         Because::Steady => format!(
             "no growth above the reporting threshold of {}",
@@ -101,14 +97,31 @@ pub fn settling(run: &RunVerdict, stated: &StatedFacts) -> Vec<String> {
         run.verdict,
         Verdict::WarmingUp | Verdict::Leak(Grade::Suspected)
     ) {
-        lines.extend(horizon(run.x_unit, stated));
+        lines.extend(horizon(run, stated));
     }
     lines
 }
 
+fn past_horizon(run: &RunVerdict, stated: &StatedFacts) -> String {
+    match (stated.level_by, stated.level_by_time) {
+        (Some(step), _) => format!("still growing after step {step}, the stated horizon"),
+        (None, Some(time)) => format!("still growing after {time}, the stated horizon"),
+        (None, None) => match run.horizon {
+            Some(by) => {
+                let place = XPosition::new(by, run.x_unit);
+                format!("still growing after {place}, where earlier runs were level")
+            }
+            None => "still growing after the stated horizon".to_owned(),
+        },
+    }
+}
+
 /// The stated horizon, or how to state one. A horizon in steps decides only growth over steps.
-fn horizon(unit: XUnit, stated: &StatedFacts) -> Option<String> {
-    match (unit, stated.level_by, stated.level_by_time) {
+fn horizon(run: &RunVerdict, stated: &StatedFacts) -> Option<String> {
+    if run.history.is_some() {
+        return None;
+    }
+    match (run.x_unit, stated.level_by, stated.level_by_time) {
         (XUnit::Step, Some(step), _) => Some(format!("stated horizon: level by step {step}")),
         (XUnit::Step | XUnit::Second, _, Some(time)) => {
             Some(format!("stated horizon: level by {time}"))

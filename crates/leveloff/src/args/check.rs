@@ -2,14 +2,14 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{ArgAction, Args};
 use leveloff_classifier::gate::{CheckOutcome, Gates, GrowthBound, Horizon};
 use leveloff_classifier::observation::XUnit;
-use leveloff_model::recording::StatedFacts;
-use leveloff_model::units::{Bytes, GrowthBase, GrowthLimit};
+use leveloff_model::recording::{RunAxis, StatedFacts};
+use leveloff_model::units::{Bytes, GrowthBase, GrowthLimit, Seconds};
 
 use super::{ColumnArgs, FactArgs, Format};
-use crate::option_values::{parse_interval, parse_percent, undecided_parser};
+use crate::option_values::{parse_interval, parse_percent, parse_switch, undecided_parser};
 
 pub(super) const LONG_ABOUT: &str = "Fail when memory leaks, grows too much or got worse; for CI.\n\n\
     Checks recordings and everything else that `judge` reads, or runs a command, records it and checks that. A check \
@@ -49,6 +49,18 @@ pub(crate) struct CheckArgs {
     /// Fail if memory meets the limit before the planned end; needs both (--limit, --planned-steps)
     #[arg(long)]
     pub will_finish: bool,
+    /// Let earlier runs of the same job say by when memory must be level, instead of step 90, and remember this one
+    #[arg(
+        long,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_value = "false",
+        default_missing_value = "true",
+        action = ArgAction::Set,
+        value_parser = parse_switch
+    )]
+    pub history: bool,
     /// Fail if the run is worse than this baseline by more than noise
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
@@ -134,7 +146,11 @@ fn horizon(stated: &StatedFacts) -> Option<Horizon> {
     match (stated.level_by, stated.level_by_time) {
         (Some(step), _) if stated.level_by_is_assumed => Some(Horizon::AssumedStep(step.0 as f64)),
         (Some(step), _) => Some(Horizon::Step(step.0 as f64)),
-        (None, time) => time.map(Horizon::Time),
+        (None, Some(time)) => Some(Horizon::Time(time)),
+        (None, None) => stated.earlier.map(|earlier| match earlier.axis {
+            RunAxis::Time => Horizon::Time(Seconds(earlier.horizon())),
+            RunAxis::Count(_) => Horizon::AssumedStep(earlier.horizon()),
+        }),
     }
 }
 

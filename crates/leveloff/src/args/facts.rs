@@ -47,6 +47,7 @@ impl FactArgs {
             limit: self.limit,
             planned_steps: self.planned_steps.map(Step),
             epoch_steps: self.epoch_steps.map(Step),
+            earlier: None,
         }
     }
 }

@@ -1,11 +1,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{ArgAction, Args};
 use leveloff_progress::StepRegex;
 
 use super::{FactArgs, MetricsArgs};
-use crate::option_values::{parse_interval, parse_percent, parse_step_regex};
+use crate::option_values::{parse_interval, parse_percent, parse_step_regex, parse_switch};
 use crate::session::WatchOptions;
 
 /// Options of every command that samples a run. A value may begin with a minus, so that the error for `--interval
@@ -40,6 +40,22 @@ pub(crate) struct SamplingArgs {
     /// Its groups are step, total, epoch, samples and tokens
     #[arg(long, value_name = "REGEX", value_parser = parse_step_regex)]
     step_regex: Option<StepRegex>,
+    /// Whether to use and keep the history of this job
+    #[arg(
+        long,
+        hide = true,
+        num_args = 0..=1,
+        require_equals = true,
+        default_value = "true",
+        default_missing_value = "true",
+        action = ArgAction::Set,
+        value_parser = parse_switch,
+        env = "LEVELOFF_HISTORY"
+    )]
+    history: bool,
+    /// Neither use nor keep how runs of this job ended (`leveloff history`); LEVELOFF_HISTORY=0 does the same
+    #[arg(long, overrides_with = "history")]
+    no_history: bool,
     #[command(flatten)]
     pub facts: FactArgs,
     #[command(flatten)]
@@ -54,6 +70,7 @@ impl SamplingArgs {
             log: self.log.clone(),
             step_regex: self.step_regex.clone(),
             stated: self.facts.stated(),
+            uses_history: self.history && !self.no_history,
             metrics: self.metrics.choice(),
         }
     }

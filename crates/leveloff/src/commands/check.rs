@@ -94,6 +94,7 @@ fn hold(args: &CheckArgs, file: &Path) -> Result<Held> {
         columns: args.columns.choice(),
         stated: args.facts.stated(),
         usual_level_by: Some(LEVEL_BY),
+        ignores_history: !args.history,
         until: None,
     };
     let report = reader.read(file)?;

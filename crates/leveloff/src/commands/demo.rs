@@ -144,6 +144,7 @@ fn watch_options(args: &DemoArgs) -> WatchOptions {
         log: None,
         step_regex: None,
         stated: args.facts.stated(),
+        uses_history: false,
         metrics: MetricsChoice::default(),
     }
 }

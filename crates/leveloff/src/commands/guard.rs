@@ -20,7 +20,7 @@ pub(crate) fn run(args: &GuardCommandArgs) -> Result<Exit> {
             "a guard is for one run, not for every process of the machine; name it with --pid or --match"
         );
     }
-    let options = args.sampling.options();
+    let mut options = args.sampling.options();
     let Some(guard) = guard_options(options.stated.limit, &args.guard)? else {
         bail!("nothing to guard against; pass --limit 28GiB, --limit 90% or --stop-before 5m");
     };
@@ -28,7 +28,9 @@ pub(crate) fn run(args: &GuardCommandArgs) -> Result<Exit> {
     if let Some(log) = &options.log {
         LogFollower::open(log)?;
     }
+    let memory = options.recall(&target.target, &target.command);
     let builder = SessionBuilder::new(&target.target, &target.command, &options)
+        .remembering(memory)
         .guarded(Some(guard))?
         .with_metrics()?
         .recording_or_scratch(args.output.as_deref())?;

@@ -19,13 +19,15 @@ pub(crate) const TOP_GROWERS: usize = 10;
 
 /// Records until the run ends, the time is over, or a signal asks to stop.
 pub(crate) fn run(args: &RecordArgs) -> Result<Exit> {
-    let options = args.sampling.options();
+    let mut options = args.sampling.options();
     let target = RunTarget::choose_only(&args.target.choice())?;
     if let Some(log) = &options.log {
         LogFollower::open(log)?;
     }
     let guard = guard_options(options.stated.limit, &args.guard)?;
+    let memory = options.recall(&target.target, &target.command);
     let builder = SessionBuilder::new(&target.target, &target.command, &options)
+        .remembering(memory)
         .guarded(guard.filter(|_| !target.is_system()))?
         .with_metrics()?
         .recording_to(args.output.as_deref())?;

@@ -55,7 +55,7 @@ fn run(args: &RunArgs) -> Result<RunEnd> {
         .iter()
         .map(|word| printable(word.as_encoded_bytes()))
         .collect();
-    let options = args.sampling.options();
+    let mut options = args.sampling.options();
     if let Some(log) = &options.log {
         check_log(log)?;
     }
@@ -77,7 +77,9 @@ fn run(args: &RunArgs) -> Result<RunEnd> {
     let variables = blame.as_ref().map_or_else(Vec::new, Blame::variables);
     let started = started(args, restarts.as_ref(), isolation)?;
     let target = Target::Command(command.clone());
+    let memory = options.recall(&target, &command);
     let builder = SessionBuilder::new(&target, &command, &options)
+        .remembering(memory)
         .with_metrics()?
         .recording_to(args.output.as_deref())?
         .without_status_line();

@@ -41,6 +41,10 @@ pub(crate) static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
         reading("step_regex", Kind::StepRegex),
         watching("interval", Kind::Interval),
         watching("pss_budget", Kind::Percent),
+        Key {
+            subcommands: REMEMBERING,
+            ..fact("history", Kind::Switch)
+        },
     ];
     keys.extend(Gate::ALL.into_iter().filter_map(gate));
     keys.extend([
@@ -48,6 +52,7 @@ pub(crate) static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
         check("undecided", Kind::Undecided),
         check("repeat", Kind::Count),
         check("name", Kind::Name),
+        check("history", Kind::Switch),
     ]);
     keys
 });
@@ -64,6 +69,9 @@ const READING: &[&str] = &[
 
 /// Subcommands that sample.
 const SAMPLING: &[&str] = &["run", "watch", "record", "guard", CHECK];
+
+/// Subcommands that remember how a run ended. `check` does so only if its own table asks for it.
+const REMEMBERING: &[&str] = &["run", "watch", "record", "guard"];
 
 /// Whether any key is for this subcommand; the others read no file, so that a mistake in it does not stop them.
 pub(crate) fn applies_to(subcommand: &str) -> bool {
@@ -204,7 +212,7 @@ mod tests {
         let all = hint_in(Table::Top, "colour");
         assert!(
             all.ends_with(
-                "level_by, limit, planned_steps, epoch_steps, step_regex, interval, pss_budget, check"
+                "level_by, limit, planned_steps, epoch_steps, step_regex, interval, pss_budget, history, check"
             ),
             "{all}"
         );

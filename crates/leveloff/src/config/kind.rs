@@ -8,6 +8,7 @@ use toml::de::{DeInteger, DeValue};
 
 use crate::option_values::{
     UNDECIDED, parse_interval, parse_level_by, parse_percent, parse_step_regex, parse_steps,
+    parse_switch,
 };
 
 /// What a key may hold.
@@ -37,13 +38,18 @@ pub(crate) enum Kind {
     Undecided,
     /// What something is called.
     Name,
+    /// On or off.
+    Switch,
 }
 
 impl Kind {
     /// The value as a flag would take it, or why it is not allowed.
     pub(crate) fn parse(self, value: &DeValue) -> Result<String, String> {
         let text = match value {
-            DeValue::String(text) if !self.is_whole_number() => text.clone().into_owned(),
+            DeValue::Boolean(on) if self == Kind::Switch => on.to_string(),
+            DeValue::String(text) if !self.is_whole_number() && self != Kind::Switch => {
+                text.clone().into_owned()
+            }
             DeValue::Integer(number) if !self.is_plain_text() => decimal(number),
             DeValue::Float(number)
                 if !self.is_whole_number() && !self.is_plain_text() && self != Kind::Horizon =>
@@ -75,7 +81,7 @@ impl Kind {
     fn is_plain_text(self) -> bool {
         matches!(
             self,
-            Kind::Path | Kind::Undecided | Kind::Name | Kind::StepRegex
+            Kind::Path | Kind::Undecided | Kind::Name | Kind::StepRegex | Kind::Switch
         )
     }
 
@@ -94,6 +100,7 @@ impl Kind {
                 true => Ok(()),
                 false => Err(self.expected().to_owned()),
             },
+            Kind::Switch => parse_switch(text).map(drop),
             Kind::Path | Kind::Name => something(text),
         }
     }
@@ -115,6 +122,7 @@ impl Kind {
             Kind::Path => r#"write a file in quotes, such as "leveloff-baseline.json""#,
             Kind::Undecided => r#"write "pass" or "fail""#,
             Kind::Name => r#"write a name in quotes, such as "fine-tune""#,
+            Kind::Switch => "write true or false without quotes",
         }
     }
 }
@@ -193,6 +201,7 @@ mod tests {
             (Kind::Path, "'a/b.json'", "a/b.json"),
             (Kind::Undecided, "'fail'", "fail"),
             (Kind::Name, "'fine-tune'", "fine-tune"),
+            (Kind::Switch, "false", "false"),
         ] {
             assert_eq!(
                 parsed_value(kind, written),
@@ -231,6 +240,8 @@ mod tests {
             (Kind::Path, "3", "in quotes"),
             (Kind::Undecided, "'maybe'", "\"pass\" or \"fail\""),
             (Kind::Name, "\"a\\nb\"", "control character"),
+            (Kind::Switch, "0", "true or false without quotes"),
+            (Kind::Switch, "'false'", "a text is not allowed here"),
             (Kind::Name, "{a = 1}", "a table is not allowed here"),
         ] {
             let error = parsed_value(kind, written).unwrap_err();

@@ -19,6 +19,7 @@ use super::limits::{raise_descriptor_limit, survive_file_size_limit};
 use super::status_line::StatusLine;
 use super::{Session, WatchOptions};
 use crate::blame::Blame;
+use crate::history::JobMemory;
 use crate::live_analysis::LiveAnalysis;
 use crate::metrics;
 use crate::notice::say;
@@ -37,6 +38,7 @@ pub(crate) struct SessionBuilder<'a> {
     guard: Option<Guard>,
     oom: Option<OomWatch>,
     blame: Option<Blame>,
+    memory: Option<JobMemory>,
     has_status_line: bool,
 }
 
@@ -56,6 +58,7 @@ impl<'a> SessionBuilder<'a> {
             guard: None,
             oom: None,
             blame: None,
+            memory: None,
             has_status_line: true,
         }
     }
@@ -113,6 +116,12 @@ impl<'a> SessionBuilder<'a> {
         self
     }
 
+    /// Remembers how the run ends.
+    pub(crate) fn remembering(mut self, memory: Option<JobMemory>) -> SessionBuilder<'a> {
+        self.memory = memory;
+        self
+    }
+
     /// The file that is recorded to, named or temporary.
     pub(crate) fn recording(&self) -> Option<&Path> {
         self.recorder.as_ref().map(Recorder::path)
@@ -148,6 +157,7 @@ impl<'a> SessionBuilder<'a> {
             metrics: self.metrics.map(|metrics| Box::new(metrics.begin())),
             oom: self.oom.unwrap_or_else(OomWatch::begin),
             blame: self.blame,
+            memory: self.memory,
             status,
             next: Instant::now(),
             next_glance: None,

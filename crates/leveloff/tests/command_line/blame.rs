@@ -188,6 +188,7 @@ fn a_limit_on_files_does_not_end_the_program() {
     };
     let script = format!("ulimit -f 8\n{}\necho $?", program.display());
     let mut command = Command::new(LEVELOFF);
+    command.env("LEVELOFF_HISTORY", "0");
     command.current_dir(stage.directory());
     command.args([
         "run",

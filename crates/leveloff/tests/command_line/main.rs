@@ -15,6 +15,7 @@ mod fleet;
 mod golden;
 mod guard;
 mod hardship;
+mod history;
 mod isolate;
 mod judge;
 mod marks;

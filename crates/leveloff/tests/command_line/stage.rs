@@ -67,6 +67,8 @@ impl Stage {
         let mut command = Command::new(program);
         command.args(arguments).current_dir(self.directory());
         command.stdin(Stdio::null());
+        // Runs of other tests are no history of this one.
+        command.env("LEVELOFF_HISTORY", "0");
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }

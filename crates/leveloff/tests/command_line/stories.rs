@@ -191,3 +191,53 @@ fn tables_of_before_and_after_get_different_verdicts() {
     assert!(text.contains("= 1.86 GiB per minute"), "{text}");
     assert!(text.contains("after.csv   LEVEL "), "{text}");
 }
+
+/// With a plan and a limit, whether it finishes is answered before there is a verdict.
+#[test]
+fn from_step_20_on_it_is_said_where_the_limit_ends_the_run() {
+    let lines: Vec<&str> = PASTED.lines().collect();
+    for seen in 2..=lines.len() {
+        let log = lines[..seen].join("\n") + "\n";
+        let more = ["--planned-steps", "663", "--limit", "32GB"];
+        let row = object(&log, &more);
+        assert_eq!(row["outlook"], "killed", "{seen} lines");
+        let words = row["outlook_text"].as_str().unwrap();
+        assert!(words.contains(" of 663"), "{words}");
+        let place = words.split(' ').nth(5).unwrap();
+        assert!((160..=180).contains(&place.parse().unwrap()), "{words}");
+        let text = text(&judged(&log, &more));
+        assert!(text.contains(&format!("outlook    {words}")), "{text}");
+    }
+}
+
+/// The outcome of the gate, and what it says.
+fn finishing(log: &str, more: &[&str]) -> (Option<i32>, String) {
+    let stage = Stage::new();
+    stage.file("train.log", log);
+    let arguments = [&["check", "train.log", "--will-finish"], more].concat();
+    let ended = stage.ask(&arguments).never_panicked();
+    (ended.status.code(), text(&ended))
+}
+
+#[test]
+fn a_check_answers_whether_a_run_finishes() {
+    let steady: String = (0..120)
+        .map(|n| format!("Step {}: RAM: {} MB\n", 5 * n, 4000 + n * 7919 % 13))
+        .collect();
+    let known = ["--planned-steps", "663", "--limit", "32GB"];
+    let (code, said) = finishing(&steady, &known);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("finishes: 3.7"), "{said}");
+    let (code, said) = finishing(PASTED, &known);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("will be killed at step 16"), "{said}");
+    for (more, why) in [
+        (&["--limit", "32GB"][..], "--planned-steps states it"),
+        (&["--planned-steps", "663"], "--limit states one"),
+        (&["--planned-steps", "663", "--limit", "4GB"], "at the limit already"),
+    ] {
+        let (code, said) = finishing(&steady, more);
+        assert_eq!(code, Some(3), "{said}");
+        assert!(said.contains(why), "{said}");
+    }
+}

@@ -19,6 +19,7 @@ const SUBCOMMANDS: [&str; 17] = [
     "check",
     "fleet",
     "blame",
+    "history",
     "export",
     "doctor",
     "completions",

@@ -61,6 +61,7 @@ impl Terminal {
         Command::new("python3")
             .args(["-c", IN_NEW_SESSION])
             .args(command)
+            .env("LEVELOFF_HISTORY", "0")
             // Recordings have their default names there, and stay.
             .current_dir(env!("CARGO_TARGET_TMPDIR"))
             .stdin(Stdio::from(self.slave.try_clone().unwrap()))

@@ -7,11 +7,12 @@ use crate::environment::Software;
 use crate::process::{Pid, ProcessIndex, ProcessInfo, ProcessKey, Rank, StartTicks};
 use crate::progress::{Mark, MarkKind};
 use crate::recording::v1::{
-    AllocRow, EndName, EndRow, HeaderRow, MapsRow, MarkRow, ProcessRow, PssRow, RoleName, SiteRow,
-    SoftwareRow,
+    AllocRow, EarlierRunsRow, EndName, EndRow, HeaderRow, MapsRow, MarkRow, ProcessRow, PssRow,
+    RoleName, SiteRow, SoftwareRow,
 };
 use crate::recording::{
-    End, EndReason, FORMAT_VERSION, Header, RecordingError, StatedFacts, Target,
+    EarlierRuns, End, EndReason, FORMAT_VERSION, Header, RecordingError, RunAxis, StatedFacts,
+    Target,
 };
 use crate::sample::{FastCounters, Kinds, PssReading};
 use crate::units::{Bytes, Seconds, Step};
@@ -51,7 +52,18 @@ pub fn header(line: &[u8]) -> Result<Header, RecordingError> {
             limit: row.limit.and_then(|text| text.parse().ok()),
             planned_steps: row.planned_steps.map(Step),
             epoch_steps: row.epoch_steps.map(Step),
+            earlier: row.earlier_runs.and_then(earlier_runs),
         },
+    })
+}
+
+/// `None` for an axis of a later version.
+fn earlier_runs(row: EarlierRunsRow) -> Option<EarlierRuns> {
+    Some(EarlierRuns {
+        axis: RunAxis::named(&row.unit)?,
+        runs: row.runs,
+        earliest: row.level_from,
+        latest: row.level_to,
     })
 }
 

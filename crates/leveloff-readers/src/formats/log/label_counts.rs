@@ -7,6 +7,7 @@ use leveloff_model::process::printable;
 use super::counter::Counts;
 use super::label::{Class, Label};
 use super::memory_value::{MemoryValue, memory_values};
+use crate::size_unit::{SizeUnit, by_magnitude};
 
 /// Which names amounts have in the first lines, and how often.
 #[derive(Debug, Default)]
@@ -15,6 +16,8 @@ pub struct LabelCounts {
     found: HashMap<Label, (usize, usize)>,
     /// A line that has memory without a unit.
     pub unitless: Option<String>,
+    /// Amounts of memory without a unit.
+    bare: Vec<(Label, f64)>,
     /// The words that the user named.
     wanted: Option<Label>,
 }
@@ -37,9 +40,12 @@ impl LabelCounts {
     fn count(&mut self, n: usize, line: &[u8], value: &MemoryValue, is_unit_known: bool) {
         let class = value.label.class();
         if value.unit.is_none() && !is_unit_known {
-            if class >= Class::Host && self.unitless.is_none() {
-                let text = printable(line.trim_ascii());
-                self.unitless = Some(text.chars().take(60).collect());
+            if class >= Class::Host {
+                self.bare.push((value.label, value.value));
+                self.unitless.get_or_insert_with(|| {
+                    let text = printable(line.trim_ascii());
+                    text.chars().take(60).collect()
+                });
             }
             return;
         }
@@ -60,6 +66,13 @@ impl LabelCounts {
             (label.class(), *times, std::cmp::Reverse(*first))
         });
         best.map(|(label, _)| *label)
+    }
+
+    /// The unit of amounts that carry none, if their magnitude tells it.
+    pub fn unit_by_magnitude(&self) -> Option<SizeUnit> {
+        let best = self.bare.iter().map(|(label, _)| label.class()).max()?;
+        let of_best = self.bare.iter().filter(|(label, _)| label.class() == best);
+        by_magnitude(of_best.map(|(_, value)| *value))
     }
 
     /// Whether no amount was found.

@@ -21,13 +21,15 @@ use crate::session::{Session, SessionBuilder};
 
 /// Watches until the user leaves. When the run ends before, its end stays on the screen.
 pub(crate) fn run(args: &WatchArgs, choice: &TargetChoice, styles: Styles) -> Result<Exit> {
-    let options = args.sampling.options();
+    let mut options = args.sampling.options();
     let target = RunTarget::choose(choice, choice::ask)?;
     if let Some(log) = &options.log {
         LogFollower::open(log)?;
     }
     let guard = guard_options(options.stated.limit, &args.guard)?;
+    let memory = options.recall(&target.target, &target.command);
     let builder = SessionBuilder::new(&target.target, &target.command, &options)
+        .remembering(memory)
         .guarded(guard.filter(|_| !target.is_system()))?
         .with_metrics()?
         // Without a recording, the dashboard can still export what it has shown.
