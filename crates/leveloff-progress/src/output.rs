@@ -14,6 +14,7 @@ use self::last_reported::LastReported;
 use self::pieces::{Cut, Pieces};
 use crate::clock::{Clock, ClockStep};
 use crate::formats::bar;
+use crate::formats::bar_purpose::BarPurpose;
 use crate::formats::metrics::{self, Metrics};
 use crate::line::ScannedLine;
 use crate::number;
@@ -236,6 +237,9 @@ impl Reader {
         {
             return self.report(in_phase(Phase::Eval));
         }
+        if self.is_other_work(bar) {
+            return;
+        }
         match self.bars.draw(bar) {
             BarUpdate::Nothing => {}
             BarUpdate::Count(count) => self.see_bar_count(count),
@@ -246,6 +250,20 @@ impl Reader {
             BarUpdate::Evaluating => self.report(in_phase(Phase::Eval)),
             BarUpdate::Evaluated => self.see_evaluation_end(ProgressUpdate::default()),
         }
+    }
+
+    /// Inference draws bars with strange words, or with none. Without anything about a training in the output, a bar with
+    /// strange words counts nothing; a bar without words does not if there is something about inference.
+    fn is_other_work(&self, bar: &bar::Bar<'_>) -> bool {
+        let log = self.clock.evidence();
+        let is_training = log.is_training || log.has_metrics || self.bars.has_epochs();
+        !is_training
+            && !bar.shows_loss
+            && match BarPurpose::of(bar.description) {
+                BarPurpose::Unclear => true,
+                BarPurpose::Undescribed => log.is_inference,
+                _ => false,
+            }
     }
 
     fn see_bar_count(&mut self, count: BarCount) {
