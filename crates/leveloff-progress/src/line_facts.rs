@@ -112,7 +112,7 @@ impl LineFacts {
             && words <= LONGEST_ANNOUNCEMENT
             && !facts.has_metric
             && !is_training;
-        facts.is_settings = settings >= MOST_SETTINGS && !facts.has_result;
+        facts.is_settings = settings >= MOST_SETTINGS && !facts.has_result || has_switches(line);
         facts.is_preparation = mentions_preparation && !facts.has_metric;
         facts.is_checkpoint = is_checkpoint(line);
         facts.is_bare = numbers.len() == 1 && unknown_words == 0 && !mentions_preparation;
@@ -126,6 +126,22 @@ impl LineFacts {
     pub fn is_evaluation(&self, index: usize) -> bool {
         self.evaluation_from.is_some_and(|from| index >= from)
     }
+}
+
+/// `amp=False, batch=8, cache=None`: no line of a training's progress has switches.
+fn has_switches(line: &[u8]) -> bool {
+    const FEWEST: usize = 2;
+    let is_switch = |at: &usize| {
+        let value = &line[at + 1..];
+        [&b"True"[..], b"False", b"None"]
+            .iter()
+            .any(|switch| value.starts_with(switch))
+    };
+    memchr::memchr_iter(b'=', line)
+        .filter(is_switch)
+        .take(FEWEST)
+        .count()
+        == FEWEST
 }
 
 /// `2.31` or `-2.31`.

@@ -183,9 +183,11 @@ impl Counter {
         matches!(self.label, Label::None | Label::Unknown | Label::Metric)
     }
 
-    /// Whether it has the name of a step, and rises.
+    /// Whether it has the name of a step, and rises, or is rounded so that it may rise unseen.
     pub fn is_step(&self) -> bool {
-        matches!(self.label, Label::Step(name) if name >= StepName::Step) && self.rises > 0
+        let is_rounded = || self.global.last().is_some_and(|last| last.is_rounded);
+        matches!(self.label, Label::Step(name) if name >= StepName::Step)
+            && (self.rises > 0 || is_rounded())
     }
 
     /// What it counts.

@@ -3,6 +3,7 @@
 use super::Clock;
 use super::counter::{Counter, CounterPlace};
 use super::global_count::EpochCount;
+use super::table_header::columns;
 use crate::label::{Label, Words};
 use crate::line::{Number, ScannedLine};
 use crate::line_facts::LineFacts;
@@ -54,6 +55,10 @@ impl Clock {
         in_table: bool,
         counts: &mut Vec<LabelledCount>,
     ) {
+        let columns = match in_table {
+            true => columns(line, &scanned.numbers),
+            false => 0,
+        };
         for (index, number) in scanned.numbers.iter().enumerate() {
             let Some(n) = number.amount.count() else {
                 continue;
@@ -66,7 +71,7 @@ impl Clock {
             let column = self
                 .header
                 .as_ref()
-                .filter(|_| in_table)
+                .filter(|_| index < columns)
                 .and_then(|header| header.column(index));
             let key = key ^ u64::from(column.is_some()) << 8;
             let place = Place {
