@@ -92,6 +92,8 @@ pub struct MissingSteps {
     pub last_line: Option<String>,
     /// A pattern for `--step-regex` that fits that line.
     pub pattern: Option<String>,
+    /// The output goes to `/dev/null`, where nothing can read it.
+    pub goes_to_null: bool,
 }
 
 /// Kinds of sources of progress, best first.

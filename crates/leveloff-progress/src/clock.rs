@@ -125,6 +125,7 @@ impl Clock {
         self.note_settings(&counts, &mut reading);
         self.log.has_metrics |= facts.has_result && !facts.is_settings;
         let epoch_in_line = epoch_of(&counts);
+        self.log.has_epochs |= epoch_in_line.is_some() && facts.is_bare;
         let mut best: Option<(u64, StepChange)> = None;
         for count in &counts {
             let printed = self.printed(count, &counts, epoch_in_line);
@@ -168,6 +169,9 @@ impl Clock {
 
     /// `***** Running Evaluation *****`
     fn note_announcement(&mut self, facts: &LineFacts) {
+        self.log.is_training |= facts.is_training;
+        self.log.is_inference |=
+            facts.is_inference || facts.evaluation_from.is_some() && !facts.is_training;
         if facts.is_training {
             self.is_evaluation_announced = false;
         } else if facts.announces_evaluation {
@@ -201,6 +205,7 @@ impl Clock {
         };
         Printed {
             n: count.n,
+            is_rounded: count.is_rounded,
             total: count.total.or_else(epoch_length),
             epoch,
         }
@@ -209,6 +214,11 @@ impl Clock {
     /// How many epochs a line said that there will be.
     pub fn planned_epochs(&self) -> Option<u64> {
         self.epochs
+    }
+
+    /// What the lines so far say about a bar that does not say what it counts.
+    pub fn evidence(&self) -> LogEvidence {
+        self.log
     }
 
     /// Whether the newest announcement is that of an evaluation.

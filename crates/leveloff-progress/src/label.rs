@@ -108,7 +108,8 @@ fn of_words(phrase: &[u8]) -> Label {
             (Meaning::Token, _) => Label::Unit(StepUnit::Tokens),
             (Meaning::Epoch, _) if word.is_plural => Label::Epochs,
             (Meaning::Epoch, _) => Label::Epoch,
-            // "train 10" has no name; it only belongs to the training.
+            // "train 10" has no name; it only belongs to the training. What is in front is the prefix of a logger.
+            (Meaning::Training, Label::Unknown) => Label::None,
             (Meaning::Training, label) => label,
             (_, label) => known_or_unknown(label),
         };

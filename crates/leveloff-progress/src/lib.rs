@@ -29,5 +29,5 @@ mod vocabulary;
 pub use metric_files::{EventFile, metrics_csv, trainer_state};
 pub use output::{OutputParser, SeenOutput};
 pub use run_progress::{RunProgress, SourceId, UpdateContext};
-pub use step_regex::{BadStepRegex, StepRegex, suggested_pattern};
+pub use step_regex::{BadStepRegex, StepRegex};
 pub use update::{Plan, ProgressUpdate, UnixSeconds};

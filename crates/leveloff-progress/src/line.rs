@@ -31,6 +31,8 @@ pub struct Number {
     pub is_further: bool,
     /// The first byte behind the word that follows directly, as in `59batch`; `end` if there is none.
     pub unit_end: usize,
+    /// It is rounded, as `12K`.
+    pub is_rounded: bool,
     /// It follows a letter directly, as in `step10` and `resnet50`.
     pub is_glued: bool,
 }
@@ -75,6 +77,7 @@ impl ScannedLine {
                         phrase_start,
                         is_further,
                         is_glued: last == Last::Letter,
+                        is_rounded: line[token.end - 1].is_ascii_alphabetic(),
                         unit_end: token.unit_end,
                     });
                 }

@@ -31,8 +31,8 @@ pub struct LineFacts {
     pub may_be_header: bool,
     /// It names an epoch.
     pub has_epoch: bool,
-    /// It has words without a meaning to us.
-    pub has_unknown_words: bool,
+    /// It has words without a meaning to us, other than names with a value: `learn: 0.69`.
+    pub has_loose_words: bool,
     /// It has one number, and its words are all known: `step: 10`.
     pub is_bare: bool,
     /// It lists settings, such as the arguments of the program.
@@ -41,6 +41,8 @@ pub struct LineFacts {
     pub announces_evaluation: bool,
     /// It is about training.
     pub is_training: bool,
+    /// It is about the use of a model.
+    pub is_inference: bool,
 }
 
 /// How many separators may stand between a name and its value: tables are padded.
@@ -56,11 +58,9 @@ impl LineFacts {
     /// Reads a line.
     pub fn of(line: &[u8], numbers: &[Number]) -> LineFacts {
         let mut facts = LineFacts::default();
-        let (mut mentions_preparation, mut is_training) = (false, false);
+        let (mut mentions_preparation, mut is_training, mut is_clustering) = (false, false, false);
         let (mut words, mut unknown_words, mut settings, mut metric_words) = (0, 0, 0, 0);
-        let has_fraction = numbers
-            .iter()
-            .any(|number| matches!(number.amount, Amount::Fraction(_)));
+        let has_fraction = numbers.iter().any(|number| is_fraction(line, number));
         // An evaluation word that may be the name of a metric: `val loss`.
         let mut open_evaluation: Option<usize> = None;
         for word in Words::of(line) {
@@ -89,21 +89,33 @@ impl LineFacts {
                 Meaning::Setting | Meaning::Length => {
                     settings += usize::from(has_value(line, word.start, word.end));
                 }
-                Meaning::Unknown => unknown_words += 1,
+                Meaning::Clustering => is_clustering = true,
+                Meaning::Inference => {
+                    facts.is_inference = true;
+                    unknown_words += 1;
+                    facts.has_loose_words = true;
+                }
+                Meaning::Unknown => {
+                    unknown_words += 1;
+                    facts.has_loose_words |= !is_unit_or_name(line, word.start, word.end);
+                }
                 _ => {}
             }
         }
         facts.evaluation_from = facts.evaluation_from.or(open_evaluation);
         facts.is_training = is_training;
+        if is_clustering {
+            (facts.has_metric, facts.has_result) = (false, false);
+            mentions_preparation = true;
+        }
         facts.announces_evaluation = facts.evaluation_from.is_some()
             && words <= LONGEST_ANNOUNCEMENT
             && !facts.has_metric
             && !is_training;
-        facts.is_settings = settings >= MOST_SETTINGS && !facts.has_result;
+        facts.is_settings = settings >= MOST_SETTINGS && !facts.has_result || has_switches(line);
         facts.is_preparation = mentions_preparation && !facts.has_metric;
         facts.is_checkpoint = is_checkpoint(line);
         facts.is_bare = numbers.len() == 1 && unknown_words == 0 && !mentions_preparation;
-        facts.has_unknown_words = unknown_words > 0;
         facts.has_fraction = has_fraction;
         facts.names_metrics = metric_words >= 2;
         facts.may_be_header = metric_words > 0;
@@ -114,6 +126,51 @@ impl LineFacts {
     pub fn is_evaluation(&self, index: usize) -> bool {
         self.evaluation_from.is_some_and(|from| index >= from)
     }
+}
+
+/// `amp=False, batch=8, cache=None`: no line of a training's progress has switches.
+fn has_switches(line: &[u8]) -> bool {
+    const FEWEST: usize = 2;
+    let is_switch = |at: &usize| {
+        let value = &line[at + 1..];
+        [&b"True"[..], b"False", b"None"]
+            .iter()
+            .any(|switch| value.starts_with(switch))
+    };
+    memchr::memchr_iter(b'=', line)
+        .filter(is_switch)
+        .take(FEWEST)
+        .count()
+        == FEWEST
+}
+
+/// `2.31` or `-2.31`.
+fn is_fraction(line: &[u8], number: &Number) -> bool {
+    let text = &line[number.start..number.end];
+    let is_negative = || {
+        let before = &line[..number.start];
+        let is_decimal = |b: &u8| b.is_ascii_digit() || *b == b'.';
+        before.last() == Some(&b'-')
+            && !before
+                .iter()
+                .rev()
+                .nth(1)
+                .is_some_and(u8::is_ascii_alphanumeric)
+            && text.iter().all(is_decimal)
+            && text.iter().filter(|b| **b == b'.').count() == 1
+    };
+    match number.amount {
+        Amount::Fraction(_) => true,
+        Amount::Count(_) => false,
+        Amount::Other => is_negative(),
+    }
+}
+
+/// Whether the word at `start..end` is the unit of a number (`12us`), or a name with a value (`learn: 0.69`).
+fn is_unit_or_name(line: &[u8], start: usize, end: usize) -> bool {
+    let is_unit = start > 0 && line[start - 1].is_ascii_digit();
+    let is_assigned = matches!(line.get(end), Some(b'=' | b':'));
+    is_unit || is_assigned && has_value(line, start, end)
 }
 
 /// Whether a number stands beside the word at `start..end`.

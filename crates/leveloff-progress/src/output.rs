@@ -4,6 +4,7 @@ mod ansi;
 mod facts_cache;
 mod last_reported;
 mod pieces;
+mod rising_lines;
 
 use leveloff_model::progress::{Phase, StepUnit};
 use leveloff_model::training_counters::TrainingCounter;
@@ -12,10 +13,13 @@ use leveloff_model::units::Step;
 use self::facts_cache::FactsCache;
 use self::last_reported::LastReported;
 use self::pieces::{Cut, Pieces};
+use self::rising_lines::RisingLines;
 use crate::clock::{Clock, ClockStep};
 use crate::formats::bar;
+use crate::formats::bar_purpose::BarPurpose;
 use crate::formats::metrics::{self, Metrics};
 use crate::line::ScannedLine;
+use crate::line_facts::LineFacts;
 use crate::number;
 use crate::step_regex::StepRegex;
 use crate::steps::bar_tracker::{BarCount, BarTracker, BarUpdate};
@@ -36,8 +40,10 @@ pub struct OutputParser {
 pub struct SeenOutput {
     /// Lines and drawings of progress bars.
     pub lines: u64,
-    /// The last of them that holds a digit, shortened and without control characters.
+    /// The last of them that fits the pattern, or else that holds a digit, shortened and without control characters.
     pub last_line: String,
+    /// A pattern for `--step-regex`, if lines of one format hold a number that rises.
+    pub pattern: Option<String>,
     /// Whether any of them held a step.
     pub has_steps: bool,
 }
@@ -65,9 +71,15 @@ impl OutputParser {
 
     /// How much output there was, for a message about missing steps.
     pub fn seen(&self) -> SeenOutput {
+        let suggestion = self.reader.rising_lines.suggestion();
+        let (last_line, pattern) = suggestion.map_or_else(
+            || (printable(&self.reader.last_line), None),
+            |(line, pattern)| (line, Some(pattern)),
+        );
         SeenOutput {
             lines: self.reader.lines,
-            last_line: printable(&self.reader.last_line),
+            last_line,
+            pattern,
             has_steps: self.reader.has_steps,
         }
     }
@@ -125,6 +137,8 @@ struct Reader {
     lines: u64,
     /// The start of the last line with a digit, kept while no step is known.
     last_line: Vec<u8>,
+    /// Formats whose number may be the step, noted while no step is known.
+    rising_lines: RisingLines,
     has_steps: bool,
     step_regex: Option<StepRegex>,
 }
@@ -236,6 +250,9 @@ impl Reader {
         {
             return self.report(in_phase(Phase::Eval));
         }
+        if self.is_other_work(bar) {
+            return;
+        }
         match self.bars.draw(bar) {
             BarUpdate::Nothing => {}
             BarUpdate::Count(count) => self.see_bar_count(count),
@@ -246,6 +263,20 @@ impl Reader {
             BarUpdate::Evaluating => self.report(in_phase(Phase::Eval)),
             BarUpdate::Evaluated => self.see_evaluation_end(ProgressUpdate::default()),
         }
+    }
+
+    /// Inference draws bars with strange words, or with none. Without anything about a training in the output, a bar with
+    /// strange words counts nothing; a bar without words does not if there is something about inference.
+    fn is_other_work(&self, bar: &bar::Bar<'_>) -> bool {
+        let log = self.clock.evidence();
+        let is_training = log.is_training || log.has_metrics || self.bars.has_epochs();
+        !is_training
+            && !bar.shows_loss
+            && match BarPurpose::of(bar.description) {
+                BarPurpose::Unclear => true,
+                BarPurpose::Undescribed => log.is_inference,
+                _ => false,
+            }
     }
 
     fn see_bar_count(&mut self, count: BarCount) {
@@ -310,9 +341,13 @@ impl Reader {
         self.scanned.scan(line);
         let facts = match self.facts.of(line, &self.scanned) {
             // Nearly all lines of nearly all logs.
-            None => return self.clock.skip_line(),
+            None => {
+                self.note_number(line, None);
+                return self.clock.skip_line();
+            }
             Some(facts) => facts,
         };
+        self.note_number(line, Some(&facts));
         if self.scanned.numbers.iter().all(|number| number.is_glued) {
             if self.clock.observe_words(line, &facts) {
                 self.facts = FactsCache::default();
@@ -349,6 +384,23 @@ impl Reader {
         }
         update.event = facts.is_checkpoint.then(|| "checkpoint".to_owned());
         self.report(update);
+    }
+
+    /// Notes a line whose number may be the step, while no step is known. Evaluations, tests and the preparation of data have
+    /// numbers too.
+    fn note_number(&mut self, line: &[u8], facts: Option<&LineFacts>) {
+        if self.has_steps || self.lines > MOST_NOTED_LINES {
+            return;
+        }
+        let skeleton = self.scanned.skeleton;
+        match facts {
+            None => {
+                self.rising_lines.follow(skeleton, line);
+            }
+            Some(facts) if facts.is_preparation || facts.evaluation_from.is_some() => {}
+            Some(_) if self.scanned.numbers.is_empty() => {}
+            Some(_) => self.rising_lines.begin(skeleton, line),
+        }
     }
 
     /// The step of a line, if lines are the clock.
@@ -445,6 +497,9 @@ fn tensors(line: &[u8]) -> Option<u64> {
     let (n, _) = number::whole(&line[at - length..])?;
     Some(n)
 }
+
+/// A training that prints steps has printed one by then.
+const MOST_NOTED_LINES: u64 = 100_000;
 
 /// How much of the last line is kept: escapes count.
 const LONGEST_LAST_LINE: usize = 640;

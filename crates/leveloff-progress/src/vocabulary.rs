@@ -36,6 +36,10 @@ pub enum Meaning {
     Training,
     /// The line is about work before or beside the training.
     Preparation,
+    /// The line is about the use of a model: inference, serving, generation.
+    Inference,
+    /// The line is about clusters, whose numbers have the names of a training's.
+    Clustering,
     /// Unknown.
     Unknown,
 }
@@ -99,7 +103,7 @@ static VOCABULARY: LazyLock<Vocabulary> = LazyLock::new(|| {
 });
 
 /// Words with one meaning.
-const WORDS: [(Meaning, &str); 15] = [
+const WORDS: [(Meaning, &str); 17] = [
     (
         Meaning::Step(StepName::Step),
         "step steps update updates upd stp",
@@ -125,7 +129,15 @@ const WORDS: [(Meaning, &str); 15] = [
     (Meaning::Token, "token tokens toks tok"),
     (Meaning::Epoch, "epoch epochs ep epo"),
     (Meaning::Evaluation, "val dev"),
-    (Meaning::Training, "training train trainer fit"),
+    (
+        Meaning::Training,
+        "training train trainer fit learning learner",
+    ),
+    (Meaning::Inference, "tasks problems url prompts"),
+    (
+        Meaning::Clustering,
+        "inertia imbalance nsplit kmeans centroids centroid",
+    ),
     (
         Meaning::Length,
         "max total planned optimization until num scheduled",
@@ -138,14 +150,14 @@ const WORDS: [(Meaning, &str); 15] = [
      layers layer hidden params parameters skipped skip skipping line best length len trial trials \
      fold rank node job task request id attempt retry row page chunk shard file files item items \
      document documents docs lines frame block class cluster vector vectors points user users record \
-     records partition offset tile sub script",
+     records partition offset tile sub script cv",
     ),
     (
         Meaning::Metric,
         "lr acc accuracy top grad gnorm gradnorm ppl perplexity reward rew rewards return returns mfu kl \
      elbo entropy mse rmse mae nll ce bce bpb bpc bpt psnr ssim fid auc auroc map iou miou dice f1 \
      recall precision wer cer bleu err error cost score fitness objective logloss criterion \
-     advantage ler wps ups likelihood ll mrr ndcg",
+     advantage ler wps ups likelihood ll mrr ndcg rms bcer bwer",
     ),
     (
         Meaning::Quantity,
@@ -156,7 +168,7 @@ const WORDS: [(Meaning, &str); 15] = [
 
 /// Beginnings of words. Those of preparation are from the output of transformers, datasets, huggingface_hub, tokenizers, pip,
 /// git, compilers and web servers.
-const BEGINNINGS: [(Meaning, &str); 2] = [
+const BEGINNINGS: [(Meaning, &str); 3] = [
     (
         Meaning::Evaluation,
         "eval valid predict sanity test benchmark",
@@ -168,6 +180,10 @@ const BEGINNINGS: [(Meaning, &str); 2] = [
      format quantiz merg materializ copy copied index scan safetensors json parquet arrow gguf adding \
      prepar compil install receiv object delta transfer request http get post crawl pars import \
      migrat queue linking checking",
+    ),
+    (
+        Meaning::Inference,
+        "infer generat transcrib translat embed caption serv render decod denois rollout",
     ),
 ];
 

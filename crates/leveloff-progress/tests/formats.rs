@@ -211,3 +211,112 @@ fn other_programs_have_no_clock() {
         assert_eq!(found, None, "{}", &text[..60]);
     }
 }
+
+#[test]
+fn a_setting_is_no_step_and_a_cut_table_has_its_bar() {
+    let settings =
+        "engine: amp=False, angle=1.0, batch=8, box=7.5, cache=None, iou=0.7, lr0=0.01\n";
+    let header = "      Epoch    GPU_mem   box_loss   cls_loss   dfl_loss  Instances       Size\n";
+    let cut = epochs(1..4, &[0, 1, 2, 20], |e, n| {
+        let bar = "━".repeat(n as usize / 2 + 1);
+        format!(
+            "\x1b[K        {e}/3         0G      6.2{n}    …: {}% {bar} {n}/20 1.1it/s 2.2s<9.9s",
+            n * 5
+        )
+    });
+    let run = Read {
+        planned: Some(60),
+        epoch_steps: Some(20),
+        ..steps(60)
+    };
+    assert_eq!(read(&format!("{settings}{header}{cut}")), run);
+    assert_eq!(read(settings), Read::default());
+}
+
+#[test]
+fn a_rounded_step_goes_on_beside_counts_that_are_livelier() {
+    let text: String = (1..60)
+        .map(|n| {
+            format!(
+                "step:{}K smpl:{}K ep:{n} loss:0.3{n} lr:1.0e-05\n",
+                n / 5 + 1,
+                n * 2
+            )
+        })
+        .collect();
+    assert_eq!(read(&text), steps(12_000));
+}
+
+#[test]
+fn inference_and_other_work_count_no_steps() {
+    let bars = |description: &str| -> String {
+        (0..40)
+            .map(|n| {
+                format!(
+                    "\r{description}{:3}%|██  | {n}/40 [00:01<00:03, 9.00it/s]",
+                    n * 100 / 40
+                )
+            })
+            .collect()
+    };
+    let inference = format!("number of problems: 164\nGenerating answers\n{}", bars(""));
+    let kmeans: String = (0..30)
+        .map(|n| format!("Iteration {n}, inertia {}.5.\n", 900 - n))
+        .collect();
+    let folds: String = (0..30)
+        .map(|n| {
+            format!(
+                "[CV {}/5] END C={}, gamma=0.1; score=0.9{n} total time= 1.2s\n",
+                n % 5 + 1,
+                n / 5
+            )
+        })
+        .collect();
+    for text in [
+        inference,
+        bars("Batches: "),
+        bars("Running rollout of 40 steps: "),
+        kmeans,
+        folds,
+    ] {
+        assert_eq!(read(&text).step, None, "{text}");
+    }
+    let training = format!("train loss 2.31\n{}", bars("Batches: "));
+    assert_eq!(read(&training).step, Some(39));
+}
+
+#[test]
+fn an_evaluation_with_other_metrics_in_its_bar_is_no_next_stage() {
+    let bar = |metrics: &str, total: u64| -> String {
+        (0..=total)
+            .map(|n| {
+                format!(
+                    "\r{metrics} ||: {:3}%|#  | {n}/{total} [00:01<00:03, 9.00it/s]",
+                    n * 100 / total
+                )
+            })
+            .chain(["\n".to_owned()])
+            .collect()
+    };
+    let epoch = bar("accuracy: 0.31, batch_loss: 0.41, loss: 0.51", 20)
+        + &bar("accuracy: 0.32, loss: 0.52", 4);
+    assert_eq!(read(&epoch.repeat(3)).step, Some(60));
+}
+
+#[test]
+fn counts_with_a_share_and_with_negative_values_are_clocks() {
+    let share: String = (0..40)
+        .map(|n| {
+            format!(
+                "{} (0.{n:02}%)         31.2 ms      16 m, 12 s     141.21 K\n",
+                n * 10
+            )
+        })
+        .collect();
+    assert_eq!(
+        read(&format!("Step (% Done)   Train Iter (time)\n{share}")),
+        steps(390)
+    );
+    let negative: String = (0..40).map(|n| format!("{n}:\t-5.{n:09}\n")).collect();
+    assert_eq!(read(&format!("Epoch: 0\n{negative}")), steps(39));
+}

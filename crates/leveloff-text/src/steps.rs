@@ -50,6 +50,9 @@ pub fn missing(missing: &MissingSteps) -> String {
 /// The same in two parts.
 pub fn missing_parts(missing: &MissingSteps) -> [String; 2] {
     let seen = match (missing.lines, &missing.last_line) {
+        (0, None) if missing.goes_to_null => {
+            format!("no steps were read: {TO_NULL}, and no marks and no log with steps were found")
+        }
         (0, None) => {
             "no steps were read: no output, no marks and no log with steps were found".to_owned()
         }
@@ -64,6 +67,10 @@ pub fn missing_parts(missing: &MissingSteps) -> [String; 2] {
             shortened(line)
         ),
     };
+    let seen = match missing.goes_to_null && missing.lines > 0 {
+        true => format!("{seen}; {TO_NULL}"),
+        false => seen,
+    };
     let pattern = match &missing.pattern {
         Some(pattern) => format!("--step-regex '{pattern}' if that is the step"),
         None => format!("--step-regex '{ANY_NUMBER}' for lines of any format"),
@@ -74,6 +81,10 @@ pub fn missing_parts(missing: &MissingSteps) -> [String; 2] {
     );
     [seen, cures]
 }
+
+/// Why there is no output to read.
+const TO_NULL: &str =
+    "the output cannot be read, because the standard output of the training goes to /dev/null";
 
 /// A pattern where nothing is known of the lines.
 const ANY_NUMBER: &str = r"step (?P<step>\d+)";
@@ -172,6 +183,12 @@ mod tests {
     #[test]
     fn missing_steps_are_said_with_three_cures() {
         let nothing = missing(&MissingSteps::default());
+        let discarded = missing(&MissingSteps {
+            goes_to_null: true,
+            ..MissingSteps::default()
+        });
+        assert!(discarded.contains("/dev/null"), "{discarded}");
+        assert!(!nothing.contains("/dev/null"), "{nothing}");
         for cure in ["--log FILE", "--step-regex '", "leveloff.step(n)"] {
             assert!(nothing.contains(cure), "{nothing}");
         }
@@ -179,6 +196,7 @@ mod tests {
             lines: 1052,
             last_line: Some("round 7 done \x1b[2J".to_owned()),
             pattern: Some(r"round\s*(?P<step>\d+)".to_owned()),
+            goes_to_null: false,
         });
         let expected = r"no steps were read in 1,052 lines; the last with a number: 'round 7 done \u{1b}[2J'. ";
         assert!(line.starts_with(expected), "{line}");

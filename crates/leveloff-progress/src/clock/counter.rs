@@ -41,6 +41,10 @@ pub struct Counter {
     repeats: u32,
     /// It is the first number of its line.
     is_first: bool,
+    /// Its share of the run stands behind it: `10 (0.03%)`.
+    has_share: bool,
+    /// Its name says that it belongs to the training.
+    is_of_training: bool,
     skeleton: u64,
     increment: u64,
     same_increments: u32,
@@ -48,11 +52,32 @@ pub struct Counter {
     divisor: u64,
 }
 
+/// Where a counter was first seen.
+#[derive(Debug, Clone, Copy)]
+pub struct CounterPlace {
+    /// Its name says that it is a sum.
+    pub is_total: bool,
+    /// It counts an evaluation.
+    pub is_evaluation: bool,
+    /// It is the first number of its line.
+    pub is_first: bool,
+    /// Its share of the run stands behind it: `10 (0.03%)`.
+    pub has_share: bool,
+    /// Its name says that it belongs to the training.
+    pub is_of_training: bool,
+}
+
 /// What the log as a whole has shown so far.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LogEvidence {
     /// It has lines with metrics of a training.
     pub has_metrics: bool,
+    /// It has lines about training.
+    pub is_training: bool,
+    /// It has lines about inference or evaluation.
+    pub is_inference: bool,
+    /// It has lines of an epoch's number and nothing else.
+    pub has_epochs: bool,
     /// How many lines it has.
     pub lines: u64,
 }
@@ -80,7 +105,7 @@ const SAMPLES_DIVISOR: u64 = 32;
 
 impl Counter {
     /// A counter that was just seen for the first time.
-    pub fn new(label: Label, is_total: bool, is_evaluation: bool, is_first: bool) -> Counter {
+    pub fn new(label: Label, place: CounterPlace) -> Counter {
         let at_epoch = match label {
             Label::Step(StepName::GlobalStep) | Label::Unit(_) => AtEpoch::GoesOn,
             Label::Step(StepName::Step) => AtEpoch::Unseen,
@@ -88,8 +113,8 @@ impl Counter {
         };
         Counter {
             label,
-            is_total,
-            is_evaluation,
+            is_total: place.is_total,
+            is_evaluation: place.is_evaluation,
             global: GlobalCount::new(at_epoch),
             rises: 0,
             lead: 0,
@@ -101,7 +126,9 @@ impl Counter {
             unexplained_restarts: 0,
             other_totals: 0,
             repeats: 0,
-            is_first,
+            is_first: place.is_first,
+            has_share: place.has_share,
+            is_of_training: place.is_of_training,
             skeleton: 0,
             increment: 0,
             same_increments: 0,
@@ -151,6 +178,18 @@ impl Counter {
         }
     }
 
+    /// Whether it has no known name.
+    pub fn is_unnamed(&self) -> bool {
+        matches!(self.label, Label::None | Label::Unknown | Label::Metric)
+    }
+
+    /// Whether it has the name of a step, and rises, or is rounded so that it may rise unseen.
+    pub fn is_step(&self) -> bool {
+        let is_rounded = || self.global.last().is_some_and(|last| last.is_rounded);
+        matches!(self.label, Label::Step(name) if name >= StepName::Step)
+            && (self.rises > 0 || is_rounded())
+    }
+
     /// What it counts.
     pub fn unit(&self) -> StepUnit {
         match self.label {
@@ -198,19 +237,20 @@ impl Counter {
             Label::Step(name) => self.is_named_clock(name, facts, log),
             Label::Unit(StepUnit::Timesteps | StepUnit::Episodes) => {
                 facts.is_bare && log.has_metrics
-                    || self.rises > 0 && (facts.has_metric || rises_in_same_line)
+                    || self.rises > 0
+                        && (facts.has_metric || rises_in_same_line || self.has_epoch())
             }
             Label::Unit(_) => facts.has_metric && self.rises > 0,
             Label::Epoch => {
                 self.rises > 0 && (facts.has_metric || self.rises > 1 && rises_in_same_line)
             }
-            Label::Length => self.rises > 1 && rises_in_same_line,
-            Label::None => self.is_unnamed_clock(facts),
+            Label::Length => rises_in_same_line,
+            Label::None => self.is_unnamed_clock(facts, log),
             Label::Unknown if self.has_total() => facts.has_metric && self.rises > 0,
             Label::Unknown => {
                 let is_measured = facts.has_metric && self.rises > 2
                     || facts.is_training && facts.has_fraction && self.rises > LONG_RISE;
-                is_measured && self.is_steady() && self.is_small()
+                is_measured && self.is_steady() && self.is_small() && self.rises_mostly()
             }
             // "Train loss 7 35.9" has the step behind the name of the metric.
             Label::Metric => {
@@ -223,9 +263,26 @@ impl Counter {
         }
     }
 
+    /// Whether it is still the clock in lines that would not make it the clock.
+    pub fn stays_clock(&self, facts: &LineFacts) -> bool {
+        matches!(self.label, Label::Step(_) | Label::Unit(_))
+            && self.rises >= LONG_RISE
+            && !self.is_evaluation
+            && !self.is_erratic()
+            && !facts.is_preparation
+            && !facts.is_settings
+    }
+
     /// `step 10`, `iteration 10`, `batch 10`.
     fn is_named_clock(&self, name: StepName, facts: &LineFacts, log: LogEvidence) -> bool {
         if facts.has_metric {
+            return true;
+        }
+        // "Learning iteration 3/1500" is a heading of its metrics.
+        if self.is_of_training && self.has_total() && !facts.is_preparation {
+            return true;
+        }
+        if self.begins_record(name, facts) {
             return true;
         }
         // Benchmarks and data preparation count iterations and batches too.
@@ -241,7 +298,7 @@ impl Counter {
     }
 
     /// `[3][10/40]`, `[1, 2000]`, `100 2.31`.
-    fn is_unnamed_clock(&self, facts: &LineFacts) -> bool {
+    fn is_unnamed_clock(&self, facts: &LineFacts, log: LogEvidence) -> bool {
         let has_epoch = self.has_epoch();
         if self.has_total() {
             let is_measured = facts.has_metric
@@ -251,7 +308,9 @@ impl Counter {
         }
         self.is_small()
             && self.is_steady()
-            && (facts.has_metric && self.rises > 1 || self.begins_columns(facts))
+            && (facts.has_metric && self.rises > 1
+                || self.has_share && log.is_training && self.rises > 0
+                || self.begins_columns(facts, log))
     }
 
     /// Installers, image builds and recipes count steps too, but each of their lines is another, or is one of many others.
@@ -281,16 +340,40 @@ impl Counter {
 
     /// Lines such as `100 2.31` and `12: 0.93, 0.95 avg`: without a known word, only a long and even rise counts. Row numbers of
     /// a printed table rise by one.
-    fn begins_columns(&self, facts: &LineFacts) -> bool {
+    fn begins_columns(&self, facts: &LineFacts, log: LogEvidence) -> bool {
         self.is_first
             && facts.has_fraction
             && !facts.is_preparation
             && self.rises >= LONG_RISE
             && self.repeats >= LONG_RISE
-            && self.same_increments + 1 >= self.rises
-            && !facts.has_unknown_words
+            && self.rises_evenly()
+            && !facts.has_loose_words
             && (self.increment > 1
+                || log.has_epochs
                 || self.rises >= VERY_LONG_RISE && self.repeats >= VERY_LONG_RISE)
+    }
+
+    /// Whether its increments are the same. The last one of a run may be shorter.
+    fn rises_evenly(&self) -> bool {
+        let is_last = self.increment > 1 && self.rises >= VERY_LONG_RISE;
+        self.same_increments + 1 + u32::from(is_last) >= self.rises
+    }
+
+    /// Whether it rises in most of its lines, as a number without a known name must.
+    fn rises_mostly(&self) -> bool {
+        u64::from(self.rises) * 2 + 1 >= self.lines
+    }
+
+    /// `iter=3 R=21.2`: a line of names and values only.
+    fn begins_record(&self, name: StepName, facts: &LineFacts) -> bool {
+        name >= StepName::Iteration
+            && self.is_first
+            && self.rises > 0
+            && self.repeats > 0
+            && facts.has_fraction
+            && !facts.has_quantity
+            && !facts.has_loose_words
+            && !facts.is_preparation
     }
 
     /// Whether most of its increments are the same.

@@ -12,11 +12,11 @@ use crate::steps::step_counter::StepChange;
 impl Clock {
     /// Whether the counter is a clock, and a better one than the best of the line so far.
     pub fn is_better(&self, key: u64, best: Option<u64>, facts: &LineFacts) -> bool {
-        let Some(counter) = self
-            .counters
-            .get(key)
-            .filter(|counter| counter.is_clock(facts, self.log))
-        else {
+        let is_clock = |counter: &&Counter| {
+            let is_current = self.current == Some(key);
+            counter.is_clock(facts, self.log) || is_current && counter.stays_clock(facts)
+        };
+        let Some(counter) = self.counters.get(key).filter(is_clock) else {
             return false;
         };
         let Some(best) = best.and_then(|best| self.counters.get(best)) else {
@@ -32,10 +32,17 @@ impl Clock {
         match counter.quality().cmp(&best.quality()) {
             Ordering::Greater => is_as_lively,
             Ordering::Equal if self.current == Some(key) => is_as_lively,
+            // Samples and tokens are multiples of the steps.
+            Ordering::Equal if counter.label == Label::Unknown && best.label == Label::Unknown => {
+                counter.rises > best.rises
+                    || counter.rises == best.rises && counter.global.step() < best.global.step()
+            }
             Ordering::Equal => {
                 (counter.rises, counter.global.step()) > (best.rises, best.global.step())
             }
-            Ordering::Less => is_much_livelier,
+            // A number without a name beside a step counts something else, and names are rounded at times: `step:12K`.
+            Ordering::Less if counter.label == Label::Epoch => false,
+            Ordering::Less => is_much_livelier && !(counter.is_unnamed() && best.is_step()),
         }
     }
 
@@ -110,6 +117,9 @@ impl Clock {
         };
         // Evaluation takes fewer steps than the training around it.
         if counter.is_shorter_than(current) && counter.restarts == 0 {
+            return false;
+        }
+        if counter.is_unnamed() && current.is_step() && counter.last_line == current.last_line {
             return false;
         }
         let (is_epoch, was_epoch) = (counter.label == Label::Epoch, current.label == Label::Epoch);

@@ -7,6 +7,8 @@ use crate::steps::step_counter::StepChange;
 pub struct Printed {
     /// How many are done.
     pub n: u64,
+    /// It is rounded, as `12K`: the same number need not be the same count.
+    pub is_rounded: bool,
     /// Of how many.
     pub total: Option<u64>,
     /// The epoch, if one is printed.
@@ -146,6 +148,9 @@ impl GlobalCount {
         };
         if is_earlier_epoch && was_at_end && is_far_below {
             self.stages = self.base.saturating_add(last.total.unwrap_or(last.n));
+        }
+        if printed.is_rounded && printed.n == last.n {
+            return StepChange::Unchanged;
         }
         let has_restarted = is_new_epoch && (is_in_line || printed.n < last.n || was_at_end)
             || was_at_end && is_far_below;

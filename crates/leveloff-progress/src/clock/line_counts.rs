@@ -1,11 +1,13 @@
 //! The counts of one line, with what their words say about them.
 
 use super::Clock;
-use super::counter::Counter;
+use super::counter::{Counter, CounterPlace};
 use super::global_count::EpochCount;
-use crate::label::Label;
+use super::table_header::columns;
+use crate::label::{Label, Words};
 use crate::line::{Number, ScannedLine};
 use crate::line_facts::LineFacts;
+use crate::vocabulary::Meaning;
 
 use super::{LAST_EPOCH, TAKE_OVER};
 
@@ -35,6 +37,8 @@ pub struct LabelledCount {
     pub total: Option<u64>,
     is_further: bool,
     is_glued: bool,
+    /// It is rounded, as `12K`.
+    pub is_rounded: bool,
     /// It counts an evaluation.
     pub is_evaluation: bool,
     /// Which number of the line it is.
@@ -51,6 +55,10 @@ impl Clock {
         in_table: bool,
         counts: &mut Vec<LabelledCount>,
     ) {
+        let columns = match in_table {
+            true => columns(line, &scanned.numbers),
+            false => 0,
+        };
         for (index, number) in scanned.numbers.iter().enumerate() {
             let Some(n) = number.amount.count() else {
                 continue;
@@ -63,7 +71,7 @@ impl Clock {
             let column = self
                 .header
                 .as_ref()
-                .filter(|_| in_table)
+                .filter(|_| index < columns)
                 .and_then(|header| header.column(index));
             let key = key ^ u64::from(column.is_some()) << 8;
             let place = Place {
@@ -86,6 +94,7 @@ impl Clock {
                 total: number.total,
                 is_further: number.is_further,
                 is_glued: number.is_glued,
+                is_rounded: number.is_rounded,
                 is_evaluation,
                 index,
             });
@@ -140,18 +149,36 @@ impl Clock {
         // Without a metric in their lines, these can never be of use.
         let is_known = !matches!(label, Label::Other | Label::Metric | Label::Unknown);
         if is_known || place.has_metric {
-            let is_total =
-                memchr::memmem::find(&line[number.phrase_start..number.start], b"otal").is_some();
+            let phrase = &line[number.phrase_start..number.start];
+            let is_total = memchr::memmem::find(phrase, b"otal").is_some();
+            let is_of_training = Words::of(phrase).any(|word| word.meaning == Meaning::Training);
             let counter = Counter::new(
                 label,
-                is_total,
-                is_evaluation || is_announced,
-                place.is_first,
+                CounterPlace {
+                    is_total,
+                    is_evaluation: is_evaluation || is_announced,
+                    is_first: place.is_first,
+                    has_share: place.is_first && has_share(line, number),
+                    is_of_training,
+                },
             );
             self.counters.insert(key, counter, self.current);
         }
         Some(label)
     }
+}
+
+/// `10 (0.03%)`
+fn has_share(line: &[u8], number: &Number) -> bool {
+    let Some(behind) = line
+        .get(number.end..)
+        .and_then(|rest| rest.strip_prefix(b" ("))
+    else {
+        return false;
+    };
+    let is_digit = |b: &u8| b.is_ascii_digit() || *b == b'.';
+    let digits = behind.iter().take_while(|b| is_digit(b)).count();
+    digits > 0 && behind[digits..].starts_with(b"%)")
 }
 
 /// The epoch that a line names.

@@ -47,11 +47,24 @@ impl TableHeader {
         };
         let is_gap = |b: &u8| matches!(b, b' ' | b'\t' | b'|' | b',');
         let unit_end = first.unit_end.min(second.start);
-        let has_index = numbers.len() == self.0.len() + 1;
+        let has_index = columns(line, numbers) == self.0.len() + 1;
         !has_index
             && line[..first.start].iter().all(is_gap)
             && line[unit_end..second.start].iter().all(is_gap)
     }
+}
+
+/// How many numbers of a line are its columns. A bar follows them, and an ellipsis where they are cut:
+/// `1/3  0G  6.2  …: 5% ━━ 1/20`.
+pub fn columns(line: &[u8], numbers: &[Number]) -> usize {
+    let is_gap = |b: &u8| b.is_ascii() && !matches!(b, b'%' | b':');
+    let mut end = 0;
+    let in_columns = |number: &&Number| {
+        let gap = &line[end..number.start];
+        end = number.end;
+        gap.iter().all(is_gap)
+    };
+    numbers.iter().take_while(in_columns).count()
 }
 
 #[cfg(test)]

@@ -9,6 +9,8 @@ pub enum BarPurpose {
     Epoch(EpochNumber),
     /// Training steps.
     Training,
+    /// Steps with a loss: those of the training, or of an evaluation with the same description.
+    Measured,
     /// Whole epochs.
     EpochCounter,
     /// Steps of evaluation, validation, testing or prediction.
@@ -44,19 +46,20 @@ const EVALUATION: [&str; 11] = [
 /// transformers, datasets, huggingface_hub, tokenizers and torch's hub, and the file names that
 /// downloads show.
 #[rustfmt::skip]
-const PREPARATION: [&str; 47] = [
+const PREPARATION: [&str; 48] = [
     "map", "filter", "load", "download", "fetch", "generating", "saving", "save", "writing",
     "reading", "token", "encod", "shard", "split", "resolv", "extract", "unpack", "upload",
     "creating", "convert", "cast", "build", "pack", "cach", "comput", "collect", "preprocess",
     "process", "flatten", "format", "quantiz", "merg", "materializ", "copy", "index", "scan",
     "safetensors", "json", "parquet", "arrow", "gguf", "adding", "prepar",
-    "captur", "render", "instal", "sampling",
+    "captur", "render", "instal", "sampling", "rollout",
 ];
 
 /// Words that begin a description of training.
-const TRAINING: [&str; 8] = [
-    "train", "step", "iter", "batch", "fit", "finetun", "optimi", "loss",
-];
+const TRAINING: [&str; 6] = ["train", "step", "iter", "fit", "finetun", "optimi"];
+
+/// Words of a description that says whose bar it is, and not what it counts: `rank 3`.
+const OWNERS: [&str; 6] = ["rank", "gpu", "cuda", "device", "worker", "node"];
 
 /// How much of a description is looked at.
 const LONGEST_DESCRIPTION: usize = 200;
@@ -84,10 +87,19 @@ impl BarPurpose {
             BarPurpose::EpochCounter
         } else if any(&TRAINING) {
             BarPurpose::Training
+        } else if text.contains("loss") {
+            BarPurpose::Measured
+        } else if words(&text).all(is_owner) {
+            BarPurpose::Undescribed
         } else {
             BarPurpose::Unclear
         }
     }
+}
+
+fn is_owner(word: &str) -> bool {
+    let name = word.trim_end_matches(|c: char| c.is_ascii_digit());
+    name.is_empty() || OWNERS.contains(&name)
 }
 
 /// `epoch 3`, `epoch 3/10`, `epoch [3/10]`, `epoch: 3`, `epoch=3` in lower-case text.
@@ -155,7 +167,10 @@ mod tests {
             ("Val epoch 3", BarPurpose::Evaluation),
             ("Training", BarPurpose::Training),
             ("Iteration", BarPurpose::Training),
-            ("loss 0.342", BarPurpose::Training),
+            ("loss 0.342", BarPurpose::Measured),
+            ("Batches", BarPurpose::Unclear),
+            ("rank 3", BarPurpose::Undescribed),
+            ("Running rollout of 300 steps", BarPurpose::Preparation),
             ("Map (num_proc=4)", BarPurpose::Preparation),
             ("Generating train split", BarPurpose::Preparation),
             ("Loading checkpoint shards", BarPurpose::Preparation),

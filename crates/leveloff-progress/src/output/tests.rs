@@ -380,3 +380,25 @@ proptest! {
         let _ = updates(&bytes);
     }
 }
+
+#[test]
+fn a_pattern_is_suggested_for_a_number_that_rises_and_for_no_other() {
+    let seen = |text: &str| {
+        let mut parser = OutputParser::new();
+        parser.feed(text.as_bytes());
+        parser.seen()
+    };
+    let rising = seen("spin 7 of wheel done\nspin 8 of wheel done\nhost 17 is up\n");
+    assert_eq!(rising.pattern.as_deref(), Some(r"spin\s*(?P<step>\d+)"));
+    assert_eq!(rising.last_line, "spin 8 of wheel done");
+    for text in [
+        "spin 7 of wheel done\n",
+        "port 8080 is open\nport 8080 is open\n",
+        "test launch::end_by_signal_9 ... ok\ntest launch::end_by_signal_15 ... ok\n",
+        "loading part 3\nloading part 4\n",
+    ] {
+        let seen = seen(text);
+        assert_eq!(seen.pattern, None, "{text}");
+        assert!(!seen.last_line.is_empty(), "{text}");
+    }
+}

@@ -76,7 +76,7 @@ fn stands_alone(bytes: &[u8], number: Number) -> bool {
     let joins = |byte: Option<u8>| byte.is_some_and(|byte| b".:,-_+".contains(&byte));
     let is_exponent = matches!(before[1], Some(b'e' | b'E')) && is_digit(before[2]);
     let continues = joins(before[0]) && (is_digit(before[1]) || is_exponent)
-        || before[0] == Some(b'.')
+        || matches!(before[0], Some(b'.' | b'_'))
         || is_letter(before[0])
         || is_foreign(before[0]);
     let goes_on = joins(behind[0]) && is_digit(behind[1])
@@ -110,11 +110,20 @@ fn context(line: &str, number: Number) -> &str {
         .map_or(0, |at| at + 1);
     let text = &before[from..];
     let text = match text.char_indices().rev().nth(MOST_CONTEXT) {
-        Some((cut, _)) => &text[cut..],
+        Some((cut, _)) => &text[word_start(text, cut)..],
         None => text,
     };
     let begins_word = text.find(|c: char| c.is_alphabetic());
     begins_word.map_or("", |at| &text[at..])
+}
+
+/// The start of the word that `cut` is in, or `cut`.
+fn word_start(text: &str, cut: usize) -> usize {
+    let in_word = |c: char| c.is_alphanumeric() || c == '_';
+    match text[cut..].starts_with(in_word) {
+        true => text[..cut].trim_end_matches(in_word).len(),
+        false => cut,
+    }
 }
 
 /// The text for a regular expression; a run of blanks matches any other one.
@@ -167,6 +176,10 @@ mod tests {
             assert_eq!(step(line), Some(expected), "{line}");
         }
         assert_eq!(suggested_pattern("loss 0.25 at 12:30:01"), None);
+        assert_eq!(
+            suggested_pattern("an_ordinary_end_by_signal_16 ... ok"),
+            None
+        );
         assert_eq!(suggested_pattern("nothing"), None);
     }
 
@@ -175,6 +188,8 @@ mod tests {
         let pattern = suggested_pattern("world 3 tick 900 of 5000").unwrap();
         assert_eq!(pattern, r"tick\s*(?P<step>\d+)\s*of\s*(?P<total>\d+)");
         assert!(!suggested_pattern("it's tick 5").unwrap().contains('\''));
+        let pattern = suggested_pattern("counting extraordinarily_long_names: 12").unwrap();
+        assert_eq!(pattern, r"extraordinarily_long_names:\s*(?P<step>\d+)");
     }
 
     proptest! {

@@ -4,6 +4,8 @@
 //! of `for batch in tqdm(loader)`. Among these the first that advances is taken for the training bar;
 //! [`BarTracker::rival`] has the rules for all others.
 
+use std::hash::{DefaultHasher, Hasher as _};
+
 use leveloff_model::progress::StepUnit;
 
 use super::other_bars::{OtherBar, OtherBars};
@@ -82,6 +84,8 @@ struct TrainingBar {
     is_epoch: bool,
     /// The epoch in its description.
     epoch: Option<u64>,
+    /// The names of the metrics in its description, as a hash.
+    metrics: Option<u64>,
 }
 
 impl BarTracker {
@@ -98,13 +102,17 @@ impl BarTracker {
             _ => self.last_total = Some(bar.total),
         }
         // Data preparation counts samples too, with any description or none.
-        let is_training = matches!(purpose, BarPurpose::Epoch(_) | BarPurpose::Training);
+        let is_training = matches!(
+            purpose,
+            BarPurpose::Epoch(_) | BarPurpose::Training | BarPurpose::Measured
+        );
         if bar.unit == Unit::Samples && !is_training && !bar.shows_loss {
             return BarUpdate::Nothing;
         }
         match purpose {
             BarPurpose::Epoch(epoch) => self.epoch_bar(bar, epoch),
             BarPurpose::Training => self.described(bar),
+            BarPurpose::Measured => self.measured(bar),
             _ if bar.shows_loss => self.described(bar),
             BarPurpose::Unclear => self.weak(bar, Level::Unclear),
             _ => self.weak(bar, Level::Undescribed),
@@ -129,6 +137,11 @@ impl BarTracker {
     /// Whether no bar was taken for the training bar yet.
     pub fn is_unknown(&self) -> bool {
         self.training.is_none()
+    }
+
+    /// Whether a bar counted whole epochs.
+    pub fn has_epochs(&self) -> bool {
+        self.epochs.is_some()
     }
 
     fn count_epochs(&mut self, bar: &Bar<'_>) -> BarUpdate {
@@ -194,6 +207,24 @@ impl BarTracker {
             && (epoch.of.is_some() || self.epochs_from_one)
             && !self.epochs_from_zero;
         epoch.number - u64::from(from_one)
+    }
+
+    /// `loss: 0.31 ||:  12%|█▏ | 12/100 […]`: an evaluation shows other metrics, and is shorter.
+    fn measured(&mut self, bar: &Bar<'_>) -> BarUpdate {
+        let metrics = letters(bar.description);
+        let is_evaluation = |training: &TrainingBar| {
+            training.total > bar.total && training.metrics.is_some_and(|known| known != metrics)
+        };
+        if self.training.as_ref().is_some_and(is_evaluation) {
+            return evaluation(bar);
+        }
+        let update = self.described(bar);
+        if let Some(training) = &mut self.training
+            && training.total == bar.total
+        {
+            training.metrics = Some(metrics);
+        }
+        update
     }
 
     fn described(&mut self, bar: &Bar<'_>) -> BarUpdate {
@@ -304,6 +335,7 @@ impl BarTracker {
             nested,
             is_epoch: false,
             epoch: None,
+            metrics: None,
         });
         before.is_some()
     }
@@ -344,6 +376,15 @@ impl BarTracker {
         let starts = self.training.as_ref().map(|training| training.starts);
         self.others.get(bar, starts)
     }
+}
+
+/// A hash of the letters of a text.
+fn letters(text: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for letter in text.iter().filter(|b| b.is_ascii_alphabetic()) {
+        hasher.write_u8(*letter);
+    }
+    hasher.finish()
 }
 
 fn unit_of(bar: &Bar<'_>) -> StepUnit {

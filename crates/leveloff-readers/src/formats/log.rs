@@ -8,7 +8,7 @@ mod memory_value;
 mod token;
 
 use leveloff_classifier::observation::XUnit;
-use leveloff_progress::{StepRegex, suggested_pattern};
+use leveloff_progress::StepRegex;
 
 use self::counter::{Counter, Counts};
 use self::label::Label;
@@ -249,7 +249,7 @@ impl<'a> Head<'a> {
         head.unit = state.unit();
         head.has_times = state.observation.t.is_some();
         if !state.has_step() {
-            head.suggestion = suggested_pattern(&state.last_line());
+            head.suggestion = state.suggestion();
         }
         head
     }

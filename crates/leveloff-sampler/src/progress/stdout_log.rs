@@ -24,6 +24,17 @@ pub fn stdout_logs_of(proc_root: &ProcRoot, pid: Pid) -> Vec<PathBuf> {
     logs.into_iter().map(|(_, path)| path).collect()
 }
 
+/// Whether a process's standard output goes to `/dev/null`.
+pub fn goes_to_null(proc_root: &ProcRoot, pid: Pid) -> bool {
+    let device = |path: &Path| {
+        let stat = rustix::fs::stat(path).ok()?;
+        let is_device = FileType::from_raw_mode(stat.st_mode) == FileType::CharacterDevice;
+        is_device.then_some(stat.st_rdev)
+    };
+    let stdout = device(&proc_root.process(pid).join("fd/1"));
+    stdout.is_some() && stdout == device(Path::new("/dev/null"))
+}
+
 /// The regular file behind a descriptor; `None` if it was removed.
 pub(super) fn file_behind(process: &Path, fd: &str) -> Option<PathBuf> {
     log_behind(process, fd).map(|(_, path)| path)

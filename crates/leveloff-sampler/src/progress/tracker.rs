@@ -16,7 +16,7 @@ use self::step_watch::StepWatch;
 use super::error::ProgressError;
 use super::log_follower::{LogFollower, output_parser};
 use super::marks::StopRequest;
-use super::stdout_log::stdout_logs_of;
+use super::stdout_log::{goes_to_null, stdout_logs_of};
 use super::step_files::StepFiles;
 use crate::gap_log::GapLog;
 use crate::proc_root::ProcRoot;
@@ -324,8 +324,14 @@ impl ProgressTracker {
         let seen = self.outputs.iter().map(OutputParser::seen).chain(logs);
         let seen = seen.chain(self.files.seen());
         let has_step = self.run_progress.progress().step.is_some();
-        self.step_watch
-            .missing(lead, (now, Seconds(age)), has_step, seen)
+        let missing = self
+            .step_watch
+            .missing(lead, (now, Seconds(age)), has_step, seen)?;
+        let trainer = self.lead_trainer();
+        Some(MissingSteps {
+            goes_to_null: trainer.is_some_and(|it| goes_to_null(&it.proc_root, it.pid)),
+            ..missing
+        })
     }
 
     fn pattern(&self) -> Option<String> {

@@ -78,9 +78,9 @@ impl LogState {
         unit.map_or(XUnit::Step, XUnit::from)
     }
 
-    /// The last line with a number.
-    pub fn last_line(&self) -> String {
-        self.parser.seen().last_line
+    /// A pattern for the step, if lines of one format hold a number that rises.
+    pub fn suggestion(&self) -> Option<String> {
+        self.parser.seen().pattern
     }
 
     /// Sets the count of the newest moment, which `line` has the memory of.

@@ -3,7 +3,7 @@
 use leveloff_model::process::ProcessIndex;
 use leveloff_model::progress::MissingSteps;
 use leveloff_model::units::Seconds;
-use leveloff_progress::{SeenOutput, suggested_pattern};
+use leveloff_progress::SeenOutput;
 
 /// A training that prints steps has printed one by then.
 const LONG_ENOUGH: Seconds = Seconds(30.0);
@@ -56,13 +56,12 @@ impl StepWatch {
 /// What is known: of several outputs, the one with most lines shows what the training prints.
 fn missing(lines: u64, seen: &[SeenOutput]) -> MissingSteps {
     let with_line = seen.iter().filter(|seen| !seen.last_line.is_empty());
-    let last_line = with_line
-        .max_by_key(|seen| seen.lines)
-        .map(|seen| seen.last_line.clone());
+    let shown = with_line.max_by_key(|seen| (seen.pattern.is_some(), seen.lines));
     MissingSteps {
         lines,
-        pattern: last_line.as_deref().and_then(suggested_pattern),
-        last_line,
+        last_line: shown.map(|seen| seen.last_line.clone()),
+        pattern: shown.and_then(|seen| seen.pattern.clone()),
+        goes_to_null: false,
     }
 }
 
@@ -74,6 +73,7 @@ mod tests {
         let seen = SeenOutput {
             lines,
             last_line: "round 7 done".to_owned(),
+            pattern: Some(r"round\s*(?P<step>\d+)".to_owned()),
             has_steps: false,
         };
         let time = (Seconds(t), Seconds(t));
