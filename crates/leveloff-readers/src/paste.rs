@@ -79,7 +79,7 @@ fn shape(line: &[u8]) -> Vec<u8> {
         };
         let last = shape.last().copied();
         let goes_on = last == Some(b'0') && b"0.,".contains(&sign);
-        if !goes_on && !(sign == b' ' && last == Some(b' ')) {
+        if !(goes_on || sign == b' ' && last == Some(b' ')) {
             shape.push(sign);
         }
     }
