@@ -64,3 +64,89 @@ fn applicable(stated: &StatedFacts, unit: XUnit) -> Option<EarlierRuns> {
     let earlier = stated.earlier.filter(|_| !stated.has_horizon());
     earlier.filter(|earlier| counted(earlier.axis) == unit)
 }
+
+#[cfg(test)]
+mod tests {
+    use leveloff_model::progress::StepUnit;
+    use leveloff_model::units::{Bytes, Step};
+
+    use super::*;
+    use crate::observation::Observation;
+    use crate::run::RunJudge;
+    use crate::verdict::RunVerdict;
+
+    fn known(axis: RunAxis) -> StatedFacts {
+        let earlier = EarlierRuns {
+            axis,
+            runs: 4,
+            earliest: 86.0,
+            latest: 92.0,
+        };
+        StatedFacts {
+            earlier: Some(earlier),
+            ..StatedFacts::default()
+        }
+    }
+
+    /// A run that grows by 5 MB at each step from `first` on, and stops after `growing` steps.
+    fn judged(stated: &StatedFacts, first: u64, growing: u64, steps: u64) -> RunVerdict {
+        let mut judge = RunJudge::new(XUnit::Step, stated);
+        for step in 0..steps {
+            let memory = 500_000_000 + 5_000_000 * step.min(growing) + step * 7919 % 13 * 10_000;
+            judge.observe(&Observation::at_step(Step(first + step), Bytes(memory)));
+        }
+        judge.verdict()
+    }
+
+    const STEPS: RunAxis = RunAxis::Count(StepUnit::Steps);
+
+    #[test]
+    fn growth_beyond_earlier_runs_is_a_leak_and_contradicts_them() {
+        let run = judged(&known(STEPS), 0, 1000, 112);
+        assert!(run.verdict.is_alarm(), "{:?}", run.verdict);
+        assert_eq!(run.horizon_source, HorizonSource::History);
+        assert!(run.history.unwrap().is_contradicted);
+        let alone = judged(&StatedFacts::default(), 0, 1000, 112);
+        assert!(!alone.verdict.is_alarm());
+        assert_eq!(
+            (alone.horizon_source, alone.history),
+            (HorizonSource::Prior, None)
+        );
+    }
+
+    #[test]
+    fn a_run_like_the_earlier_ones_contradicts_nothing() {
+        for steps in [60, 95, 130, 300] {
+            let run = judged(&known(STEPS), 0, 90, steps);
+            assert!(!run.history.unwrap().is_contradicted, "{steps}");
+            assert!(!run.verdict.is_alarm(), "{steps}");
+        }
+    }
+
+    #[test]
+    fn a_run_that_is_level_much_later_contradicts_them() {
+        let run = judged(&known(STEPS), 0, 200, 600);
+        assert!(run.verdict.is_level(), "{:?}", run.verdict);
+        assert!(run.history.unwrap().is_contradicted);
+    }
+
+    #[test]
+    fn a_resumed_run_warms_up_from_where_it_begins() {
+        let run = judged(&known(STEPS), 5000, 1000, 80);
+        assert_eq!(run.horizon, Some(X(5092.0)));
+        assert!(!run.verdict.is_alarm() && !run.history.unwrap().is_contradicted);
+    }
+
+    #[test]
+    fn what_counts_something_else_or_is_stated_takes_precedence() {
+        let by_time = judged(&known(RunAxis::Time), 0, 1000, 112);
+        assert_eq!((by_time.horizon, by_time.history), (None, None));
+        let stated = StatedFacts {
+            level_by: Some(Step(300)),
+            ..known(STEPS)
+        };
+        let run = judged(&stated, 0, 1000, 112);
+        assert_eq!((run.horizon, run.history), (Some(X(300.0)), None));
+        assert_eq!(run.horizon_source, HorizonSource::Stated);
+    }
+}

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::run_analysis::{GrowthOrigin, RunAccount};
+use leveloff_classifier::verdict::HorizonSource;
 use leveloff_model::units::Bytes;
 use leveloff_text::outlook::{Outlook, Spot};
 
@@ -57,7 +58,7 @@ pub(super) struct ChartContent<'a> {
 pub(super) struct LevelBy {
     /// On the chart's axis.
     pub(super) x: f64,
-    /// Whether the user stated it.
+    /// Whether the user stated it, or earlier runs do.
     pub(super) is_stated: bool,
     /// `level-by 90`
     pub(super) words: String,
@@ -134,16 +135,28 @@ impl LevelBy {
             let steps = run.history.extent(Axis::Steps);
             steps.is_some_and(|steps| steps.end < YOUNG)
         };
-        let step = stated.or_else(|| is_young().then_some(OFTEN_LEVEL_BY))?;
+        let earlier = of_earlier_runs(run);
+        let step = stated
+            .or(earlier)
+            .or_else(|| is_young().then_some(OFTEN_LEVEL_BY))?;
         Some(LevelBy {
             x: axis_map.position(step, XUnit::Step)?,
-            is_stated: stated.is_some(),
-            words: match stated {
-                Some(step) => format!("level-by {step}"),
-                None => format!("often level by {step}"),
+            is_stated: stated.or(earlier).is_some(),
+            words: match (stated, earlier) {
+                (Some(step), _) => format!("level-by {step}"),
+                (None, Some(step)) => format!("earlier runs: level by {step:.0}"),
+                (None, None) => format!("often level by {step}"),
             },
         })
     }
+}
+
+/// The step by which earlier runs of the same job let expect a level.
+fn of_earlier_runs(run: &RunState) -> Option<f64> {
+    let verdict = run.verdict()?;
+    let is_earlier = verdict.horizon_source == HorizonSource::History;
+    let horizon = verdict.horizon.filter(|_| verdict.x_unit == XUnit::Step)?;
+    is_earlier.then_some(horizon.0)
 }
 
 /// How far ahead is seen.

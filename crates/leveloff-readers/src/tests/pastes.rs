@@ -19,7 +19,9 @@ fn pasted(text: &str) -> ReadInput {
 #[test]
 fn a_log_of_one_kernel_value_stands_between_prose() {
     let rows = lines(|n| format!("VmRSS:   {} kB", 2_660_000 + 4000 * n));
-    let text = format!("This is on Ubuntu 22.04 with 2 GPUs:\n```\n$ watch.sh 3\n3344\n{rows}```\nIs it a leak?\n");
+    let text = format!(
+        "This is on Ubuntu 22.04 with 2 GPUs:\n```\n$ watch.sh 3\n3344\n{rows}```\nIs it a leak?\n"
+    );
     let input = read(&text);
     assert_eq!(input.memory().len(), 10);
     assert_eq!(input.memory()[9], 2_696_000_000);
@@ -29,7 +31,9 @@ fn a_log_of_one_kernel_value_stands_between_prose() {
 fn a_table_stands_between_prose() {
     let rows = lines(|n| format!("| {} | {:.2} | 11.2 |", 50 * n, 5.5 + 0.25 * n as f64));
     let head = "| Step | Host RAM (GB) | GPU (GB) |\n|-----:|:---:|---:|\n";
-    let input = pasted(&format!("I trained for a while:\n\n{head}{rows}\nAny idea?\n"));
+    let input = pasted(&format!(
+        "I trained for a while:\n\n{head}{rows}\nAny idea?\n"
+    ));
     assert_eq!((input.unit, input.counts()[9]), (XUnit::Step, 450.0));
     assert_eq!(input.memory()[1], 5_750_000_000);
 }
@@ -53,16 +57,28 @@ fn bare_pairs_are_read_whatever_stands_between() {
         let input = pasted(&text);
         assert_eq!(input.counts()[9], counts, "{text}");
         assert_eq!(input.memory()[9], 512_000_009, "{text}");
-        assert!(input.is_noted("for bytes by its values"), "{:?}", input.notes);
+        assert!(
+            input.is_noted("for bytes by its values"),
+            "{:?}",
+            input.notes
+        );
     }
 }
 
 #[test]
 fn whole_numbers_without_a_unit_are_read_by_their_magnitude() {
-    let bytes = read(&lines(|n| format!("iter {n} memory {}", 500_000_000 + 3_000_000 * n)));
+    let bytes = read(&lines(|n| {
+        format!("iter {n} memory {}", 500_000_000 + 3_000_000 * n)
+    }));
     assert_eq!(bytes.memory()[9], 527_000_000);
-    assert!(bytes.is_noted("for bytes by their magnitude"), "{:?}", bytes.notes);
-    let named = read(&lines(|n| format!("pmem(rss={}, vms=8123456789, lib=0)", 500_000_000 + n)));
+    assert!(
+        bytes.is_noted("for bytes by their magnitude"),
+        "{:?}",
+        bytes.notes
+    );
+    let named = read(&lines(|n| {
+        format!("pmem(rss={}, vms=8123456789, lib=0)", 500_000_000 + n)
+    }));
     assert_eq!(named.memory()[9], 500_000_009);
     let pairs = read(&lines(|n| format!("{n} {}", 245_000 + 900 * n)));
     assert_eq!(pairs.memory()[0], 245_000 * 1024);
@@ -73,7 +89,8 @@ fn whole_numbers_without_a_unit_are_read_by_their_magnitude() {
 
 #[test]
 fn code_above_the_numbers_is_passed_over() {
-    let code = "```python\nfor i in range(40):\n    print(i, getrusage(RUSAGE_SELF).ru_maxrss)\n```\n";
+    let code =
+        "```python\nfor i in range(40):\n    print(i, getrusage(RUSAGE_SELF).ru_maxrss)\n```\n";
     let rows = lines(|n| format!("{n} {}", 245_000 + 900 * n));
     let input = pasted(&format!("{code}Output:\n```\n{rows}```\n"));
     assert_eq!(input.counts()[9], 9.0);
@@ -85,7 +102,12 @@ fn a_short_list_of_epochs_loses_none() {
     let list = lines(|n| format!("- after epoch {}: {:.1} GB", n + 1, 8.0 + 0.9 * n as f64));
     let input = read(&format!("Memory of the process:\n\n{list}"));
     assert_eq!((input.unit, input.counts().len()), (XUnit::Epoch, 10));
-    let lines = lines(|n| format!("Epoch {n}: Memory used: {}.50MiB (peak 4000.00MiB)", 2100 + n));
+    let lines = lines(|n| {
+        format!(
+            "Epoch {n}: Memory used: {}.50MiB (peak 4000.00MiB)",
+            2100 + n
+        )
+    });
     assert_eq!(read(&lines).counts().len(), 10);
 }
 

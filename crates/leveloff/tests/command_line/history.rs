@@ -140,10 +140,16 @@ fn variable_and_file_turn_it_off() {
         job.leveloff(&["run", "-i", "50ms", "-o", recording, "--", "sh", "train.sh"])
     };
     assert!(has_history(&mut run("a.jsonl"), "a.jsonl"));
-    assert!(!has_history(run("b.jsonl").env("LEVELOFF_HISTORY", "0"), "b.jsonl"));
+    assert!(!has_history(
+        run("b.jsonl").env("LEVELOFF_HISTORY", "0"),
+        "b.jsonl"
+    ));
     job.stage.file("leveloff.toml", "history = false\n");
     assert!(!has_history(&mut run("c.jsonl"), "c.jsonl"));
-    assert!(has_history(run("d.jsonl").env("LEVELOFF_HISTORY", "1"), "d.jsonl"));
+    assert!(has_history(
+        run("d.jsonl").env("LEVELOFF_HISTORY", "1"),
+        "d.jsonl"
+    ));
 }
 
 #[test]
@@ -163,7 +169,10 @@ fn a_check_uses_it_only_on_request() {
 
 /// A recording of a leak of 800 steps, made by a run that knew how earlier ones ended.
 fn contradiction(stage: &Stage) {
-    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/recordings/inside.jsonl");
+    let fixture = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../fixtures/recordings/inside.jsonl"
+    );
     let text = std::fs::read_to_string(fixture).unwrap();
     let (header, rest) = text.split_once('\n').unwrap();
     let mut header: Value = serde_json::from_str(header).unwrap();
@@ -179,13 +188,25 @@ fn a_run_that_contradicts_its_history_says_that_first() {
     let text = stage.ask(&["judge", "leak.jsonl"]).stdout;
     let first = text.lines().next().unwrap();
     assert!(first.contains("unlike 4 earlier runs"), "{text}");
-    assert!(text.contains("level by step 86–92 in 4 earlier runs; this one"), "{text}");
-    let row = stage.ask(&["judge", "--format", "json", "leak.jsonl"]).stdout;
+    assert!(
+        text.contains("level by step 86–92 in 4 earlier runs; this one"),
+        "{text}"
+    );
+    let row = stage
+        .ask(&["judge", "--format", "json", "leak.jsonl"])
+        .stdout;
     let row: Value = serde_json::from_str(&row).unwrap();
     assert_eq!(row["horizon_source"], "history");
     assert_eq!(row["horizon_x"], 92.0);
     assert_eq!(row["earlier_runs"]["is_contradicted"], true);
-    let stated = ["judge", "--format", "json", "--level-by", "90", "leak.jsonl"];
+    let stated = [
+        "judge",
+        "--format",
+        "json",
+        "--level-by",
+        "90",
+        "leak.jsonl",
+    ];
     let row: Value = serde_json::from_str(&stage.ask(&stated).stdout).unwrap();
     assert_eq!(row["horizon_source"], "stated");
     assert!(row["earlier_runs"].is_null());
@@ -199,7 +220,10 @@ fn every_output_says_what_earlier_runs_were() {
     for report in ["leak.html", "leak.md"] {
         stage.ask(&["report", "leak.jsonl", "-o", report]).well();
         let text = std::fs::read_to_string(stage.path(report)).unwrap();
-        assert!(text.contains(words) && text.contains("unlike 4 earlier runs"), "{report}");
+        assert!(
+            text.contains(words) && text.contains("unlike 4 earlier runs"),
+            "{report}"
+        );
     }
     // Step 90 is the horizon of a check, whatever the recording knows.
     let plain = stage.ask(&["check", "leak.jsonl"]).stdout;
@@ -216,10 +240,18 @@ fn jobs_are_listed_explained_and_forgotten() {
     job.remember(&[86.0, 88.0, 92.0]);
     let text = job.ask(&["history"]).well().stdout;
     assert!(text.contains("sh train.sh"), "{text}");
-    assert!(text.contains("3 runs, the last on 2023-11-14: 3 level"), "{text}");
-    assert!(text.contains("level by step 86–92 in 3 earlier runs"), "{text}");
-    job.ask(&["history", "--forget", "abc"]).refused(&["4 digits"]);
-    job.ask(&["history", "--forget", "zzzz"]).refused(&["no job zzzz"]);
+    assert!(
+        text.contains("3 runs, the last on 2023-11-14: 3 level"),
+        "{text}"
+    );
+    assert!(
+        text.contains("level by step 86–92 in 3 earlier runs"),
+        "{text}"
+    );
+    job.ask(&["history", "--forget", "abc"])
+        .refused(&["4 digits"]);
+    job.ask(&["history", "--forget", "zzzz"])
+        .refused(&["no job zzzz"]);
     let key = job.listed(&[])["jobs"][0]["key"].as_str().unwrap()[..6].to_owned();
     job.ask(&["history", "--forget", &key]).well();
     assert!(job.listed(&[])["jobs"].as_array().unwrap().is_empty());

@@ -234,7 +234,10 @@ fn a_check_answers_whether_a_run_finishes() {
     for (more, why) in [
         (&["--limit", "32GB"][..], "--planned-steps states it"),
         (&["--planned-steps", "663"], "--limit states one"),
-        (&["--planned-steps", "663", "--limit", "4GB"], "at the limit already"),
+        (
+            &["--planned-steps", "663", "--limit", "4GB"],
+            "at the limit already",
+        ),
     ] {
         let (code, said) = finishing(&steady, more);
         assert_eq!(code, Some(3), "{said}");
