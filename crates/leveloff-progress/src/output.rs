@@ -521,4 +521,6 @@ fn in_phase(phase: Phase) -> ProgressUpdate {
 }
 
 #[cfg(test)]
+mod any_output_tests;
+#[cfg(test)]
 mod tests;

@@ -2,6 +2,7 @@
 
 use super::*;
 use leveloff_model::training_counters::TrainingCounter;
+use leveloff_progress::OutputParser;
 
 #[test]
 fn a_hand_written_log_is_read() {
@@ -91,4 +92,54 @@ fn a_log_may_begin_with_pages_of_something_else() {
     let mut text = "compiling something\n".repeat(20_000);
     text.push_str("step 1 RAM: 5 GB\nstep 2 RAM: 6 GB\n");
     assert_eq!(read(&text).counts(), [1.0, 2.0]);
+}
+
+#[test]
+fn a_log_has_the_steps_that_its_bytes_have_live() {
+    let logs = [
+        lines(|n| {
+            format!(
+                "Epoch: [{}][{}/40]\tTime 0.3 (0.3)\tLoss 2.{n} RAM 5.{n:03} GB",
+                n / 4,
+                n % 4 * 10
+            )
+        }),
+        lines(|n| format!("step {}: loss 2.{n}, RAM 5.{n:03} GB", n * 10)),
+        lines(|n| {
+            format!(
+                "Train Epoch: {} [{}/640 (1%)]\tLoss: 0.{n}\nRAM 5.{n:03} GB",
+                n / 10 + 1,
+                n % 10 * 64
+            )
+        }),
+        lines(|n| format!("{{\"global_step\": {n}, \"loss\": 2.5}}\nRAM 5.{n:03} GB")),
+    ];
+    for log in logs {
+        assert_eq!(read(&log).counts(), live_counts(&log), "{log}");
+    }
+}
+
+fn lines(line: impl Fn(u64) -> String) -> String {
+    (1..40).map(|n| line(n) + "\n").collect()
+}
+
+/// The step at each line with memory, when the bytes come as `run` gets them: in pieces of any size.
+fn live_counts(log: &str) -> Vec<f64> {
+    let mut parser = OutputParser::new();
+    let (mut step, mut counts) = (None, Vec::new());
+    for line in log.split_inclusive('\n') {
+        for piece in line.as_bytes().chunks(7) {
+            let updates = parser.feed(piece);
+            step = updates
+                .iter()
+                .filter_map(|update| update.step)
+                .next_back()
+                .or(step);
+        }
+        if line.contains("RAM") {
+            counts.extend(step.map(|Step(step)| step as f64));
+        }
+    }
+    assert!(counts.len() > 30, "{counts:?}");
+    counts
 }
