@@ -9,6 +9,7 @@ use leveloff_model::training_counters::GrownTensors;
 use leveloff_model::units::{Bytes, BytesPerSecond};
 
 use crate::units::{AmountPerX, Position};
+use crate::verdict::ClockTick;
 
 /// Something that the evidence shows.
 ///
@@ -157,8 +158,10 @@ pub struct Growth {
 }
 
 /// Growth that comes with events of one kind.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct EventGrowth {
+    /// Events of other kinds that come at the same moments, and explain the growth as well.
+    pub coincident: Vec<ClockTick>,
     /// What stays after each event.
     pub each: Bytes,
     /// Events since the growth began.

@@ -29,6 +29,7 @@ use leveloff_model::recording::StatedFacts;
 use leveloff_model::units::{Bytes, Seconds, Step};
 
 use self::ceiling::{Growth, NearestLimit};
+use self::clock::GrowthSpan;
 use self::decide::{Decision, is_growing};
 use self::findings::Case;
 use self::finishing::Prospect;
@@ -224,9 +225,13 @@ impl RunJudge {
         let devshm_is_ours = self.devshm_clock.explains_growth();
         let decision = decide::decide(series, &judgements, unit, devshm_is_ours);
         let (onset, now) = self.window(&decision.judgement, series, unit);
-        let growth = series.memory.growth_since(onset, now);
+        let span = GrowthSpan {
+            onset,
+            now,
+            growth: series.memory.growth_since(onset, now),
+        };
         let clock = is_growing(&decision.memory)
-            .then(|| clock::clock(&series.events, &decision.memory, onset, growth))
+            .then(|| clock::clock(&series.events, &decision.memory, span))
             .flatten();
         let findings = findings::findings(&Case {
             series,

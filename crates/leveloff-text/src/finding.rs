@@ -98,8 +98,16 @@ fn at_events(growth: &EventGrowth, event: &str, next: &'static str) -> FindingWo
         1 => format!("1 {event}"),
         events => format!("{events} {event}s"),
     };
+    let coincident: Vec<&str> = growth.coincident.iter().map(|tick| tick.name()).collect();
+    let others = match coincident.is_empty() {
+        true => String::new(),
+        false => format!(
+            "; {}s come at the same moments, and it may be theirs",
+            coincident.join("s and ")
+        ),
+    };
     let text = format!(
-        "{each} stay after each {event}: {share:.0} % of the growth over {events} since {since}"
+        "{each} stay after each {event}: {share:.0} % of the growth over {events} since {since}{others}"
     );
     words(text, next)
 }

@@ -53,7 +53,8 @@ pub(super) fn findings(case: &Case) -> Vec<Finding> {
     let overcounted = Role::ALL
         .into_iter()
         .filter_map(|role| workers::overcounted(case, role));
-    let mut findings: Vec<Finding> = found.chain(overcounted).collect();
+    let at_events = growth::at_events(case);
+    let mut findings: Vec<Finding> = found.chain(overcounted).chain(at_events).collect();
     findings.sort_by_key(strength);
     findings
 }

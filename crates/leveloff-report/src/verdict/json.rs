@@ -4,7 +4,7 @@
 
 use leveloff_classifier::allocation_history::LineGrowth;
 use leveloff_classifier::finding::Finding;
-use leveloff_classifier::verdict::{Because, Blame, Clock, ClockTick, Kind, RunVerdict};
+use leveloff_classifier::verdict::{Because, Blame, Clock, Kind, RunVerdict};
 use leveloff_model::allocation::StackFrame;
 use leveloff_model::process::Role;
 use leveloff_model::progress::{Progress, StepSource, StepUnit};
@@ -207,13 +207,8 @@ fn decisive_row(run: &RunVerdict) -> Value {
 
 fn clock_row(clock: &Clock) -> Value {
     object! {
-        tick: match clock.tick {
-            ClockTick::Step => "step",
-            ClockTick::Evaluation => "evaluation",
-            ClockTick::Checkpoint => "checkpoint",
-            ClockTick::Epoch => "epoch",
-            ClockTick::Regular => "regular",
-        },
+        tick: clock.tick.name(),
+        coincident: clock.coincident.iter().map(|tick| tick.name()).collect::<Vec<_>>(),
         growth_bytes: clock.growth,
         ticks: clock.ticks,
         every_x: clock.every,

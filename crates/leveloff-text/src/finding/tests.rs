@@ -1,5 +1,6 @@
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::units::{AmountPerX, X};
+use leveloff_classifier::verdict::ClockTick;
 
 use super::*;
 
@@ -14,6 +15,7 @@ const GROWTH: Growth = Growth {
 };
 
 const EVENTS: EventGrowth = EventGrowth {
+    coincident: Vec::new(),
     each: Bytes(20 << 20),
     events: 5,
     share: 0.98,
@@ -24,6 +26,10 @@ const EVENTS: EventGrowth = EventGrowth {
 fn all() -> Vec<Finding> {
     let mut all = vec![
         Finding::EvaluationGrowth(EVENTS),
+        Finding::EvaluationGrowth(EventGrowth {
+            coincident: vec![ClockTick::Checkpoint, ClockTick::Epoch],
+            ..EVENTS
+        }),
         Finding::CheckpointGrowth(EventGrowth {
             events: 1,
             ..EVENTS

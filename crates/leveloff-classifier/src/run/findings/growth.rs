@@ -7,27 +7,41 @@ use crate::finding::{EventGrowth, Finding};
 use crate::run::decide::shared_growth;
 use crate::verdict::{ClockTick, Kind, Subject};
 
-pub(super) const RULES: &[Rule] = &[at_events, shared_memory, cuda];
+pub(super) const RULES: &[Rule] = &[shared_memory, cuda];
 
 /// Shared memory with this share of the growth is named.
 const NOTABLE_SHARE: f64 = 0.2;
 
-/// Growth that comes with evaluations, checkpoints or epochs.
-fn at_events(case: &Case) -> Option<Finding> {
-    let growth = case.memory_growth()?;
-    let clock = case.clock?;
-    let finding = match clock.tick {
-        ClockTick::Evaluation => Finding::EvaluationGrowth,
-        ClockTick::Checkpoint => Finding::CheckpointGrowth,
-        ClockTick::Epoch => Finding::EpochGrowth,
-        ClockTick::Step | ClockTick::Regular => return None,
+/// Growth that comes with evaluations, checkpoints or epochs; one finding for each of those that coincide.
+pub(super) fn at_events(case: &Case) -> Vec<Finding> {
+    let Some((growth, clock)) = case.memory_growth().zip(case.clock) else {
+        return Vec::new();
     };
-    Some(finding(EventGrowth {
-        each: amount(clock.growth.0),
-        events: clock.ticks,
-        share: (clock.growth.0 * clock.ticks as f64 / growth).min(1.0),
-        since: case.position(case.onset),
-    }))
+    let together: Vec<ClockTick> = [clock.tick]
+        .iter()
+        .chain(&clock.coincident)
+        .copied()
+        .collect();
+    let of_kind = |tick: &ClockTick| {
+        let growth = EventGrowth {
+            coincident: together
+                .iter()
+                .copied()
+                .filter(|other| other != tick)
+                .collect(),
+            each: amount(clock.growth.0),
+            events: clock.ticks,
+            share: (clock.growth.0 * clock.ticks as f64 / growth).min(1.0),
+            since: case.position(case.onset),
+        };
+        match tick {
+            ClockTick::Evaluation => Some(Finding::EvaluationGrowth(growth)),
+            ClockTick::Checkpoint => Some(Finding::CheckpointGrowth(growth)),
+            ClockTick::Epoch => Some(Finding::EpochGrowth(growth)),
+            _ => None,
+        }
+    };
+    together.iter().filter_map(of_kind).collect()
 }
 
 /// Shared memory has a notable part of the growth.
