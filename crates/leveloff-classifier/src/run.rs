@@ -16,6 +16,7 @@ mod finishing;
 mod generations;
 mod held_references;
 mod own_clock;
+mod own_files;
 mod pace;
 mod processes;
 mod roles;
@@ -37,6 +38,7 @@ use self::own_clock::OwnClock;
 use self::pace::Pace;
 use self::run_series::RunSeries;
 use self::series_judgements::{JudgeInput, SeriesJudgements};
+use crate::finding::FileOwner;
 use crate::judge::Facts;
 use crate::observation::{Observation, XUnit};
 use crate::share_history::ShareHistory;
@@ -222,8 +224,10 @@ impl RunJudge {
             unit,
             facts,
         });
-        let devshm_is_ours = self.devshm_clock.explains_growth();
+        let file_owner = own_files::owner(series, &self.devshm_clock);
+        let devshm_is_ours = file_owner != FileOwner::Unknown;
         let decision = decide::decide(series, &judgements, unit, devshm_is_ours);
+        let decision = own_files::not_level(decision, series, &judgements, file_owner);
         let (onset, now) = self.window(&decision.judgement, series, unit);
         let span = GrowthSpan {
             onset,
@@ -238,7 +242,7 @@ impl RunJudge {
             judgements: &judgements,
             decision: &decision,
             clock: clock.as_ref(),
-            devshm_is_ours,
+            file_owner,
             unit,
             onset,
             now,

@@ -1,10 +1,12 @@
 //! Why memory grows.
 
+use leveloff_model::process::Role;
 use leveloff_model::training_counters::TrainingCounter;
 
 use super::{Case, Rule, amount};
-use crate::finding::{EventGrowth, Finding};
+use crate::finding::{EventGrowth, Finding, SharedKind};
 use crate::run::decide::shared_growth;
+use crate::run::track::Track;
 use crate::verdict::{ClockTick, Kind, Subject};
 
 pub(super) const RULES: &[Rule] = &[shared_memory, cuda];
@@ -53,7 +55,29 @@ fn shared_memory(case: &Case) -> Option<Finding> {
     let notable = case
         .memory_growth()
         .is_some_and(|growth| shared >= NOTABLE_SHARE * growth && shared >= case.material());
-    (leaks || notable).then(|| Finding::SharedMemoryGrowth(case.growth(shared, case.onset)))
+    (leaks || notable).then(|| Finding::SharedMemoryGrowth {
+        growth: case.growth(shared, case.onset),
+        kind: shared_kind(case, shared),
+    })
+}
+
+/// Mappings of one kind with this share of the growth are what grows.
+const MOSTLY_OF_ONE_KIND: f64 = 0.5;
+
+/// What the shared memory is. Only where loader workers live can it be their batches.
+fn shared_kind(case: &Case, shared: f64) -> SharedKind {
+    let has_loaders = case.series.roles.get(Role::DataloaderWorker).is_some();
+    let pinned = case.series.counters.track(TrainingCounter::Pinned);
+    let grown = |track: &Track| track.growth_since(case.onset, case.now);
+    let [files, anonymous, device] = case.series.shared_mappings.each_ref().map(grown);
+    let is_mostly = |amount: f64| amount > 0.0 && amount >= MOSTLY_OF_ONE_KIND * shared;
+    match () {
+        () if is_mostly(device) || is_mostly(grown(pinned)) => SharedKind::Pinned,
+        () if is_mostly(anonymous) => SharedKind::Anonymous,
+        () if has_loaders => SharedKind::LoaderBatches,
+        () if is_mostly(files) => SharedKind::Files,
+        () => SharedKind::Unknown,
+    }
 }
 
 /// The CUDA allocator holds more and more.
