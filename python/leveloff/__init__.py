@@ -87,9 +87,9 @@ def configure(**options: Any) -> None:
     """Changes which counters are read, and how often.
 
     - `every` (10): steps between two readings, at least
-    - `budget` (0.0015): the share of the time that readings may take
+    - `budget` (0.003): the share of the time that readings may take
     - `tensors` (None): whether tensors are counted; `None`: in one process of each machine
-    - `shapes` (False): report which shapes of tensors grew most
+    - `shapes` (True): report which shapes of tensors grew most
     - `trim_probe` (False): when malloc seems to keep much freed memory, call `malloc_trim` once and report how
       much it returned to the system
     """

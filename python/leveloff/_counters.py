@@ -7,8 +7,8 @@ from typing import Any, Callable, Dict, NamedTuple, Optional
 
 from . import _cuda, _tensors
 from ._guard import switch
-from ._malloc import Malloc
-from ._pace import Pace
+from ._malloc import Malloc, anonymous_bytes
+from ._pace import EarlyPace, Pace
 from ._trim import TrimProbe
 
 
@@ -19,16 +19,23 @@ class Options(NamedTuple):
     """Steps between two readings, at least."""
     tensors: Optional[bool] = None
     """Whether tensors are counted; `None`: in one process of each machine, and not in a fork's child."""
-    shapes: bool = False
+    shapes: bool = True
     """Report which shapes grew."""
     trim_probe: bool = False
     """Call `malloc_trim` once, when malloc seems to keep much."""
-    budget: float = 0.0015
+    budget: float = 0.003
     """The share of the time that readings may take."""
 
 
 ALLOCATORS_SHARE = 0.2
 """Of the budget: they are quick to answer."""
+
+
+TENSORS_CREDIT = 0.3
+"""Seconds of CPU time that the first counts of tensors may take beside their share of the budget: three or four counts."""
+
+MATERIAL_SHARE, MATERIAL_BYTES = 0.02, 16 << 20
+"""Tensors are counted when memory has risen by this share of itself, and by this much, since the last count."""
 
 
 class Counters:
@@ -37,9 +44,11 @@ class Counters:
     def __init__(self, options: Options, is_fork_child: bool) -> None:
         self._options = options
         self._counts_tensors = _counts_here(is_fork_child) if options.tensors is None else bool(options.tensors)
-        self._tensors_pace = Pace(options.every, options.budget * (1 - ALLOCATORS_SHARE))
+        self._tensors_pace = EarlyPace(options.budget * (1 - ALLOCATORS_SHARE), TENSORS_CREDIT)
+        self._memory_at_count: Optional[int] = None
         self._allocators_pace = Pace(options.every, options.budget * ALLOCATORS_SHARE)
         self._has_begun = False
+        self._calls_before = 0
         self._malloc: Optional[Malloc] = None
         self._trim = TrimProbe() if options.trim_probe else None
         self._first_shapes: Optional[_tensors.Shapes] = None
@@ -51,9 +60,15 @@ class Counters:
         found: Dict[str, Any] = {}
         if self._allocators_pace.is_due(calls, now):
             self._allocators_pace.done(calls, now, _timed(self._ask_allocators, found))
-        if self._counts_tensors and self._tensors_pace.is_due(calls, now):
-            self._tensors_pace.done(calls, now, _timed(self._count_tensors, found))
+        if self._counts_tensors and now >= self._tensors_pace.quiet_until:
+            self._look_at_tensors(calls - self._calls_before, now, found)
         return found
+
+    def _look_at_tensors(self, steps: int, now: float, found: Dict[str, Any]) -> None:
+        memory = anonymous_bytes()
+        if self._tensors_pace.is_due(steps, now, _has_risen(self._memory_at_count, memory)):
+            self._tensors_pace.done(steps, now, _timed(self._count_tensors, found))
+            self._memory_at_count = memory
 
     @property
     def quiet_until(self) -> float:
@@ -66,7 +81,8 @@ class Counters:
         self._has_begun = True
         self._malloc = Malloc.find()
         self._allocators_pace.begin(calls - 1, now, 0.0)
-        self._tensors_pace.begin(calls - 1, now, _tensors.expected_seconds())
+        self._tensors_pace.begin(now, _tensors.expected_seconds())
+        self._calls_before = calls - 1
 
     def _ask_allocators(self, found: Dict[str, Any]) -> None:
         found["python_blocks"] = sys.getallocatedblocks()
@@ -91,6 +107,13 @@ class Counters:
             if self._first_shapes is None:
                 self._first_shapes = count.shapes
             found["tensors_grown"] = _tensors.grown(self._first_shapes, count.shapes)
+
+
+def _has_risen(before: Optional[int], now: Optional[int]) -> bool:
+    """Whether memory has risen by an amount that tensors should be counted for."""
+    if before is None or now is None:
+        return False
+    return now - before >= max(MATERIAL_BYTES, MATERIAL_SHARE * before)
 
 
 def _counts_here(is_fork_child: bool) -> bool:

@@ -41,3 +41,45 @@ class Pace:
         self._steps = steps
         self._not_before = now + pause
         self._longest_until = now + LONGEST_GAP
+
+
+class EarlyPace:
+    """Lets something happen at the steps 1, 2, 4, 8 … and when there is a reason, as long as it costs no more than a share
+    of the time, beside a credit at the beginning.
+
+    Growth is explained by counts before and during it, so the first ones must not wait until they are a small share of
+    the time."""
+
+    def __init__(self, share: float, credit: float) -> None:
+        self._share = max(share, 1e-9)
+        self._credit = credit
+        self._began = float("inf")
+        self._spent = 0.0
+        self._expected = 0.0
+        self._next_step = 1
+        self._last = float("inf")
+
+    def begin(self, now: float, expected_cost: float) -> None:
+        """Time counts from here on; the first look may cost this much."""
+        self._began = self._last = now
+        self._expected = expected_cost
+
+    def is_due(self, steps: int, now: float, has_reason: bool) -> bool:
+        """Whether it is time, after so many steps. The first look is always taken; a later one must be affordable."""
+        wanted = has_reason or steps >= self._next_step or now - self._last >= LONGEST_GAP
+        return wanted and now >= self.quiet_until
+
+    @property
+    def quiet_until(self) -> float:
+        """It is not due before this, however many steps come and whatever the reason."""
+        if not self._spent:
+            return self._began
+        return self._began + (self._spent + self._expected - self._credit) / self._share
+
+    def done(self, steps: int, now: float, cost: float) -> None:
+        """It happened after so many steps, and took `cost` seconds."""
+        self._last = now
+        self._spent += max(cost, 1e-9)
+        self._expected = cost
+        while self._next_step <= steps:
+            self._next_step *= 2

@@ -8,7 +8,7 @@ import pytest
 from training_process import train
 
 from leveloff._malloc import Malloc, anonymous_bytes
-from leveloff._pace import LONGEST_GAP, Pace
+from leveloff._pace import LONGEST_GAP, EarlyPace, Pace
 from leveloff._tensors import grown
 
 TORCH = """
@@ -84,12 +84,11 @@ def test_without_torch_there_are_no_tensors_to_tell(tmp_path):
     assert "tensors" not in result.lines[0] and result.lines[0]["python_blocks"] > 1000
 
 
-def test_shapes_that_grew_are_reported_on_request(tmp_path):
+def test_shapes_that_grew_are_reported_by_default(tmp_path):
     result = train(
         tmp_path,
         TORCH
         + """
-leveloff.configure(shapes=True)
 kept = [Tensor(Storage(10), shape=(64, 1024))]
 leveloff.step(1)
 kept += [Tensor(Storage(10), shape=(64, 1024)) for _ in range(3)] + [Tensor(Storage(500), "cuda:0", (1,) * 40)]
@@ -157,6 +156,62 @@ class TestPace:
                 now += cost
                 pace.done(step, now, cost)
         assert spent / now < 0.0021
+
+
+class TestEarlyPace:
+    @staticmethod
+    def counts(pace, cost, seconds, steps_per_second=10, rises_at=()):
+        """The steps at which it happened, and the seconds it took in all."""
+        pace.begin(0.0, cost)
+        done = []
+        for step in range(1, int(seconds * steps_per_second) + 1):
+            now = step / steps_per_second
+            if pace.is_due(step, now, step in rises_at):
+                pace.done(step, now, cost)
+                done.append(step)
+        return done, cost * len(done)
+
+    def test_steps_are_doubled(self):
+        done, _ = self.counts(EarlyPace(1.0, 1.0), 1e-6, 6)
+        assert done == [1, 2, 4, 8, 16, 32]
+
+    def test_memory_that_rose_is_a_reason(self):
+        done, _ = self.counts(EarlyPace(1.0, 1.0), 1e-6, 6, rises_at=(20, 21))
+        assert done == [1, 2, 4, 8, 16, 20, 21, 32]
+
+    def test_the_first_counts_are_on_credit_and_the_rest_waits(self):
+        done, _ = self.counts(EarlyPace(0.0024, 0.3), 0.1, 120)
+        assert done[:3] == [1, 2, 4] and done[3] > 400, "the fourth has to be earned"
+
+    @pytest.mark.parametrize("cost", [1e-5, 1e-3, 0.1, 2.0])
+    def test_the_budget_is_kept_whatever_it_costs(self, cost):
+        every = range(1, 100_000)
+        _, spent = self.counts(EarlyPace(0.002, 0.3), cost, 5000, rises_at=every)
+        assert spent <= max(cost, 0.3 + 0.002 * 5000)
+
+    def test_slow_steps_are_looked_at_too(self):
+        pace = EarlyPace(0.002, 0.3)
+        pace.begin(0.0, 1e-3)
+        pace.done(1, 0.0, 1e-3)
+        assert not pace.is_due(1, LONGEST_GAP - 1, False) and pace.is_due(1, LONGEST_GAP, False)
+
+
+def test_tensors_are_counted_when_memory_rose(tmp_path):
+    result = train(
+        tmp_path,
+        TORCH
+        + """
+leveloff.configure(every=1, budget=1e12)
+kept, ballast = [], []
+for step in range(1, 33):
+    kept.append(Tensor(Storage(8)))
+    if step in (11, 27): ballast.append(bytearray(b"x" * (64 << 20)))
+    leveloff.step(step)
+""",
+    )
+    counted = [line["step"] for line in result.lines if "tensors" in line]
+    assert counted == [1, 2, 4, 8, 11, 16, 27, 32]
+    assert [line["tensors"] for line in result.lines if "tensors" in line] == counted
 
 
 class TestMalloc:

@@ -9,6 +9,7 @@ use leveloff_model::training_counters::GrownTensors;
 use leveloff_model::units::{Bytes, BytesPerSecond};
 
 use crate::units::{AmountPerX, Position};
+use crate::verdict::ClockTick;
 
 /// Something that the evidence shows.
 ///
@@ -69,13 +70,18 @@ pub enum Finding {
         copied: Growth,
     },
     /// Shared memory has a notable part of the growth.
-    SharedMemoryGrowth(Growth),
+    SharedMemoryGrowth {
+        /// How much it grew.
+        growth: Growth,
+        /// What it is.
+        kind: SharedKind,
+    },
     /// Files in /dev/shm grow that no process maps.
     DevshmGrowth {
         /// How much they grew.
         growth: Growth,
-        /// Whether they grow with the run's steps. /dev/shm belongs to the whole machine.
-        follows_steps: bool,
+        /// Whose they are. /dev/shm belongs to the whole machine.
+        owner: FileOwner,
     },
     /// Open descriptors pile up.
     DescriptorGrowth {
@@ -147,6 +153,32 @@ pub enum Finding {
     },
 }
 
+/// What shared memory is, by the names of its mappings and the processes of the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SharedKind {
+    /// Files in /dev/shm while loader workers live: batches that they handed over.
+    LoaderBatches,
+    /// Files in /dev/shm of a run without loader workers.
+    Files,
+    /// memfd, System V or anonymous shared mappings.
+    Anonymous,
+    /// Mappings of a GPU driver, or anonymous ones of a run that counts pinned memory: page-locked memory.
+    Pinned,
+    /// The mappings were not read.
+    Unknown,
+}
+
+/// Whose files in /dev/shm are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileOwner {
+    /// The run's: its processes have them open, or their names have the number of one of its processes.
+    Run,
+    /// The run's, because they grow with its steps and not with time.
+    FollowsSteps,
+    /// Nothing shows that they are the run's.
+    Unknown,
+}
+
 /// An amount by which something grew, and since when.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Growth {
@@ -157,8 +189,10 @@ pub struct Growth {
 }
 
 /// Growth that comes with events of one kind.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct EventGrowth {
+    /// Events of other kinds that come at the same moments, and explain the growth as well.
+    pub coincident: Vec<ClockTick>,
     /// What stays after each event.
     pub each: Bytes,
     /// Events since the growth began.

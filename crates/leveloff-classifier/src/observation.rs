@@ -22,8 +22,12 @@ pub struct Observation {
     pub rss_sum: Option<Bytes>,
     /// Who holds it. Empty when the source knows one number only.
     pub processes: Vec<ProcessShare>,
-    /// Bytes in files in /dev/shm, which no process needs to map.
+    /// Bytes in files in /dev/shm, which no process needs to map; without those that are known to be another program's.
     pub devshm: Option<Bytes>,
+    /// Of those, bytes in files that are known to be the run's.
+    pub devshm_own: Option<Bytes>,
+    /// Shared mappings of the largest process by kind, as last read.
+    pub shared_mappings: Option<SharedMappings>,
     /// What the training counted inside.
     pub counters: TrainingCounters,
     /// Tensors whose number grew, most bytes first, if the training reports them.
@@ -42,6 +46,17 @@ pub struct Observation {
     pub marks: Vec<MarkKind>,
     /// The nearest limit.
     pub ceiling: Option<Ceiling>,
+}
+
+/// Shared memory that one process maps, by what the mappings are named.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SharedMappings {
+    /// Files in /dev/shm: batches of torch's loader workers, Ray's object store.
+    pub files: Bytes,
+    /// memfd, System V and anonymous shared mappings.
+    pub anonymous: Bytes,
+    /// Mappings of a GPU driver.
+    pub device: Bytes,
 }
 
 /// One process's part of an [`Observation`].

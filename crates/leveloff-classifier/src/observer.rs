@@ -6,7 +6,7 @@ use leveloff_model::process::{Pid, ProcessIndex, ProcessInfo, Rank, Role};
 use leveloff_model::sample::{Event, ProcessReading, Sample, Tick, TreeMemory};
 use leveloff_model::units::{ByteDelta, Bytes, Seconds};
 
-use crate::observation::{Observation, ProcessShare};
+use crate::observation::{Observation, ProcessShare, SharedMappings};
 use crate::teardown::{Present, TrainerPresence};
 
 /// Makes observations of ticks. Keeps the identity of processes, and one observation that it fills again.
@@ -153,7 +153,16 @@ impl Observer {
         observation.t = Some(sample.t);
         observation.memory = tree.total;
         observation.rss_sum = Some(tree.rss);
-        observation.devshm = sample.machine.devshm_used;
+        let foreign = sample.machine.devshm_foreign.unwrap_or_default();
+        let used = sample.machine.devshm_used;
+        observation.devshm = used.map(|used| used.saturating_sub(foreign));
+        observation.devshm_own = sample.machine.devshm_own;
+        let kinds = sample.mappings.as_ref().map(|mappings| mappings.kinds);
+        observation.shared_mappings = kinds.map(|kinds| SharedMappings {
+            files: kinds.devshm,
+            anonymous: kinds.memfd,
+            device: kinds.device,
+        });
         observation.counters = progress.counters;
         if observation.grown != progress.grown {
             observation.grown.clone_from(&progress.grown);

@@ -17,6 +17,7 @@ mod finishing;
 mod generations;
 mod held_references;
 mod own_clock;
+mod own_files;
 mod pace;
 mod processes;
 mod roles;
@@ -30,6 +31,7 @@ use leveloff_model::recording::StatedFacts;
 use leveloff_model::units::{Bytes, Seconds, Step};
 
 use self::ceiling::{Growth, NearestLimit};
+use self::clock::GrowthSpan;
 use self::decide::{Decision, is_growing};
 use self::findings::Case;
 use self::finishing::Prospect;
@@ -37,6 +39,7 @@ use self::own_clock::OwnClock;
 use self::pace::Pace;
 use self::run_series::RunSeries;
 use self::series_judgements::{JudgeInput, SeriesJudgements};
+use crate::finding::FileOwner;
 use crate::judge::Facts;
 use crate::observation::{Observation, XUnit};
 use crate::share_history::ShareHistory;
@@ -222,19 +225,25 @@ impl RunJudge {
             unit,
             facts,
         });
-        let devshm_is_ours = self.devshm_clock.explains_growth();
+        let file_owner = own_files::owner(series, &self.devshm_clock);
+        let devshm_is_ours = file_owner != FileOwner::Unknown;
         let decision = decide::decide(series, &judgements, unit, devshm_is_ours);
+        let decision = own_files::not_level(decision, series, &judgements, file_owner);
         let (onset, now) = self.window(&decision.judgement, series, unit);
-        let growth = series.memory.growth_since(onset, now);
+        let span = GrowthSpan {
+            onset,
+            now,
+            growth: series.memory.growth_since(onset, now),
+        };
         let clock = is_growing(&decision.memory)
-            .then(|| clock::clock(&series.events, &decision.memory, onset, growth))
+            .then(|| clock::clock(&series.events, &decision.memory, span))
             .flatten();
         let findings = findings::findings(&Case {
             series,
             judgements: &judgements,
             decision: &decision,
             clock: clock.as_ref(),
-            devshm_is_ours,
+            file_owner,
             unit,
             onset,
             now,

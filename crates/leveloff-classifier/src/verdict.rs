@@ -400,6 +400,8 @@ pub struct MetLimit {
 pub struct Clock {
     /// What ticks.
     pub tick: ClockTick,
+    /// Events of other kinds that coincide with it, so that the growth may be theirs as well.
+    pub coincident: Vec<ClockTick>,
     /// Growth at each tick.
     pub growth: Amount,
     /// Ticks seen since the onset.
@@ -419,8 +421,30 @@ pub enum ClockTick {
     Checkpoint,
     /// Each epoch.
     Epoch,
+    /// Each token, where tokens are not proportional to steps.
+    Token,
+    /// Each training sample, where samples are not proportional to steps.
+    TrainingSample,
+    /// Each episode.
+    Episode,
     /// Something regular that the training does not report.
     Regular,
+}
+
+impl ClockTick {
+    /// A stable name, as in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            ClockTick::Step => "step",
+            ClockTick::Evaluation => "evaluation",
+            ClockTick::Checkpoint => "checkpoint",
+            ClockTick::Epoch => "epoch",
+            ClockTick::Token => "token",
+            ClockTick::TrainingSample => "sample",
+            ClockTick::Episode => "episode",
+            ClockTick::Regular => "regular",
+        }
+    }
 }
 
 impl Rate {

@@ -249,6 +249,10 @@ pub struct MachineReading {
     pub shmem: Option<Bytes>,
     /// Bytes in files in /dev/shm.
     pub devshm_used: Option<Bytes>,
+    /// Of those, in files of the run: its processes have them open, or their names say so.
+    pub devshm_own: Option<Bytes>,
+    /// And in files that are known to be another program's.
+    pub devshm_foreign: Option<Bytes>,
     /// Its size.
     pub devshm_size: Option<Bytes>,
     /// Swap in use.

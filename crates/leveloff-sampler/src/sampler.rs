@@ -385,7 +385,11 @@ impl Sampler {
         self.system.read_gpu(t, self.processes.all_mut());
         let processes = self.processes.readings();
         self.total = TreeMemory::of(&processes, t).total;
-        let system = self.system.read(t, self.total);
+        self.system.read(t, self.total);
+        let ticks = self.context.ticks_per_second;
+        let system = self
+            .system
+            .read_shared_files(t, now, ticks, self.processes.all());
         let gaps = self.system.take_gaps();
         self.report_gaps(gaps, events);
         self.context.swap_in_use = system.machine.swap_used.is_none_or(|used| used.0 > 0);

@@ -146,6 +146,7 @@ pub fn leak() -> RunVerdict {
         ],
         clock: Some(Clock {
             tick: ClockTick::Evaluation,
+            coincident: Vec::new(),
             growth: Amount(296.0 * MIB),
             ticks: 5,
             every: Some(X(100.0)),

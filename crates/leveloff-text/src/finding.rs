@@ -1,9 +1,11 @@
 //! Findings in words: the numbers that support each, and the next step to take.
 
+mod experiment;
+
 use std::borrow::Cow;
 
 use leveloff_classifier::finding::{
-    EventGrowth, Finding, Growth, NativeEvidence, Retention, TensorGrowth,
+    EventGrowth, FileOwner, Finding, Growth, NativeEvidence, Retention, SharedKind, TensorGrowth,
 };
 use leveloff_classifier::units::{AmountPerX, Position};
 use leveloff_model::process::{Pid, Role};
@@ -12,6 +14,8 @@ use leveloff_model::units::{Bytes, BytesPerSecond};
 
 use crate::rate::amount;
 use crate::x_position::XPosition;
+
+pub use self::experiment::{Experiment, experiment};
 
 /// Types of tensors that are named.
 const TYPES_NAMED: usize = 3;
@@ -44,11 +48,8 @@ pub fn finding_words(finding: &Finding) -> FindingWords {
             memory,
         } => python_objects(*more, *more_per_x, memory),
         Finding::CopyOnWrite { workers, copied } => copy_on_write(*workers, copied),
-        Finding::SharedMemoryGrowth(growth) => shared_memory(growth),
-        Finding::DevshmGrowth {
-            growth,
-            follows_steps,
-        } => devshm(growth, *follows_steps),
+        Finding::SharedMemoryGrowth { growth, kind } => shared_memory(growth, *kind),
+        Finding::DevshmGrowth { growth, owner } => devshm(growth, *owner),
         Finding::DescriptorGrowth {
             more,
             now,
@@ -98,8 +99,16 @@ fn at_events(growth: &EventGrowth, event: &str, next: &'static str) -> FindingWo
         1 => format!("1 {event}"),
         events => format!("{events} {event}s"),
     };
+    let coincident: Vec<&str> = growth.coincident.iter().map(|tick| tick.name()).collect();
+    let others = match coincident.is_empty() {
+        true => String::new(),
+        false => format!(
+            "; {}s come at the same moments, and it may be theirs",
+            coincident.join("s and ")
+        ),
+    };
     let text = format!(
-        "{each} stay after each {event}: {share:.0} % of the growth over {events} since {since}"
+        "{each} stay after each {event}: {share:.0} % of the growth over {events} since {since}{others}"
     );
     words(text, next)
 }
@@ -283,20 +292,45 @@ fn copy_on_write(workers: usize, copied: &Growth) -> FindingWords {
     words(text, next)
 }
 
-fn shared_memory(growth: &Growth) -> FindingWords {
-    let text = format!(
-        "shared memory {}: batches from loader workers are kept",
-        grown(growth)
-    );
-    let next = "copy what is kept (batch.clone()) so that the worker's segment is freed, or keep numbers; \
-                `ls -l /proc/PID/fd | grep torch_` shows the segments that are held";
-    words(text, next)
+fn shared_memory(growth: &Growth, kind: SharedKind) -> FindingWords {
+    let (what, next) = match kind {
+        SharedKind::LoaderBatches => ("batches from loader workers are kept", COPY_BATCHES),
+        SharedKind::Files => (
+            "files in /dev/shm that a process maps; no loader worker lives in this run",
+            LOOK_AT_SHARED_FILES,
+        ),
+        SharedKind::Anonymous => (
+            "anonymous shared mappings or memfd, not batches of loader workers",
+            LOOK_AT_SHARED_MAPPINGS,
+        ),
+        SharedKind::Pinned => ("page-locked memory of a GPU driver", PAD_BATCHES),
+        SharedKind::Unknown => (
+            "no loader worker lives in this run, and the mappings were not read",
+            LOOK_AT_SHARED_MAPPINGS,
+        ),
+    };
+    words(format!("shared memory {}: {what}", grown(growth)), next)
 }
 
-fn devshm(growth: &Growth, follows_steps: bool) -> FindingWords {
-    let whose = match follows_steps {
-        true => "they grow with the run's steps",
-        false => "nothing ties them to this run, and /dev/shm belongs to the whole machine",
+const COPY_BATCHES: &str = "copy what is kept (batch.clone()) so that the worker's segment is freed, or keep \
+    numbers; `ls -l /proc/PID/fd | grep torch_` shows the segments that are held";
+
+const LOOK_AT_SHARED_FILES: &str = "`grep /dev/shm /proc/PID/maps` names them: plasma is Ray's object store, \
+    psm_ are multiprocessing.shared_memory blocks that must be closed and unlinked";
+
+const LOOK_AT_SHARED_MAPPINGS: &str = "`grep -E 'rw-s|memfd' /proc/PID/maps` names the mappings; CUDA's pinned \
+    pool looks like this (try pin_memory=False), and so do multiprocessing.Array and memfd buffers";
+
+const PAD_BATCHES: &str = "the pool rounds blocks up to a power of two and returns none, so batches of ever new \
+    sizes fill it; pad them to a few sizes, lower prefetch_factor, or try pin_memory=False";
+
+fn devshm(growth: &Growth, owner: FileOwner) -> FindingWords {
+    let whose = match owner {
+        FileOwner::Run => "processes of this run have them open, or are in their names",
+        FileOwner::FollowsSteps => "they grow with the run's steps",
+        FileOwner::Unknown => {
+            "nothing ties them to this run, and /dev/shm belongs to the whole machine"
+        }
     };
     let text = format!(
         "files in /dev/shm {}, and no process maps them: {whose}",
@@ -348,9 +382,7 @@ fn pinned(growth: &Growth, now: Bytes) -> FindingWords {
     let text = format!(
         "page-locked host memory that CUDA's host allocator holds grew by {bytes} to {now} since {since}"
     );
-    let next = "the pool rounds blocks up to a power of two and returns none, so batches of ever new sizes \
-                fill it; pad them to a few sizes, lower prefetch_factor, or try pin_memory=False";
-    words(text, next)
+    words(text, PAD_BATCHES)
 }
 
 fn overcount(workers: &str, rss: Bytes, memory: Bytes) -> FindingWords {

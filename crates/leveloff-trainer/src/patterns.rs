@@ -56,6 +56,7 @@ pub const ALL: &[Entry] = &[
     native::LATE_LEAK,
     events::EVAL_LEAK,
     events::CHECKPOINT_LEAK,
+    events::EPOCH_LEAK,
     cache::EPOCH_CACHE_THEN_LEAK,
     retention::RETENTION,
     shared::SHM_LEAK,

@@ -7,6 +7,7 @@ from answers import LEVEL_BY, LEVEL_SOON, at, first_alarm, is_leak, verdict
 HEADER = [
     "pattern", "truth", "steps", f"--level-by {LEVEL_BY}", "decided", "without", "decided", "blamed", "rate", "",
 ]
+EVENT_FINDINGS = {"evaluation-growth", "checkpoint-growth", "epoch-growth"}
 
 
 @dataclass
@@ -45,6 +46,7 @@ class Outcome:
         if not is_leak(self.stated):
             return ["MISSED"]
         wrong = [] if self.rightly_blamed() else ["WRONG blame"]
+        wrong += [f"WRONG {name}" for name in self.wrong_clocks()]
         return wrong + [f"NOT FOUND {name}" for name in self.missing_findings()]
 
     def misses_of_health(self):
@@ -69,6 +71,11 @@ class Outcome:
     def missing_findings(self):
         found = {finding["name"] for finding in self.stated["findings"]}
         return [name for name in self.truth["findings"] if name not in found]
+
+    def wrong_clocks(self):
+        """Kinds of events that are named, and that the growth does not come with."""
+        found = {finding["name"] for answer in (self.plain, self.stated) for finding in answer["findings"]}
+        return sorted(found & EVENT_FINDINGS - set(self.truth["findings"]))
 
     def rate_error(self):
         """How far the rate that was said is from the true one. A count is no amount of memory."""

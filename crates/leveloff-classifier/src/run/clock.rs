@@ -1,49 +1,92 @@
-//! What makes memory grow: the training's own events, or something regular that it does not report.
+//! What makes memory grow: the training's own events or counters, or something regular that it does not report.
 
-use super::events::{Account, Events};
+mod competition;
+pub(super) mod history;
+
+use self::competition::{Outcome, Ticking, compete};
+use super::events::Events;
 use crate::units::{Amount, X};
 use crate::verdict::{Clock, ClockTick, Judgement, Shape};
 
 /// Events that explain this much of the growth are its clock.
 const EXPLAINS: f64 = 0.6;
-/// Events that explain less than this leave the growth to the steps between them.
-const EXPLAINS_NOTHING: f64 = 0.3;
-/// Fewer events than this are a coincidence.
-const LEAST_EVENTS: u64 = 3;
+/// Moments in which memory grew by less than this share of what its rate predicts do not show why it grows.
+const SHOWS_THE_GROWTH: f64 = 0.5;
 
-/// The clock of growth by `growth` since `onset`, as `judgement` saw it.
-pub(super) fn clock(
-    events: &Events,
-    judgement: &Judgement,
-    onset: f64,
-    growth: f64,
-) -> Option<Clock> {
-    if growth <= 0.0 {
+/// Growth of memory over a stretch of x.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct GrowthSpan {
+    /// Where it began.
+    pub(super) onset: f64,
+    /// The newest x.
+    pub(super) now: f64,
+    /// How much it was.
+    pub(super) growth: f64,
+}
+
+/// The clock of growth, as `judgement` saw it.
+pub(super) fn clock(events: &Events, judgement: &Judgement, span: GrowthSpan) -> Option<Clock> {
+    if span.growth <= 0.0 {
         return None;
     }
-    let accounts: Vec<Account> = events
-        .accounts(onset)
-        .filter(|account| account.count >= LEAST_EVENTS)
-        .collect();
-    let explaining = accounts
-        .iter()
-        .filter(|account| account.growth >= EXPLAINS * growth)
-        .min_by(|a, b| a.variation.total_cmp(&b.variation));
-    if let Some(account) = explaining {
-        return Some(Clock {
-            tick: account.tick,
-            growth: Amount(account.growth / account.count as f64),
-            ticks: account.count,
-            every: account.every.map(X),
-        });
+    let outcome = winner(events, span);
+    if let Some(Outcome::Events(together)) = &outcome {
+        return at_events(events, together, span);
     }
-    if judgement.shape == Shape::Staircase {
-        return regular(judgement, onset);
+    if judgement.shape == Shape::Staircase && outcome != Some(Outcome::Open) {
+        return regular(judgement, span.onset);
     }
-    let innocent = |account: &Account| account.growth < EXPLAINS_NOTHING * growth;
-    (!accounts.is_empty() && accounts.iter().all(innocent))
-        .then(|| each_step(judgement, onset))
-        .flatten()
+    match outcome? {
+        Outcome::Steps => each_step(judgement, span.onset),
+        Outcome::Counter(counter) => Some(by_counter(&counter, span)),
+        Outcome::Events(_) | Outcome::Open => None,
+    }
+}
+
+/// Who wins at the finest distance of moments that shows the growth and has a winner.
+fn winner(events: &Events, span: GrowthSpan) -> Option<Outcome> {
+    let per_x = span.growth / (span.now - span.onset).max(f64::MIN_POSITIVE);
+    let mut open = None;
+    for points in events.history().levels(span.onset, span.now) {
+        let (Some(first), Some(last)) = (points.first(), points.last()) else {
+            continue;
+        };
+        let grown = last.memory - first.memory;
+        if grown < SHOWS_THE_GROWTH * per_x * (last.x - first.x) {
+            continue;
+        }
+        match compete(&points) {
+            None => {}
+            Some(Outcome::Open) => open = Some(Outcome::Open),
+            decided => return decided,
+        }
+    }
+    open
+}
+
+/// The first of those that coincide stands for them all.
+fn at_events(events: &Events, together: &[Ticking], span: GrowthSpan) -> Option<Clock> {
+    let first = together.first()?;
+    let since = events.since(first.tick, span.onset)?;
+    let explained = first.growth * since.count as f64;
+    (explained >= EXPLAINS * span.growth).then(|| Clock {
+        tick: first.tick,
+        coincident: together[1..].iter().map(|other| other.tick).collect(),
+        growth: Amount(first.growth),
+        ticks: since.count,
+        every: since.every.map(X),
+    })
+}
+
+fn by_counter(counter: &Ticking, span: GrowthSpan) -> Clock {
+    let ticks = counter.share * span.growth / counter.growth;
+    Clock {
+        tick: counter.tick,
+        coincident: Vec::new(),
+        growth: Amount(counter.growth),
+        ticks: ticks.max(0.0) as u64,
+        every: None,
+    }
 }
 
 fn regular(judgement: &Judgement, onset: f64) -> Option<Clock> {
@@ -51,6 +94,7 @@ fn regular(judgement: &Judgement, onset: f64) -> Option<Clock> {
     let ticks = ((judgement.span?.1.0 - onset) / period.0).floor();
     (period.0 > 0.0 && ticks >= 1.0).then_some(Clock {
         tick: ClockTick::Regular,
+        coincident: Vec::new(),
         growth: rate.value * period,
         ticks: ticks as u64,
         every: Some(period),
@@ -61,6 +105,7 @@ fn each_step(judgement: &Judgement, onset: f64) -> Option<Clock> {
     let (rate, (_, now)) = (judgement.rate?, judgement.span?);
     Some(Clock {
         tick: ClockTick::Step,
+        coincident: Vec::new(),
         growth: rate.value * X(1.0),
         ticks: (now.0 - onset).max(0.0) as u64,
         every: Some(X(1.0)),

@@ -11,7 +11,7 @@ use leveloff_model::units::Bytes;
 use super::decide::Decision;
 use super::run_series::RunSeries;
 use super::series_judgements::SeriesJudgements;
-use crate::finding::{Finding, Growth};
+use crate::finding::{FileOwner, Finding, Growth};
 use crate::observation::XUnit;
 use crate::units::{Position, X};
 use crate::verdict::Clock;
@@ -27,8 +27,8 @@ pub(super) struct Case<'a> {
     pub(super) decision: &'a Decision,
     /// What makes it grow.
     pub(super) clock: Option<&'a Clock>,
-    /// Whether growth in /dev/shm follows the run.
-    pub(super) devshm_is_ours: bool,
+    /// Whose the growing files in /dev/shm are.
+    pub(super) file_owner: FileOwner,
     /// What x counts.
     pub(super) unit: XUnit,
     /// Where the growth began.
@@ -53,7 +53,8 @@ pub(super) fn findings(case: &Case) -> Vec<Finding> {
     let overcounted = Role::ALL
         .into_iter()
         .filter_map(|role| workers::overcounted(case, role));
-    let mut findings: Vec<Finding> = found.chain(overcounted).collect();
+    let at_events = growth::at_events(case);
+    let mut findings: Vec<Finding> = found.chain(overcounted).chain(at_events).collect();
     findings.sort_by_key(strength);
     findings
 }

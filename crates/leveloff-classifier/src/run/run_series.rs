@@ -21,8 +21,12 @@ pub(super) struct RunSeries {
     pub(super) roles: RoleTracks,
     /// Of single processes.
     pub(super) processes: ProcessTracks,
-    /// Files in /dev/shm, of any process of the machine.
+    /// Files in /dev/shm that may be the run's.
     pub(super) devshm: Track,
+    /// Of those, files that are known to be the run's.
+    pub(super) devshm_own: Track,
+    /// Shared mappings of the largest process: files, anonymous ones, those of a driver.
+    pub(super) shared_mappings: [Track; 3],
     /// Open descriptors of the tree.
     pub(super) descriptors: Track,
     /// Living processes.
@@ -111,6 +115,15 @@ impl RunSeries {
     fn take_the_rest(&mut self, x: f64, observation: &Observation) {
         if let Some(devshm) = observation.devshm {
             self.devshm.push(x, devshm.0 as f64);
+        }
+        if let Some(own) = observation.devshm_own {
+            self.devshm_own.push(x, own.0 as f64);
+        }
+        if let Some(mapped) = observation.shared_mappings {
+            let amounts = [mapped.files, mapped.anonymous, mapped.device];
+            for (track, amount) in self.shared_mappings.iter_mut().zip(amounts) {
+                track.push(x, amount.0 as f64);
+            }
         }
         self.counters.observe(x, observation);
     }

@@ -2,6 +2,7 @@
 
 mod change_of_clock;
 mod clock;
+mod clock_matrix;
 mod evidence;
 mod hardship;
 mod inside;

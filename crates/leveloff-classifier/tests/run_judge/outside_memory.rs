@@ -1,6 +1,6 @@
 //! Files in /dev/shm: mapped by no process, and not always the run's own.
 
-use leveloff_classifier::finding::Finding;
+use leveloff_classifier::finding::{FileOwner, Finding};
 use leveloff_classifier::observation::Observation;
 use leveloff_classifier::verdict::{Kind, Subject};
 use leveloff_model::process::Role;
@@ -47,7 +47,7 @@ fn files_that_come_with_the_steps_are_the_trainers() {
     let ours = matches!(
         found,
         Some(Finding::DevshmGrowth {
-            follows_steps: true,
+            owner: FileOwner::FollowsSteps,
             ..
         })
     );
@@ -63,7 +63,7 @@ fn files_that_grow_with_time_belong_to_another_program() {
     let foreign = matches!(
         found,
         Some(Finding::DevshmGrowth {
-            follows_steps: false,
+            owner: FileOwner::Unknown,
             ..
         })
     );
@@ -76,4 +76,52 @@ fn another_runs_jumps_are_no_leak_of_ours() {
     assert_eq!(first_leak(jumps), None);
     let stairs = run(|_, t| (t / 30.0).floor() * 40.0);
     assert_eq!(first_leak(stairs), None);
+}
+
+/// A sample every 100 ms, two seconds of steps at a hundred a second; so much of /dev/shm is known to be the run's.
+fn fast(own: impl Fn(f64) -> f64, all: impl Fn(f64) -> f64) -> Vec<Observation> {
+    let bytes = |mib: f64| Some(Bytes((mib * MIB) as u64));
+    (0..21)
+        .map(|tenth: u32| {
+            let t = f64::from(tenth) / 10.0;
+            Observation {
+                t: Some(Seconds(t)),
+                count: Some(f64::from(tenth * 10)),
+                devshm: bytes(all(t)),
+                devshm_own: bytes(own(t)),
+                ..trainer(tenth, 400.0)
+            }
+        })
+        .collect()
+}
+
+#[test]
+fn new_files_of_the_run_never_stand_under_level() {
+    for observed in 2..=21 {
+        let run = fast(|t| 88.0 * t, |t| 88.0 * t);
+        let verdict = judged(run.into_iter().take(observed));
+        assert!(!verdict.verdict.is_level(), "after {observed} samples");
+    }
+    let verdict = judged(fast(|t| 88.0 * t, |t| 88.0 * t));
+    let found = finding(&verdict, "devshm-growth");
+    let ours = matches!(
+        found,
+        Some(Finding::DevshmGrowth {
+            owner: FileOwner::Run,
+            ..
+        })
+    );
+    assert!(ours, "{found:?}");
+}
+
+#[test]
+fn known_files_are_the_runs_whatever_the_clock() {
+    let mut smooth = run(|_, t| 0.5 * t);
+    for observation in &mut smooth {
+        observation.devshm_own = observation.devshm;
+    }
+    let verdict = judged(smooth);
+    assert_eq!(verdict.decisive, Subject::DevShm);
+    assert_eq!(verdict.verdict.name(), "leak");
+    assert_eq!(verdict.blame[0].role, Some(Role::Trainer));
 }

@@ -2,16 +2,16 @@
 //!
 //! The keys up to `points` are a contract; new ones come after them. What is not known is null.
 
+mod evidence;
+
 use leveloff_classifier::allocation_history::{Certainty, LineGrowth};
 use leveloff_classifier::finding::Finding;
-use leveloff_classifier::verdict::{
-    Because, Blame, Clock, ClockTick, HistoryCheck, Kind, RunVerdict,
-};
+use leveloff_classifier::verdict::{Because, Blame, Clock, HistoryCheck, Kind, RunVerdict};
 use leveloff_model::allocation::StackFrame;
 use leveloff_model::process::Role;
 use leveloff_model::progress::{Progress, StepSource, StepUnit};
 use leveloff_model::training_counters::TrainingCounter;
-use leveloff_text::finding::finding_words;
+use leveloff_text::finding::{experiment, finding_words};
 use leveloff_text::judged::{Judged, Look};
 use leveloff_text::steps;
 use leveloff_text::subject::{in_bytes, parts, things};
@@ -220,7 +220,18 @@ fn frame_row(frame: &StackFrame) -> Value {
 
 fn finding_row(finding: &Finding) -> Value {
     let words = finding_words(finding);
-    object! { name: finding.name(), text: words.text, next: words.next }
+    let experiment = experiment(finding);
+    object! {
+        name: finding.name(),
+        text: words.text,
+        next: words.next,
+        evidence: evidence::evidence(finding),
+        experiment: object! {
+            command: experiment.command,
+            expected: experiment.expected,
+            rules_out: experiment.rules_out,
+        },
+    }
 }
 
 /// The series that decided, in its own unit.
@@ -242,13 +253,8 @@ fn decisive_row(run: &RunVerdict) -> Value {
 
 fn clock_row(clock: &Clock) -> Value {
     object! {
-        tick: match clock.tick {
-            ClockTick::Step => "step",
-            ClockTick::Evaluation => "evaluation",
-            ClockTick::Checkpoint => "checkpoint",
-            ClockTick::Epoch => "epoch",
-            ClockTick::Regular => "regular",
-        },
+        tick: clock.tick.name(),
+        coincident: clock.coincident.iter().map(|tick| tick.name()).collect::<Vec<_>>(),
         growth_bytes: clock.growth,
         ticks: clock.ticks,
         every_x: clock.every,

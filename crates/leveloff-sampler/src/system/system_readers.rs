@@ -1,7 +1,7 @@
 //! Reads everything around the processes, each at its own interval.
 
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use leveloff_model::process::Pid;
 use leveloff_model::sample::{Ceiling, CgroupReading, Gap, MachineReading};
@@ -11,6 +11,8 @@ use rustix::io::pread;
 use super::ceiling::{Limits, host, nearest, rlimit};
 use super::cgroup::CgroupReader;
 use super::machine::MachineReader;
+use super::shared_files::SharedFiles;
+use crate::clock::Moment;
 use crate::gpu::{GpuDevice, GpuReader};
 use crate::kernel::statm;
 use crate::proc_root::ProcRoot;
@@ -22,6 +24,7 @@ use crate::processes::watched_process::WatchedProcess;
 pub struct SystemReaders {
     proc_root: ProcRoot,
     machine: MachineReader,
+    shared_files: SharedFiles,
     cgroup: Option<CgroupReader>,
     gpu: GpuReader,
     stated: Option<Limit>,
@@ -119,9 +122,12 @@ impl Ceilings {
 impl SystemReaders {
     /// Readers for the machine around `root`, which may be unknown.
     pub fn new(proc_root: &ProcRoot, root: Option<Pid>, stated: Option<Limit>) -> SystemReaders {
+        let devshm = devshm_of(proc_root, root);
+        let is_hosts = devshm == Path::new(HOST_DEVSHM);
         SystemReaders {
             proc_root: proc_root.clone(),
-            machine: MachineReader::new(proc_root, devshm_of(proc_root, root)),
+            machine: MachineReader::new(proc_root, &devshm),
+            shared_files: SharedFiles::new(proc_root, devshm, is_hosts),
             cgroup: root.map(|pid| CgroupReader::new(proc_root, "/", pid)),
             gpu: GpuReader::new(proc_root),
             stated,
@@ -199,6 +205,24 @@ impl SystemReaders {
             tree,
         });
         self.last.ceiling = ceiling.map(|now| steady_ceiling(self.last.ceiling, now, steps));
+        self.last.clone()
+    }
+
+    /// Whose the files in /dev/shm are, after [`SystemReaders::read`].
+    pub fn read_shared_files(
+        &mut self,
+        t: Seconds,
+        now: Moment,
+        ticks_per_second: u64,
+        watched: &[WatchedProcess],
+    ) -> SystemReading {
+        let keys = watched.iter().map(|process| process.handle.key());
+        self.shared_files.know(keys, now, ticks_per_second);
+        let living = watched.iter().map(WatchedProcess::pid);
+        let machine = &mut self.last.machine;
+        let found = self.shared_files.read(t, machine.devshm_used, living);
+        machine.devshm_own = found.map(|found| found.own);
+        machine.devshm_foreign = found.map(|found| found.foreign);
         self.last.clone()
     }
 
@@ -319,9 +343,11 @@ fn steady_ceiling(before: Option<Ceiling>, now: Ceiling, steps: Steps) -> Ceilin
     }
 }
 
+const HOST_DEVSHM: &str = "/dev/shm";
+
 /// The /dev/shm of the target, which in a container differs from that of the host.
 fn devshm_of(proc_root: &ProcRoot, root: Option<Pid>) -> PathBuf {
-    let host = PathBuf::from("/dev/shm");
+    let host = PathBuf::from(HOST_DEVSHM);
     let Some(pid) = root else { return host };
     let inside = proc_root.process(pid).join("root/dev/shm");
     match (rustix::fs::stat(&inside), rustix::fs::stat(&host)) {

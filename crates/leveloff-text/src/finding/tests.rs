@@ -1,5 +1,6 @@
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::units::{AmountPerX, X};
+use leveloff_classifier::verdict::ClockTick;
 
 use super::*;
 
@@ -14,6 +15,7 @@ const GROWTH: Growth = Growth {
 };
 
 const EVENTS: EventGrowth = EventGrowth {
+    coincident: Vec::new(),
     each: Bytes(20 << 20),
     events: 5,
     share: 0.98,
@@ -24,6 +26,10 @@ const EVENTS: EventGrowth = EventGrowth {
 fn all() -> Vec<Finding> {
     let mut all = vec![
         Finding::EvaluationGrowth(EVENTS),
+        Finding::EvaluationGrowth(EventGrowth {
+            coincident: vec![ClockTick::Checkpoint, ClockTick::Epoch],
+            ..EVENTS
+        }),
         Finding::CheckpointGrowth(EventGrowth {
             events: 1,
             ..EVENTS
@@ -38,7 +44,6 @@ fn all() -> Vec<Finding> {
             workers: 4,
             copied: GROWTH,
         },
-        Finding::SharedMemoryGrowth(GROWTH),
         Finding::CudaGrowth(GROWTH),
         Finding::PinnedPool {
             growth: GROWTH,
@@ -71,9 +76,24 @@ fn all() -> Vec<Finding> {
         evidence,
         memory: GROWTH,
     }));
+    all.extend(of_shared_memory());
     all.extend(of_allocators().map(Finding::AllocatorRetention));
     all.extend(of_counts());
     all
+}
+
+fn of_shared_memory() -> impl Iterator<Item = Finding> {
+    let kinds = [
+        SharedKind::LoaderBatches,
+        SharedKind::Files,
+        SharedKind::Anonymous,
+        SharedKind::Pinned,
+        SharedKind::Unknown,
+    ];
+    kinds.into_iter().map(|kind| Finding::SharedMemoryGrowth {
+        growth: GROWTH,
+        kind,
+    })
 }
 
 fn of_tensors() -> impl Iterator<Item = TensorGrowth> {
@@ -128,13 +148,14 @@ fn of_allocators() -> impl Iterator<Item = Retention> {
 }
 
 fn of_counts() -> impl Iterator<Item = Finding> {
-    let devshm = |follows_steps| Finding::DevshmGrowth {
+    let devshm = |owner| Finding::DevshmGrowth {
         growth: GROWTH,
-        follows_steps,
+        owner,
     };
     [
-        devshm(true),
-        devshm(false),
+        devshm(FileOwner::Run),
+        devshm(FileOwner::FollowsSteps),
+        devshm(FileOwner::Unknown),
         Finding::DescriptorGrowth {
             more: 136,
             now: 412,
@@ -164,7 +185,15 @@ fn every_finding_has_its_words() {
         .iter()
         .map(|finding| {
             let FindingWords { text, next } = finding_words(finding);
-            format!("{}: {text}\n  → {next}\n", finding.name())
+            let Experiment {
+                command,
+                expected,
+                rules_out,
+            } = experiment(finding);
+            format!(
+                "{}: {text}\n  → {next}\n  $ {command}\n    expected: {expected}\n    rules out: {rules_out}\n",
+                finding.name()
+            )
         })
         .collect();
     insta::assert_snapshot!(printed.join("\n"));

@@ -126,13 +126,19 @@ fn blamed_name(blame: &Blame) -> String {
 
 /// `each evaluation adds 20 MiB: 6 times so far, about every 50 steps`
 pub fn clock_words(clock: &Clock, run: &RunVerdict) -> String {
+    if let Some(counted) = counted_name(clock.tick) {
+        let added = amount(COUNTED_TOGETHER * clock.growth.0);
+        return format!("1,000 {counted} add {added}: growth follows them, and not the steps");
+    }
     let what = match clock.tick {
-        ClockTick::Step => "each step",
-        ClockTick::Evaluation => "each evaluation",
-        ClockTick::Checkpoint => "each checkpoint",
-        ClockTick::Epoch => "each epoch",
-        ClockTick::Regular => "a regular event",
+        ClockTick::Regular => "a regular event".to_owned(),
+        tick => format!("each {}", tick.name()),
     };
+    let also: String = clock
+        .coincident
+        .iter()
+        .map(|tick| format!(" and {}", tick.name()))
+        .collect();
     let times = match clock.ticks {
         1 => "once so far".to_owned(),
         ticks => format!("{ticks} times so far"),
@@ -140,7 +146,26 @@ pub fn clock_words(clock: &Clock, run: &RunVerdict) -> String {
     let every = clock.every.map_or_else(String::new, |every| {
         format!(", about every {}", extent(every, run.x_unit))
     });
-    format!("{what} adds {}: {times}{every}", amount(clock.growth.0))
+    let coincide = match also.is_empty() {
+        true => "",
+        false => " (they coincide, and the growth may be of any of them)",
+    };
+    format!(
+        "{what}{also} adds {}: {times}{every}{coincide}",
+        amount(clock.growth.0)
+    )
+}
+
+/// One of them adds less than a byte can say.
+const COUNTED_TOGETHER: f64 = 1000.0;
+
+fn counted_name(tick: ClockTick) -> Option<&'static str> {
+    match tick {
+        ClockTick::Token => Some("tokens"),
+        ClockTick::TrainingSample => Some("training samples"),
+        ClockTick::Episode => Some("episodes"),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

@@ -49,6 +49,7 @@ each_does_what_it_claims! {
     late_leak: "late-leak",
     eval_leak: "eval-leak",
     checkpoint_leak: "checkpoint-leak",
+    epoch_leak: "epoch-leak",
     epoch_cache_then_leak: "epoch-cache-then-leak",
     retention: "retention",
     shm_leak: "shm-leak",
@@ -132,6 +133,7 @@ fn apart(name: &str, schedule: &Schedule) -> u64 {
     match name {
         "eval-leak" | "worker-process-leak" => schedule.evaluate_every,
         "checkpoint-leak" => schedule.checkpoint_every,
+        "epoch-leak" => schedule.epoch_steps,
         "slow-leak" => 1,
         _ => LOOK_EVERY,
     }

@@ -10,11 +10,25 @@ pub(super) const RULES: &[Rule] = &[devshm, descriptors, processes];
 
 /// Files in /dev/shm that no process maps.
 fn devshm(case: &Case) -> Option<Finding> {
-    let leak = Leak::of(case, Subject::DevShm, &case.series.devshm)?;
+    let track = &case.series.devshm;
+    let leak = Leak::of(case, Subject::DevShm, track).or_else(|| own_files(case))?;
     let mapped = shared_growth(case.series, leak.onset, case.now);
     (mapped < 0.5 * leak.grown).then(|| Finding::DevshmGrowth {
         growth: case.growth(leak.grown, leak.onset),
-        follows_steps: case.devshm_is_ours,
+        owner: case.file_owner,
+    })
+}
+
+/// Files of the run are reported as soon as the run is judged by them.
+fn own_files(case: &Case) -> Option<Leak> {
+    if case.decision.decisive != Subject::DevShm {
+        return None;
+    }
+    let track = &case.series.devshm;
+    let onset = track.began_at()?;
+    Some(Leak {
+        onset,
+        grown: track.growth_since(onset, case.now),
     })
 }
 

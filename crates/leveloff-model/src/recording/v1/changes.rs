@@ -94,6 +94,8 @@ changes! {
         avail: Bytes = available,
         shmem: Bytes = shmem,
         devshm: Bytes = devshm_used,
+        devshm_own: Bytes = devshm_own,
+        devshm_foreign: Bytes = devshm_foreign,
         devshm_size: Bytes = devshm_size,
         swap: Bytes = swap_used,
         swap_size: Bytes = swap_total,

@@ -1,0 +1,234 @@
+//! Every cause of growth at every spacing of events and pace of steps, sampled once a second: the right clock is named,
+//! or none.
+
+use leveloff_classifier::observation::Observation;
+use leveloff_classifier::verdict::{Clock, ClockTick};
+use leveloff_model::progress::{MarkKind, Phase};
+use leveloff_model::training_counters::TrainingCounter;
+use leveloff_model::units::{Bytes, Seconds};
+
+use crate::made_up::{MIB, judged, trainer, wobble};
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Cause {
+    Even,
+    Evaluation,
+    Checkpoint,
+    Epoch,
+    Token,
+    EvaluationAndCheckpoint,
+}
+
+/// A cell of the matrix.
+#[derive(Debug, Clone, Copy)]
+struct Cell {
+    cause: Cause,
+    /// Seconds of training between the events that are the cause, or that would be blamed wrongly.
+    spacing: f64,
+    steps_per_s: f64,
+    /// MiB that come and go between samples.
+    noise: f64,
+    /// Whether what the training says arrives one sample late, as piped output does.
+    is_late: bool,
+    seed: u32,
+}
+
+/// Evaluations, checkpoints, epochs: when the next one comes, and how far they are apart.
+struct Schedule {
+    next: f64,
+    every: f64,
+    lasts: f64,
+}
+
+const SECONDS: u32 = 500;
+const PARTS: u32 = 50;
+
+impl Cell {
+    fn schedules(&self) -> [Schedule; 3] {
+        let schedule = |every: f64, first: f64, lasts: f64| Schedule {
+            next: first * every,
+            every,
+            lasts,
+        };
+        let own = self.spacing;
+        let offset = 0.37 + 0.1 * f64::from(self.seed % 5);
+        let other = own * 1.7;
+        let eval = |every| schedule(every, offset, 0.15 * every.min(6.0));
+        let saves = |every, first| schedule(every, first, 0.02 * every);
+        let epochs = |every| schedule(every, 0.9 * offset, 0.0);
+        match self.cause {
+            Cause::Even | Cause::Token | Cause::Evaluation => {
+                [eval(own), saves(other, 0.8), epochs(2.3 * own)]
+            }
+            Cause::Checkpoint => [eval(other), saves(own, offset), epochs(2.3 * own)],
+            Cause::Epoch => [eval(other), saves(2.3 * own, 0.8), epochs(own)],
+            // A checkpoint is saved at the end of each evaluation.
+            Cause::EvaluationAndCheckpoint => [eval(own), saves(own, offset), epochs(2.3 * own)],
+        }
+    }
+
+    /// Growth at each event of the kind that is the cause, in MiB.
+    fn at_event(&self, kind: usize) -> f64 {
+        let is_cause = matches!(
+            (self.cause, kind),
+            (Cause::Evaluation | Cause::EvaluationAndCheckpoint, 0)
+                | (Cause::Checkpoint, 1)
+                | (Cause::Epoch, 2)
+        );
+        f64::from(u8::from(is_cause)) * 2.0 * self.spacing
+    }
+
+    fn run(&self) -> Vec<Observation> {
+        let mut schedules = self.schedules();
+        let (mut trained, mut tokens, mut leaked, mut busy) = (0.0_f64, 0.0_f64, 0.0, 0.0_f64);
+        let (mut marks, mut late, mut phase, mut epoch) = (Vec::new(), Vec::new(), Phase::Train, 0);
+        let mut observations = Vec::new();
+        for part in 0..SECONDS * PARTS {
+            let passed = 1.0 / f64::from(PARTS);
+            let trains = busy <= 0.0;
+            if trains {
+                phase = Phase::Train;
+                trained += passed;
+                // Sequences are longer for some while, then shorter.
+                let length = 1.0 + 0.8 * (trained / 31.0).sin() + 0.3 * (trained / 7.0).cos();
+                tokens += passed * self.steps_per_s * 512.0 * length;
+                if self.cause == Cause::Even {
+                    leaked += 2.0 * passed;
+                }
+            } else {
+                busy -= passed;
+            }
+            for (kind, schedule) in schedules.iter_mut().enumerate() {
+                if !trains || trained < schedule.next {
+                    continue;
+                }
+                schedule.next += schedule.every;
+                busy += schedule.lasts;
+                leaked += self.at_event(kind);
+                match kind {
+                    0 => {
+                        phase = Phase::Eval;
+                        marks.push(MarkKind::Phase(Phase::Eval));
+                    }
+                    1 => marks.push(MarkKind::Event("checkpoint".to_owned())),
+                    _ => {
+                        epoch += 1;
+                        marks.push(MarkKind::Epoch(epoch));
+                    }
+                }
+            }
+            if part % PARTS == (self.seed * 7) % PARTS {
+                let t = f64::from(part) / f64::from(PARTS);
+                let by_tokens = match self.cause {
+                    Cause::Token => 2.0 * tokens / (self.steps_per_s * 512.0),
+                    _ => 0.0,
+                };
+                let held = match phase {
+                    Phase::Eval => 60.0,
+                    _ => 0.0,
+                };
+                let noise = self.noise * wobble(part + 977 * self.seed);
+                let mib = 400.0 + leaked + by_tokens + held + noise;
+                let mut observation = Observation {
+                    count: Some((trained * self.steps_per_s).floor()),
+                    t: Some(Seconds(t)),
+                    phase: Some(phase.clone()),
+                    marks: match self.is_late {
+                        true => std::mem::replace(&mut late, std::mem::take(&mut marks)),
+                        false => std::mem::take(&mut marks),
+                    },
+                    ..trainer(part, mib)
+                };
+                observation.memory = Bytes((mib * MIB) as u64);
+                let counters = &mut observation.counters;
+                counters.set(TrainingCounter::Tokens, tokens as u64);
+                observations.push(observation);
+            }
+        }
+        observations
+    }
+
+    /// Whether a clock is right; `None` is not wrong.
+    fn is_right(&self, clock: &Clock) -> bool {
+        let mut named = vec![clock.tick];
+        named.extend(&clock.coincident);
+        match self.cause {
+            Cause::Even => named == [ClockTick::Step],
+            Cause::Evaluation => named == [ClockTick::Evaluation],
+            Cause::Checkpoint => named == [ClockTick::Checkpoint],
+            Cause::Epoch => named == [ClockTick::Epoch],
+            Cause::Token => named == [ClockTick::Token],
+            Cause::EvaluationAndCheckpoint => {
+                named.len() == 2
+                    && named.contains(&ClockTick::Evaluation)
+                    && named.contains(&ClockTick::Checkpoint)
+            }
+        }
+    }
+}
+
+fn cells(noise: f64, is_late: bool) -> Vec<Cell> {
+    let mut cells = Vec::new();
+    let causes = [
+        Cause::Even,
+        Cause::Evaluation,
+        Cause::Checkpoint,
+        Cause::Epoch,
+        Cause::Token,
+        Cause::EvaluationAndCheckpoint,
+    ];
+    for cause in causes {
+        for spacing in [2.0, 5.0, 20.0] {
+            for steps_per_s in [2.0, 40.0] {
+                cells.extend((0..4).map(|seed| Cell {
+                    cause,
+                    spacing,
+                    steps_per_s,
+                    noise,
+                    is_late,
+                    seed,
+                }));
+            }
+        }
+    }
+    cells
+}
+
+/// Judges every cell; panics if a clock is wrong. How many have one, of how many.
+fn named(cells: &[Cell]) -> (usize, usize) {
+    let clocks = cells.iter().map(|cell| (cell, judged(cell.run()).clock));
+    let named: Vec<(&Cell, Clock)> = clocks
+        .filter_map(|(cell, clock)| Some((cell, clock?)))
+        .collect();
+    let wrong: Vec<String> = named
+        .iter()
+        .filter(|(cell, clock)| !cell.is_right(clock))
+        .map(|(cell, clock)| format!("{cell:?}: {clock:?}"))
+        .collect();
+    assert!(
+        wrong.is_empty(),
+        "{} wrong:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+    (named.len(), cells.len())
+}
+
+#[test]
+fn the_right_clock_or_none_in_every_cell() {
+    let (named, all) = named(&cells(1.5, false));
+    assert!(named * 4 >= all * 3, "a clock in {named} of {all} cells");
+}
+
+#[test]
+fn noise_hides_a_clock_and_shows_no_wrong_one() {
+    let (some, all) = named(&cells(15.0, false));
+    assert!(some * 4 >= all, "a clock in {some} of {all} cells");
+    named(&cells(60.0, false));
+}
+
+#[test]
+fn what_is_said_late_shows_no_wrong_clock() {
+    let (some, all) = named(&cells(1.5, true));
+    assert!(some * 2 >= all, "a clock in {some} of {all} cells");
+}
