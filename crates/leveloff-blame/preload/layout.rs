@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 pub const MAGIC: u64 = u64::from_le_bytes(*b"lvlblame");
 /// Rises when the layout changes.
 pub const VERSION: u64 = 1;
-/// Different stacks of one process. Further ones are counted and not told apart.
+/// Different stacks of one process. Further ones are counted as one.
 pub const STACKS: usize = 4096;
 /// Frames of a stack, innermost first; outer ones are left out.
 pub const FRAMES: usize = 48;

@@ -7,7 +7,7 @@
 //! Rules that every module keeps:
 //! - It needs libc alone, allocates nothing from the heap, takes no lock and never panics.
 //! - Its threads' state is in `thread_state`, its private tables in one mapping that a fork clears (`private_memory`).
-//! - When anything is inconsistent it goes silent for good (`state`): every call is passed on and nothing is recorded.
+//! - When anything is inconsistent it goes silent until the process ends (`state`): every call is passed on and nothing is recorded.
 //!
 //! All modules use `unsafe`: they exchange raw memory with C, and each function says what it relies on where that is not
 //! the C contract of the function it replaces.

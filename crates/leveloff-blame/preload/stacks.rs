@@ -1,4 +1,4 @@
-//! Stacks, told apart by a hash and written to the segment at first sight.
+//! Stacks, identified by a hash and written to the segment at first sight.
 
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicU32, AtomicU64};
@@ -59,7 +59,7 @@ fn place_of(frames: &[u64], kind: u32) -> Option<u32> {
             }
         }
         if found == hash {
-            // 0 while another thread writes it, or for good if there was no room.
+            // 0 while another thread writes it, or permanently if there was no room.
             return slot.place.load(Acquire).checked_sub(1);
         }
     }

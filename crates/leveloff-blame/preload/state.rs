@@ -70,7 +70,7 @@ pub fn enable() {
     IS_ENABLED.store(true, Relaxed);
 }
 
-/// From now on nothing is recorded, for good: something is inconsistent, or there is no place to write to.
+/// From now on nothing is recorded until the process ends: something is inconsistent, or there is no place to write to.
 pub fn silence() {
     IS_ENABLED.store(false, Relaxed);
 }

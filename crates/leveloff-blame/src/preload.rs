@@ -22,7 +22,7 @@ const LIBRARY_NAME: &str = "libleveloff_blame.so";
 /// The directory of segments, as the library reads it.
 const DIRECTORY: &str = "LEVELOFF_BLAME_DIR";
 const PRELOAD: &str = "LD_PRELOAD";
-/// A sanitizer refuses to start behind a preloaded library, unless it is told not to look. The library is silent there.
+/// A sanitizer refuses to start behind a preloaded library, unless an option forbids the check. The library is silent there.
 const SANITIZER: &str = "ASAN_OPTIONS";
 const SANITIZER_OPTION: &str = "verify_asan_link_order=0";
 

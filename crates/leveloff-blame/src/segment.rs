@@ -118,7 +118,7 @@ impl Segment {
         Ok(is_ours.then_some(segment))
     }
 
-    /// Reads header and counters anew.
+    /// Reads header and counters again.
     pub fn read(&mut self) -> io::Result<(SegmentInfo, Vec<StackCounts>)> {
         self.buffer.resize(HEADER_BYTES, 0);
         self.file.read_exact_at(&mut self.buffer, 0)?;

@@ -73,7 +73,7 @@ impl SiteTable {
         })
     }
 
-    /// Begins a reading: what the sites hold is added up anew.
+    /// Begins a reading: what the sites hold is added up again.
     pub fn clear(&mut self) {
         for site in &mut self.sites {
             site.held = Held::default();

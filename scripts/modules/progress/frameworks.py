@@ -307,7 +307,7 @@ def rllib(log):
 │ Scheduler                        FIFOScheduler         │
 │ Number of trials                 1                     │
 ╰────────────────────────────────────────────────────────╯
-View detailed results here: /root/ray_results/PPO_2025-03-11_09-14
+View detailed results here: /home/user/ray_results/PPO_2025-03-11_09-14
 Trial status: 1 PENDING
 Current time: 2025-03-11 09:14:07. Total running time: 0s
 Logical resource usage: 3.0/8 CPUs, 0/0 GPUs

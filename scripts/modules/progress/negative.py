@@ -216,7 +216,7 @@ def ninja(log):
 @negative("ninja_pty", "ninja-build/ninja on a terminal; nvcc extension builds of torch.utils.cpp_extension")
 def ninja_pty(log):
     log.pty = True
-    log.line("Using /root/.cache/torch_extensions as PyTorch extensions root...\nDetected CUDA files, patching ldflags\nEmitting ninja build file build.ninja...\nBuilding extension module fused_adam...")
+    log.line("Using /home/user/.cache/torch_extensions as PyTorch extensions root...\nDetected CUDA files, patching ldflags\nEmitting ninja build file build.ninja...\nBuilding extension module fused_adam...")
     for k in range(0, 120):
         log.raw(f"\r\x1b[K[{k}/120] c++ -MMD -MF op{k}.o.d -DTORCH_EXTENSION_NAME=fused -c op{k}.cpp")
     log.line()

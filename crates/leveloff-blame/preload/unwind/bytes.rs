@@ -36,7 +36,7 @@ impl Bytes {
         if self.at.checked_add(N)? > self.end {
             return None;
         }
-        // SAFETY: whoever makes the cursor has the memory mapped up to `end`.
+        // SAFETY: the caller that makes the cursor has the memory mapped up to `end`.
         let bytes = unsafe { (self.at as *const [u8; N]).read_unaligned() };
         self.at += N;
         Some(bytes)

@@ -27,7 +27,7 @@ pub struct Follower {
     table: SiteTable,
     /// What could not be seen, since the last call.
     pub gaps: Vec<Gap>,
-    told: HashSet<String>,
+    reported: HashSet<String>,
 }
 
 /// One process.
@@ -50,7 +50,7 @@ impl Follower {
             symbols: Symbols::default(),
             table: SiteTable::default(),
             gaps: Vec::new(),
-            told: HashSet::new(),
+            reported: HashSet::new(),
         }
     }
 
@@ -147,7 +147,7 @@ impl Follower {
 
     fn tell_gaps(&mut self, info: &SegmentInfo) {
         let mut tell = |is_so: bool, text: &str| {
-            if is_so && self.told.insert(text.to_owned()) {
+            if is_so && self.reported.insert(text.to_owned()) {
                 self.gaps.push(gap(text.to_owned()));
             }
         };

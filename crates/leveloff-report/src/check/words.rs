@@ -1,7 +1,9 @@
 //! A whole check in words: what it came to, why, and what to do next.
 
+use leveloff_classifier::allocation_history::Certainty;
 use leveloff_classifier::gate::{CheckOutcome, Gate};
 use leveloff_classifier::verdict::RunVerdict;
+use leveloff_text::allocation;
 use leveloff_text::finding::finding_words;
 use leveloff_text::gate::{failure_step, failure_words, open_words};
 use leveloff_text::verdict::{settling, what_to_try};
@@ -185,7 +187,12 @@ fn leak_step(result: &CheckResult, report: &CheckReport) -> String {
         Scope::Run(run) => run.result.as_ref().ok(),
         _ => explaining_run(report).map(|(_, held)| held),
     };
-    let step = held.and_then(|held| step_of(&held.report.verdict));
+    let line = held.and_then(|held| {
+        let culprit = allocation::named(&held.report.lines).next()?;
+        (culprit.certainty != Certainty::Unclear)
+            .then(|| allocation::line_words(culprit, held.report.verdict.x_unit))
+    });
+    let step = line.or_else(|| held.and_then(|held| step_of(&held.report.verdict)));
     let usual = "`leveloff report FILE -o leak.md` writes a report with who and what grows";
     step.unwrap_or_else(|| usual.to_owned())
 }

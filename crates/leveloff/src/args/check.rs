@@ -61,6 +61,9 @@ pub(crate) struct CheckArgs {
         value_parser = parse_switch
     )]
     pub history: bool,
+    /// Name the line that makes what stays, by sampling the heap of CMD (see `run --blame`)
+    #[arg(long, requires = "command")]
+    pub blame: bool,
     /// Fail if the run is worse than this baseline by more than noise
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,

@@ -5,7 +5,7 @@ use std::process::Stdio;
 use crate::stage::{LEVELOFF, Stage, ended};
 use crate::terminal::Terminal;
 
-const SUBCOMMANDS: [&str; 17] = [
+const SUBCOMMANDS: [&str; 18] = [
     "demo",
     "find",
     "run",

@@ -83,6 +83,7 @@ fn run(args: &CheckArgs, recording: &Path, stops: &TerminationSignals) -> Result
         true => "--history",
         false => "--no-history",
     });
+    run.args(args.blame.then_some("--blame"));
     run.args(facts(args)).arg("--").args(&args.command);
     if args.format == Format::Json {
         // Stdout is for the result, not for the output of the command.

@@ -59,7 +59,7 @@ fn numbers_that_look_like_seeds_are_left_out_and_settings_stay() {
 fn the_same_name_in_two_projects_is_two_jobs_and_on_two_hosts_one() {
     let at = |directory| job_in(directory, "python train.py").key;
     assert_ne!(at("/home/ada/vision"), at("/home/ada/speech"));
-    assert_eq!(at("/home/ada/vision"), at("/root/work/vision"));
+    assert_eq!(at("/home/ada/vision"), at("/srv/work/vision"));
     let above = job_in("/home/ada/vision/scripts", "python ../train.py").key;
     assert_eq!(above, at("/home/ada/vision"));
 }
