@@ -9,6 +9,7 @@ mod clock;
 mod copied_pages;
 mod counter_tracks;
 mod decide;
+mod earlier_looks;
 mod earlier_runs;
 mod epoch;
 mod events;
@@ -31,6 +32,7 @@ use leveloff_model::units::{Bytes, Seconds, Step};
 
 use self::ceiling::{Growth, NearestLimit};
 use self::decide::{Decision, is_growing};
+use self::earlier_looks::{EarlierLooks, Look};
 use self::findings::Case;
 use self::finishing::Prospect;
 use self::own_clock::OwnClock;
@@ -83,6 +85,7 @@ pub struct RunJudge {
     is_over: bool,
     is_repro: bool,
     shares: ShareHistory,
+    looks: EarlierLooks,
     /// The most that the run ever held. A judgement looks at one value for each step; a machine must
     /// also have room for what lies between.
     peak: Bytes,
@@ -111,6 +114,7 @@ impl RunJudge {
             is_over: false,
             is_repro: false,
             shares: ShareHistory::default(),
+            looks: EarlierLooks::default(),
             peak: Bytes::ZERO,
         }
     }
@@ -152,6 +156,7 @@ impl RunJudge {
         self.pace = Pace::default();
         self.devshm_clock = OwnClock::default();
         self.planned = None;
+        self.looks = EarlierLooks::default();
         self.shares.forget_counts();
     }
 
@@ -211,6 +216,22 @@ impl RunJudge {
         {
             series.observe(t.0, observation);
         }
+        if self.looks.is_due() {
+            let look = self.look();
+            self.looks.push(look);
+        }
+    }
+
+    /// The run as it is now, to be judged later if it has to be.
+    fn look(&self) -> Look {
+        let (series, unit) = self.axis();
+        Look {
+            facts: self.facts(series, unit),
+            series: series.clone(),
+            unit,
+            devshm_is_ours: self.devshm_clock.explains_growth(),
+            decision: Default::default(),
+        }
     }
 
     /// The verdict now.
@@ -223,7 +244,9 @@ impl RunJudge {
             facts,
         });
         let devshm_is_ours = self.devshm_clock.explains_growth();
-        let decision = decide::decide(series, &judgements, unit, devshm_is_ours);
+        let newest = decide::decide(series, &judgements, unit, devshm_is_ours);
+        let earlier = self.looks.that_holds(newest.judgement.verdict, unit);
+        let decision = earlier.cloned().unwrap_or(newest);
         let (onset, now) = self.window(&decision.judgement, series, unit);
         let growth = series.memory.growth_since(onset, now);
         let clock = is_growing(&decision.memory)
