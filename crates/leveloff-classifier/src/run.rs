@@ -238,7 +238,7 @@ impl RunJudge {
     pub fn verdict(&self) -> RunVerdict {
         let (series, unit) = self.axis();
         let facts = self.facts(series, unit);
-        let judgements = SeriesJudgements::of(&JudgeInput {
+        let mut judgements = SeriesJudgements::of(&JudgeInput {
             series,
             unit,
             facts,
@@ -246,6 +246,9 @@ impl RunJudge {
         let devshm_is_ours = self.devshm_clock.explains_growth();
         let newest = decide::decide(series, &judgements, unit, devshm_is_ours);
         let earlier = self.looks.that_holds(newest.judgement.verdict, unit);
+        if let Some(earlier) = earlier {
+            judgements.show_memory(&earlier.memory);
+        }
         let decision = earlier.cloned().unwrap_or(newest);
         let (onset, now) = self.window(&decision.judgement, series, unit);
         let growth = series.memory.growth_since(onset, now);

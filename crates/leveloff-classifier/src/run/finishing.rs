@@ -5,7 +5,9 @@
 use leveloff_model::units::{Bytes, Seconds};
 
 use crate::units::{Amount, X};
-use crate::verdict::{AtPlannedEnd, Because, Judgement, MetLimit, Rate, Shape, WhyUnknown, WillFinish};
+use crate::verdict::{
+    AtPlannedEnd, Because, Judgement, MetLimit, Rate, Shape, WhyUnknown, WillFinish,
+};
 
 use super::decide::is_growing;
 
