@@ -16,9 +16,6 @@ const SHARE_SEEN: f64 = 0.5;
 /// It is this share of the age at which it is called a leak.
 const SHARE_OF_AGE: f64 = 0.45;
 
-/// The same where neither a plan nor an epoch is known: caches of data sets fill for hundreds of steps.
-const SHARE_WITHOUT_FACTS: f64 = 0.8;
-
 /// The same over time: a second is shorter than most steps, so the age of a leak over time is a cautious one.
 const SHARE_OF_SECONDS: f64 = 0.14;
 
@@ -55,7 +52,6 @@ fn is_suspected(prepared: &PreparedCurve<'_>, growth: &Growth) -> bool {
 fn age(prepared: &PreparedCurve<'_>, growth: &Growth) -> f64 {
     let share = match prepared.unit {
         XUnit::Second => SHARE_OF_SECONDS,
-        _ if prepared.may_be_buffer() && prepared.facts.planned.is_none() => SHARE_WITHOUT_FACTS,
         _ => SHARE_OF_AGE,
     };
     (share * growth.decision_age).max(fewest_seconds(&prepared.facts))
