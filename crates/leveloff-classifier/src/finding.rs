@@ -8,8 +8,8 @@ use leveloff_model::process::{Pid, Role};
 use leveloff_model::training_counters::GrownTensors;
 use leveloff_model::units::{Bytes, BytesPerSecond};
 
+use crate::clock_tick::ClockTick;
 use crate::units::{AmountPerX, Position};
-use crate::verdict::ClockTick;
 
 /// Something that the evidence shows.
 ///

@@ -98,7 +98,7 @@ pub fn judge(curve: &Curve, unit: XUnit, quantity: Quantity, facts: &Facts) -> J
     let mut judgement = judge_view(&view, unit, quantity, facts);
     if facts.is_repro
         && !judgement.verdict.is_alarm()
-        && let Some(reproduced) = repro::reproduced(&view, quantity)
+        && let Some(reproduced) = repro::reproduced(&view, unit, quantity, facts)
     {
         judgement = reproduced;
     }
@@ -118,7 +118,7 @@ pub fn judge(curve: &Curve, unit: XUnit, quantity: Quantity, facts: &Facts) -> J
 
 fn judge_view(view: &View, unit: XUnit, quantity: Quantity, facts: &Facts) -> Judgement {
     if view.len() < FEWEST_POINTS {
-        return judgements::too_few(view);
+        return judgements::too_few(view, unit, quantity, facts);
     }
     let span = (view.begin, view.x[view.len() - 1]);
     let points = view.len() as f64 * view.weight as f64;

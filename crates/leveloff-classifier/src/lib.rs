@@ -34,6 +34,7 @@
 //! - [`compare`], [`gate`], [`profile`], [`fleet`]: runs against earlier runs, against bounds, beside each other.
 
 pub mod allocation_history;
+mod clock_tick;
 pub mod compare;
 pub mod curve;
 pub mod finding;

@@ -9,6 +9,7 @@ mod clock;
 mod copied_pages;
 mod counter_tracks;
 mod decide;
+mod earlier_looks;
 mod earlier_runs;
 mod epoch;
 mod events;
@@ -33,6 +34,7 @@ use leveloff_model::units::{Bytes, Seconds, Step};
 use self::ceiling::{Growth, NearestLimit};
 use self::clock::GrowthSpan;
 use self::decide::{Decision, is_growing};
+use self::earlier_looks::{EarlierLooks, Look};
 use self::findings::Case;
 use self::finishing::Prospect;
 use self::own_clock::OwnClock;
@@ -86,6 +88,7 @@ pub struct RunJudge {
     is_over: bool,
     is_repro: bool,
     shares: ShareHistory,
+    looks: EarlierLooks,
     /// The most that the run ever held. A judgement looks at one value for each step; a machine must
     /// also have room for what lies between.
     peak: Bytes,
@@ -114,6 +117,7 @@ impl RunJudge {
             is_over: false,
             is_repro: false,
             shares: ShareHistory::default(),
+            looks: EarlierLooks::default(),
             peak: Bytes::ZERO,
         }
     }
@@ -155,6 +159,7 @@ impl RunJudge {
         self.pace = Pace::default();
         self.devshm_clock = OwnClock::default();
         self.planned = None;
+        self.looks = EarlierLooks::default();
         self.shares.forget_counts();
     }
 
@@ -214,20 +219,41 @@ impl RunJudge {
         {
             series.observe(t.0, observation);
         }
+        if self.looks.is_due() {
+            let look = self.look();
+            self.looks.push(look);
+        }
+    }
+
+    /// The run as it is now, to be judged later if it has to be.
+    fn look(&self) -> Look {
+        let (series, unit) = self.axis();
+        Look {
+            facts: self.facts(series, unit),
+            series: series.clone(),
+            unit,
+            devshm_is_ours: own_files::owner(series, &self.devshm_clock) != FileOwner::Unknown,
+            decision: Default::default(),
+        }
     }
 
     /// The verdict now.
     pub fn verdict(&self) -> RunVerdict {
         let (series, unit) = self.axis();
         let facts = self.facts(series, unit);
-        let judgements = SeriesJudgements::of(&JudgeInput {
+        let mut judgements = SeriesJudgements::of(&JudgeInput {
             series,
             unit,
             facts,
         });
         let file_owner = own_files::owner(series, &self.devshm_clock);
         let devshm_is_ours = file_owner != FileOwner::Unknown;
-        let decision = decide::decide(series, &judgements, unit, devshm_is_ours);
+        let newest = decide::decide(series, &judgements, unit, devshm_is_ours);
+        let earlier = self.looks.that_holds(newest.judgement.verdict, unit);
+        if let Some(earlier) = earlier {
+            judgements.show_memory(&earlier.memory);
+        }
+        let decision = earlier.cloned().unwrap_or(newest);
         let decision = own_files::not_level(decision, series, &judgements, file_owner);
         let (onset, now) = self.window(&decision.judgement, series, unit);
         let span = GrowthSpan {

@@ -7,6 +7,7 @@ use leveloff_model::sample::CeilingKind;
 use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::{Bytes, Seconds};
 
+pub use crate::clock_tick::ClockTick;
 use crate::finding::Finding;
 use crate::observation::XUnit;
 use crate::units::{Amount, AmountPerX, X};
@@ -408,43 +409,6 @@ pub struct Clock {
     pub ticks: u64,
     /// Distance of ticks in x.
     pub every: Option<X>,
-}
-
-/// An event that growth follows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ClockTick {
-    /// Each step.
-    Step,
-    /// Each evaluation.
-    Evaluation,
-    /// Each checkpoint.
-    Checkpoint,
-    /// Each epoch.
-    Epoch,
-    /// Each token, where tokens are not proportional to steps.
-    Token,
-    /// Each training sample, where samples are not proportional to steps.
-    TrainingSample,
-    /// Each episode.
-    Episode,
-    /// Something regular that the training does not report.
-    Regular,
-}
-
-impl ClockTick {
-    /// A stable name, as in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            ClockTick::Step => "step",
-            ClockTick::Evaluation => "evaluation",
-            ClockTick::Checkpoint => "checkpoint",
-            ClockTick::Epoch => "epoch",
-            ClockTick::Token => "token",
-            ClockTick::TrainingSample => "sample",
-            ClockTick::Episode => "episode",
-            ClockTick::Regular => "regular",
-        }
-    }
 }
 
 impl Rate {

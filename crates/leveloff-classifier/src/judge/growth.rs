@@ -7,7 +7,7 @@ mod bend;
 pub mod first_epoch;
 
 use crate::stats::{Curvature, LineFit};
-use crate::units::AmountPerX;
+use crate::units::{AmountPerX, X};
 use crate::verdict::Rate;
 
 use super::prepared_curve::PreparedCurve;
@@ -74,6 +74,12 @@ const SHARE_AFTER_SLOWING: f64 = 0.5;
 /// A run of which neither the plan nor the epoch is known is suspected until this many times the age of a leak.
 const UNKNOWN_PLAN: f64 = 3.0;
 
+/// Where the plan is known, a buffer of a fixed size may fill for this share of it.
+const BUFFER_OF_PLAN: f64 = 0.25;
+
+/// But for no longer than this many times the age of a leak.
+const LONGEST_BUFFER: f64 = 2.0;
+
 /// A cache of the data set is at most so many times as large as what the run held before.
 const LARGEST_CACHE: f64 = 2.5;
 
@@ -110,12 +116,9 @@ impl Growth {
         let before = before(prepared, from, age, line.slope);
         let grew = before == Before::Warmup && earlier * lead > prepared.material;
         let decision_age = first_epoch::decided_after(prepared, age, before);
-        // Nothing rules out a cache of the data set where neither an epoch nor a plan is known, as long as it is no
-        // larger than such caches are.
         let grown = line.slope * (prepared.end() - onset);
         let is_large = grown > LARGEST_CACHE * line.at(onset).max(0.0);
-        let may_be_cache = before == Before::Warmup && prepared.may_be_cache() && !is_large;
-        let later = if may_be_cache { UNKNOWN_PLAN } else { 1.0 };
+        let early_age = early_age(prepared, before, is_large, decision_age);
         Growth {
             from,
             onset,
@@ -133,7 +136,7 @@ impl Growth {
             before,
             slowed: grew && earlier > FASTER_BEFORE * line.slope,
             decision_age,
-            early_age: later * decision_age,
+            early_age,
         }
     }
 
@@ -191,6 +194,25 @@ impl Growth {
     /// By how much it grew while it was seen, as its line has it.
     pub fn grown(&self) -> f64 {
         self.line.slope * self.seen
+    }
+}
+
+/// The age from which on growth is more than suspected. Where no epoch is known, nothing rules out a cache of the data set or a
+/// buffer that fills, as long as it is no larger than such caches are.
+fn early_age(
+    prepared: &PreparedCurve<'_>,
+    before: Before,
+    is_large: bool,
+    decision_age: f64,
+) -> f64 {
+    if before == Before::Plateau || is_large || !prepared.may_be_buffer() {
+        return decision_age;
+    }
+    match prepared.facts.planned {
+        None => UNKNOWN_PLAN * decision_age,
+        Some(X(planned)) => {
+            (BUFFER_OF_PLAN * planned).clamp(decision_age, LONGEST_BUFFER * decision_age)
+        }
     }
 }
 

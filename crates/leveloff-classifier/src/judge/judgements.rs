@@ -1,16 +1,18 @@
 //! Each outcome as a judgement, with the numbers that it carries.
 
 use crate::curve::View;
+use crate::observation::XUnit;
 use crate::units::{Amount, X};
 use crate::verdict::{Because, DecideBy, Grade, Judgement, LevelGrade, Rate, Shape, Verdict};
 
-use super::FEWEST_POINTS;
+use super::growth::first_epoch::least_age;
 use super::growth::{self, Growth};
 use super::plateau::Plateau;
 use super::power;
 use super::prepared_curve::PreparedCurve;
-use super::prior::Before;
+use super::prior::{Before, Prior};
 use super::stairs::Stairs;
+use super::{FEWEST_POINTS, Facts, Quantity};
 
 /// A plateau needs four points, and the newest is never judged.
 const FLAT_POINTS: f64 = 5.0;
@@ -26,6 +28,10 @@ const CONFIRMED_SEEN: f64 = 0.5;
 
 /// A leak is confirmed at this many times the age at which it is called one, or the stated horizon.
 const CONFIRMED_AT: f64 = 2.0;
+
+/// Growth behind a stated horizon can be called a leak from about here on, as a share of the horizon: a line needs
+/// a few points.
+const FIRST_PAST_HORIZON: f64 = 1.25;
 
 fn blank(prepared: &PreparedCurve<'_>) -> Judgement {
     Judgement {
@@ -175,7 +181,7 @@ fn decide_by(prepared: &PreparedCurve<'_>, growth: &Growth, age: f64) -> DecideB
     let goes_on = (prepared.end() - growth.age + age).max(soon);
     // A stated horizon decides as soon as a line can be drawn behind it.
     let goes_on = match prepared.facts.level_by {
-        Some(X(horizon)) => goes_on.min((1.25 * horizon).max(soon)),
+        Some(X(horizon)) => goes_on.min((FIRST_PAST_HORIZON * horizon).max(soon)),
         None => goes_on,
     };
     DecideBy {
@@ -265,7 +271,7 @@ pub fn undecided(prepared: &PreparedCurve<'_>, plateau: Option<Plateau>) -> Judg
 }
 
 /// Too few points for any statement.
-pub fn too_few(view: &View) -> Judgement {
+pub fn too_few(view: &View, unit: XUnit, quantity: Quantity, facts: &Facts) -> Judgement {
     let missing = (FEWEST_POINTS - view.len().min(FEWEST_POINTS)) as u64;
     let span = view.x.first().copied().zip(view.x.last().copied());
     let rises = view.len() >= 3 && view.y.windows(2).all(|pair| pair[1] > pair[0]);
@@ -292,10 +298,13 @@ pub fn too_few(view: &View) -> Judgement {
         level: view.y.last().map(|y| Amount(*y)),
         level_since_x: None,
         decided_at_x: None,
-        decide_by: span.filter(|_| step > 0.0).map(|span| DecideBy {
-            if_it_levels: X(span.1 + missing as f64 * step),
-            if_it_goes_on: X(span.1 + missing as f64 * step),
-            level_after: X(missing as f64 * step),
+        decide_by: span.filter(|_| step > 0.0).map(|(first, last)| {
+            let enough = last + missing as f64 * step;
+            DecideBy {
+                if_it_levels: X(enough),
+                if_it_goes_on: X(enough.max(first_leak(first, unit, quantity, facts))),
+                level_after: X(missing as f64 * step),
+            }
         }),
         because: Because::TooFewPoints { missing },
         healthy_share: None,
@@ -307,6 +316,17 @@ pub fn too_few(view: &View) -> Judgement {
         span: span.map(|(first, last)| (X(first), X(last))),
         extremes: None,
         points: view.len() as u64,
+    }
+}
+
+/// The first x at which growth since `first` can be called a leak, as far as that is known before there is a line.
+fn first_leak(first: f64, unit: XUnit, quantity: Quantity, facts: &Facts) -> f64 {
+    let age = Prior::of(unit, quantity).decision_age(Before::Warmup, 1.0);
+    let seen_before = facts.before.map_or(0.0, |before| before.0);
+    let by_age = first - seen_before + age.max(least_age(facts));
+    match facts.level_by {
+        Some(X(horizon)) => by_age.min(FIRST_PAST_HORIZON * horizon),
+        None => by_age,
     }
 }
 

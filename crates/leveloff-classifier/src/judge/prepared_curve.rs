@@ -146,15 +146,12 @@ impl<'a> PreparedCurve<'a> {
         }
     }
 
-    /// Whether growth may be a cache of a data set whose length is not known. The prior over time is a cautious one,
-    /// and allows for that already.
-    pub fn may_be_cache(&self) -> bool {
+    /// Whether growth may be a cache of a data set whose length is not known, or a buffer that fills. The prior over time is
+    /// a cautious one, and allows for that already.
+    pub fn may_be_buffer(&self) -> bool {
         let facts = &self.facts;
-        if self.unit == XUnit::Second {
-            return false;
-        }
-        let known = facts.planned.is_some() || facts.epoch.is_some() || facts.level_by.is_some();
-        self.quantity == Quantity::Memory && !known && !facts.is_no_cache
+        let known = facts.epoch.is_some() || facts.level_by.is_some() || facts.is_no_cache;
+        self.quantity == Quantity::Memory && self.unit != XUnit::Second && !known
     }
 
     /// How far growth is looked ahead for being material: to the planned end, and at least as

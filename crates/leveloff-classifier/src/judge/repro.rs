@@ -3,12 +3,13 @@
 //! Such a loop warms up within its first calls. What grows straight through all of the others leaks.
 
 use crate::curve::View;
+use crate::observation::XUnit;
 use crate::stats::{LineFit, median};
 use crate::units::{Amount, X};
 use crate::verdict::{Because, Grade, Judgement, Rate, Shape, Verdict};
 
 use super::growth::ALPHA;
-use super::{Quantity, judgements, material};
+use super::{Facts, Quantity, judgements, material};
 
 /// Longer series are judged as runs are.
 const MOST_POINTS: usize = 400;
@@ -38,7 +39,12 @@ const SMALLEST: f64 = 0.002;
 const FEWEST_FOR_EARLY: usize = 8;
 
 /// The judgement of a series that grows straight behind its first points.
-pub fn reproduced(view: &View, quantity: Quantity) -> Option<Judgement> {
+pub fn reproduced(
+    view: &View,
+    unit: XUnit,
+    quantity: Quantity,
+    facts: &Facts,
+) -> Option<Judgement> {
     let from = (view.len() / WARMUP_ONE_IN).max(1);
     if view.len() < from + FEWEST || view.len() > MOST_POINTS {
         return None;
@@ -65,7 +71,7 @@ pub fn reproduced(view: &View, quantity: Quantity) -> Option<Judgement> {
         decide_by: None,
         because: Because::Reproduced,
         material: Amount(material(level, quantity)),
-        ..judgements::too_few(view)
+        ..judgements::too_few(view, unit, quantity, facts)
     })
 }
 
@@ -98,7 +104,12 @@ mod tests {
         for (call, value) in values.iter().enumerate() {
             curve.push(call as f64, value * 1e6);
         }
-        let judgement = reproduced(&curve.view(), Quantity::Memory)?;
+        let judgement = reproduced(
+            &curve.view(),
+            XUnit::Sample,
+            Quantity::Memory,
+            &Facts::default(),
+        )?;
         judgement.verdict.grade()
     }
 

@@ -54,5 +54,5 @@ fn age(prepared: &PreparedCurve<'_>, growth: &Growth) -> f64 {
         XUnit::Second => SHARE_OF_SECONDS,
         _ => SHARE_OF_AGE,
     };
-    (share * growth.decision_age).max(fewest_seconds(prepared))
+    (share * growth.decision_age).max(fewest_seconds(&prepared.facts))
 }

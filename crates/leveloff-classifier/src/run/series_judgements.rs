@@ -39,6 +39,11 @@ const SOME_PROCESSES: f64 = 2.0;
 const SOME_TENSORS: f64 = 8.0;
 
 impl SeriesJudgements {
+    /// Of the run's memory, what an earlier look said is shown.
+    pub(super) fn show_memory(&mut self, memory: &Judgement) {
+        self.judged[0].1 = memory.clone();
+    }
+
     /// Judges what rises.
     pub(super) fn of(input: &JudgeInput) -> SeriesJudgements {
         let JudgeInput {

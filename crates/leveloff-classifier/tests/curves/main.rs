@@ -12,5 +12,6 @@ mod reference_story;
 mod run;
 mod seeds;
 mod shapes;
+mod steadiness;
 mod strange;
 mod table;

@@ -1,5 +1,8 @@
 //! Degenerate series that occur in practice.
 
+use leveloff_classifier::observation::XUnit;
+use leveloff_classifier::verdict::Verdict;
+
 use crate::run::Run;
 use crate::shapes::{plain_leak, plain_warmup};
 
@@ -107,4 +110,17 @@ fn scaled(mut run: Run, times: f64) -> Run {
         point.1 *= times;
     }
     run
+}
+
+/// Four readings within a tenth of a second say nothing about when a leak can be called.
+#[test]
+fn no_date_is_given_that_cannot_be_met() {
+    let points = (0..5).map(|n| (0.025 * f64::from(n), 100.0 + 20.0 * f64::from(n)));
+    let said = Run::of(points).over(XUnit::Second).judged();
+    assert_eq!(said.verdict, Verdict::WarmingUp);
+    let by = said.decide_by.unwrap();
+    assert!(by.if_it_goes_on.0 > 500.0, "{by:?}");
+    let few = (0..5).map(|n| (10.0 * f64::from(n), 1_000.0 + 165.0 * f64::from(n)));
+    let by = Run::of(few).judged().decide_by.unwrap();
+    assert!((370.0..=390.0).contains(&by.if_it_goes_on.0), "{by:?}");
 }

@@ -85,17 +85,17 @@ fn what_is_counted_instead_of_steps_is_named() {
 #[test]
 fn lines_without_steps_are_answered_once_with_three_cures() {
     let stage = Stage::new();
-    let said = run(&stage, &[], &prints(120, "heart 7 beats"));
+    let said = run(&stage, &[], &prints(120, "heart $n beats"));
     let missing: Vec<&String> = said
         .iter()
         .filter(|line| line.contains("no steps were read"))
         .collect();
     assert_eq!(missing.len(), 1, "{said:?}");
-    assert!(missing[0].contains("'heart 7 beats'"), "{said:?}");
+    assert!(missing[0].contains("'heart 5"), "{said:?}");
     assert!(missing[0].contains(r"heart\s*(?P<step>\d+)"), "{said:?}");
     assert!(cures(missing[0]), "{said:?}");
     let notes = judged(&stage, &["run.jsonl"])["notes"].to_string();
-    assert!(notes.contains("heart 7 beats") && cures(&notes), "{notes}");
+    assert!(notes.contains("'heart ") && cures(&notes), "{notes}");
     // The suggested pattern reads that line.
     let options = [
         "--step-regex",
@@ -103,7 +103,7 @@ fn lines_without_steps_are_answered_once_with_three_cures() {
         "-o",
         "again.jsonl",
     ];
-    let command = prints(10, "heart 7 beats");
+    let command = prints(7, "heart $n beats");
     let arguments: Vec<&str> = ["run"]
         .iter()
         .chain(&options)

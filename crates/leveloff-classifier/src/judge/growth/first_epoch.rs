@@ -2,6 +2,7 @@
 
 use crate::units::{Amount, X};
 
+use super::super::Facts;
 use super::super::prepared_curve::PreparedCurve;
 use super::super::prior::Before;
 use super::Growth;
@@ -71,14 +72,17 @@ pub fn decided_after(prepared: &PreparedCurve<'_>, age: f64, before: Before) -> 
         .epoch
         .is_some_and(|X(epoch)| prepared.end() > EPOCHS_SEEN * epoch && age > EPOCHS_OLD * epoch);
     let decided = prepared.decision_ages.at(before, past_first_epoch);
-    let plan = prepared.facts.planned.map_or(0.0, |planned| planned.0);
-    decided
-        .max(SHARE_OF_PLAN * plan)
-        .max(fewest_seconds(prepared))
+    decided.max(least_age(&prepared.facts))
+}
+
+/// Younger growth is no leak, whatever its prior says: a share of the plan, and [`FEWEST_SECONDS`].
+pub fn least_age(facts: &Facts) -> f64 {
+    let plan = facts.planned.map_or(0.0, |planned| planned.0);
+    (SHARE_OF_PLAN * plan).max(fewest_seconds(facts))
 }
 
 /// [`FEWEST_SECONDS`] on the axis of the curve, where its pace is known.
-pub fn fewest_seconds(prepared: &PreparedCurve<'_>) -> f64 {
-    let pace = prepared.facts.pace.filter(|pace| *pace > 0.0);
+pub fn fewest_seconds(facts: &Facts) -> f64 {
+    let pace = facts.pace.filter(|pace| *pace > 0.0);
     pace.map_or(0.0, |pace| FEWEST_SECONDS / pace)
 }

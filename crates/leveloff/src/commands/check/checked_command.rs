@@ -79,10 +79,7 @@ fn run(args: &CheckArgs, recording: &Path, stops: &TerminationSignals) -> Result
     run.args(["run", "--checked", "--output"]).arg(recording);
     run.arg(format!("--interval={}ms", args.interval.as_millis()));
     run.arg(format!("--pss-budget={}", args.pss_budget));
-    run.arg(match args.history {
-        true => "--history",
-        false => "--no-history",
-    });
+    run.arg(format!("--history={}", args.history));
     run.args(args.blame.then_some("--blame"));
     run.args(facts(args)).arg("--").args(&args.command);
     if args.format == Format::Json {

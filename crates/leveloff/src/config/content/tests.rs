@@ -36,6 +36,7 @@ epoch_steps = 100
 step_regex = "round (?P<step>[0-9]+)"
 interval = "1s"
 pss_budget = 0.5
+history = false
 [check]
 level_by = 90
 max_level = "20GiB"
@@ -45,6 +46,7 @@ baseline = "leveloff-baseline.json"
 undecided = "fail"
 repeat = 3
 name = "fine-tune"
+history = true
 "#;
 
 #[test]
