@@ -45,7 +45,7 @@ pub fn blocks(text: &[u8]) -> Vec<Block> {
 fn unquoted(line: &[u8]) -> &[u8] {
     let mut line = line.strip_suffix(b"\r").unwrap_or(line);
     while let Some(rest) = line.trim_ascii_start().strip_prefix(b">") {
-        line = rest;
+        line = rest.strip_prefix(b" ").unwrap_or(rest);
     }
     let listed = line.trim_ascii_start();
     [b"- ", b"* "]
