@@ -94,10 +94,11 @@ impl Label {
 }
 
 /// The known words; at most 64.
-const WORDS: [(&str, Class); 63] = [
+const WORDS: [(&str, Class); 64] = [
     ("process", Class::Process),
     ("proc", Class::Process),
     ("rss", Class::Process),
+    ("vmrss", Class::Process),
     ("uss", Class::Process),
     ("pss", Class::Process),
     ("resident", Class::Process),
