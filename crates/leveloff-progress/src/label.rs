@@ -96,6 +96,8 @@ fn of_words(phrase: &[u8]) -> Label {
                 Meaning::Step(_) | Meaning::Epoch | Meaning::Sample | Meaning::Token,
                 Label::Other,
             ) if before == Meaning::Quantity => Label::Other,
+            // "episode steps: 25" is the length of an episode.
+            (Meaning::Step(_), Label::Unit(StepUnit::Episodes)) => return Label::Other,
             (Meaning::Step(_), _) if is_environment => Label::Unit(StepUnit::Timesteps),
             (Meaning::Step(name), Label::Step(other)) => Label::Step(name.max(other)),
             (Meaning::Step(StepName::Step), _) if word.is_global => {
@@ -264,6 +266,7 @@ mod tests {
             ("warmup_steps: 40", Label::Other),
             ("steps_per_second: 40", Label::Other),
             ("step time 40", Label::Other),
+            ("episode steps: 40", Label::Other),
             ("Accuracy: 9800/10000", Label::Metric),
             ("widgets 10", Label::Unknown),
             ("[10/40]", Label::None),

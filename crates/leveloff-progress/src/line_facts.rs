@@ -33,6 +33,8 @@ pub struct LineFacts {
     pub has_epoch: bool,
     /// It has words without a meaning to us, other than names with a value: `learn: 0.69`.
     pub has_loose_words: bool,
+    /// It has a name without a meaning to us, and its value: `R=21.2`.
+    pub has_named_value: bool,
     /// It has one number, and its words are all known: `step: 10`.
     pub is_bare: bool,
     /// It lists settings, such as the arguments of the program.
@@ -97,7 +99,9 @@ impl LineFacts {
                 }
                 Meaning::Unknown => {
                     unknown_words += 1;
-                    facts.has_loose_words |= !is_unit_or_name(line, word.start, word.end);
+                    let is_name = is_name(line, word.start, word.end);
+                    facts.has_named_value |= is_name;
+                    facts.has_loose_words |= !is_name && !is_unit(line, word.start);
                 }
                 _ => {}
             }
@@ -166,11 +170,14 @@ fn is_fraction(line: &[u8], number: &Number) -> bool {
     }
 }
 
-/// Whether the word at `start..end` is the unit of a number (`12us`), or a name with a value (`learn: 0.69`).
-fn is_unit_or_name(line: &[u8], start: usize, end: usize) -> bool {
-    let is_unit = start > 0 && line[start - 1].is_ascii_digit();
-    let is_assigned = matches!(line.get(end), Some(b'=' | b':'));
-    is_unit || is_assigned && has_value(line, start, end)
+/// Whether the word at `start` is the unit of a number: `12us`.
+fn is_unit(line: &[u8], start: usize) -> bool {
+    start > 0 && line[start - 1].is_ascii_digit()
+}
+
+/// Whether the word at `start..end` is a name with a value: `learn: 0.69`.
+fn is_name(line: &[u8], start: usize, end: usize) -> bool {
+    matches!(line.get(end), Some(b'=' | b':')) && has_value(line, start, end)
 }
 
 /// Whether a number stands beside the word at `start..end`.

@@ -371,6 +371,7 @@ impl Counter {
             && self.rises > 0
             && self.repeats > 0
             && facts.has_fraction
+            && facts.has_named_value
             && !facts.has_quantity
             && !facts.has_loose_words
             && !facts.is_preparation

@@ -87,7 +87,7 @@ impl BarPurpose {
             BarPurpose::EpochCounter
         } else if any(&TRAINING) {
             BarPurpose::Training
-        } else if text.contains("loss") {
+        } else if text.contains("loss") || has_values(&text) {
             BarPurpose::Measured
         } else if words(&text).all(is_owner) {
             BarPurpose::Undescribed
@@ -95,6 +95,18 @@ impl BarPurpose {
             BarPurpose::Unclear
         }
     }
+}
+
+/// `d: 0.41; g: 0.92`: metrics with names of any kind.
+fn has_values(text: &str) -> bool {
+    const FEWEST: usize = 2;
+    let is_value = |value: &&str| {
+        let value = value.trim_start();
+        let digits = value.bytes().take_while(u8::is_ascii_digit).count();
+        let rest = value.as_bytes().get(digits..).unwrap_or(&[]);
+        digits > 0 && matches!(rest, [b'.', b'0'..=b'9', ..])
+    };
+    text.split([':', '=']).skip(1).filter(is_value).count() >= FEWEST
 }
 
 fn is_owner(word: &str) -> bool {
@@ -170,6 +182,7 @@ mod tests {
             ("loss 0.342", BarPurpose::Measured),
             ("Batches", BarPurpose::Unclear),
             ("rank 3", BarPurpose::Undescribed),
+            ("d: 0.41; g: 0.92", BarPurpose::Measured),
             ("Running rollout of 300 steps", BarPurpose::Preparation),
             ("Map (num_proc=4)", BarPurpose::Preparation),
             ("Generating train split", BarPurpose::Preparation),
