@@ -14,7 +14,7 @@ use super::run_series::RunSeries;
 use super::series_judgements::{JudgeInput, SeriesJudgements};
 use crate::judge::Facts;
 use crate::observation::XUnit;
-use crate::verdict::{Grade, Verdict};
+use crate::verdict::{Grade, LevelGrade, Verdict};
 
 /// The last looks at a run.
 #[derive(Debug, Clone, Default)]
@@ -94,13 +94,14 @@ impl Look {
     }
 }
 
-/// Whether an earlier verdict may hold against the newest: it is a more certain leak, or a level of another grade
-/// or of what is undecided now. A suspicion ends as soon as growth does.
+/// Whether an earlier verdict may hold against the newest: it is a more certain leak, or a more certain level, or a level
+/// of what is undecided now. A suspicion ends as soon as growth does.
 fn holds(earlier: Verdict, newest: Verdict) -> bool {
     match (earlier, newest) {
         (Verdict::Leak(earlier), Verdict::Leak(newest)) => earlier > newest,
         (Verdict::Leak(Grade::Suspected), newest) => newest == Verdict::WarmingUp,
         (Verdict::Leak(_), _) => true,
+        (Verdict::Level(LevelGrade::Early), Verdict::Level(_)) => false,
         (Verdict::Level(_), Verdict::Level(_) | Verdict::Undecided) => earlier != newest,
         _ => false,
     }

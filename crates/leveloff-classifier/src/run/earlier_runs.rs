@@ -134,7 +134,10 @@ mod tests {
     fn a_resumed_run_warms_up_from_where_it_begins() {
         let run = judged(&known(STEPS), 5000, 1000, 80);
         assert_eq!(run.horizon, Some(X(5092.0)));
-        assert!(!run.verdict.is_alarm() && !run.history.unwrap().is_contradicted);
+        assert!(
+            !run.verdict.is_alarm() && !run.history.unwrap().is_contradicted,
+            "{run:?}"
+        );
     }
 
     #[test]

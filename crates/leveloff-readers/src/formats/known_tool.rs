@@ -85,6 +85,7 @@ fn psrecord_log<'a>(mut lines: impl Iterator<Item = &'a [u8]>) -> Option<Table> 
         dialect: Dialect::Blanks,
         names: [&b"elapsed_s"[..], b"real_mib"].map(Name::new).to_vec(),
         has_header: false,
+        is_mixed: false,
         rows: Vec::new(),
     }))
 }

@@ -15,6 +15,8 @@ pub struct Table {
     pub names: Vec<Name>,
     /// Whether the first line that is no comment holds the names.
     pub has_header: bool,
+    /// Whether lines of another kind are among its first rows.
+    pub is_mixed: bool,
     /// Its first rows.
     pub rows: Vec<Vec<Vec<u8>>>,
 }
@@ -31,7 +33,8 @@ impl Table {
     /// Whether it cannot be a log whose lines happen to have equally many words.
     pub fn is_certain(&self) -> bool {
         match self.dialect {
-            Dialect::Json(_) => true,
+            // Metrics as JSON may stand between lines that hold the memory.
+            Dialect::Json(_) => !self.is_mixed,
             Dialect::Separated(_) => self.has_header,
             Dialect::Blanks => false,
         }
@@ -47,9 +50,11 @@ impl Table {
 
     fn of_json(lines: &[&[u8]]) -> Option<Table> {
         let mut keys = Vec::new();
-        let objects = lines
+        let is_object = |line: &&&[u8]| line.trim_ascii_start().starts_with(b"{");
+        let objects = lines.iter().filter(is_object);
+        let is_mixed = lines
             .iter()
-            .filter(|line| line.trim_ascii_start().starts_with(b"{"));
+            .any(|line| !is_object(&line) && !is_blank_or_comment(line));
         let objects: Vec<&[u8]> = objects.copied().take(ROWS).collect();
         let read = objects
             .iter()
@@ -66,6 +71,7 @@ impl Table {
             dialect,
             names,
             has_header: false,
+            is_mixed,
             rows,
         })
     }
@@ -111,6 +117,7 @@ impl Table {
             dialect,
             names,
             has_header,
+            is_mixed: false,
             rows,
         };
         table.holds_numbers().then_some(table)

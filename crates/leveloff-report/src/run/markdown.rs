@@ -17,8 +17,8 @@ use leveloff_text::number::more_or_less;
 use leveloff_text::rate::MemoryRate;
 use leveloff_text::subject::{things, words};
 use leveloff_text::verdict::{
-    Headline, blame_words, blamed_since, capitalised, clock_words, growth_with_interval,
-    risk_words, sentence, settling, verdict_words, what_to_try,
+    Headline, blame_words, blamed_since, capitalised, clock_words, contradiction_words,
+    growth_with_interval, risk_words, sentence, settling, verdict_words, what_to_try,
 };
 use leveloff_text::x_position::XPosition;
 
@@ -110,9 +110,10 @@ fn first_line(run: &RunVerdict) -> String {
         _ => "grows",
     };
     let rate = growth_with_interval(run).map_or_else(String::new, |rate| format!(" by {rate}"));
+    let unlike = contradiction_words(run).map_or_else(String::new, |it| format!(", {it}"));
     match run.verdict {
         Verdict::Leak(_) => format!(
-            "**{what} {grows}{rate}{since}.** Verdict: {}.",
+            "**{what} {grows}{rate}{since}.** Verdict: {}{unlike}.",
             verdict_words(run.verdict)
         ),
         Verdict::WarmingUp => format!(

@@ -87,7 +87,13 @@ pub fn settling(run: &RunVerdict, stated: &StatedFacts) -> Vec<String> {
     let leak = place(by.if_it_goes_on);
     let after = extent(by.level_after, run.x_unit);
     let mut lines = vec![match judgement.because {
-        Because::TooFewPoints { .. } => format!("about {leak}, either way"),
+        Because::TooFewPoints { .. } if by.if_it_levels == by.if_it_goes_on => {
+            format!("about {leak}, either way")
+        }
+        Because::TooFewPoints { .. } => {
+            let level = place(by.if_it_levels);
+            format!("about {level} if it is level, as a leak not before {leak}")
+        }
         _ if run.verdict == Verdict::Undecided => {
             format!("as level after about {after} without growth, as a leak at {leak} if it grows")
         }
