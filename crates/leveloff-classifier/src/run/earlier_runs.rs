@@ -67,11 +67,12 @@ fn applicable(stated: &StatedFacts, unit: XUnit) -> Option<EarlierRuns> {
 
 #[cfg(test)]
 mod tests {
+    use leveloff_model::process::{Pid, ProcessIndex, Role};
     use leveloff_model::progress::StepUnit;
-    use leveloff_model::units::{Bytes, Step};
+    use leveloff_model::units::{Bytes, CpuMillis, Step};
 
     use super::*;
-    use crate::observation::Observation;
+    use crate::observation::{Observation, ProcessShare};
     use crate::run::RunJudge;
     use crate::verdict::RunVerdict;
 
@@ -93,7 +94,12 @@ mod tests {
         let mut judge = RunJudge::new(XUnit::Step, stated);
         for step in 0..steps {
             let memory = 500_000_000 + 5_000_000 * step.min(growing) + step * 7919 % 13 * 10_000;
-            judge.observe(&Observation::at_step(Step(first + step), Bytes(memory)));
+            let mut observation = Observation::at_step(Step(first + step), Bytes(memory));
+            // A process that continues from a checkpoint has used little CPU time.
+            let mut trainer = ProcessShare::unread(ProcessIndex(0), Pid(1), Role::Trainer);
+            trainer.cpu = Some(CpuMillis(100 * (step + 1)));
+            observation.processes = vec![trainer];
+            judge.observe(&observation);
         }
         judge.verdict()
     }
