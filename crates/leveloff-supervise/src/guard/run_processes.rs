@@ -92,8 +92,12 @@ impl RunProcesses {
         }
     }
 
+    /// A shell that waits for a command is none, although it may count as one while the command has not been examined.
     fn trainers(&self) -> impl Iterator<Item = &RunProcess> {
-        self.0.iter().filter(|it| it.role == Role::Trainer)
+        let waits = |shell: &RunProcess| self.0.iter().any(|it| it.parent == shell.key.pid);
+        self.0
+            .iter()
+            .filter(move |it| it.role == Role::Trainer && !(it.is_shell && waits(it)))
     }
 
     fn by_pid(&self, pid: Pid) -> Option<&RunProcess> {
@@ -234,6 +238,16 @@ pub(super) mod tests {
         ]);
         unknown.0[0].is_shell = true;
         assert_eq!(unknown.recipients(StopSignal::TERM, caught), [key(2)]);
+    }
+
+    #[test]
+    fn a_shell_in_the_place_of_the_trainer_is_no_recipient_while_its_command_runs() {
+        let mut job = run_processes(&[(1, 0, Role::Trainer), (2, 1, Role::Other)]);
+        job.0[0].is_shell = true;
+        let caught = |_| Some(Disposition::Caught);
+        assert_eq!(job.recipients(StopSignal::TERM, caught), [key(2)]);
+        job.0.pop();
+        assert_eq!(job.recipients(StopSignal::TERM, caught), [key(1)]);
     }
 
     #[test]
