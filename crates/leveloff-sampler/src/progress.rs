@@ -5,7 +5,7 @@
 //! module finds and opens the files.
 //!
 //! - Logs: [`stdout_log`] finds them, [`log_follower`] reads them as they grow.
-//! - Other files: [`step_files`] finds and reads them.
+//! - Other files: `step_files` finds and reads them.
 //! - Marks: [`marks`] finds, checks and reads them; docs/MARKS.md has the protocol.
 //! - [`tracker`] polls all of them.
 

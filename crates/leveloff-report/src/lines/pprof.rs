@@ -1,4 +1,4 @@
-//! A profile for `pprof` and what reads its format: https://github.com/google/pprof/blob/main/proto/profile.proto
+//! A profile for `pprof` and what reads its format: <https://github.com/google/pprof/blob/main/proto/profile.proto>
 //!
 //! The message has a dozen fields of three types, so it is encoded here: a generator of protocol buffers would be a
 //! build dependency for sixty lines.

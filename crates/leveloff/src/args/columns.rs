@@ -16,7 +16,7 @@ pub(crate) struct ColumnArgs {
     /// The unit of memory in the table or log: B, kB, KiB, MB, MiB, GB, GiB
     #[arg(long, value_name = "UNIT")]
     y_unit: Option<SizeUnit>,
-    /// A regular expression for the lines of a log that hold the step: 'it (?P<step>\d+)'. Its groups are step, total,
+    /// A regular expression for the lines of a log that hold the step: `it (?P<step>\d+)`. Its groups are step, total,
     /// epoch, samples and tokens
     #[arg(long, value_name = "REGEX", value_parser = parse_step_regex)]
     step_regex: Option<StepRegex>,

@@ -36,7 +36,7 @@ pub(crate) struct SamplingArgs {
     /// Read the steps of the training from this log file
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
-    /// A regular expression for the lines that hold the step, if leveloff does not find them: 'it (?P<step>\d+)'.
+    /// A regular expression for the lines that hold the step, if leveloff does not find them: `it (?P<step>\d+)`.
     /// Its groups are step, total, epoch, samples and tokens
     #[arg(long, value_name = "REGEX", value_parser = parse_step_regex)]
     step_regex: Option<StepRegex>,
