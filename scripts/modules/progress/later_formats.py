@@ -178,7 +178,7 @@ def umap(log):
 @negative("nltk_download", "nltk/nltk and spacy downloads")
 def nltk(log):
     for k in range(1, 40):
-        log.line(f"[nltk_data] Downloading package part{k} to /root/nltk_data...\n[nltk_data]   Unzipping corpora/part{k}.zip.")
+        log.line(f"[nltk_data] Downloading package part{k} to /home/user/nltk_data...\n[nltk_data]   Unzipping corpora/part{k}.zip.")
     return none()
 
 

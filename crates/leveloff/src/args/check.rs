@@ -62,7 +62,7 @@ pub(crate) struct CheckArgs {
     )]
     pub history: bool,
     /// Name the line that makes what stays, by sampling the heap of CMD (see `run --blame`)
-    #[arg(long, requires = "command")]
+    #[arg(long, conflicts_with = "files")]
     pub blame: bool,
     /// Fail if the run is worse than this baseline by more than noise
     #[arg(long, value_name = "FILE")]
