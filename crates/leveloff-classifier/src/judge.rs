@@ -29,6 +29,7 @@ pub use segments::Segments;
 
 use crate::curve::{Curve, View};
 use crate::observation::XUnit;
+use crate::stats::median;
 use crate::units::{Amount, X};
 use crate::verdict::{Because, Extremes, Judgement, Shape, Verdict};
 
@@ -133,7 +134,13 @@ fn judge_view(view: &View, unit: XUnit, quantity: Quantity, facts: &Facts) -> Ju
     let Some((envelope, cycles)) = enough else {
         return judge_prepared(&prepared(&view.x, &view.y));
     };
-    let mut judgement = judge_prepared(&prepared(&envelope.x, &envelope.y));
+    // What is material depends on what the run holds, and not on the valleys alone.
+    let valleys = prepared(&envelope.x, &envelope.y);
+    let whole = material(median(&mut view.y.clone()).abs(), quantity);
+    let mut judgement = judge_prepared(&PreparedCurve {
+        material: valleys.material.max(whole),
+        ..valleys
+    });
     if !cycles.are_material(judgement.material.0) {
         return judgement;
     }

@@ -49,6 +49,10 @@ const MATERIAL_BYTES: f64 = 8e6;
 /// For small series the grain is a share of the level instead.
 const MATERIAL_SHARE_OF_SMALL: f64 = 0.04;
 
+/// But no less than this: whatever runs, a megabyte by its end harms nobody, and the pages that a small process touches for
+/// the first time add up to hundreds of kilobytes.
+const MATERIAL_BYTES_OF_SMALL: f64 = 1e6;
+
 /// Things that are counted come one at a time.
 const MATERIAL_COUNT: f64 = 8.0;
 
@@ -206,7 +210,8 @@ pub fn material(level: f64, quantity: Quantity) -> f64 {
     let share = MATERIAL_SHARE * level;
     match quantity {
         Quantity::Memory | Quantity::SharedMemory => {
-            share.max(MATERIAL_BYTES.min(MATERIAL_SHARE_OF_SMALL * level))
+            let of_small = (MATERIAL_SHARE_OF_SMALL * level).max(MATERIAL_BYTES_OF_SMALL);
+            share.max(MATERIAL_BYTES.min(of_small))
         }
         Quantity::Count => share.max(MATERIAL_COUNT),
     }

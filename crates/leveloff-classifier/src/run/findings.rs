@@ -53,8 +53,12 @@ pub(super) fn findings(case: &Case) -> Vec<Finding> {
     let overcounted = Role::ALL
         .into_iter()
         .filter_map(|role| workers::overcounted(case, role));
-    let at_events = growth::at_events(case);
-    let mut findings: Vec<Finding> = found.chain(overcounted).chain(at_events).collect();
+    let mut findings: Vec<Finding> = found.chain(overcounted).collect();
+    // Processes that start at an evaluation and stay are the cause; the evaluation is when.
+    let is_processes = |finding: &Finding| matches!(finding, Finding::ProcessGrowth { .. });
+    if !findings.iter().any(is_processes) {
+        findings.extend(growth::at_events(case));
+    }
     findings.sort_by_key(strength);
     findings
 }

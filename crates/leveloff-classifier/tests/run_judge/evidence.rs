@@ -5,6 +5,7 @@ use leveloff_classifier::observation::{Observation, XUnit};
 use leveloff_classifier::run::RunJudge;
 use leveloff_classifier::verdict::{Grade, Kind, Subject, Verdict};
 use leveloff_model::process::{Pid, Role};
+use leveloff_model::progress::{MarkKind, Phase};
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::{Bytes, Step};
@@ -161,6 +162,29 @@ fn workers_that_are_never_ended_are_named() {
         panic!("{:?}", verdict.findings);
     };
     assert_eq!((*role, *of_role), (Role::DataloaderWorker, 60));
+}
+
+#[test]
+fn a_worker_that_each_evaluation_leaves_behind_is_the_cause_and_the_evaluation_is_not() {
+    let run = (0..420_u32).map(|step| {
+        let workers = (1..=step / 60).map(|n| process(n, Role::DataloaderWorker, 40.0));
+        let trainer = process(0, Role::Trainer, 100.0 + 0.1 * wobble(step));
+        let mut observation = moment(step, [trainer].into_iter().chain(workers).collect());
+        if step > 0 && step.is_multiple_of(60) {
+            observation.marks.push(MarkKind::Phase(Phase::Eval));
+        }
+        observation
+    });
+    let stated = StatedFacts {
+        level_by: Some(Step(90)),
+        ..StatedFacts::default()
+    };
+    let mut judge = RunJudge::new(XUnit::Step, &stated);
+    run.for_each(|observation| judge.observe(&observation));
+    let verdict = judge.verdict();
+    assert_eq!(verdict.verdict.name(), "leak");
+    assert!(finding(&verdict, "process-growth").is_some());
+    assert_eq!(finding(&verdict, "evaluation-growth"), None);
 }
 
 #[test]

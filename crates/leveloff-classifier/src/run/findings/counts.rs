@@ -50,7 +50,7 @@ fn descriptors(case: &Case) -> Option<Finding> {
 /// Processes that pile up.
 fn processes(case: &Case) -> Option<Finding> {
     let track = &case.series.process_count;
-    let leak = Leak::of(case, Subject::Processes, track)?;
+    let leak = Leak::of(case, Subject::Processes, track).or_else(|| newcomers(case))?;
     let most = case.series.roles.all().max_by_key(|role| role.processes)?;
     Some(Finding::ProcessGrowth {
         more: count(leak.grown),
@@ -58,6 +58,38 @@ fn processes(case: &Case) -> Option<Finding> {
         role: most.role,
         of_role: most.processes,
         since: case.position(leak.onset),
+    })
+}
+
+/// The growth is the memory of so many processes that started meanwhile, at least.
+const FEWEST_NEWCOMERS: usize = 4;
+
+/// Which hold at least this share of it.
+const NEWCOMERS_HOLD: f64 = 0.6;
+
+/// And which started over at least this share of the time: a pool of workers that starts at once does not pile up.
+const NEWCOMERS_OVER: f64 = 0.5;
+
+/// Memory grows because processes start and stay. A few are enough to show that, long before their count is a curve.
+fn newcomers(case: &Case) -> Option<Leak> {
+    let growth = case.memory_growth()?;
+    let more = case.series.process_count.growth_since(case.onset, case.now);
+    let (mut starts, mut held) = (Vec::new(), 0.0);
+    for process in case.series.processes.living() {
+        if let Some(start) = process.memory.began_at().filter(|start| *start > case.onset) {
+            starts.push(start);
+            held += process.memory.newest();
+        }
+    }
+    let first = starts.iter().copied().fold(f64::INFINITY, f64::min);
+    let last = starts.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let piles_up = starts.len() >= FEWEST_NEWCOMERS
+        && more >= FEWEST_NEWCOMERS as f64
+        && last - first >= NEWCOMERS_OVER * (case.now - case.onset)
+        && held >= NEWCOMERS_HOLD * growth;
+    piles_up.then_some(Leak {
+        onset: case.onset,
+        grown: more,
     })
 }
 
