@@ -149,6 +149,7 @@ fn tree(processes: u32) -> Observation {
         gpu: None,
         cpu: None,
         is_read: true,
+        estimated: Bytes::ZERO,
     };
     Observation {
         processes: (0..processes).map(process).collect(),

@@ -88,6 +88,9 @@ pub struct ProcessShare {
     pub fds: Option<u32>,
     /// Whether its share was ever read. Before, it is an estimate: what it holds beyond what it inherited.
     pub is_read: bool,
+    /// Of its memory, what is estimated to have come since its share was read, because no counter shows it: pages that it
+    /// copied after a fork. The next reading shows whether they were.
+    pub estimated: Bytes,
 }
 
 /// A moment of a run.
@@ -229,6 +232,7 @@ impl ProcessShare {
             cpu: None,
             fds: None,
             is_read: false,
+            estimated: Bytes::ZERO,
         }
     }
 

@@ -215,6 +215,7 @@ impl ProcessShare {
             cpu: Some(reading.cpu),
             fds: reading.fds,
             is_read: reading.pss.is_some(),
+            estimated: reading.returned,
         }
     }
 }

@@ -475,6 +475,7 @@ mod tests {
             cpu: None,
             fds: None,
             is_read: true,
+            estimated: Bytes::ZERO,
         }
     }
 

@@ -193,6 +193,7 @@ mod tests {
                 memory,
                 rss: memory,
                 is_read: true,
+                estimated: Bytes::ZERO,
                 ..ProcessShare::unread(ProcessIndex(0), Pid(1), Role::Trainer)
             };
             run.observe(&Observation {

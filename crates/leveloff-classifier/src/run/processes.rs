@@ -130,6 +130,7 @@ mod tests {
             cpu: None,
             fds: None,
             is_read: true,
+            estimated: Bytes::ZERO,
         }
     }
 

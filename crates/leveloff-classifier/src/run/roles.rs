@@ -20,7 +20,7 @@ pub(super) struct RoleTrack {
     pub(super) memory: Track,
     /// Anonymous memory.
     pub(super) anonymous: Track,
-    /// The same where the share of each of its processes was read, and none is estimated.
+    /// The same where the share of each of its processes was read, without what is estimated since.
     pub(super) anonymous_read: Track,
     /// Shared memory.
     pub(super) shared: Track,
@@ -57,6 +57,7 @@ struct Sums {
     holding: usize,
     memory: f64,
     anonymous: f64,
+    estimated: f64,
     shared: f64,
     swapped: f64,
     rss: f64,
@@ -127,7 +128,8 @@ impl RoleTrack {
             }
         }
         if sums.unread == 0 {
-            self.anonymous_read.push(x, sums.anonymous);
+            self.anonymous_read
+                .push(x, sums.anonymous - sums.estimated);
         }
         if sums.uncounted == 0 {
             self.descriptors.push(x, sums.descriptors);
@@ -152,6 +154,7 @@ impl Sums {
         self.holding += usize::from(process.rss.0 > 0);
         self.memory += process.memory.0 as f64;
         self.anonymous += process.anonymous().0 as f64;
+        self.estimated += process.estimated.min(process.anonymous()).0 as f64;
         self.shared += process.shared.0 as f64;
         self.swapped += process.swapped.0 as f64;
         self.rss += process.rss.0 as f64;

@@ -120,6 +120,7 @@ mod tests {
             memory: Bytes(memory),
             rss: Bytes(memory),
             is_read: true,
+            estimated: Bytes::ZERO,
             ..ProcessShare::unread(ProcessIndex(index), Pid(100 + index as i32), role)
         }
     }

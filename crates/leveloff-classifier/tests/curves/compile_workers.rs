@@ -80,5 +80,6 @@ fn process(number: u32, role: Role, megabytes: f64, rss: Option<f64>) -> Process
         cpu: None,
         fds: None,
         is_read: true,
+        estimated: Bytes::ZERO,
     }
 }

@@ -27,6 +27,7 @@ pub fn process(number: u32, role: Role, mib: f64) -> ProcessShare {
         cpu: None,
         fds: Some(10),
         is_read: true,
+        estimated: Bytes::ZERO,
     }
 }
 

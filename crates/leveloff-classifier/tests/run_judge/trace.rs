@@ -96,6 +96,7 @@ impl Row<'_> {
             cpu: None,
             fds: self.number("fds").map(|fds| fds as u32),
             is_read: true,
+            estimated: Bytes::ZERO,
         });
     }
 

@@ -126,6 +126,7 @@ impl ProcessTable {
                 cpu: None,
                 fds: small(fields, columns.fds),
                 is_read: true,
+                estimated: Bytes::ZERO,
             });
         }
         true

@@ -17,6 +17,16 @@ pub struct CopyCurve {
     unread_share: f64,
 }
 
+/// What one process copied between its last readings. A fork copies most of what it ever will in its first seconds; later
+/// its faults are buffers that come and go, which the curve of all forks does not show.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RecentCopies {
+    /// Faulted and copied memory at the last reading.
+    last: Option<(Bytes, Bytes)>,
+    /// The share of its faults that were copies.
+    share: Option<f64>,
+}
+
 /// An estimate with its error.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CopiedPages {
@@ -116,6 +126,33 @@ impl CopyCurve {
     }
 }
 
+impl RecentCopies {
+    /// Fewer faults between two readings show no share.
+    const FEWEST_FAULTS: Bytes = Bytes(256 << 10);
+
+    /// Learns from the next reading.
+    pub fn learn(&mut self, faulted: Bytes, copied: Bytes) {
+        if let Some(last) = self.last {
+            if faulted.saturating_sub(last.0) < RecentCopies::FEWEST_FAULTS {
+                return;
+            }
+            let newest = slope(last, (faulted, copied)).clamp(0.0, 1.0);
+            self.share = Some(self.share.map_or(newest, |share| 0.5 * (share + newest)));
+        }
+        self.last = Some((faulted, copied));
+    }
+
+    /// It forked: its faults are counted from there.
+    pub fn forked(&mut self) {
+        self.last = None;
+    }
+
+    /// Copies among these faults, if its readings show that.
+    pub fn of(&self, faulted: Bytes) -> Option<Bytes> {
+        self.share.map(|share| part(faulted, share))
+    }
+}
+
 fn between(from: (Bytes, Bytes), to: (Bytes, Bytes), faulted: Bytes) -> Bytes {
     let copied = from.1.0 as f64 + slope(from, to) * faulted.saturating_sub(from.0).0 as f64;
     Bytes(copied.max(0.0) as u64)
@@ -188,6 +225,21 @@ mod tests {
             curve.learn(mib(30 * n), mib(n));
         }
         assert!(curve.points.len() <= MOST_POINTS);
+    }
+
+    #[test]
+    fn a_process_goes_on_copying_as_between_its_last_readings() {
+        let mut recent = RecentCopies::default();
+        recent.learn(mib(18), mib(15));
+        assert_eq!(recent.of(mib(10)), None);
+        recent.learn(mib(111), mib(105));
+        recent.learn(mib(131), mib(105));
+        recent.learn(mib(151), mib(105));
+        let next = recent.of(mib(40)).unwrap();
+        assert!(next < mib(12), "{next:?}");
+        recent.forked();
+        recent.learn(mib(3), mib(3));
+        assert_eq!(recent.of(mib(40)), Some(next), "another count of faults");
     }
 
     proptest! {

@@ -149,4 +149,5 @@ pub fn learn_of(
         false => &mut watched[parent].forks_curve,
     };
     curve.learn(faulted, copied);
+    watched[place].learn_copies(faulted, copied);
 }

@@ -6,7 +6,7 @@ use leveloff_model::process::{Pid, ProcessIndex, ProcessState};
 use leveloff_model::sample::{FastCounters, Kinds, ProcessReading, PssReading};
 use leveloff_model::units::{Bytes, CpuMillis, Seconds};
 
-use super::copied_pages::{CopiedPages, CopyCurve};
+use super::copied_pages::{CopiedPages, CopyCurve, RecentCopies};
 use super::handle::{ProcessHandle, ReadError, Scratch, page_size};
 use super::pss_uncertainty::{CopyShare, SinceReading};
 use crate::kernel::rollup::Rollup;
@@ -39,6 +39,8 @@ pub struct WatchedProcess {
     pub own_curve: CopyCurve,
     /// What its forks copy.
     pub forks_curve: CopyCurve,
+    /// What it copied lately.
+    recent_copies: RecentCopies,
     /// What exited relatives had shared with it; the estimate of copied pages comes on top in the reading.
     returned: Bytes,
     first_seen: Seconds,
@@ -161,6 +163,7 @@ impl WatchedProcess {
             at_fork: AtFork::default(),
             own_curve: CopyCurve::of_parent(),
             forks_curve: CopyCurve::of_forks(),
+            recent_copies: RecentCopies::default(),
             returned: Bytes::ZERO,
             first_seen,
             handle,
@@ -211,6 +214,7 @@ impl WatchedProcess {
         };
         self.lowest_anon = self.reading.anon;
         self.pss.sample = None;
+        self.recent_copies.forked();
     }
 
     /// Most that it still holds of the pages that were shared at the fork.
@@ -233,16 +237,34 @@ impl WatchedProcess {
     /// What it copied since its PSS was read with its relatives, or else since the fork.
     pub fn copies_since_reading(&self, curve: &CopyCurve) -> CopiedPages {
         let inherited = self.shared_at_most();
-        let now = curve.estimate(self.faulted(), inherited);
-        if !self.was_read_with_relatives() {
-            return now;
+        match self.was_read_with_relatives() {
+            true => self.copies_between(self.pss.faulted_then, curve, inherited),
+            false => curve.estimate(self.faulted(), inherited),
         }
-        let then = curve.estimate(self.pss.faulted_then, inherited);
-        let copied = now.copied.saturating_sub(then.copied);
+    }
+
+    /// What it copied of `shared` since it had faulted in `then`: as lately, or as `curve` has it until its own
+    /// readings show that.
+    fn copies_between(&self, then: Bytes, curve: &CopyCurve, shared: Bytes) -> CopiedPages {
+        let faulted = self.faulted();
+        let since = faulted.saturating_sub(then);
+        if let Some(copied) = self.recent_copies.of(since) {
+            return CopiedPages {
+                copied: copied.min(shared),
+                error: self.pss.copy_share.of(since).min(shared),
+            };
+        }
+        let now = curve.estimate(faulted, shared);
+        let before = curve.estimate(then, shared);
         CopiedPages {
-            copied,
-            error: now.error.saturating_sub(then.error),
+            copied: now.copied.saturating_sub(before.copied),
+            error: now.error.saturating_sub(before.error),
         }
+    }
+
+    /// Learns from a reading after `faulted` of faults.
+    pub fn learn_copies(&mut self, faulted: Bytes, copied: Bytes) {
+        self.recent_copies.learn(faulted, copied);
     }
 
     /// Anonymous memory that it shared with others when it was last read.
@@ -294,11 +316,9 @@ impl WatchedProcess {
         let own = since.anon.saturating_sub(since.shared);
         let shared = Bytes(freed.saturating_sub(own).0 / 2);
         let uncertain = Bytes(freed.0 / 2);
-        let before = self.own_curve.estimate(since.faulted, reference);
-        let now = self.own_curve.estimate(self.faulted(), reference);
-        let copied = now.copied.saturating_sub(before.copied);
-        self.pss.copy_error = uncertain + now.error.saturating_sub(before.error);
-        (known + shared + copied).min(reference)
+        let copies = self.copies_between(since.faulted, &self.own_curve, reference);
+        self.pss.copy_error = uncertain + copies.error;
+        (known + shared + copies.copied).min(reference)
     }
 
     /// Whether its PSS was read while it shared pages with relatives.

@@ -2,8 +2,9 @@
 //!
 //! /dev/shm belongs to the whole machine, and a file that was closed has no process. A file is the run's if one of its
 //! processes has it open, or if the file's name has the number of one of them (`torch_4312_…`) and the file is not
-//! older than the process. It is another's if its owner or its age says so, or if its name has the number of a process
-//! that is not of the run. Nothing is opened: directories are listed, and files are examined by `stat`.
+//! older than the process. It is another's if its owner or its age says so, if its name has the number of a process
+//! that is not of the run, or if only such a process has it open. Nothing is opened: directories are listed, and files
+//! are examined by `stat`.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -61,8 +62,10 @@ enum Owner {
 const MOST_FILES: usize = 4096;
 /// Processes of the run whose descriptors are looked at.
 const MOST_PROCESSES: usize = 64;
-/// Descriptors of each that are looked at.
-const MOST_DESCRIPTORS: usize = 512;
+/// Descriptors of each that are looked at: a run that keeps one for each step has thousands.
+const MOST_DESCRIPTORS: usize = 4096;
+/// Processes of others whose descriptors are looked at, for files of which nothing else is known.
+const MOST_OTHERS: usize = 256;
 /// Processes of the run that are remembered.
 const MOST_MEMBERS: usize = 4096;
 /// Files are looked at again when their sum has changed by this much.
@@ -138,15 +141,22 @@ impl SharedFiles {
         }
         let mut bytes = SharedFileBytes::default();
         let mut owners = HashMap::new();
+        let mut unknown: HashMap<u64, Bytes> = HashMap::new();
         for (name, file) in named_files(&self.directory) {
             let owner = self.owners.get(&file.ino()).copied();
             let owner = owner.or_else(|| self.owner(&name, &file));
             match owner {
                 Some(Owner::Run) => bytes.own += size(&file),
                 Some(Owner::Another) => bytes.foreign += size(&file),
-                None => {}
+                None => {
+                    unknown.insert(file.ino(), size(&file));
+                }
             }
             owners.extend(owner.map(|owner| (file.ino(), owner)));
+        }
+        for file in self.held_by_others(&mut unknown) {
+            bytes.foreign += file.bytes;
+            owners.insert(file.inode, Owner::Another);
         }
         let unlinked = held.iter().filter(|file| !owners.contains_key(&file.inode));
         bytes.own += unlinked.map(|file| file.bytes).sum::<Bytes>();
@@ -187,6 +197,31 @@ impl SharedFiles {
             }
         }
         held.into_values().collect()
+    }
+}
+
+impl SharedFiles {
+    /// Of the files in `unknown`, those that a process outside the run has open. They are taken out.
+    fn held_by_others(&self, unknown: &mut HashMap<u64, Bytes>) -> Vec<HeldFile> {
+        let mut held = Vec::new();
+        if unknown.is_empty() || !self.names_have_pids {
+            return held;
+        }
+        let processes = self.proc_root.pids().unwrap_or_default();
+        let others = processes
+            .into_iter()
+            .filter(|pid| !self.members.contains_key(pid));
+        // The newest first: services of the system are older than trainings.
+        for pid in others.rev().take(MOST_OTHERS) {
+            for file in open_files(&self.proc_root.process(pid).join("fd")) {
+                let inode = file.ino();
+                held.extend(unknown.remove(&inode).map(|bytes| HeldFile { inode, bytes }));
+            }
+            if unknown.is_empty() {
+                break;
+            }
+        }
+        held
     }
 }
 
@@ -312,6 +347,34 @@ mod tests {
         // Other tests of this process hold files, too.
         assert!(found.own.0 >= MIB as u64, "{found:?}");
         assert_eq!(found.foreign, Bytes::ZERO);
+    }
+
+    #[test]
+    fn a_file_that_only_another_process_has_open_is_anothers() {
+        let Ok(directory) = tempfile::Builder::new()
+            .prefix("leveloff-test-")
+            .tempdir_in("/dev/shm")
+        else {
+            leveloff_testkit::cannot_run_here("/dev/shm cannot be written to");
+            return;
+        };
+        let mut files = reader_of(directory.path(), std::process::id());
+        write(directory.path(), "psm_closed");
+        write(directory.path(), "psm_held");
+        let held = File::options()
+            .append(true)
+            .open(directory.path().join("psm_held"))
+            .unwrap();
+        let mut another = std::process::Command::new("sleep")
+            .arg("60")
+            .stdout(held)
+            .spawn()
+            .unwrap();
+        let found = files.read(Seconds(0.0), Some(Bytes(0)), std::iter::empty());
+        another.kill().unwrap();
+        another.wait().unwrap();
+        assert_eq!(found.unwrap().foreign, Bytes(MIB as u64));
+        assert_eq!(found.unwrap().own, Bytes::ZERO);
     }
 
     #[test]

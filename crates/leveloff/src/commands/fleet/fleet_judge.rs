@@ -145,6 +145,7 @@ impl FleetJudge {
                 cpu: None,
                 fds: None,
                 is_read: true,
+                estimated: Bytes::ZERO,
             })
         });
         shares.collect()
