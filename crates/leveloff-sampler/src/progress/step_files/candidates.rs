@@ -141,6 +141,11 @@ impl<'a> SearchTarget<'a> {
         let process = self.proc_root.process(self.pid);
         let written = descriptors::written_files(&process, FIRST_OWN_DESCRIPTOR, is_wanted);
         let usual = usual_places::files(self.proc_root, self.pid, self.owners);
+        // Another run may still write to the file that it created before this process started.
+        let is_older = |path: &PathBuf| {
+            created_at(path).is_some_and(|at| at.0 + CLOCK_SLACK < self.started.0)
+        };
+        let usual = usual.into_iter().filter(move |path| !is_older(path));
         written.into_iter().chain(usual)
     }
 
@@ -163,6 +168,13 @@ impl<'a> SearchTarget<'a> {
             && modified.0 + CLOCK_SLACK >= self.started.0;
         is_ours.then_some((FileId::of(&stat), modified))
     }
+}
+
+/// When a file of TensorBoard events was created: its name says that.
+fn created_at(path: &Path) -> Option<UnixSeconds> {
+    let name = path.file_name()?.to_str()?;
+    let (_, rest) = name.split_once("events.out.tfevents.")?;
+    rest.split('.').next()?.parse().ok().map(UnixSeconds)
 }
 
 /// The marks of this training, and leveloff's own files, are no logs.
@@ -194,6 +206,9 @@ mod tests {
             kind("checkpoint-500/trainer_state.json"),
             Some(FileKind::TrainerState)
         );
+        let created = created_at(Path::new("runs/x/events.out.tfevents.1700000000.host.77.0"));
+        assert_eq!(created, Some(UnixSeconds(1_700_000_000.0)));
+        assert_eq!(created_at(Path::new("train.log")), None);
         for other in [
             "model.safetensors",
             "optimizer.pt",

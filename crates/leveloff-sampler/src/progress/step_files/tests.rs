@@ -152,7 +152,7 @@ fn the_state_of_a_checkpoint_has_the_plan() {
 fn a_livelier_kind_of_file_is_preferred_and_a_better_one_takes_over() {
     let mut training = Training::that_writes("train.log");
     let events = fs::read(EVENTS).unwrap();
-    training.put("runs/today/events.out.tfevents.1.host", &events);
+    training.put("runs/today/events.out.tfevents.4102444800.host", &events);
     let mut tracker = training.tracker();
     poll_until(&mut tracker, 0, 3);
     assert_eq!(tracker.progress().step, Some(Step(590)));
@@ -161,6 +161,17 @@ fn a_livelier_kind_of_file_is_preferred_and_a_better_one_takes_over() {
     poll_until(&mut tracker, 4, 12);
     assert_eq!(tracker.progress().step, Some(Step(599)));
     assert_eq!(source(&tracker).0, ProgressSource::Log);
+}
+
+#[test]
+fn events_of_a_run_that_began_before_are_not_followed() {
+    let training = Training::that_writes("train.log");
+    let events = fs::read(EVENTS).unwrap();
+    // It was modified just now: the other run goes on.
+    training.put("runs/other/events.out.tfevents.1700000000.host", &events);
+    let mut tracker = training.tracker();
+    poll_until(&mut tracker, 0, 3);
+    assert_eq!(tracker.progress().step, None);
 }
 
 #[test]

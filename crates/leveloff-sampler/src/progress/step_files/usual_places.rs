@@ -147,14 +147,16 @@ fn is_shared(proc_root: &ProcRoot, pid: Pid, directory: &Path) -> bool {
     others.any(|other| !is_family(proc_root, pid, other))
 }
 
-/// Whether one process descends from the other, or both from a launcher that runs the same program.
+/// Whether one process descends from the other, or both are children of a launcher that runs the same program. A script
+/// that starts trainings side by side through a shell or another program is no such launcher.
 fn is_family(proc_root: &ProcRoot, pid: Pid, other: Pid) -> bool {
     let (own, others) = (ancestors(proc_root, pid), ancestors(proc_root, other));
     let program = |pid: Pid| FileId::at(&proc_root.process(pid).join("exe")).ok();
-    let is_launcher = |ancestor: &Pid| program(*ancestor) == program(pid);
-    own.contains(&other)
-        || others.contains(&pid)
-        || own.iter().any(|it| others.contains(it) && is_launcher(it))
+    let has_launcher = match (own.get(1), others.get(1)) {
+        (Some(parent), Some(other)) => parent == other && program(*parent) == program(pid),
+        _ => false,
+    };
+    own.contains(&other) || others.contains(&pid) || has_launcher
 }
 
 /// The process itself and its ancestors, without init.
