@@ -6,6 +6,7 @@ use super::growth::Growth;
 use super::growth::first_epoch::fewest_seconds;
 use super::growth_candidates::GrowthCandidates;
 use super::prepared_curve::PreparedCurve;
+use super::prior::Prior;
 
 /// Fewer points decide nothing.
 const FEWEST_POINTS: f64 = 60.0;
@@ -50,9 +51,22 @@ fn is_suspected(prepared: &PreparedCurve<'_>, growth: &Growth) -> bool {
 
 /// The age at which this growth is suspected.
 fn age(prepared: &PreparedCurve<'_>, growth: &Growth) -> f64 {
-    let share = match prepared.unit {
-        XUnit::Second => SHARE_OF_SECONDS,
-        _ => SHARE_OF_AGE,
+    let by_count = SHARE_OF_AGE * growth.decision_age;
+    let age = match prepared.unit {
+        XUnit::Second => SHARE_OF_SECONDS * growth.decision_age,
+        // How many of them a step has is assumed, and rather too many: the time that it took counts as well.
+        XUnit::TrainingSample | XUnit::Token | XUnit::Timestep => {
+            by_count.min(by_time(prepared, growth))
+        }
+        _ => by_count,
     };
-    (share * growth.decision_age).max(fewest_seconds(&prepared.facts))
+    age.max(fewest_seconds(prepared, growth.age))
+}
+
+/// The age at which it is suspected by time, on the axis of the curve.
+fn by_time(prepared: &PreparedCurve<'_>, growth: &Growth) -> f64 {
+    let pace = prepared.facts.pace.filter(|pace| *pace > 0.0);
+    let prior = Prior::of(XUnit::Second, prepared.quantity);
+    let seconds = SHARE_OF_SECONDS * prior.decision_age(growth.before, 1.0);
+    pace.map_or(f64::INFINITY, |pace| seconds / pace)
 }

@@ -65,24 +65,54 @@ const SECOND_EPOCH: f64 = 1.05;
 /// Fewer seconds decide nothing, however many steps they have: a cache of the data set takes as long to fill.
 const FEWEST_SECONDS: f64 = 30.0;
 
+/// Where such a cache explains nothing any more, fewer are enough: a process that starts takes as long for its libraries.
+const FEWEST_SECONDS_WITHOUT_CACHE: f64 = 8.0;
+
+/// From this share of a plan of one epoch on, there is no second epoch that a cache could serve.
+const SHARE_OF_ONE_EPOCH: f64 = 0.5;
+
 /// The age at which growth is a leak that is `age` old and came after `before`.
 pub fn decided_after(prepared: &PreparedCurve<'_>, age: f64, before: Before) -> f64 {
-    let past_first_epoch = prepared
-        .facts
-        .epoch
-        .is_some_and(|X(epoch)| prepared.end() > EPOCHS_SEEN * epoch && age > EPOCHS_OLD * epoch);
+    let past_first_epoch = is_past_first_epoch(prepared, age);
     let decided = prepared.decision_ages.at(before, past_first_epoch);
-    decided.max(least_age(&prepared.facts))
+    let plan = share_of_plan(&prepared.facts);
+    decided.max(plan).max(fewest_seconds(prepared, age))
 }
 
-/// Younger growth is no leak, whatever its prior says: a share of the plan, and [`FEWEST_SECONDS`].
+/// Whether it went on for so long behind the first epoch that a cache which that fills is no explanation.
+fn is_past_first_epoch(prepared: &PreparedCurve<'_>, age: f64) -> bool {
+    let is_past =
+        |X(epoch): X| prepared.end() > EPOCHS_SEEN * epoch && age > EPOCHS_OLD * epoch;
+    prepared.facts.epoch.is_some_and(is_past)
+}
+
+/// Whether the run is far in a plan of a single epoch.
+fn is_in_only_epoch(prepared: &PreparedCurve<'_>) -> bool {
+    let (epoch, planned) = (prepared.facts.epoch, prepared.facts.planned);
+    epoch.zip(planned).is_some_and(|(X(epoch), X(planned))| {
+        planned <= SECOND_EPOCH * epoch && prepared.end() >= SHARE_OF_ONE_EPOCH * planned
+    })
+}
+
+fn share_of_plan(facts: &Facts) -> f64 {
+    SHARE_OF_PLAN * facts.planned.map_or(0.0, |planned| planned.0)
+}
+
+/// Younger growth is no leak, whatever its prior says, while nothing else is known of it.
 pub fn least_age(facts: &Facts) -> f64 {
-    let plan = facts.planned.map_or(0.0, |planned| planned.0);
-    (SHARE_OF_PLAN * plan).max(fewest_seconds(facts))
+    share_of_plan(facts).max(on_axis(FEWEST_SECONDS, facts))
 }
 
-/// [`FEWEST_SECONDS`] on the axis of the curve, where its pace is known.
-pub fn fewest_seconds(facts: &Facts) -> f64 {
+/// The seconds that growth of this age must have lasted, on the axis of the curve, where its pace is known.
+pub fn fewest_seconds(prepared: &PreparedCurve<'_>, age: f64) -> f64 {
+    let seconds = match is_past_first_epoch(prepared, age) || is_in_only_epoch(prepared) {
+        true => FEWEST_SECONDS_WITHOUT_CACHE,
+        false => FEWEST_SECONDS,
+    };
+    on_axis(seconds, &prepared.facts)
+}
+
+fn on_axis(seconds: f64, facts: &Facts) -> f64 {
     let pace = facts.pace.filter(|pace| *pace > 0.0);
-    pace.map_or(0.0, |pace| FEWEST_SECONDS / pace)
+    pace.map_or(0.0, |pace| seconds / pace)
 }
