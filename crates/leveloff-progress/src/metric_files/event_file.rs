@@ -39,6 +39,18 @@ enum State {
     Data { left: u64, wanted: usize },
 }
 
+/// Words in the tags of an evaluation.
+const EVALUATION_WORDS: [&[u8]; 8] = [
+    b"val",
+    b"valid",
+    b"validation",
+    b"eval",
+    b"evaluation",
+    b"test",
+    b"sanity",
+    b"dev",
+];
+
 /// The steps of one tag.
 #[derive(Debug)]
 struct Tag {
@@ -137,6 +149,9 @@ impl EventFile {
         let (Some(step), Some(tag)) = (event.step, event.tag) else {
             return;
         };
+        if is_of_evaluation(tag) {
+            return;
+        }
         let Some(place) = self.place_of(tag, step) else {
             return;
         };
@@ -189,6 +204,16 @@ impl EventFile {
             ..ProgressUpdate::default()
         });
     }
+}
+
+/// Whether a tag is of an evaluation, which may count its own batches: Lightning's `val_loss_step` does.
+fn is_of_evaluation(tag: &[u8]) -> bool {
+    let mut words = tag.split(|byte| !byte.is_ascii_alphabetic());
+    words.any(|word| {
+        EVALUATION_WORDS
+            .iter()
+            .any(|known| word.eq_ignore_ascii_case(known))
+    })
 }
 
 #[cfg(test)]

@@ -74,17 +74,32 @@ fn a_file_of_torch_is_read_as_tensorboard_reads_it() {
 
 #[test]
 fn a_tag_that_is_logged_by_epoch_is_not_the_clock() {
-    let mut file = scalar("test/loss", 0);
+    let mut file = scalar("summary/loss", 0);
     for step in 1..=50_u64 {
         file.extend(scalar("train/loss", step * 100));
         if step % 10 == 0 {
-            file.extend(scalar("test/loss", step / 10));
+            file.extend(scalar("summary/loss", step / 10));
         }
     }
     let updates = EventFile::new().feed(&file);
     assert_eq!(steps(&updates)[1..3], [100, 200]);
     assert_eq!(steps(&updates).last(), Some(&5000));
     assert!(steps(&updates).is_sorted());
+}
+
+#[test]
+fn a_tag_of_the_validation_is_not_the_clock() {
+    let mut file = EventFile::new();
+    let mut bytes = Vec::new();
+    for step in 0..200 {
+        bytes.extend(scalar("val_loss_step", step));
+    }
+    for step in (49..500).step_by(50) {
+        bytes.extend(scalar("train_loss_step", step));
+    }
+    let updates = file.feed(&bytes);
+    assert_eq!(steps(&updates).last(), Some(&499));
+    assert_eq!(updates[0].new_clock.as_deref(), Some("train_loss_step"));
 }
 
 #[test]
