@@ -128,8 +128,7 @@ impl RoleTrack {
             }
         }
         if sums.unread == 0 {
-            self.anonymous_read
-                .push(x, sums.anonymous - sums.estimated);
+            self.anonymous_read.push(x, sums.anonymous - sums.estimated);
         }
         if sums.uncounted == 0 {
             self.descriptors.push(x, sums.descriptors);

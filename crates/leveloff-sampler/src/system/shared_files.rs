@@ -215,7 +215,11 @@ impl SharedFiles {
         for pid in others.rev().take(MOST_OTHERS) {
             for file in open_files(&self.proc_root.process(pid).join("fd")) {
                 let inode = file.ino();
-                held.extend(unknown.remove(&inode).map(|bytes| HeldFile { inode, bytes }));
+                held.extend(
+                    unknown
+                        .remove(&inode)
+                        .map(|bytes| HeldFile { inode, bytes }),
+                );
             }
             if unknown.is_empty() {
                 break;

@@ -81,8 +81,7 @@ pub fn decided_after(prepared: &PreparedCurve<'_>, age: f64, before: Before) -> 
 
 /// Whether it went on for so long behind the first epoch that a cache which that fills is no explanation.
 fn is_past_first_epoch(prepared: &PreparedCurve<'_>, age: f64) -> bool {
-    let is_past =
-        |X(epoch): X| prepared.end() > EPOCHS_SEEN * epoch && age > EPOCHS_OLD * epoch;
+    let is_past = |X(epoch): X| prepared.end() > EPOCHS_SEEN * epoch && age > EPOCHS_OLD * epoch;
     prepared.facts.epoch.is_some_and(is_past)
 }
 

@@ -76,7 +76,11 @@ fn newcomers(case: &Case) -> Option<Leak> {
     let more = case.series.process_count.growth_since(case.onset, case.now);
     let (mut starts, mut held) = (Vec::new(), 0.0);
     for process in case.series.processes.living() {
-        if let Some(start) = process.memory.began_at().filter(|start| *start > case.onset) {
+        if let Some(start) = process
+            .memory
+            .began_at()
+            .filter(|start| *start > case.onset)
+        {
             starts.push(start);
             held += process.memory.newest();
         }

@@ -142,9 +142,8 @@ impl<'a> SearchTarget<'a> {
         let written = descriptors::written_files(&process, FIRST_OWN_DESCRIPTOR, is_wanted);
         let usual = usual_places::files(self.proc_root, self.pid, self.owners);
         // Another run may still write to the file that it created before this process started.
-        let is_older = |path: &PathBuf| {
-            created_at(path).is_some_and(|at| at.0 + CLOCK_SLACK < self.started.0)
-        };
+        let is_older =
+            |path: &PathBuf| created_at(path).is_some_and(|at| at.0 + CLOCK_SLACK < self.started.0);
         let usual = usual.into_iter().filter(move |path| !is_older(path));
         written.into_iter().chain(usual)
     }
