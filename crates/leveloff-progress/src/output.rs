@@ -114,6 +114,9 @@ enum StepSource {
 /// Advances of one source, without one of the other, after which it is the clock.
 const TAKE_OVER: u32 = 3;
 
+/// Advances of the training's own bar after which a clock that did not advance is dead. Trainings print every 100th step at times.
+const STANDS_STILL: u32 = 300;
+
 /// The name of a bar as a clock.
 const PROGRESS_BAR: &str = "progress bar";
 
@@ -150,6 +153,8 @@ struct Rivalry {
     lines_alone: u32,
     /// Intervals between two advances of the lines' clock, in a row, in which the bar advanced.
     shared_intervals: u32,
+    /// Advances of the bar since the lines' clock advanced.
+    bar_alone: u32,
     /// The bar advanced since the lines' clock did.
     has_bar_advanced: bool,
     /// The lines' clock won over a bar once.
@@ -227,6 +232,9 @@ impl Reader {
         if let Some(bar) = bar::rich(&line) {
             return self.draw(&bar);
         }
+        if let Some(bar) = bar::cut_tqdm(&line) {
+            return self.draw(&bar);
+        }
         if memchr::memchr(LIGHTNING_END[0], &line).is_some()
             && memchr::memmem::find(&line, LIGHTNING_END).is_some()
         {
@@ -285,6 +293,7 @@ impl Reader {
             return;
         }
         self.rivalry.has_bar_advanced = true;
+        self.rivalry.bar_alone += 1;
         self.rivalry.lines_alone = 0;
         if self.source == Some(StepSource::Lines) && !self.bar_takes_over(&count) {
             return;
@@ -308,7 +317,8 @@ impl Reader {
     /// A bar without a description may be an evaluation's, beside a training that prints lines. The
     /// training's own bar is drawn between all of these lines.
     fn bar_takes_over(&self, count: &BarCount) -> bool {
-        count.is_described && !self.rivalry.have_lines_won
+        let may_win = !self.rivalry.have_lines_won || self.rivalry.bar_alone >= STANDS_STILL;
+        count.is_described && may_win
             || self.rivalry.shared_intervals >= TAKE_OVER
             || self.clock.counts_epochs()
     }
@@ -339,6 +349,12 @@ impl Reader {
     /// Follows the numbers of a line.
     fn read_numbers(&mut self, line: &[u8]) {
         self.scanned.scan(line);
+        // What follows the last digits was cut off, and so may be digits.
+        if bar::open_bracket(line).is_some()
+            && (self.scanned.numbers.last()).is_some_and(|last| last.end == line.len())
+        {
+            self.scanned.numbers.pop();
+        }
         let facts = match self.facts.of(line, &self.scanned) {
             // Nearly all lines of nearly all logs.
             None => {
@@ -408,6 +424,7 @@ impl Reader {
         if step.change != StepChange::Unchanged {
             let rivalry = &mut self.rivalry;
             rivalry.lines_alone += 1;
+            rivalry.bar_alone = 0;
             let is_shared = std::mem::take(&mut rivalry.has_bar_advanced);
             rivalry.shared_intervals = if is_shared {
                 rivalry.shared_intervals + 1

@@ -320,3 +320,100 @@ fn counts_with_a_share_and_with_negative_values_are_clocks() {
     let negative: String = (0..40).map(|n| format!("{n}:\t-5.{n:09}\n")).collect();
     assert_eq!(read(&format!("Epoch: 0\n{negative}")), steps(39));
 }
+
+#[test]
+fn a_number_that_the_edge_of_the_terminal_cuts_is_no_count() {
+    let mut text = String::new();
+    for epoch in 0..12 {
+        for n in 1..=50 {
+            let step = epoch * 50 + n;
+            let loss = ["0.9", "0.96", "0.966"][n % 3];
+            let bar = format!(
+                "Epoch {epoch}:  {}%|#| {n}/50 [00:02<00:02, 10.63it/s, loss={loss}, lr=2.44e-5, step={step}]",
+                n * 2
+            );
+            // Some bars lose their bracket only, and some a digit of the step.
+            text += &format!("\r{}", &bar[..bar.len().min(79)]);
+        }
+        text += "\n\r 80%|####  | 4/5 [00:00<00:00, 12.1it/s]\r100%|#####| 5/5 [00:00<00:00, 12.1it/s]\n";
+    }
+    let read = read(&text);
+    assert_eq!((read.step, read.epoch_steps), (Some(600), Some(50)));
+}
+
+#[test]
+fn a_bar_that_is_cut_in_its_rate_still_has_its_count() {
+    let mut text = String::new();
+    for epoch in 0..3 {
+        for n in 1..=40 {
+            text += &format!("\rEpoch {epoch}: 44%|#| {n}/40 [00:02<00:02, 10");
+        }
+    }
+    assert_eq!(read(&text).step, Some(120));
+}
+
+#[test]
+fn a_clock_that_stands_still_gives_way_to_the_count_beside_it() {
+    let mut text = String::new();
+    for n in 1..=200 {
+        text += &format!("epoch 1 [{n}/200] step {} loss 0.5\n", n.min(40));
+    }
+    assert_eq!(read(&text).step, Some(200));
+}
+
+#[test]
+fn a_rounded_step_gives_way_to_the_exact_count_of_the_epoch() {
+    let mut text = String::new();
+    for step in 0..437 {
+        let (epoch, n) = (step / 400 + 1, step % 400 + 1);
+        text += &format!(
+            "\r| Epoch: {epoch}/63 ({n}/400) | Loss: 5.71 | 1.9 steps/s | Step: {}k |",
+            step / 1000
+        );
+    }
+    let read = read(&text);
+    assert_eq!((read.step, read.epoch_steps), (Some(437), Some(400)));
+}
+
+#[test]
+fn a_step_that_begins_an_epoch_where_it_was_is_not_composed() {
+    let mut text = String::new();
+    for epoch in 0..4 {
+        text += &format!("INFO Epoch {epoch} Step {} begins lr 0.1\n", epoch * 300);
+        text += &format!(
+            "INFO Epoch {epoch} Step {} ends lr 0.1\n",
+            epoch * 300 + 300
+        );
+    }
+    assert_eq!(read(&text).step, Some(1200));
+}
+
+#[test]
+fn an_epoch_of_unknown_length_ends_an_increment_after_its_last_count() {
+    let mut text = String::new();
+    for epoch in 0..3 {
+        for n in (0..350).step_by(10) {
+            text += &format!("ep {epoch} it {n} l 1.25\n");
+        }
+    }
+    assert_eq!(read(&text).step, Some(2 * 350 + 340));
+}
+
+#[test]
+fn the_bar_of_a_training_goes_on_where_the_clock_of_the_lines_ends() {
+    let mut text = String::new();
+    for step in 1..=5 {
+        text += &format!("step {step} loss 0.5\n");
+    }
+    text += "\rTraining:   0%|  | 0/900 [00:00<?, ?it/s]";
+    for n in 1..=9 {
+        text += &format!("\rTraining:   1%|  | {n}/900 [00:01<00:09, 9.10it/s]\n");
+        text += &(0..4)
+            .map(|k| format!("step {} loss 0.5\n", 5 + n * 4 + k))
+            .collect::<String>();
+    }
+    for n in 10..=900 {
+        text += &format!("\rTraining:  40%|# | {n}/900 [00:10<00:09, 9.10it/s]");
+    }
+    assert_eq!(read(&text).step, Some(900));
+}

@@ -190,6 +190,17 @@ impl Counter {
             && (self.rises > 0 || is_rounded())
     }
 
+    /// Whether it counts every step of an epoch, `37/400`, where the other one is rounded: `12.3k`.
+    pub fn is_finer_than(&self, other: &Counter) -> bool {
+        let is_rounded = |counter: &Counter| counter.global.last().is_some_and(|it| it.is_rounded);
+        !self.is_evaluation
+            && matches!(self.label, Label::None | Label::Step(_))
+            && self.has_total()
+            && self.has_epoch()
+            && !is_rounded(self)
+            && is_rounded(other)
+    }
+
     /// What it counts.
     pub fn unit(&self) -> StepUnit {
         match self.label {

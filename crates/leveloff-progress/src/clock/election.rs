@@ -9,6 +9,9 @@ use crate::label::Label;
 use crate::line_facts::LineFacts;
 use crate::steps::step_counter::StepChange;
 
+/// Rises of a number in the clock's own lines after which the clock, which did not rise, counts nothing any more.
+const STANDS_STILL: u32 = 30;
+
 impl Clock {
     /// Whether the counter is a clock, and a better one than the best of the line so far.
     pub fn is_better(&self, key: u64, best: Option<u64>, facts: &LineFacts) -> bool {
@@ -23,6 +26,9 @@ impl Clock {
             return true;
         };
         // A number that stands still beside one that rises is a setting.
+        if best.is_finer_than(counter) {
+            return false;
+        }
         if (best.rises > 0) != (counter.rises > 0) {
             return counter.rises > 0;
         }
@@ -42,6 +48,7 @@ impl Clock {
             }
             // A number without a name beside a step counts something else, and names are rounded at times: `step:12K`.
             Ordering::Less if counter.label == Label::Epoch => false,
+            Ordering::Less if counter.is_finer_than(best) => counter.rises > 0,
             Ordering::Less => is_much_livelier && !(counter.is_unnamed() && best.is_step()),
         }
     }
@@ -119,7 +126,13 @@ impl Clock {
         if counter.is_shorter_than(current) && counter.restarts == 0 {
             return false;
         }
-        if counter.is_unnamed() && current.is_step() && counter.last_line == current.last_line {
+        let is_beside = counter.last_line == current.last_line;
+        if counter.is_unnamed()
+            && current.is_step()
+            && is_beside
+            && lead < STANDS_STILL
+            && !counter.is_finer_than(current)
+        {
             return false;
         }
         let (is_epoch, was_epoch) = (counter.label == Label::Epoch, current.label == Label::Epoch);

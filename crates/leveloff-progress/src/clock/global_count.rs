@@ -55,6 +55,12 @@ pub struct GlobalCount {
     reached: u64,
     /// The largest distance between two counts.
     stride: u64,
+    /// The distance between the last two counts of an epoch, and whether it was the same before.
+    increment: (u64, bool),
+    /// It has the form or the name of a place within an epoch: `it 340`, where `steps: 340` are done.
+    is_index: bool,
+    /// It rose since its epoch began.
+    rose_in_epoch: bool,
     /// An epoch was numbered 0.
     from_zero: bool,
     at_epoch: AtEpoch,
@@ -67,6 +73,7 @@ impl GlobalCount {
     pub fn new(at_epoch: AtEpoch) -> GlobalCount {
         GlobalCount {
             at_epoch,
+            is_index: at_epoch == AtEpoch::ProbablyRestarts,
             ..GlobalCount::default()
         }
     }
@@ -133,7 +140,10 @@ impl GlobalCount {
             if is_new_epoch && last.epoch.is_some() {
                 self.rise_into_epoch(printed, last);
             }
-            self.stride = self.stride.max(printed.n - last.n);
+            let by = printed.n - last.n;
+            self.stride = self.stride.max(by);
+            self.increment = (by, by == self.increment.0);
+            self.rose_in_epoch = !is_new_epoch;
             return self.accept(printed, StepChange::Step);
         }
         let may_restart = self.at_epoch != AtEpoch::GoesOn;
@@ -150,6 +160,19 @@ impl GlobalCount {
             self.stages = self.base.saturating_add(last.total.unwrap_or(last.n));
         }
         if printed.is_rounded && printed.n == last.n {
+            return StepChange::Unchanged;
+        }
+        // A count that rose in an epoch and begins the next one where it was has not restarted.
+        if printed.n == last.n
+            && printed.n > 0
+            && is_new_epoch
+            && is_in_line
+            && printed.total.is_none()
+            && self.rose_in_epoch
+            && self.at_epoch == AtEpoch::Unseen
+        {
+            self.at_epoch = AtEpoch::GoesOn;
+            self.last = Some(printed);
             return StepChange::Unchanged;
         }
         let has_restarted = is_new_epoch && (is_in_line || printed.n < last.n || was_at_end)
@@ -190,6 +213,7 @@ impl GlobalCount {
     fn next_epoch(&mut self, printed: Printed, last: Printed) -> StepChange {
         self.at_epoch = AtEpoch::Restarts;
         self.base = self.base_of(printed, last);
+        self.rose_in_epoch = false;
         self.accept(printed, StepChange::NextEpoch)
     }
 
@@ -201,7 +225,19 @@ impl GlobalCount {
                 self.stages.saturating_add(before)
             }
             (_, Some(total)) if last.total == Some(total) => self.base.saturating_add(total),
-            _ => self.base.saturating_add(last.n),
+            _ => {
+                let length = last.n.saturating_add(self.unprinted(printed));
+                self.base.saturating_add(length)
+            }
+        }
+    }
+
+    /// Steps at the end of an epoch of unknown length that were not printed. A place that begins with 0 is as far from the
+    /// last one as places usually are; a count that begins later, or that counts what is done, may have printed its end.
+    fn unprinted(&self, first: Printed) -> u64 {
+        match self.increment {
+            (by, true) if first.n == 0 && self.is_index => by,
+            _ => 0,
         }
     }
 
@@ -232,6 +268,7 @@ impl GlobalCount {
         }
         *self = GlobalCount {
             stride: self.stride,
+            is_index: self.is_index,
             ..GlobalCount::new(self.at_epoch)
         };
         self.begin(printed);

@@ -53,6 +53,23 @@ pub fn tqdm(text: &[u8]) -> Option<Bar<'_>> {
     with_frame(text).or_else(|| without_total(text))
 }
 
+/// Reads a tqdm bar that the terminal's edge cut: its bracket is open at the end of the line. `None` when too little of it is
+/// left to say what it counts.
+pub fn cut_tqdm(line: &[u8]) -> Option<Bar<'_>> {
+    // The last field may be half a number; the rate must be whole.
+    let last_comma = memchr::memrchr(b',', &line[open_bracket(line)?..])?;
+    let whole = &line[..open_bracket(line)? + last_comma];
+    with_frame(whole)
+}
+
+/// Where the bracket of a tqdm bar opens that does not close in this line: `| 22/50 [00:02<00:02, 10.63it/s, step=12`.
+pub fn open_bracket(line: &[u8]) -> Option<usize> {
+    let open = memchr::memrchr(b'[', line)?;
+    let is_open = memchr::memchr(b']', &line[open..]).is_none();
+    let has_frame = memchr::memchr(b'|', &line[..open]).is_some();
+    (is_open && has_frame && time_then_rest(&line[open + 1..]).is_some()).then_some(open)
+}
+
 /// Whether text that ends with a bracket may be a tqdm bar: it has a rate and an opening bracket. Nearly
 /// all other text is rejected here.
 pub fn may_be_tqdm(text: &[u8]) -> bool {
