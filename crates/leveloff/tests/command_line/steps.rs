@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::process::{Child, Command, Stdio};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
@@ -300,7 +301,10 @@ fn steps_of_a_run_that_goes_on_are_found() {
     let training = Training::start(&stage, STEP, Stdio::null());
     let runs = stage.path("runs/today");
     std::fs::create_dir_all(&runs).unwrap();
-    std::fs::copy(EVENTS, runs.join("events.out.tfevents.1.host")).unwrap();
+    // The name says when the file was created; an older one than the process would be another run's.
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    let name = format!("events.out.tfevents.{}.host", now.as_secs());
+    std::fs::copy(EVENTS, runs.join(name)).unwrap();
     let source = training.source(&stage);
     assert_eq!(source["kind"], "tensorboard");
     assert_eq!(source["counter"], "train/loss");
