@@ -58,6 +58,8 @@ pub struct Facts {
     pub is_no_cache: bool,
     /// Whether the series is from a loop that was written to reproduce a leak.
     pub is_repro: bool,
+    /// Whether the run has ended: no later point is going to decide what is open now.
+    pub is_over: bool,
 }
 
 /// What a curve is about: decides how long healthy growth of it lasts and what is material.

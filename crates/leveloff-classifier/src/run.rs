@@ -360,6 +360,7 @@ impl RunJudge {
         Facts {
             before: before.map(X),
             is_repro: self.is_repro,
+            is_over: self.is_over,
             is_no_cache: false,
             pace: match unit {
                 XUnit::Second => Some(1.0),

@@ -5,7 +5,7 @@ use crate::observation::XUnit;
 use crate::units::{Amount, X};
 use crate::verdict::{Because, DecideBy, Grade, Judgement, LevelGrade, Rate, Shape, Verdict};
 
-use super::growth::first_epoch::least_age;
+use super::growth::first_epoch::{fewest_seconds, least_age};
 use super::growth::{self, Growth};
 use super::plateau::Plateau;
 use super::power;
@@ -198,8 +198,22 @@ fn growing(prepared: &PreparedCurve<'_>, growth: &Growth, shape: Shape) -> Judge
         onset_x: Some(X(growth.onset)),
         onset_level: Some(Amount(growth.line.at(growth.onset))),
         level: Some(Amount(growth.line.at(prepared.end()))),
-        healthy_share: Some(prepared.prior.still_growing(growth.age)),
+        healthy_share: Some(healthy_share(prepared, growth)),
         ..blank(prepared)
+    }
+}
+
+/// The share of healthy warmups that still grow at this age. A fast run makes hundreds of steps within the seconds that any
+/// start takes: as long as it has not lasted them, time tells how old it is.
+fn healthy_share(prepared: &PreparedCurve<'_>, growth: &Growth) -> f64 {
+    let by_count = prepared.prior.still_growing(growth.age);
+    let is_too_short = growth.age < fewest_seconds(prepared, growth.age);
+    match prepared.facts.pace.filter(|_| is_too_short) {
+        Some(pace) => {
+            let by_time = Prior::of(XUnit::Second, prepared.quantity);
+            by_count.max(by_time.still_growing(growth.age * pace))
+        }
+        None => by_count,
     }
 }
 

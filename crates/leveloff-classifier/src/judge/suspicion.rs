@@ -11,6 +11,13 @@ use super::prior::Prior;
 /// Fewer points decide nothing.
 const FEWEST_POINTS: f64 = 60.0;
 
+/// Fewer do not either where the run has ended: these have to be straight as well.
+const FEWEST_POINTS_AT_END: f64 = 20.0;
+
+/// Growth that went on until the run ended is suspected at this share of the age: no later point is going to show
+/// whether it stops.
+const SHARE_AT_END: f64 = 0.5;
+
 /// It goes on through this share of what was seen: the newer half.
 const SHARE_SEEN: f64 = 0.5;
 
@@ -40,13 +47,20 @@ fn is_suspected(prepared: &PreparedCurve<'_>, growth: &Growth) -> bool {
     let all = prepared.end() - prepared.begin();
     let grown = (GROWN * prepared.material).max(GROWN_RESIDUALS * growth.line.residual);
     growth.age >= age(prepared, growth)
-        && growth.points >= FEWEST_POINTS
+        && growth.points >= fewest_points(prepared)
         && growth.seen >= SHARE_SEEN * all
         && growth.is_material(prepared)
         && growth.grown() >= grown
         && growth.looks_straight()
         && growth.fits(prepared)
         && !growth.in_first_epoch(prepared)
+}
+
+fn fewest_points(prepared: &PreparedCurve<'_>) -> f64 {
+    match prepared.facts.is_over {
+        true => FEWEST_POINTS_AT_END,
+        false => FEWEST_POINTS,
+    }
 }
 
 /// The age at which this growth is suspected.
@@ -60,7 +74,11 @@ fn age(prepared: &PreparedCurve<'_>, growth: &Growth) -> f64 {
         }
         _ => by_count,
     };
-    age.max(fewest_seconds(prepared, growth.age))
+    let age = age.max(fewest_seconds(prepared, growth.age));
+    match prepared.facts.is_over {
+        true => SHARE_AT_END * age,
+        false => age,
+    }
 }
 
 /// The age at which it is suspected by time, on the axis of the curve.

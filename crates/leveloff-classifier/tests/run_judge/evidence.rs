@@ -385,3 +385,24 @@ fn workers_that_leave_one_by_one_are_still_said_to_be_overcounted() {
     let all = matches!(found, Some(Finding::WorkerOvercount { processes: 20, .. }));
     assert!(all, "{found:?}");
 }
+
+/// Growth of 100 steps is too young for a suspicion while the run goes on.
+#[test]
+fn growth_until_the_end_of_a_run_is_suspected_earlier() {
+    let verdict_of = |ends: bool, memory: &dyn Fn(u32) -> f64| {
+        let mut judge = RunJudge::new(XUnit::Step, &StatedFacts::default());
+        for step in 0..100 {
+            judge.observe(&trainer(step, memory(step) + wobble(step)));
+        }
+        if ends {
+            judge.end();
+        }
+        judge.verdict().verdict
+    };
+    let straight = |step: u32| 500.0 + 2.0 * f64::from(step);
+    assert_eq!(verdict_of(false, &straight), Verdict::WarmingUp);
+    let suspected = Verdict::Leak(Grade::Suspected);
+    assert_eq!(verdict_of(true, &straight), suspected);
+    let stopped = |step: u32| 500.0 + 2.0 * f64::from(step.min(80));
+    assert_ne!(verdict_of(true, &stopped), suspected);
+}
