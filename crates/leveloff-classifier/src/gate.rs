@@ -370,7 +370,7 @@ fn level_by(by: f64, verdict: &RunVerdict, curves: &RunCurves) -> GateResult {
     };
     let gradually = matches!(
         verdict.shape,
-        Shape::Saturating | Shape::Linear | Shape::Staircase
+        Shape::Saturating | Shape::Linear | Shape::Filling | Shape::Staircase
     );
     let is_late = since.is_some_and(|since| since > LATE * by);
     let outcome = match is_late && gradually && grew_late() == Some(true) {

@@ -65,6 +65,8 @@ pub enum Shape {
     Shrinking,
     /// Certain growth that is too slow to matter yet.
     Creeping,
+    /// Straight growth within the first epoch, which a cache of the data set would explain.
+    Filling,
 }
 
 /// A rate of growth, with its interval.
@@ -113,6 +115,8 @@ pub struct Judgement {
     pub material: Amount,
     /// Of what is not known to grow: the growth that the noise may hide, where that would matter.
     pub hidden: Option<HiddenGrowth>,
+    /// Of growth within the first epoch: the cache of the data set that would explain it, once it is full.
+    pub full_cache: Option<FullCache>,
     /// The first and the last x judged.
     pub span: Option<(X, X)>,
     /// The first, the highest and the newest value judged.
@@ -143,6 +147,15 @@ pub struct HiddenGrowth {
     pub by: X,
     /// How much more x would rule it out, if no growth is there.
     pub decided_after: X,
+}
+
+/// A cache of the data set at the end of the first epoch, if growth goes on as it is until then.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FullCache {
+    /// Where that epoch ends.
+    pub at: X,
+    /// What the run holds there.
+    pub amount: Amount,
 }
 
 /// When an open question will be settled.
@@ -542,6 +555,7 @@ impl Shape {
             Shape::Jump => "jump",
             Shape::Shrinking => "shrinking",
             Shape::Creeping => "creeping",
+            Shape::Filling => "filling",
         }
     }
 }

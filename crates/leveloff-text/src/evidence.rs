@@ -123,6 +123,7 @@ fn shape_words(shape: Shape) -> &'static str {
         Shape::Sawtooth => ", below a sawtooth",
         Shape::Saturating => ", bending",
         Shape::Creeping => ", slowly",
+        Shape::Filling => ", straight",
         Shape::Flat | Shape::Jump | Shape::Shrinking => "",
     }
 }

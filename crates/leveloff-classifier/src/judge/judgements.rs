@@ -51,6 +51,7 @@ fn blank(prepared: &PreparedCurve<'_>) -> Judgement {
         period: None,
         material: Amount(prepared.material),
         hidden: None,
+        full_cache: None,
         span: Some((X(prepared.begin()), X(prepared.end()))),
         extremes: None,
         points: prepared.len() as u64,
@@ -161,15 +162,19 @@ pub fn warming_up(prepared: &PreparedCurve<'_>, growth: &Growth) -> Judgement {
     } else {
         Because::NoisyGrowth
     };
-    let shape = if bends {
-        Shape::Saturating
-    } else {
-        Shape::Linear
+    let shape = match because {
+        _ if bends => Shape::Saturating,
+        Because::FirstEpoch => Shape::Filling,
+        _ => Shape::Linear,
     };
     Judgement {
         verdict: Verdict::WarmingUp,
         decide_by: Some(decide_by(prepared, growth, growth.decision_age)),
         because,
+        full_cache: match because {
+            Because::FirstEpoch => growth.full_cache(prepared),
+            _ => None,
+        },
         ..growing(prepared, growth, shape)
     }
 }
@@ -178,7 +183,9 @@ pub fn warming_up(prepared: &PreparedCurve<'_>, growth: &Growth) -> Judgement {
 fn decide_by(prepared: &PreparedCurve<'_>, growth: &Growth, age: f64) -> DecideBy {
     // Growth that is old and not yet certain is decided soon after: a date in the past would be none.
     let soon = prepared.end() + FLAT_POINTS * spacing(prepared);
-    let goes_on = (prepared.end() - growth.age + age).max(soon);
+    let goes_on = (prepared.end() - growth.age + age)
+        .max(soon)
+        .max(growth.excused_until(prepared).unwrap_or(soon));
     // A stated horizon decides as soon as a line can be drawn behind it.
     let goes_on = match prepared.facts.level_by {
         Some(X(horizon)) => goes_on.min((FIRST_PAST_HORIZON * horizon).max(soon)),
@@ -327,6 +334,7 @@ pub fn too_few(view: &View, unit: XUnit, quantity: Quantity, facts: &Facts) -> J
         period: None,
         material: Amount(material),
         hidden: None,
+        full_cache: None,
         span: span.map(|(first, last)| (X(first), X(last))),
         extremes: None,
         points: view.len() as u64,

@@ -52,7 +52,7 @@ pub(super) fn check(
 fn rose_gradually(memory: &Judgement) -> bool {
     matches!(
         memory.shape,
-        Shape::Saturating | Shape::Linear | Shape::Staircase
+        Shape::Saturating | Shape::Linear | Shape::Filling | Shape::Staircase
     )
 }
 

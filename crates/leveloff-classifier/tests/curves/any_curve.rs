@@ -76,6 +76,7 @@ fn any_run() -> impl Strategy<Value = Run> {
         unit,
         level_by,
         planned: None,
+        epoch: None,
         limit,
         points,
     })

@@ -1,7 +1,7 @@
 //! What a stated horizon must not do: call the next tooth of a saw a leak. And what it must: find a
 //! leak below one.
 
-use leveloff_classifier::verdict::{Grade, Verdict};
+use leveloff_classifier::verdict::{Grade, Shape, Verdict};
 
 use crate::run::Run;
 use crate::shapes::{saw, warmup_that_stands_still};
@@ -66,4 +66,32 @@ fn a_plan_rules_out_a_cache_of_unknown_length() {
         run.planned(1000).judged().verdict,
         Verdict::Leak(Grade::Early)
     );
+}
+
+/// Growth within the first of two epochs may be a cache of the data set: it fills, and is called so until that epoch ends.
+#[test]
+fn growth_of_the_first_epoch_fills_a_cache() {
+    let seen = |steps| Run::steps(steps, |step| 2000.0 + 2.0 * step).noisy(3.0);
+    let judged = seen(600).epoch(900).planned(1800).judged();
+    assert_eq!(
+        (judged.verdict, judged.shape),
+        (Verdict::WarmingUp, Shape::Filling)
+    );
+    // It is not called a leak before that epoch is over, and the date says so.
+    let by = judged.decide_by.unwrap().if_it_goes_on.0;
+    assert!((900.0..1000.0).contains(&by), "{by}");
+    let full = judged.full_cache.unwrap();
+    let megabytes = full.amount.0 / 1e6;
+    assert_eq!(full.at.0, 900.0);
+    assert!((megabytes - 3800.0).abs() < 20.0, "{megabytes}");
+
+    // Without a second epoch nobody fills a cache, and behind the first there is none to fill.
+    for other in [
+        seen(600).epoch(900).planned(900),
+        seen(1400).epoch(900).planned(1800),
+    ] {
+        let judged = other.judged();
+        assert!(matches!(judged.verdict, Verdict::Leak(_)), "{judged:?}");
+        assert_eq!((judged.shape, judged.full_cache), (Shape::Linear, None));
+    }
 }

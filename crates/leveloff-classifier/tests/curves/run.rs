@@ -20,6 +20,7 @@ pub struct Run {
     pub unit: XUnit,
     pub level_by: Option<u64>,
     pub planned: Option<u64>,
+    pub epoch: Option<u64>,
     /// In megabytes.
     pub limit: Option<f64>,
     /// x, and megabytes there.
@@ -33,6 +34,7 @@ impl Run {
             unit: XUnit::Step,
             level_by: None,
             planned: None,
+            epoch: None,
             limit: None,
             points: points.into_iter().collect(),
         }
@@ -70,6 +72,13 @@ impl Run {
         }
     }
 
+    pub fn epoch(self, steps: u64) -> Run {
+        Run {
+            epoch: Some(steps),
+            ..self
+        }
+    }
+
     pub fn limit(self, megabytes: f64) -> Run {
         Run {
             limit: Some(megabytes),
@@ -103,6 +112,7 @@ impl Run {
         let facts = Facts {
             level_by: self.level_by.map(|step| X(step as f64)),
             planned: self.planned.map(|step| X(step as f64)),
+            epoch: self.epoch.map(|step| X(step as f64)),
             limit: self.limit.map(|megabytes| Amount(megabytes * MB)),
             ..Facts::default()
         };
@@ -114,6 +124,7 @@ impl Run {
         let stated = StatedFacts {
             level_by: self.level_by.map(Step),
             planned_steps: self.planned.map(Step),
+            epoch_steps: self.epoch.map(Step),
             limit: self.limit.map(|mb| Limit::Size(bytes(mb))),
             ..StatedFacts::default()
         };

@@ -138,6 +138,8 @@ fn details(run: &RunVerdict) -> Value {
         hidden_adds: decisive.hidden.map(|hidden| hidden.adds),
         hidden_by_x: decisive.hidden.map(|hidden| hidden.by),
         hidden_decided_after_x: decisive.hidden.map(|hidden| hidden.decided_after),
+        full_cache_at_x: decisive.full_cache.map(|full| full.at),
+        full_cache_amount: decisive.full_cache.map(|full| full.amount),
         horizon_source: run.horizon_source.name(),
         horizon_x: run.horizon,
         earlier_runs: run.history.map(history_row),

@@ -29,9 +29,7 @@ pub fn sentence(run: &RunVerdict, stated: &StatedFacts) -> String {
         Because::ShortPlateau => {
             "grew, and has been flat for too short a time to count as level".to_owned()
         }
-        Because::FirstEpoch => {
-            "grows within the first epoch, where a data cache may still be filling".to_owned()
-        }
+        Because::FirstEpoch => first_epoch(run),
         Because::Outlived => outlived(judgement),
         Because::PastHorizon => past_horizon(run, stated),
         Because::Jumps => jumps(run),
@@ -62,6 +60,21 @@ pub fn sentence(run: &RunVerdict, stated: &StatedFacts) -> String {
                 .to_owned()
         }
         Because::LowPower => hidden(run).unwrap_or_else(|| "noise would hide a leak".to_owned()),
+    }
+}
+
+fn first_epoch(run: &RunVerdict) -> String {
+    let what = "grows within the first epoch, where a data cache may still be filling";
+    match run
+        .judgement
+        .full_cache
+        .filter(|_| things(run.decisive).is_none())
+    {
+        Some(full) => {
+            let (amount, at) = (full.amount.bytes(), XPosition::new(full.at, run.x_unit));
+            format!("{what}: if it goes on, {amount} at {at}, where that epoch ends")
+        }
+        None => what.to_owned(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What the facts of a run say of growth: a cache that the first epoch fills, and the plan.
 
 use crate::units::{Amount, X};
+use crate::verdict::FullCache;
 
 use super::super::Facts;
 use super::super::prepared_curve::PreparedCurve;
@@ -34,10 +35,31 @@ impl Growth {
     fn cache_would_pay(&self, prepared: &PreparedCurve<'_>, epoch: f64) -> bool {
         let planned = prepared.facts.planned;
         let has_second = planned.is_none_or(|X(planned)| planned > SECOND_EPOCH * epoch);
-        let rest = (epoch - prepared.end()).max(0.0);
-        let filled = self.line.at(prepared.end()) + self.line.slope * rest;
+        let filled = self.at_end_of_epoch(prepared, epoch);
         let fits = |Amount(limit): Amount| filled < limit;
         has_second && prepared.facts.limit.is_none_or(fits)
+    }
+
+    /// What is held at the end of the first epoch, or now if that is over.
+    fn at_end_of_epoch(&self, prepared: &PreparedCurve<'_>, epoch: f64) -> f64 {
+        let rest = (epoch - prepared.end()).max(0.0);
+        self.line.at(prepared.end()) + self.line.slope * rest
+    }
+
+    /// The cache that would explain this growth, once it is full. Nothing is foretold of an epoch that is over.
+    pub fn full_cache(&self, prepared: &PreparedCurve<'_>) -> Option<FullCache> {
+        let X(epoch) = prepared.facts.epoch?;
+        (epoch > prepared.end()).then(|| FullCache {
+            at: X(epoch),
+            amount: Amount(self.at_end_of_epoch(prepared, epoch)),
+        })
+    }
+
+    /// Where a cache of the data set stops to excuse this growth, if one may: a few points behind the first epoch.
+    pub fn excused_until(&self, prepared: &PreparedCurve<'_>) -> Option<f64> {
+        let X(epoch) = prepared.facts.epoch?;
+        let is_over = prepared.end() >= EPOCH_IS_OVER * epoch;
+        (!is_over && self.in_first_epoch(prepared)).then_some(EPOCH_IS_OVER * epoch)
     }
 
     /// Whether all of it may be a cache that the first epoch fills: it has not gone on behind the
