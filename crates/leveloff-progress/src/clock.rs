@@ -76,6 +76,8 @@ pub struct Clock {
     name: String,
     /// How often the clock rose.
     rises: u64,
+    /// The step that the clock reported last.
+    reported: u64,
     /// The newest epoch of a line without the clock.
     epoch: Option<EpochCount>,
     /// How many epochs are planned, as a setting.

@@ -86,6 +86,13 @@ pub struct LogEvidence {
     pub lines: u64,
 }
 
+impl LogEvidence {
+    /// Whether the log is about inference or evaluation, and nothing in it is about training.
+    fn is_only_inference(self) -> bool {
+        self.is_inference && !self.is_training && !self.has_metrics
+    }
+}
+
 /// How good a clock a counter would be: by what it counts, then by its name.
 pub type Quality = (u8, Option<StepName>);
 
@@ -246,6 +253,10 @@ impl Counter {
     /// Whether what was seen so far, in lines like this one, makes it a clock.
     pub fn is_clock(&self, facts: &LineFacts, log: LogEvidence) -> bool {
         if self.is_evaluation || self.is_erratic() || facts.is_settings && self.rises < LONG_RISE {
+            return false;
+        }
+        // An evaluation counts its episodes and batches in lines like those of a training.
+        if log.is_only_inference() && !facts.has_metric {
             return false;
         }
         let rises_in_same_line = self.rises_in_same_line(facts, log);

@@ -72,13 +72,16 @@ impl Clock {
         }
         let counter = self.counters.get(key)?;
         let (epoch_steps, planned) = self.lengths(counter, counts);
+        let step = counter.global.step();
+        // The count may have risen in a line that does not make it the clock, such as a heading in front of this one.
+        let is_late = step > self.reported;
+        let change = match change {
+            StepChange::Unchanged if before != Some(key) || is_late => StepChange::Step(step),
+            change => change,
+        };
+        self.reported = step;
         Some(ClockStep {
-            change: match change {
-                StepChange::Unchanged if before != Some(key) => {
-                    StepChange::Step(counter.global.step())
-                }
-                change => change,
-            },
+            change,
             unit: counter.unit(),
             epoch: counter.global.epoch(),
             epoch_steps,
