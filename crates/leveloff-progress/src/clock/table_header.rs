@@ -58,6 +58,10 @@ impl TableHeader {
 pub fn names_other_columns(line: &[u8]) -> bool {
     const FEWEST_GAPS: usize = 3;
     let is_wide = |gap: &&[u8]| matches!(gap, [b' ', b' '] | [b' ', b'|'] | [b'|', b' ']);
+    // Nearly all lines end here: columns are padded, prose is not.
+    if memchr::memmem::find(line, b"  ").is_none() {
+        return false;
+    }
     if line.windows(2).filter(is_wide).take(FEWEST_GAPS).count() < FEWEST_GAPS {
         return false;
     }
