@@ -17,7 +17,7 @@ use self::counter::LogEvidence;
 use self::counter_table::CounterTable;
 use self::global_count::{EpochCount, Printed};
 use self::line_counts::{LabelledCount, epoch_of, is_barren, name_of, neighbour_epoch};
-use self::table_header::TableHeader;
+use self::table_header::{TableHeader, names_other_columns};
 use crate::label::Label;
 use crate::line::{Amount, ScannedLine};
 use crate::line_facts::LineFacts;
@@ -76,6 +76,8 @@ pub struct Clock {
     name: String,
     /// How often the clock rose.
     rises: u64,
+    /// The step that the clock reported last.
+    reported: u64,
     /// The newest epoch of a line without the clock.
     epoch: Option<EpochCount>,
     /// How many epochs are planned, as a setting.
@@ -85,6 +87,8 @@ pub struct Clock {
     log: LogEvidence,
     /// The columns of the last table.
     header: Option<TableHeader>,
+    /// The line that named columns that no training has.
+    other_header_line: Option<u64>,
     /// The counts of the line, kept to save allocations.
     counts: Vec<LabelledCount>,
 }
@@ -141,6 +145,9 @@ impl Clock {
                 self.name = name_of(line, scanned, &counts, key);
             }
         }
+        if reading.step.is_none() {
+            reading.step = self.advance_by_other(&counts, epoch_in_line);
+        }
         reading.is_barren = !in_table && is_barren(facts, &counts);
         self.note_fractions(line, scanned, facts, &mut reading);
         self.take_epoch(epoch_in_line, facts, &mut reading);
@@ -164,6 +171,9 @@ impl Clock {
         let header = facts.may_be_header.then(|| TableHeader::of(line)).flatten();
         let is_header = header.is_some();
         self.header = header.or_else(|| self.header.take());
+        if names_other_columns(line) {
+            self.other_header_line = Some(self.log.lines);
+        }
         is_header
     }
 

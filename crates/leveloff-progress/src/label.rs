@@ -74,6 +74,16 @@ impl Label {
             name => of_words(name),
         }
     }
+
+    /// The label of a number whose name is an initial: `| train | F: 1000 | S: 500 |`. Only in records of a training, where
+    /// these letters have one meaning.
+    pub fn of_initial(name: &[u8]) -> Option<Label> {
+        match name.trim_ascii_end() {
+            b"S:" | b"S=" => Some(Label::Step(StepName::Step)),
+            b"F:" | b"F=" => Some(Label::Unit(StepUnit::Timesteps)),
+            _ => None,
+        }
+    }
 }
 
 /// The label that a phrase in front of a number gives it.

@@ -86,7 +86,15 @@ impl LineFacts {
                 Meaning::Quantity => facts.has_quantity |= has_value(line, word.start, word.end),
                 Meaning::Evaluation if !is_training => open_evaluation = Some(numbers_before()),
                 Meaning::Epoch => facts.has_epoch = true,
-                Meaning::Training => is_training = true,
+                Meaning::Training => {
+                    is_training = true;
+                    // `some_benchmark.trainer INFO:` is the name of a logger.
+                    if line[word.start - usize::from(word.start > 0)] == b'.'
+                        && facts.evaluation_from == Some(numbers_before())
+                    {
+                        facts.evaluation_from = None;
+                    }
+                }
                 Meaning::Preparation => mentions_preparation = true,
                 Meaning::Setting | Meaning::Length => {
                     settings += usize::from(has_value(line, word.start, word.end));
@@ -117,7 +125,8 @@ impl LineFacts {
             && !facts.has_metric
             && !is_training;
         facts.is_settings = settings >= MOST_SETTINGS && !facts.has_result || has_switches(line);
-        facts.is_preparation = mentions_preparation && !facts.has_metric;
+        facts.is_preparation =
+            (mentions_preparation || begins_with_check_mark(line)) && !facts.has_metric;
         facts.is_checkpoint = is_checkpoint(line);
         facts.is_bare = numbers.len() == 1 && unknown_words == 0 && !mentions_preparation;
         facts.has_fraction = has_fraction;
@@ -130,6 +139,15 @@ impl LineFacts {
     pub fn is_evaluation(&self, index: usize) -> bool {
         self.evaluation_from.is_some_and(|from| index >= from)
     }
+}
+
+/// `✓ updates step 3 (12 ms)`: the result of a test.
+fn begins_with_check_mark(line: &[u8]) -> bool {
+    matches!(
+        line.trim_ascii_start(),
+        // U+2713 to U+2718, U+2705, U+274C and U+221A.
+        [0xe2, 0x9c, 0x93..=0x98 | 0x85, ..] | [0xe2, 0x9d, 0x8c, ..] | [0xe2, 0x88, 0x9a, ..]
+    )
 }
 
 /// `amp=False, batch=8, cache=None`: no line of a training's progress has switches.

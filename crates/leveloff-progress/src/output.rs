@@ -22,7 +22,7 @@ use crate::line::ScannedLine;
 use crate::line_facts::LineFacts;
 use crate::number;
 use crate::step_regex::StepRegex;
-use crate::steps::bar_tracker::{BarCount, BarTracker, BarUpdate};
+use crate::steps::bar_tracker::{BarCount, BarTracker, BarUpdate, EpochProgress};
 use crate::steps::step_counter::{Count, StepChange, StepCounter};
 use crate::update::{Plan, ProgressUpdate};
 
@@ -65,7 +65,7 @@ impl OutputParser {
     pub fn clock_name(&self) -> Option<&str> {
         match self.reader.source? {
             StepSource::Lines => self.reader.clock.name(),
-            StepSource::Bar => Some(PROGRESS_BAR),
+            StepSource::Bar | StepSource::Epochs => Some(PROGRESS_BAR),
         }
     }
 
@@ -109,6 +109,8 @@ impl OutputParser {
 enum StepSource {
     Lines,
     Bar,
+    /// A bar that counts whole epochs.
+    Epochs,
 }
 
 /// Advances of one source, without one of the other, after which it is the clock.
@@ -264,13 +266,27 @@ impl Reader {
         match self.bars.draw(bar) {
             BarUpdate::Nothing => {}
             BarUpdate::Count(count) => self.see_bar_count(count),
-            BarUpdate::Epochs(done) => self.report(ProgressUpdate {
-                epoch: Some(done as f64),
-                ..ProgressUpdate::default()
-            }),
+            BarUpdate::Epochs(epochs) => self.see_epochs(epochs),
             BarUpdate::Evaluating => self.report(in_phase(Phase::Eval)),
             BarUpdate::Evaluated => self.see_evaluation_end(ProgressUpdate::default()),
         }
+    }
+
+    /// Whole epochs are the steps as long as nothing finer was counted by the end of the first one.
+    fn see_epochs(&mut self, epochs: EpochProgress) {
+        let mut update = ProgressUpdate::default();
+        let is_source = match self.source {
+            None => epochs.has_advanced,
+            source => source == Some(StepSource::Epochs),
+        };
+        if is_source {
+            self.source = Some(StepSource::Epochs);
+            update = step_update(StepChange::Step(epochs.done));
+            update.unit = Some(StepUnit::Epochs);
+            update.plan = self.plan(epochs.of);
+        }
+        update.epoch = Some(epochs.done as f64);
+        self.report(update);
     }
 
     /// Inference draws bars with strange words, or with none. Without anything about a training in the output, a bar with
@@ -298,9 +314,10 @@ impl Reader {
         if self.source == Some(StepSource::Lines) && !self.bar_takes_over(&count) {
             return;
         }
-        let was_lines = self.source.replace(StepSource::Bar) == Some(StepSource::Lines);
+        let before = self.source.replace(StepSource::Bar);
+        let was_other = before.is_some_and(|before| before != StepSource::Bar);
         let mut update = step_update(count.change);
-        if count.took_over || was_lines {
+        if count.took_over || was_other {
             self.mark_new_clock(&mut update, PROGRESS_BAR);
         }
         update.epoch = count.epoch;
@@ -436,10 +453,14 @@ impl Reader {
         if was_bar && (self.rivalry.lines_alone < TAKE_OVER || step.unit == StepUnit::Epochs) {
             return ProgressUpdate::default();
         }
+        let was_epochs = self.source == Some(StepSource::Epochs);
+        if was_epochs && step.unit == StepUnit::Epochs {
+            return ProgressUpdate::default();
+        }
         self.rivalry.have_lines_won |= was_bar;
         self.source = Some(StepSource::Lines);
         let mut update = step_update(step.change);
-        if step.replaces_other || was_bar {
+        if step.replaces_other || was_bar || was_epochs {
             self.mark_new_clock(&mut update, self.clock.name().unwrap_or_default());
         }
         update.epoch = step.epoch;

@@ -133,7 +133,11 @@ const WORDS: [(Meaning, &str); 17] = [
         Meaning::Training,
         "training train trainer fit learning learner",
     ),
-    (Meaning::Inference, "tasks problems url prompts"),
+    // Benchmarks of language models: who names one without a word of training evaluates.
+    (
+        Meaning::Inference,
+        "tasks problems url prompts mmlu hellaswag gsm humaneval truthfulqa winogrande mbpp piqa boolq",
+    ),
     (
         Meaning::Clustering,
         "inertia imbalance nsplit kmeans centroids centroid",

@@ -41,10 +41,12 @@ pub struct Counter {
     repeats: u32,
     /// It is the first number of its line.
     is_first: bool,
-    /// Its share of the run stands behind it: `10 (0.03%)`.
-    has_share: bool,
+    /// Its form is that of a count: `10 (0.03%)`, `#10`.
+    has_count_form: bool,
     /// Its name says that it belongs to the training.
     is_of_training: bool,
+    /// Its line stands below the names of columns that no training has.
+    in_other_table: bool,
     skeleton: u64,
     increment: u64,
     same_increments: u32,
@@ -61,8 +63,10 @@ pub struct CounterPlace {
     pub is_evaluation: bool,
     /// It is the first number of its line.
     pub is_first: bool,
-    /// Its share of the run stands behind it: `10 (0.03%)`.
-    pub has_share: bool,
+    /// Its form is that of a count: `10 (0.03%)`, `#10`.
+    pub has_count_form: bool,
+    /// Its line stands below the names of columns that no training has.
+    pub in_other_table: bool,
     /// Its name says that it belongs to the training.
     pub is_of_training: bool,
 }
@@ -80,6 +84,13 @@ pub struct LogEvidence {
     pub has_epochs: bool,
     /// How many lines it has.
     pub lines: u64,
+}
+
+impl LogEvidence {
+    /// Whether the log is about inference or evaluation, and nothing in it is about training.
+    fn is_only_inference(self) -> bool {
+        self.is_inference && !self.is_training && !self.has_metrics
+    }
 }
 
 /// How good a clock a counter would be: by what it counts, then by its name.
@@ -127,7 +138,8 @@ impl Counter {
             other_totals: 0,
             repeats: 0,
             is_first: place.is_first,
-            has_share: place.has_share,
+            has_count_form: place.has_count_form,
+            in_other_table: place.in_other_table,
             is_of_training: place.is_of_training,
             skeleton: 0,
             increment: 0,
@@ -243,6 +255,10 @@ impl Counter {
         if self.is_evaluation || self.is_erratic() || facts.is_settings && self.rises < LONG_RISE {
             return false;
         }
+        // An evaluation counts its episodes and batches in lines like those of a training.
+        if log.is_only_inference() && !facts.has_metric {
+            return false;
+        }
         let rises_in_same_line = self.rises_in_same_line(facts, log);
         match self.label {
             Label::Step(name) => self.is_named_clock(name, facts, log),
@@ -267,7 +283,7 @@ impl Counter {
             Label::Metric => {
                 !self.has_total()
                     && facts.has_fraction
-                    && self.rises > LONG_RISE
+                    && self.rises > if self.is_of_training { 1 } else { LONG_RISE }
                     && self.same_increments + 1 >= self.rises
             }
             Label::EpochLength | Label::Epochs | Label::Other => false,
@@ -304,7 +320,9 @@ impl Counter {
         let is_alone = name >= StepName::Step && self.lines * 3 > log.lines * 2;
         self.has_epoch()
             || facts.is_bare && (log.has_metrics || is_alone)
-            || facts.has_quantity && (name >= StepName::Step || log.has_metrics)
+            || facts.has_quantity
+                && (self.is_first || self.rises > 0 || self.has_total())
+                && (name >= StepName::Step || log.has_metrics)
             || self.rises_in_same_line(facts, log)
     }
 
@@ -320,7 +338,7 @@ impl Counter {
         self.is_small()
             && self.is_steady()
             && (facts.has_metric && self.rises > 1
-                || self.has_share && log.is_training && self.rises > 0
+                || self.has_count_form && (log.is_training || facts.has_metric) && self.rises > 0
                 || self.begins_columns(facts, log))
     }
 
@@ -353,6 +371,7 @@ impl Counter {
     /// a printed table rise by one.
     fn begins_columns(&self, facts: &LineFacts, log: LogEvidence) -> bool {
         self.is_first
+            && !self.in_other_table
             && facts.has_fraction
             && !facts.is_preparation
             && self.rises >= LONG_RISE
@@ -378,12 +397,12 @@ impl Counter {
     /// `iter=3 R=21.2`: a line of names and values only.
     fn begins_record(&self, name: StepName, facts: &LineFacts) -> bool {
         name >= StepName::Iteration
-            && self.is_first
+            && (self.is_first || facts.is_training)
             && self.rises > 0
             && self.repeats > 0
             && facts.has_fraction
             && facts.has_named_value
-            && !facts.has_quantity
+            && (!facts.has_quantity || facts.is_training)
             && !facts.has_loose_words
             && !facts.is_preparation
     }

@@ -3,11 +3,13 @@
 use std::cmp::Ordering;
 
 use super::counter::Counter;
+use super::global_count::EpochCount;
 use super::line_counts::LabelledCount;
 use super::{Clock, ClockStep, TAKE_OVER};
 use crate::label::Label;
 use crate::line_facts::LineFacts;
 use crate::steps::step_counter::StepChange;
+use crate::vocabulary::StepName;
 
 /// Rises of a number in the clock's own lines after which the clock, which did not rise, counts nothing any more.
 const STANDS_STILL: u32 = 30;
@@ -70,13 +72,16 @@ impl Clock {
         }
         let counter = self.counters.get(key)?;
         let (epoch_steps, planned) = self.lengths(counter, counts);
+        let step = counter.global.step();
+        // The count may have risen in a line that does not make it the clock, such as a heading in front of this one.
+        let is_late = step > self.reported;
+        let change = match change {
+            StepChange::Unchanged if before != Some(key) || is_late => StepChange::Step(step),
+            change => change,
+        };
+        self.reported = step;
         Some(ClockStep {
-            change: match change {
-                StepChange::Unchanged if before != Some(key) => {
-                    StepChange::Step(counter.global.step())
-                }
-                change => change,
-            },
+            change,
             unit: counter.unit(),
             epoch: counter.global.epoch(),
             epoch_steps,
@@ -84,6 +89,31 @@ impl Clock {
             is_new: before != Some(key),
             replaces_other: before.is_some() && before != Some(key),
         })
+    }
+
+    /// Advances the clock by a step that a line of another format prints. Its counter must have come as far as the clock
+    /// before, or state the length of each epoch.
+    pub fn advance_by_other(
+        &mut self,
+        counts: &[LabelledCount],
+        epoch: Option<EpochCount>,
+    ) -> Option<ClockStep> {
+        let key = self.current?;
+        let is_same = |count: &&LabelledCount| {
+            let is_step = matches!(count.label, Label::Step(name) if name >= StepName::Step);
+            let rises = self.counters.get(count.key).map_or(0, |other| other.rises);
+            let is_known = epoch.is_some() || rises >= TAKE_OVER;
+            is_step && is_known && count.total.is_none() && !count.is_evaluation
+        };
+        if counts.iter().any(|count| count.key == key) {
+            return None;
+        }
+        let n = counts.iter().find(is_same)?.n;
+        let counter = self.counters.get_mut(key)?;
+        match counter.global.observe_elsewhere(n, epoch) {
+            StepChange::Unchanged => None,
+            change => self.elect(key, change, counts),
+        }
     }
 
     /// Steps of an epoch and of the run. Where the clock has no total, a count with one that goes with it may stand in

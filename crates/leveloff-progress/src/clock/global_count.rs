@@ -187,6 +187,27 @@ impl GlobalCount {
         self.observe_below(printed)
     }
 
+    /// Processes a count of another format. Some lines print the length of the epoch, or every tenth step once more, just
+    /// before the counter's own next line. Such a count is at most one increment ahead.
+    pub fn observe_elsewhere(&mut self, n: u64, epoch: Option<EpochCount>) -> StepChange {
+        let Some(last) = self.last else {
+            return StepChange::Unchanged;
+        };
+        let is_same_epoch = match (epoch, last.epoch) {
+            (Some(now), Some(before)) => now.number == before.number,
+            (None, before) => {
+                self.at_epoch != AtEpoch::Restarts && before.is_none_or(|it| !it.is_in_line)
+            }
+            (Some(_), None) => false,
+        };
+        let (by, is_even) = self.increment;
+        let is_next = n > last.n && n - last.n <= by && is_even && last.total.is_none();
+        if !is_same_epoch || !is_next || last.is_rounded {
+            return StepChange::Unchanged;
+        }
+        self.accept(Printed { n, ..last }, StepChange::Step)
+    }
+
     fn begin(&mut self, printed: Printed) -> StepChange {
         // The output is read from the middle on, or the training was resumed.
         if self.at_epoch != AtEpoch::GoesOn

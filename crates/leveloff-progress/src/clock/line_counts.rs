@@ -11,6 +11,9 @@ use crate::vocabulary::Meaning;
 
 use super::{LAST_EPOCH, TAKE_OVER};
 
+/// The first row of a table stands at most this many lines below the names of its columns.
+const ROWS_BELOW_HEADER: u64 = 3;
+
 /// Where a number stands.
 #[derive(Debug, Clone, Copy)]
 struct Place {
@@ -18,6 +21,8 @@ struct Place {
     is_first: bool,
     /// Its line has a metric.
     has_metric: bool,
+    /// Its line is a record of a training, with names and values only.
+    is_record: bool,
     /// What the header of its table says.
     column: Option<Label>,
 }
@@ -77,6 +82,7 @@ impl Clock {
             let place = Place {
                 is_first: counts.is_empty(),
                 has_metric: facts.has_metric,
+                is_record: facts.is_training && facts.has_fraction && !facts.has_loose_words,
                 column,
             };
             let Some(label) = self.label(key, line, number, is_evaluation, place) else {
@@ -134,6 +140,12 @@ impl Clock {
             return Some(counter.label);
         }
         let label = place.column.unwrap_or_else(|| Label::of(line, number));
+        let label = match label {
+            Label::Unknown if place.is_record => {
+                Label::of_initial(&line[number.phrase_start..number.start]).unwrap_or(label)
+            }
+            label => label,
+        };
         // `resnet50`, `rank0`, identifiers and `I0312`, which begins the lines of glog, are no counters.
         let is_letter = number.start - number.phrase_start == 1;
         if number.is_glued
@@ -148,9 +160,11 @@ impl Clock {
             self.is_evaluation_announced && clock.is_some_and(|clock| clock.rises >= TAKE_OVER);
         // Without a metric in their lines, these can never be of use.
         let is_known = !matches!(label, Label::Other | Label::Metric | Label::Unknown);
-        if is_known || place.has_metric {
+        if is_known || place.has_metric || place.is_record {
             let phrase = &line[number.phrase_start..number.start];
             let is_total = memchr::memmem::find(phrase, b"otal").is_some();
+            let in_other_table = (self.other_header_line)
+                .is_some_and(|header| self.log.lines - header <= ROWS_BELOW_HEADER);
             let is_of_training = Words::of(phrase).any(|word| word.meaning == Meaning::Training);
             let counter = Counter::new(
                 label,
@@ -158,7 +172,8 @@ impl Clock {
                     is_total,
                     is_evaluation: is_evaluation || is_announced,
                     is_first: place.is_first,
-                    has_share: place.is_first && has_share(line, number),
+                    has_count_form: has_count_form(line, number, place),
+                    in_other_table,
                     is_of_training,
                 },
             );
@@ -168,7 +183,12 @@ impl Clock {
     }
 }
 
-/// `10 (0.03%)`
+/// `10 (0.03%)`, `[#10]`
+fn has_count_form(line: &[u8], number: &Number, place: Place) -> bool {
+    let is_hashed = line[..number.start].ends_with(b"[#");
+    is_hashed || place.is_first && has_share(line, number)
+}
+
 fn has_share(line: &[u8], number: &Number) -> bool {
     let Some(behind) = line
         .get(number.end..)

@@ -45,13 +45,29 @@ impl TableHeader {
         let [first, second, ..] = numbers else {
             return false;
         };
-        let is_gap = |b: &u8| matches!(b, b' ' | b'\t' | b'|' | b',');
+        let is_gap = |b: &u8| matches!(b, b' ' | b'\t' | b'|' | b',' | b'[' | b'(');
         let unit_end = first.unit_end.min(second.start);
         let has_index = columns(line, numbers) == self.0.len() + 1;
         !has_index
             && line[..first.start].iter().all(is_gap)
             && line[unit_end..second.start].iter().all(is_gap)
     }
+}
+
+/// Whether a line names columns of which none is a training's: `Expl Unexpl |  Obj  Depth IntInf | Gap`.
+pub fn names_other_columns(line: &[u8]) -> bool {
+    const FEWEST_GAPS: usize = 3;
+    let is_wide = |gap: &&[u8]| matches!(gap, [b' ', b' '] | [b' ', b'|'] | [b'|', b' ']);
+    // Nearly all lines end here: columns are padded, prose is not.
+    if memchr::memmem::find(line, b"  ").is_none() {
+        return false;
+    }
+    if line.windows(2).filter(is_wide).take(FEWEST_GAPS).count() < FEWEST_GAPS {
+        return false;
+    }
+    let is_gap = |b: &u8| matches!(b, b' ' | b'\t' | b'|');
+    let mut names = line.split(is_gap).filter(|name| !name.is_empty());
+    names.all(|name| matches!(Label::of_name(name), Label::Unknown | Label::Other))
 }
 
 /// How many numbers of a line are its columns. A bar follows them, and an ellipsis where they are cut:

@@ -169,7 +169,7 @@ fn without_total(text: &[u8]) -> Option<Bar<'_>> {
 fn counts(text: &[u8]) -> Option<(u64, Option<u64>, &[u8])> {
     let (n, rest) = scaled(text.trim_ascii_start())?;
     let (total, rest) = total_after_slash(rest)?;
-    let inside = time_then_rest(rest.strip_prefix(b" [")?)?;
+    let inside = time_then_rest(rest.trim_ascii_start().strip_prefix(b"[")?)?;
     Some((n, total, inside))
 }
 

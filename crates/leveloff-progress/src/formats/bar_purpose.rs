@@ -119,10 +119,14 @@ pub fn epoch_number(text: &str) -> Option<EpochNumber> {
     let after_word = text
         .match_indices("epoch")
         .map(|(at, word)| &text[at + word.len()..])
+        .map(|after| after.strip_prefix("s ").unwrap_or(after))
         .find(|after| !after.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'))?;
     let digits = after_word.trim_start_matches([' ', '\t', ':', '=', '#', '[', '(']);
     let (number, rest) = number::whole(digits.as_bytes())?;
-    let of = rest.trim_ascii_start().strip_prefix(b"/");
+    let rest = rest.trim_ascii_start();
+    let of = rest
+        .strip_prefix(b"/")
+        .or_else(|| rest.strip_prefix(b"of "));
     Some(EpochNumber {
         is_hashed: after_word[..after_word.len() - digits.len()].contains('#'),
         number: Some(number).filter(|number| *number <= LAST_EPOCH)?,
@@ -172,6 +176,8 @@ mod tests {
             ("Epoch 0", epoch(0, None)),
             ("Epoch 3/10", epoch(3, Some(10))),
             ("Train epoch [3 / 10]", epoch(3, Some(10))),
+            ("Epochs 1/3. Running Loss:    0.68", epoch(1, Some(3))),
+            ("Epoch 2 of 3", epoch(2, Some(3))),
             ("Epoch", BarPurpose::EpochCounter),
             ("Training epochs", BarPurpose::EpochCounter),
             ("Validation DataLoader 0", BarPurpose::Evaluation),

@@ -187,7 +187,9 @@ fn fraction(line: &[u8], start: usize, token: NumberToken) -> NumberToken {
         }
         [b'%', ..] => other(end),
         [b'.', next, ..] if next.is_ascii_alphabetic() => other(end),
-        [next, ..] if next.is_ascii_alphabetic() => other(end),
+        [next, ..] if next.is_ascii_alphabetic() => {
+            scaled_iterations(line, start).unwrap_or(other(end))
+        }
         _ if token.amount == Amount::Other => other(end),
         // `3.06e+04`
         _ if value >= 1.0 && value.fract() == 0.0 && line[start..end].contains(&b'+') => {
@@ -205,6 +207,20 @@ fn fraction(line: &[u8], start: usize, token: NumberToken) -> NumberToken {
             unit_end: end,
         },
     }
+}
+
+/// `1.02kit/10.0kit`: tqdm's counts in lines of a logger.
+fn scaled_iterations(line: &[u8], start: usize) -> Option<NumberToken> {
+    let (n, rest) = number::scaled(&line[start..])?;
+    let (total, rest) = number::scaled(rest.strip_prefix(b"it/")?)?;
+    let rest = rest.strip_prefix(b"it")?;
+    let end = line.len() - rest.len();
+    (!starts_with_letter(rest)).then_some(NumberToken {
+        amount: Amount::Count(n),
+        total: Some(total),
+        end,
+        unit_end: end,
+    })
 }
 
 /// `1.2k`, `3M`.

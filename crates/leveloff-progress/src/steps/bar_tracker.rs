@@ -21,11 +21,22 @@ pub enum BarUpdate {
     /// The training bar was drawn.
     Count(BarCount),
     /// This many whole epochs are done.
-    Epochs(u64),
+    Epochs(EpochProgress),
     /// An evaluation is running.
     Evaluating,
     /// An evaluation has ended.
     Evaluated,
+}
+
+/// Whole epochs, as a bar of their own counts them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EpochProgress {
+    /// How many are done.
+    pub done: u64,
+    /// Of how many.
+    pub of: Option<u64>,
+    /// The bar was drawn with a lower count before.
+    pub has_advanced: bool,
 }
 
 /// What the training bar shows.
@@ -98,6 +109,9 @@ impl BarTracker {
             BarPurpose::Preparation => return BarUpdate::Nothing,
             BarPurpose::Evaluation => return evaluation(bar),
             BarPurpose::EpochCounter => return self.count_epochs(bar),
+            BarPurpose::Epoch(epoch) if counts_described_epochs(bar, epoch) => {
+                return self.count_epochs(bar);
+            }
             _ if bar.unit == Unit::Epochs => return self.count_epochs(bar),
             _ => self.last_total = Some(bar.total),
         }
@@ -145,8 +159,12 @@ impl BarTracker {
     }
 
     fn count_epochs(&mut self, bar: &Bar<'_>) -> BarUpdate {
-        self.epochs = Some((bar.n, bar.total));
-        BarUpdate::Epochs(bar.n)
+        let before = self.epochs.replace((bar.n, bar.total));
+        BarUpdate::Epochs(EpochProgress {
+            done: bar.n,
+            of: bar.total,
+            has_advanced: before.is_some_and(|(done, _)| bar.n > done),
+        })
     }
 
     /// `Epoch 3: 2%|▎  | 1/40 […]`: the count restarts with each epoch.
@@ -376,6 +394,11 @@ impl BarTracker {
         let starts = self.training.as_ref().map(|training| training.starts);
         self.others.get(bar, starts)
     }
+}
+
+/// `Epoch 3 of 5: 40%|████ | 2/5 […]`: the bar counts what its description counts.
+fn counts_described_epochs(bar: &Bar<'_>, epoch: EpochNumber) -> bool {
+    epoch.of.is_some() && epoch.of == bar.total && (bar.n..=bar.n + 1).contains(&epoch.number)
 }
 
 /// A hash of the letters of a text.
