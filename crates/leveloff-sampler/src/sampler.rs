@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use leveloff_model::process::{Pid, ProcessInfo, Role};
+use leveloff_model::process::{Pid, ProcessIndex, ProcessInfo, Role};
 use leveloff_model::progress::MissingSteps;
 use leveloff_model::sample::{Event, Gap, OwnCost, Sample, Subject, Tick, TreeMemory};
 use leveloff_model::units::{Bytes, CpuMillis, Limit, Seconds};
@@ -185,6 +185,11 @@ impl Sampler {
     /// The processes with their roles.
     pub fn infos(&self) -> impl Iterator<Item = &ProcessInfo> {
         self.processes.infos()
+    }
+
+    /// Whether a process belongs to the run without being a descendant of its roots: it is of a Ray cluster that the run uses.
+    pub fn is_outside_tree(&self, process: ProcessIndex) -> bool {
+        self.processes.is_outside(process)
     }
 
     /// Reads everything once.

@@ -9,6 +9,7 @@ use leveloff_model::units::{Bytes, CpuMillis, Seconds};
 use super::copied_pages::{CopiedPages, CopyCurve, RecentCopies};
 use super::handle::{ProcessHandle, ReadError, Scratch, page_size};
 use super::pss_uncertainty::{CopyShare, SinceReading};
+use crate::facts::ray;
 use crate::kernel::rollup::Rollup;
 use crate::kernel::stat::Stat;
 use crate::kernel::statm::Statm;
@@ -478,7 +479,8 @@ impl WatchedProcess {
         let stat = self.handle.stat(scratch)?;
         // An exiting process has no stack any more, which says nothing about its program.
         let executed = stat.stack_start.is_some() && stat.stack_start != self.stack_start;
-        let renamed = executed || self.comm != stat.comm || self.parent != stat.parent;
+        let is_renamed = self.comm != stat.comm && !ray::is_passing_title(&self.comm, stat.comm);
+        let renamed = executed || is_renamed || self.parent != stat.parent;
         if executed {
             self.stack_start = stat.stack_start;
         }
