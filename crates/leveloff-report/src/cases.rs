@@ -160,6 +160,7 @@ impl Run {
             cpu: None,
             fds: self.has_everything.then_some(memory.0 as u32 % 5000 + 1),
             is_read: true,
+            estimated: Bytes::ZERO,
         }
     }
 }

@@ -203,6 +203,7 @@ fn share(index: u64, role: Role, memory: Bytes) -> ProcessShare {
         cpu: None,
         fds: None,
         is_read: true,
+        estimated: Bytes::ZERO,
     }
 }
 

@@ -31,6 +31,7 @@ fn share(index: u32, role: Role, memory: u64) -> ProcessShare {
         cpu: None,
         fds: None,
         is_read: true,
+        estimated: Bytes::ZERO,
     }
 }
 
