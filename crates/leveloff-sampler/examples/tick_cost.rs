@@ -73,6 +73,7 @@ fn main() {
     sampler.tick().expect("a tick");
     for _ in 0..warmup {
         pace.wait();
+        pace.wait();
         sampler.tick().expect("a tick");
     }
     let pids: Vec<Pid> = sampler.infos().map(|info| info.key.pid).collect();
@@ -89,7 +90,8 @@ fn main() {
         tick_costs.push(cost(|| {
             sampler.tick().expect("a tick");
         }));
-        pace.evict();
+        // The floor must find the caches as the tick found them.
+        pace.wait();
         floor_costs.push(cost(|| {
             for file in &files {
                 file.read_at(&mut buffer, 0).expect("statm");
@@ -106,9 +108,10 @@ fn main() {
 }
 
 impl Pace {
+    /// Waits for half an interval: a tick and the raw reads alternate.
     fn wait(&self) {
         match self {
-            Pace::Every(interval) => std::thread::sleep(*interval),
+            Pace::Every(interval) => std::thread::sleep(*interval / 2),
             Pace::Cold(_) => self.evict(),
         }
     }

@@ -152,6 +152,7 @@ impl Sampler {
                 swap_in_use: true,
                 tick: 0,
                 now: Seconds(0.0),
+                uptime: Seconds(0.0),
             },
             scratch: Box::new([0; SCRATCH_SIZE]),
             reported_gaps: HashSet::new(),
@@ -205,6 +206,7 @@ impl Sampler {
         self.add_new(t, &mut events)?;
         self.report_software(&mut events);
         self.context.now = t;
+        self.context.uptime = Seconds(now.boot.as_secs_f64());
         self.read_all(t, &mut events);
         self.update_roles(t, &mut events);
         let gaps = self.pss.take(&mut self.processes, self.total, t);

@@ -93,6 +93,8 @@ pub struct FastContext {
     pub tick: u64,
     /// When this tick began.
     pub now: Seconds,
+    /// The same since the machine was booted, as start times count.
+    pub uptime: Seconds,
 }
 
 /// The values of a PSS reading.
@@ -437,7 +439,11 @@ impl WatchedProcess {
 
     /// Copied pages show in the faults only, and a fork copies most when it is young.
     fn is_young_fork(&self, context: &FastContext) -> bool {
-        self.is_fork_copy && (context.now - self.first_seen).0 < YOUNG.0
+        // One that leveloff attached to late is as old as it is.
+        let started = self.handle.key().start.0 as f64 / context.ticks_per_second as f64;
+        self.is_fork_copy
+            && (context.now - self.first_seen).0 < YOUNG.0
+            && context.uptime.0 - started < YOUNG.0
     }
 
     fn take_statm(&mut self, statm: Statm, context: &FastContext, scratch: &mut Scratch) {
