@@ -72,7 +72,8 @@ const UNFIXED: KnownBug = KnownBug {
     link: "",
 };
 
-/// All bugs that are known here. Versions are those that the threads name.
+/// All bugs that are known here. `fixed_in` is what a thread says; other bounds are estimated from the version or the
+/// date of a report.
 pub const KNOWN_BUGS: &[KnownBug] = &[
     KnownBug {
         name: "torch-loader-copy-on-write",
