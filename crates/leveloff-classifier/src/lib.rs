@@ -41,6 +41,7 @@ pub mod finding;
 pub mod fleet;
 pub mod gate;
 pub mod judge;
+pub mod known_bugs;
 pub mod observation;
 pub mod observer;
 pub mod profile;

@@ -1,5 +1,8 @@
 //! One moment of a run, as evidence.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use leveloff_model::process::{Pid, ProcessIndex, Rank, Role};
 use leveloff_model::progress::{MarkKind, Phase, RESTART, StepUnit};
 use leveloff_model::sample::Ceiling;
@@ -46,6 +49,8 @@ pub struct Observation {
     pub marks: Vec<MarkKind>,
     /// The nearest limit.
     pub ceiling: Option<Ceiling>,
+    /// Versions of the packages that a trainer uses. Shared, because every observation has it.
+    pub packages: Option<Arc<BTreeMap<String, String>>>,
 }
 
 /// Shared memory that one process maps, by what the mappings are named.

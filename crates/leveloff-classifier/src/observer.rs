@@ -1,6 +1,7 @@
 //! From a tick, live or recorded, to an observation.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use leveloff_model::process::{Pid, ProcessIndex, ProcessInfo, Rank, Role};
 use leveloff_model::sample::{Event, ProcessReading, Sample, Tick, TreeMemory};
@@ -116,7 +117,12 @@ impl Observer {
                 self.living.remove(index);
             }
             Event::Mark(mark) => self.observation.marks.push(mark.kind.clone()),
-            Event::Software(_) | Event::Gap(_) | Event::Site(_) | Event::Allocations(_) => {}
+            Event::Software(software) => {
+                let packages = software.packages.clone();
+                self.observation.packages =
+                    packages.map(Arc::new).or(self.observation.packages.take());
+            }
+            Event::Gap(_) | Event::Site(_) | Event::Allocations(_) => {}
         }
     }
 

@@ -25,7 +25,11 @@ mod roles;
 mod run_age;
 mod run_series;
 mod series_judgements;
+mod suspected_bugs;
 mod track;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use leveloff_model::process::Role;
 use leveloff_model::recording::StatedFacts;
@@ -41,6 +45,7 @@ use self::own_clock::OwnClock;
 use self::pace::Pace;
 use self::run_series::RunSeries;
 use self::series_judgements::{JudgeInput, SeriesJudgements};
+use self::suspected_bugs::BugEvidence;
 use crate::finding::FileOwner;
 use crate::judge::Facts;
 use crate::observation::{Observation, XUnit};
@@ -92,6 +97,8 @@ pub struct RunJudge {
     /// The most that the run ever held. A judgement looks at one value for each step; a machine must
     /// also have room for what lies between.
     peak: Bytes,
+    /// Versions of the packages that a trainer uses.
+    packages: Option<Arc<BTreeMap<String, String>>>,
 }
 
 /// Counts that make an axis: a judgement needs as many points.
@@ -119,6 +126,7 @@ impl RunJudge {
             shares: ShareHistory::default(),
             looks: EarlierLooks::default(),
             peak: Bytes::ZERO,
+            packages: None,
         }
     }
 
@@ -140,6 +148,9 @@ impl RunJudge {
         }
         self.unit = observation.count_unit.map_or(self.unit, XUnit::from);
         self.peak = self.peak.max(observation.memory);
+        if observation.packages.is_some() {
+            self.packages.clone_from(&observation.packages);
+        }
         self.end.observe(observation);
         self.shares.observe(observation);
         let mut pending = std::mem::take(&mut self.pending);
@@ -274,7 +285,16 @@ impl RunJudge {
             onset,
             now,
         });
+        let blame = self.blame(series, &decision, devshm_is_ours, onset, now);
+        let roles: Vec<Role> = series.roles.all().map(|track| track.role).collect();
+        let evidence = BugEvidence {
+            verdict: decision.judgement.verdict,
+            findings: &findings,
+            blame: &blame,
+            roles: &roles,
+        };
         RunVerdict {
+            known_bugs: suspected_bugs::suspected(evidence, self.packages.as_deref()),
             verdict: decision.judgement.verdict,
             shape: decision.judgement.shape,
             x_unit: unit,
@@ -286,7 +306,7 @@ impl RunJudge {
             horizon: facts.level_by,
             horizon_source: earlier_runs::horizon_source(&self.stated, &facts, unit),
             history: earlier_runs::check(&self.stated, &facts, &decision.memory, unit),
-            blame: self.blame(series, &decision, devshm_is_ours, onset, now),
+            blame,
             clock,
             findings,
             points: series.points + self.pending.count(),

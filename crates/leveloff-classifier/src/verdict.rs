@@ -9,6 +9,7 @@ use leveloff_model::units::{Bytes, Seconds};
 
 pub use crate::clock_tick::ClockTick;
 use crate::finding::Finding;
+use crate::known_bugs::SuspectedBug;
 use crate::observation::XUnit;
 use crate::units::{Amount, AmountPerX, X};
 
@@ -251,6 +252,8 @@ pub struct RunVerdict {
     pub clock: Option<Clock>,
     /// What else the evidence shows, strongest evidence first.
     pub findings: Vec<Finding>,
+    /// Public bugs that it looks like.
+    pub known_bugs: Vec<SuspectedBug>,
     /// Every series that was judged.
     pub subjects: Vec<(Subject, Judgement)>,
     /// Observations that were taken.

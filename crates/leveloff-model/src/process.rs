@@ -48,7 +48,11 @@ pub enum Role {
     DataloaderWorker,
     /// A compiler that torch.compile started: g++, cc1plus, ld.
     Compiler,
-    /// Resource tracker, shared-memory manager, fork server.
+    /// A worker of Ray that runs an actor or tasks, and does not train.
+    Actor,
+    /// Generates text or serves a model beside the training: a process of vLLM or SGLang.
+    Engine,
+    /// Resource tracker, shared-memory manager, fork server, servers of Ray.
     Helper,
     /// Anything else in the tree.
     Other,
@@ -108,6 +112,8 @@ impl Role {
         Role::CompileWorker,
         Role::DataloaderWorker,
         Role::Compiler,
+        Role::Actor,
+        Role::Engine,
         Role::Helper,
         Role::Other,
     ];
@@ -121,6 +127,8 @@ impl Role {
             Role::CompileWorker => "compile-worker",
             Role::DataloaderWorker => "dataloader-worker",
             Role::Compiler => "compiler",
+            Role::Actor => "actor",
+            Role::Engine => "engine",
             Role::Helper => "helper",
             Role::Other => "other",
         }
@@ -130,9 +138,13 @@ impl Role {
     /// at any time.
     pub fn is_lasting(self) -> bool {
         match self {
-            Role::Trainer | Role::CompilePool | Role::CompileWorker | Role::DataloaderWorker => {
-                true
-            }
+            Role::Trainer
+            | Role::CompilePool
+            | Role::CompileWorker
+            | Role::DataloaderWorker
+            | Role::Engine => true,
+            // Ray starts and stops workers as tasks come and go.
+            Role::Actor => false,
             Role::Launcher | Role::Compiler | Role::Helper | Role::Other => false,
         }
     }

@@ -1,8 +1,8 @@
 //! Measures what a tick costs on an existing tree, and the floor below it: one read of
 //! `statm` for each process on a descriptor that is kept open, nothing parsed.
 //!
-//! `tick_cost PID TICKS [INTERVAL_MS|cold]` prints one line of JSON; CPU times in microseconds a
-//! tick, the median over the ticks. The mean beside it has what comes only now and then: the
+//! `tick_cost PID TICKS [INTERVAL_MS|cold] [WARMUP_TICKS]` prints one line of JSON; CPU times in
+//! microseconds a tick, the median over the ticks that come after the warmup. The mean beside it has what comes only now and then: the
 //! machine's memory, a look through all of /proc, second looks at who is who.
 //!
 //! Ticks one right after the other find the kernel's structures of 21 processes in the core's
@@ -46,6 +46,9 @@ fn main() {
         Some(text) => Pace::Every(Duration::from_millis(text.parse().expect("milliseconds"))),
         None => Pace::Every(Duration::ZERO),
     };
+    let warmup: u64 = arguments
+        .next()
+        .map_or(0, |text| text.parse().expect("a number of ticks"));
 
     let root = key_of(&ProcRoot::live(), pid).expect("the process exists");
     let mut sampler = Sampler::new(SamplerOptions {
@@ -68,6 +71,11 @@ fn main() {
     }
     std::thread::sleep(Duration::from_millis(2100));
     sampler.tick().expect("a tick");
+    for _ in 0..warmup {
+        pace.wait();
+        pace.wait();
+        sampler.tick().expect("a tick");
+    }
     let pids: Vec<Pid> = sampler.infos().map(|info| info.key.pid).collect();
 
     let mut tick_costs = Vec::new();
@@ -82,7 +90,8 @@ fn main() {
         tick_costs.push(cost(|| {
             sampler.tick().expect("a tick");
         }));
-        pace.evict();
+        // The floor must find the caches as the tick found them.
+        pace.wait();
         floor_costs.push(cost(|| {
             for file in &files {
                 file.read_at(&mut buffer, 0).expect("statm");
@@ -99,9 +108,10 @@ fn main() {
 }
 
 impl Pace {
+    /// Waits for half an interval: a tick and the raw reads alternate.
     fn wait(&self) {
         match self {
-            Pace::Every(interval) => std::thread::sleep(*interval),
+            Pace::Every(interval) => std::thread::sleep(*interval / 2),
             Pace::Cold(_) => self.evict(),
         }
     }

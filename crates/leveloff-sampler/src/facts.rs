@@ -8,6 +8,7 @@ pub mod environment;
 mod executable;
 pub(crate) mod libraries;
 mod process_links;
+pub(crate) mod ray;
 mod signals;
 mod threads;
 
@@ -68,6 +69,8 @@ pub struct ProcessFacts {
     pub environment: Option<Environment>,
     /// GPU devices that it has open.
     pub gpu: Option<GpuDevices>,
+    /// The session of Ray that it is a process of.
+    pub ray_session: Option<String>,
     /// Threads whose names only a training process has.
     pub training_threads: Option<TrainingThreads>,
     /// What could not be read, and why.
@@ -132,7 +135,13 @@ impl ProcessFacts {
         }
         let text = self.readable(directory, "environ", |path| std::fs::read(path));
         self.environment = text.and_then(|text| environment::parse(&text));
-        self.gpu = self.readable(directory, "fd", devices::read);
+        let mut session = None;
+        self.gpu = self.readable(directory, "fd", |path| {
+            devices::read(path, |target| {
+                session = session.take().or_else(|| ray::session_of_file(target));
+            })
+        });
+        self.ray_session = ray::session_of_command(&self.command).or(session);
         self.training_threads = self.readable(directory, "task", threads::read);
     }
 
@@ -169,10 +178,6 @@ pub(crate) fn base_name(path: &[u8]) -> &[u8] {
 
 fn light(proc_root: &ProcRoot, directory: &Path, stat: &Stat<'_>) -> io::Result<ProcessFacts> {
     let status = std::fs::read(directory.join("status"))?;
-    let mut command = Vec::new();
-    File::open(directory.join("cmdline"))?
-        .take(COMMAND_LIMIT)
-        .read_to_end(&mut command)?;
     Ok(ProcessFacts {
         key: ProcessKey {
             pid: stat.pid,
@@ -184,7 +189,7 @@ fn light(proc_root: &ProcRoot, directory: &Path, stat: &Stat<'_>) -> io::Result<
         own_pid: status::own_pid(&status).unwrap_or(stat.pid),
         state: stat.state,
         comm: stat.comm.to_vec(),
-        command: arguments(&command),
+        command: command(directory)?,
         uid: status::effective_uid(&status),
         memory: status::memory(&status),
         threads: stat.threads,
@@ -195,9 +200,19 @@ fn light(proc_root: &ProcRoot, directory: &Path, stat: &Stat<'_>) -> io::Result<
         libraries: None,
         environment: None,
         gpu: None,
+        ray_session: None,
         training_threads: None,
         notes: Vec::new(),
     })
+}
+
+/// Its command line, of the directory of a process.
+pub(crate) fn command(directory: &Path) -> io::Result<Vec<Vec<u8>>> {
+    let mut command = Vec::new();
+    File::open(directory.join("cmdline"))?
+        .take(COMMAND_LIMIT)
+        .read_to_end(&mut command)?;
+    Ok(arguments(&command))
 }
 
 /// Splits a command line. A process that changed its title fills the rest of its argument area with blanks

@@ -1,7 +1,7 @@
 //! Decides the role of each process in a training's tree.
 //!
 //! The rules are pure functions over [`ProcessFacts`], applied in this order: what the command or name shows
-//! (`commands`, `programs`); for a process that Python's multiprocessing created, or a copy of its parent,
+//! (`commands`, `programs`, `ray`, `engines`); for a process that Python's multiprocessing created, or a copy of its parent,
 //! what it set up for itself (`created_processes`); whether it maps a framework or computes on a GPU. Then
 //! the tree decides: which processes own workers (`worker_owners`), started trainers (`trainers`), belong
 //! to which rank (`ranks`); and when no process maps a framework, which one does the work
@@ -17,15 +17,19 @@
 
 mod commands;
 mod created_processes;
+mod engines;
 mod fallback_trainer;
 mod programs;
 mod python;
 mod ranks;
+mod ray;
 mod reason;
 pub(crate) mod role_tracker;
 mod trainers;
 mod tree;
 mod worker_owners;
+
+use std::collections::BTreeMap;
 
 use leveloff_model::process::{Pid, ProcessState, Rank, Role};
 
@@ -36,6 +40,7 @@ use worker_owners::WorkerOwners;
 pub(crate) use commands::{is_leveloff, named_parent};
 pub(crate) use programs::is_wrapper;
 pub use programs::{STARTER_ARGUMENT, is_shell_name};
+pub(crate) use ray::is_driver;
 pub use reason::{ChildSign, Creation, OwnedWorkers, RoleReason, TrainingSign};
 pub(crate) use role_tracker::{RoleChange, RoleTracker};
 
@@ -70,10 +75,12 @@ pub(crate) fn reassign(
 }
 
 /// What the last examination of the tree found.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct PreviousRoles {
     /// The trainer, the first one if there were several.
     pub trainer: Option<Pid>,
+    /// For each process, the role of all the children that it has spawned so far and whose role is known.
+    pub spawned: BTreeMap<Pid, Role>,
 }
 
 /// The trainer that each process is or belongs to, in the same order.
@@ -117,15 +124,17 @@ fn assign_by(
     let mut roles: Vec<Option<Decision>> = vec![None; processes.len()];
     // Parents come first, because the role of a child depends on that of its parent.
     for index in tree.parents_first() {
-        roles[index] = decide(&tree, &roles, index);
+        roles[index] = decide(&tree, &roles, previous.as_ref(), index);
     }
     let owners = WorkerOwners::of(&tree, &roles);
     trainers::promote(&tree, &mut roles, &owners);
     trainers::demote_starters(&tree, &mut roles, &owners);
+    ray::name_drivers(&tree, &mut roles, &owners);
+    engines::name_servers(&tree, &mut roles);
     trainers::name_rank_assigners(&tree, &mut roles);
     let root_index = root.and_then(|pid| tree.links.index(pid));
-    let was_chosen =
-        root_index.filter(|&root| fallback_trainer::ensure_one(&tree, &mut roles, root, previous));
+    let was_chosen = root_index
+        .filter(|&root| fallback_trainer::ensure_one(&tree, &mut roles, root, previous.as_ref()));
     trainers::name_launchers(&tree, &mut roles, root);
     if let Some(root) = was_chosen {
         fallback_trainer::mark_undecided(&tree, &mut roles, root);
@@ -151,7 +160,12 @@ fn has_role(roles: &[Option<Decision>], index: usize, role: Role) -> bool {
         .is_some_and(|decision| decision.role == role)
 }
 
-fn decide(tree: &Tree<'_>, roles: &[Option<Decision>], index: usize) -> Option<Decision> {
+fn decide(
+    tree: &Tree<'_>,
+    roles: &[Option<Decision>],
+    previous: Option<&PreviousRoles>,
+    index: usize,
+) -> Option<Decision> {
     let facts = &tree[index];
     if is_leveloff(facts) {
         return Some(Decision::new(Role::Other, RoleReason::Leveloff));
@@ -159,7 +173,9 @@ fn decide(tree: &Tree<'_>, roles: &[Option<Decision>], index: usize) -> Option<D
     commands::compile_process(tree, index)
         .or_else(|| commands::compile_probe(facts))
         .or_else(|| commands::named_worker(facts))
-        .or_else(|| created_processes::decide(tree, roles, index))
+        .or_else(|| ray::decide(tree, index))
+        .or_else(|| engines::titled(tree, index))
+        .or_else(|| created_processes::decide(tree, roles, previous, index))
         .or_else(|| commands::helper(facts))
         .or_else(|| programs::compiler(facts))
         .or_else(|| programs::job_launcher(facts))

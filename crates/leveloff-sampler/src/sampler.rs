@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use leveloff_model::process::{Pid, ProcessInfo, Role};
+use leveloff_model::process::{Pid, ProcessIndex, ProcessInfo, Role};
 use leveloff_model::progress::MissingSteps;
 use leveloff_model::sample::{Event, Gap, OwnCost, Sample, Subject, Tick, TreeMemory};
 use leveloff_model::units::{Bytes, CpuMillis, Limit, Seconds};
@@ -152,6 +152,7 @@ impl Sampler {
                 swap_in_use: true,
                 tick: 0,
                 now: Seconds(0.0),
+                uptime: Seconds(0.0),
             },
             scratch: Box::new([0; SCRATCH_SIZE]),
             reported_gaps: HashSet::new(),
@@ -187,6 +188,11 @@ impl Sampler {
         self.processes.infos()
     }
 
+    /// Whether a process belongs to the run without being a descendant of its roots: it is of a Ray cluster that the run uses.
+    pub fn is_outside_tree(&self, process: ProcessIndex) -> bool {
+        self.processes.is_outside(process)
+    }
+
     /// Reads everything once.
     pub fn tick(&mut self) -> Result<Tick, SamplerError> {
         let cpu_before = thread_cpu();
@@ -200,6 +206,7 @@ impl Sampler {
         self.add_new(t, &mut events)?;
         self.report_software(&mut events);
         self.context.now = t;
+        self.context.uptime = Seconds(now.boot.as_secs_f64());
         self.read_all(t, &mut events);
         self.update_roles(t, &mut events);
         let gaps = self.pss.take(&mut self.processes, self.total, t);

@@ -72,6 +72,7 @@ pub fn run(memory: Judgement) -> RunVerdict {
         history: None,
         blame: Vec::new(),
         clock: None,
+        known_bugs: Vec::new(),
         findings: Vec::new(),
         subjects: Vec::new(),
         duration: None,
@@ -152,6 +153,7 @@ pub fn leak() -> RunVerdict {
             ticks: 5,
             every: Some(X(100.0)),
         }),
+        known_bugs: Vec::new(),
         findings: vec![held_references(Vec::new())],
         ..run(memory)
     }

@@ -24,6 +24,7 @@ pub mod finding;
 pub mod fleet;
 pub mod gate;
 pub mod judged;
+pub mod known_bug;
 pub mod memory_axis;
 pub mod number;
 pub mod outlook;

@@ -10,6 +10,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use leveloff_classifier::finding::Finding;
+use leveloff_classifier::known_bugs::KNOWN_BUGS;
+use leveloff_text::known_bug::affected_versions;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -93,6 +95,32 @@ fn every_finding_has_a_section_and_every_section_a_finding() {
         missing.is_empty() && unknown.is_empty(),
         "docs/FINDINGS.md lacks {missing:?}, and describes {unknown:?}, which leveloff does not emit"
     );
+}
+
+#[test]
+fn every_known_bug_has_its_row_and_every_row_its_bug() {
+    let text = prose(&root().join("docs/FINDINGS.md"));
+    let (_, section) = text.split_once("### Known bugs").unwrap();
+    let (section, _) = section.split_once("\n## ").unwrap();
+    let rows: Vec<&str> = section
+        .lines()
+        .filter(|line| line.starts_with("| `"))
+        .collect();
+    assert_eq!(rows.len(), KNOWN_BUGS.len());
+    for (bug, row) in KNOWN_BUGS.iter().zip(rows) {
+        let start = format!(
+            "| `{}` | {} | {} | {} | ",
+            bug.name,
+            bug.package,
+            affected_versions(bug),
+            bug.fixed_in.unwrap_or("–")
+        );
+        assert!(row.starts_with(&start), "{row} does not begin with {start}");
+        assert!(row.contains(bug.link), "{row} lacks {}", bug.link);
+        for finding in bug.signature.findings {
+            assert!(row.contains(finding), "{row} lacks {finding}");
+        }
+    }
 }
 
 #[test]

@@ -100,9 +100,9 @@ class Recording:
         return list(csv.DictReader(io.StringIO(text)))
 
 
-def cost(command, pid, samples, interval_ms=0):
+def cost(command, pid, samples, interval_ms=0, *extra):
     """What one of the programs that print a cost prints."""
-    command = [*command, str(pid), str(samples), str(interval_ms)]
+    command = [*command, str(pid), str(samples), str(interval_ms), *map(str, extra)]
     return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
 
 

@@ -4,6 +4,7 @@ use leveloff_classifier::allocation_history::LineGrowth;
 use leveloff_classifier::verdict::{ClockTick, RunVerdict, Verdict};
 use leveloff_text::allocation;
 use leveloff_text::finding::{FindingWords, finding_words};
+use leveloff_text::known_bug::bug_words;
 use leveloff_text::verdict::{blame_words, clock_words, settling, what_to_try};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -104,7 +105,15 @@ fn findings(run: &RunState, verdict: &RunVerdict) -> Vec<Note> {
             next: next.into_owned(),
         }
     });
-    let mut notes: Vec<Note> = lines.chain(findings).collect();
+    let bugs = verdict.known_bugs.iter().map(|suspected| {
+        let words = bug_words(suspected);
+        Note {
+            name: "known bug".to_owned(),
+            text: format!("{}, {}", words.text, suspected.bug.link),
+            next: words.next.into_owned(),
+        }
+    });
+    let mut notes: Vec<Note> = lines.chain(findings).chain(bugs).collect();
     if let (true, Some(next)) = (notes.is_empty(), what_to_try(verdict)) {
         notes.push(Note::new("next", next.to_owned()));
     }

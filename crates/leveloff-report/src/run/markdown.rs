@@ -13,6 +13,7 @@ use leveloff_model::training_counters::GrownTensors;
 use leveloff_text::allocation;
 use leveloff_text::evidence::{bound, memory_beside, warmup};
 use leveloff_text::finding::finding_words;
+use leveloff_text::known_bug::bug_words;
 use leveloff_text::number::more_or_less;
 use leveloff_text::rate::MemoryRate;
 use leveloff_text::subject::{things, words};
@@ -188,6 +189,15 @@ fn write_cause(report: &RunReport, page: &mut Document) {
             code(finding.name()),
             prose(&words.text),
             prose(&words.next)
+        ));
+    }
+    for suspected in &run.known_bugs {
+        let words = bug_words(suspected);
+        items.push(format!(
+            "{}. Next: {}. <{}>",
+            prose(&words.text),
+            prose(&words.next),
+            suspected.bug.link
         ));
     }
     items.extend(trim_words(report).map(|trim| prose(&trim)));

@@ -6,6 +6,7 @@ mod evidence;
 
 use leveloff_classifier::allocation_history::{Certainty, LineGrowth};
 use leveloff_classifier::finding::Finding;
+use leveloff_classifier::known_bugs::SuspectedBug;
 use leveloff_classifier::verdict::{Because, Blame, Clock, HistoryCheck, Kind, RunVerdict};
 use leveloff_model::allocation::StackFrame;
 use leveloff_model::process::Role;
@@ -13,6 +14,7 @@ use leveloff_model::progress::{Progress, StepSource, StepUnit};
 use leveloff_model::training_counters::TrainingCounter;
 use leveloff_text::finding::{experiment, finding_words};
 use leveloff_text::judged::{Judged, Look};
+use leveloff_text::known_bug::bug_words;
 use leveloff_text::steps;
 use leveloff_text::subject::{in_bytes, parts, things};
 use leveloff_text::verdict::finishing_words;
@@ -40,6 +42,10 @@ pub(crate) fn row(judged: &Judged) -> Value {
         details(run),
         object! { notes: notes(judged) },
         progress_row(judged.progress),
+        match &run.known_bugs[..] {
+            [] => Value::Null,
+            bugs => object! { known_bugs: list(bugs, known_bug_row) },
+        },
         match judged.lines {
             [] => Value::Null,
             lines => object! { lines: list(lines, line_row) },
@@ -233,6 +239,20 @@ fn finding_row(finding: &Finding) -> Value {
             expected: experiment.expected,
             rules_out: experiment.rules_out,
         },
+    }
+}
+
+fn known_bug_row(suspected: &SuspectedBug) -> Value {
+    let words = bug_words(suspected);
+    let bug = suspected.bug;
+    object! {
+        name: bug.name,
+        text: words.text,
+        next: words.next,
+        link: bug.link,
+        package: bug.package,
+        version: suspected.version,
+        fixed_in: bug.fixed_in,
     }
 }
 

@@ -44,7 +44,7 @@ pub(crate) fn write_culprits(verdict: &RunVerdict, page: &mut Page) {
     who::write_risk(verdict, page);
     who::write_blame(verdict, page);
     who::write_clock(verdict, page);
-    if !verdict.findings.is_empty() {
+    if !verdict.findings.is_empty() || !verdict.known_bugs.is_empty() {
         who::write_findings(verdict, page);
     }
 }

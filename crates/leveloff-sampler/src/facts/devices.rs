@@ -12,14 +12,18 @@ pub struct GpuDevices(pub Vec<String>);
 /// than a training process has.
 const MOST_DESCRIPTORS: usize = 16_384;
 
-/// Reads the links in a `fd` directory.
-pub fn read(directory: &Path) -> io::Result<GpuDevices> {
+/// Reads the links in a `fd` directory. `each` gets all of them, because other facts show in them as well and
+/// reading them is what costs.
+pub fn read(directory: &Path, mut each: impl FnMut(&[u8])) -> io::Result<GpuDevices> {
     let mut devices = Vec::new();
     for entry in std::fs::read_dir(directory)?.take(MOST_DESCRIPTORS) {
         // A descriptor that was closed since it was listed is no error.
-        if let Ok(target) = entry.and_then(|entry| std::fs::read_link(entry.path()))
-            && is_gpu(target.as_os_str().as_bytes())
-        {
+        let Ok(target) = entry.and_then(|entry| std::fs::read_link(entry.path())) else {
+            continue;
+        };
+        let bytes = target.as_os_str().as_bytes();
+        each(bytes);
+        if is_gpu(bytes) {
             devices.push(target.to_string_lossy().into_owned());
         }
     }
@@ -56,7 +60,7 @@ mod tests {
         for (number, target) in targets.iter().enumerate() {
             std::os::unix::fs::symlink(target, directory.path().join(number.to_string())).unwrap();
         }
-        read(directory.path()).unwrap()
+        read(directory.path(), |_| ()).unwrap()
     }
 
     #[test]

@@ -19,6 +19,10 @@ pub struct Environment {
     pub master_address: Option<String>,
     /// MASTER_PORT.
     pub master_port: Option<String>,
+    /// JAX_PROCESS_ID.
+    pub jax_rank: Option<Rank>,
+    /// JAX_COORDINATOR_ADDRESS.
+    pub jax_coordinator: Option<String>,
     /// TORCHELASTIC_RUN_ID; torchrun's default, `none`, names no job and is left out.
     pub elastic_run: Option<String>,
     /// SLURM_JOB_ID.
@@ -64,6 +68,7 @@ impl Environment {
             .or(self.mpi_rank)
             .or(self.slurm_rank)
             .or(self.local_rank)
+            .or(self.jax_rank)
     }
 
     /// A name that all ranks of its job share; `None` when it has no rank.
@@ -75,6 +80,9 @@ impl Environment {
         if let Some(port) = &self.master_port {
             let address = self.master_address.as_deref().unwrap_or("localhost");
             return Some(format!("MASTER={address}:{port}"));
+        }
+        if let Some(address) = &self.jax_coordinator {
+            return Some(format!("JAX_COORDINATOR_ADDRESS={address}"));
         }
         let job = self.slurm_job.as_ref()?;
         let step = self.slurm_step.as_deref().unwrap_or("batch");
@@ -95,6 +103,8 @@ impl Environment {
             b"WORLD_SIZE" => self.world_size = number(value),
             b"MASTER_ADDR" => self.master_address = text(value),
             b"MASTER_PORT" => self.master_port = text(value),
+            b"JAX_PROCESS_ID" => self.jax_rank = rank(value),
+            b"JAX_COORDINATOR_ADDRESS" => self.jax_coordinator = text(value),
             b"TORCHELASTIC_RUN_ID" => self.elastic_run = text(value).filter(|run| run != "none"),
             b"SLURM_JOB_ID" => self.slurm_job = text(value),
             b"SLURM_JOB_NAME" => self.slurm_job_name = text(value),
@@ -166,6 +176,14 @@ mod tests {
         assert_eq!(slurm.job().as_deref(), Some("SLURM_JOB_ID=77.0"));
         let mpi = parse(b"OMPI_COMM_WORLD_RANK=2\0SLURM_PROCID=0\0").unwrap();
         assert_eq!(mpi.any_rank(), Some(Rank(2)));
+    }
+
+    #[test]
+    fn processes_of_jax_share_a_coordinator() {
+        let jax = parse(b"JAX_PROCESS_ID=1\0JAX_COORDINATOR_ADDRESS=node1:1234\0").unwrap();
+        assert_eq!(jax.any_rank(), Some(Rank(1)));
+        let job = jax.job();
+        assert_eq!(job.as_deref(), Some("JAX_COORDINATOR_ADDRESS=node1:1234"));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use leveloff_model::process::{Pid, Role};
 
 use super::machine::Machine;
 use crate::facts::Environment;
-use crate::roles::{self, is_leveloff, is_wrapper, named_parent};
+use crate::roles::{self, is_driver, is_leveloff, is_wrapper, named_parent};
 
 /// A job in terms of the machine's processes.
 pub(super) struct Job {
@@ -96,10 +96,11 @@ struct Group {
 
 impl Group {
     fn around(machine: &Machine, trainer: usize, found: &[Role]) -> Group {
+        let first = driver_of(machine, trainer).unwrap_or(trainer);
         let environment = machine.processes[trainer].environment.as_ref();
         Group {
             names: environment.and_then(Environment::job).into_iter().collect(),
-            roots: vec![root_of(machine, trainer, found)],
+            roots: vec![root_of(machine, first, found)],
         }
     }
 
@@ -109,6 +110,7 @@ impl Group {
             machine.add_tree(root, &mut members, &mut seen);
         }
         add_orphans(machine, &mut members, &mut seen);
+        add_ray_sessions(machine, &mut members, &mut seen);
         Job {
             name: self.names.into_iter().next(),
             root: machine.processes[self.roots[0]].pid(),
@@ -131,6 +133,16 @@ fn root_of(machine: &Machine, trainer: usize, found: &[Role]) -> usize {
     };
     let above = machine.links.ancestors(trainer).take_while(belongs);
     above.last().unwrap_or(trainer)
+}
+
+/// The program that started a worker of Ray. The worker is a child of the raylet.
+fn driver_of(machine: &Machine, worker: usize) -> Option<usize> {
+    let facts = &machine.processes[worker];
+    let mut others = 0..machine.processes.len();
+    others.find(|&other| {
+        let other = &machine.processes[other];
+        is_driver(other) && other.ray_session == facts.ray_session && other.uid == facts.uid
+    })
 }
 
 /// Joins groups that share a root or a name.
@@ -194,6 +206,21 @@ fn add_orphans(machine: &Machine, members: &mut Vec<usize>, seen: &mut HashSet<u
                 .is_some_and(|stack| stacks.contains(&stack))
             || pids.contains(&facts.group);
         if belongs && machine.is_orphan(index) && !seen.contains(&index) {
+            machine.add_tree(index, members, seen);
+        }
+    }
+}
+
+/// Adds the servers and workers of the Ray sessions that members take part in, of the same user.
+fn add_ray_sessions(machine: &Machine, members: &mut Vec<usize>, seen: &mut HashSet<usize>) {
+    let session = |at: usize| {
+        let facts = &machine.processes[at];
+        Some((facts.ray_session.clone()?, facts.uid))
+    };
+    let sessions: HashSet<_> = members.iter().filter_map(|&at| session(at)).collect();
+    for index in 0..machine.processes.len() {
+        let belongs = session(index).is_some_and(|session| sessions.contains(&session));
+        if belongs && !is_driver(&machine.processes[index]) {
             machine.add_tree(index, members, seen);
         }
     }

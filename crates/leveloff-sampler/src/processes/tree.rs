@@ -6,18 +6,24 @@
 //! random for each program and the same in a fork; and under `run` the adopter, which is leveloff. A process
 //! that was once seen in the tree stays in it, whichever process adopts it.
 //!
+//! The workers of a program that uses a running Ray cluster are children of the raylet. The servers of a session that a
+//! member takes part in, and all below them, are watched as well, if they are the same user's. They are outside the tree:
+//! others may use them, so the guard does not signal them.
+//!
 //! Listing all of /proc at every tick would cost more than reading the tree, so only new pids are read
 //! ([`super::new_pids`]).
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 
 use leveloff_model::process::{Pid, ProcessIndex, ProcessKey, StartTicks};
 use rustix::io::pread;
 
 use super::handle::{ProcessHandle, Scratch};
 use super::new_pids::{NewPids, PidCounter, is_thread};
+use crate::facts::{self, ray};
 use crate::kernel::stat;
 use crate::proc_root::ProcRoot;
 
@@ -53,6 +59,10 @@ pub struct Tree {
     excluded: HashSet<Pid>,
     /// Groups of commands that leveloff starts beside the run. It adopts their orphans as well.
     excluded_groups: HashSet<Pid>,
+    /// Sessions of Ray that members take part in.
+    ray_sessions: HashSet<String>,
+    /// Members that belong to such a session and not to the tree.
+    outside: HashSet<Pid>,
     earliest: StartTicks,
     pid_counter: PidCounter,
     /// New pids that could not be read. One may be a process that was still being created, so they are
@@ -72,6 +82,8 @@ pub struct Joined {
     pub handle: ProcessHandle,
     /// Its parent now.
     pub parent: Pid,
+    /// Whether it belongs to the run, but not to the tree below the roots.
+    pub is_outside: bool,
 }
 
 /// A process that may belong to the run.
@@ -133,6 +145,8 @@ impl Tree {
             sure_adopter: adopter,
             excluded: excluded.into_iter().collect(),
             excluded_groups: HashSet::new(),
+            ray_sessions: HashSet::new(),
+            outside: HashSet::new(),
             earliest: StartTicks(u64::MAX),
             pid_counter,
             unanswered: Vec::new(),
@@ -147,10 +161,19 @@ impl Tree {
         self.excluded_groups.insert(group);
     }
 
+    /// From now on, the servers of this session of Ray and their descendants belong to the run.
+    pub fn join_ray_session(&mut self, session: String) {
+        if matches!(self.scope, Scope::Descendants(_)) && self.ray_sessions.insert(session) {
+            // Its servers may be known as unrelated.
+            self.ticks_since_listing = LISTING_EVERY;
+        }
+    }
+
     /// Removes a process that exited.
     pub fn remove(&mut self, key: ProcessKey) {
         if self.members.get(&key.pid) == Some(&key) {
             self.members.remove(&key.pid);
+            self.outside.remove(&key.pid);
         }
     }
 
@@ -238,7 +261,11 @@ impl Tree {
         loop {
             let before = unknown.len();
             unknown.retain(|candidate| {
-                let belongs = self.belongs(candidate);
+                let is_server = !self.belongs(candidate) && self.is_ray_server(candidate);
+                if is_server || self.outside.contains(&candidate.parent) {
+                    self.outside.insert(candidate.pid);
+                }
+                let belongs = is_server || self.belongs(candidate);
                 if belongs {
                     joined.extend(self.admit(candidate, scratch));
                 }
@@ -260,6 +287,26 @@ impl Tree {
         roots.contains(&candidate.key())
             || self.members.contains_key(&candidate.parent)
             || self.is_orphan_of_run(candidate)
+    }
+
+    /// Whether it is a server of a session that the run takes part in, and of the same user as the run.
+    fn is_ray_server(&self, candidate: &Candidate) -> bool {
+        let Scope::Descendants(roots) = &self.scope else {
+            return false;
+        };
+        if self.ray_sessions.is_empty() || self.excluded_groups.contains(&candidate.group) {
+            return false;
+        }
+        let owner = |pid: Pid| Some(std::fs::metadata(self.root.process(pid)).ok()?.uid());
+        let is_same_user = || {
+            let own = roots.iter().find_map(|root| owner(root.pid));
+            own.is_some() && own == owner(candidate.pid)
+        };
+        let session = || {
+            let command = facts::command(&self.root.process(candidate.pid)).ok()?;
+            ray::session_of_command(&command)
+        };
+        is_same_user() && session().is_some_and(|session| self.ray_sessions.contains(&session))
     }
 
     fn is_orphan_of_run(&self, candidate: &Candidate) -> bool {
@@ -310,6 +357,7 @@ impl Tree {
             index,
             handle,
             parent: candidate.parent,
+            is_outside: self.outside.contains(&candidate.pid),
         })
     }
 
@@ -345,4 +393,76 @@ fn read_stat<'a>(root: &ProcRoot, pid: Pid, scratch: &'a mut Scratch) -> Option<
     let file = File::open(root.process(pid).join("stat")).ok()?;
     let length = pread(&file, &mut scratch[..], 0).ok()?;
     Some(&scratch[..length])
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::processes::handle::SCRATCH_SIZE;
+
+    const SESSION: &str = "session_2026-11-18_14-16-22_767891_20526";
+
+    fn add(proc_root: &Path, pid: i32, parent: i32, comm: &str, command: &str) {
+        let directory = proc_root.join(pid.to_string());
+        std::fs::create_dir(&directory).unwrap();
+        let numbers = "0 ".repeat(30);
+        let stat = format!(
+            "{pid} ({comm}) S {parent} {pid} {pid} 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 {pid} {numbers}\n"
+        );
+        std::fs::write(directory.join("stat"), stat).unwrap();
+        std::fs::write(directory.join("statm"), "1 1 1 0 0 1 0\n").unwrap();
+        std::fs::write(directory.join("cmdline"), command.replace(' ', "\0")).unwrap();
+    }
+
+    fn members(tree: &mut Tree) -> Vec<(i32, bool)> {
+        let joined = tree.refresh(&mut [0; SCRATCH_SIZE]).unwrap();
+        let mut members: Vec<(i32, bool)> = joined
+            .iter()
+            .map(|one| (one.handle.key().pid.0, one.is_outside))
+            .collect();
+        members.sort_unstable();
+        members
+    }
+
+    #[test]
+    fn the_servers_of_a_ray_session_and_their_workers_join_a_run_that_uses_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path();
+        let raylet = |session: &str| {
+            format!("/v/ray/raylet --raylet_socket_name=/tmp/ray/{session}/sockets/raylet")
+        };
+        add(path, 10, 1, "python", "python job.py");
+        add(path, 11, 10, "python", "python job.py");
+        add(path, 20, 1, "raylet", &raylet(SESSION));
+        add(path, 21, 20, "ray::Cache", "ray::Cache");
+        add(
+            path,
+            30,
+            1,
+            "raylet",
+            &raylet(&SESSION.replace("2026", "2025")),
+        );
+        add(path, 31, 30, "ray::Other", "ray::Other");
+        add(
+            path,
+            40,
+            1,
+            "tail",
+            &format!("tail -f /tmp/ray/{SESSION}/logs/raylet.out"),
+        );
+        let root = ProcessKey {
+            pid: Pid(10),
+            start: StartTicks(10),
+        };
+        let scope = Scope::Descendants(vec![root]);
+        let mut tree = Tree::new(ProcRoot::at(path), scope, None, []);
+        assert_eq!(members(&mut tree), [(10, false), (11, false)]);
+        tree.join_ray_session(SESSION.to_owned());
+        assert_eq!(members(&mut tree), [(20, true), (21, true)]);
+        tree.join_ray_session(SESSION.to_owned());
+        add(path, 22, 20, "ray::IDLE", "ray::IDLE");
+        assert_eq!(members(&mut tree), [(22, true)]);
+    }
 }

@@ -9,6 +9,7 @@ use leveloff_model::units::{Bytes, CpuMillis, Seconds};
 use super::copied_pages::{CopiedPages, CopyCurve, RecentCopies};
 use super::handle::{ProcessHandle, ReadError, Scratch, page_size};
 use super::pss_uncertainty::{CopyShare, SinceReading};
+use crate::facts::ray;
 use crate::kernel::rollup::Rollup;
 use crate::kernel::stat::Stat;
 use crate::kernel::statm::Statm;
@@ -92,6 +93,8 @@ pub struct FastContext {
     pub tick: u64,
     /// When this tick began.
     pub now: Seconds,
+    /// The same since the machine was booted, as start times count.
+    pub uptime: Seconds,
 }
 
 /// The values of a PSS reading.
@@ -436,7 +439,11 @@ impl WatchedProcess {
 
     /// Copied pages show in the faults only, and a fork copies most when it is young.
     fn is_young_fork(&self, context: &FastContext) -> bool {
-        self.is_fork_copy && (context.now - self.first_seen).0 < YOUNG.0
+        // One that leveloff attached to late is as old as it is.
+        let started = self.handle.key().start.0 as f64 / context.ticks_per_second as f64;
+        self.is_fork_copy
+            && (context.now - self.first_seen).0 < YOUNG.0
+            && context.uptime.0 - started < YOUNG.0
     }
 
     fn take_statm(&mut self, statm: Statm, context: &FastContext, scratch: &mut Scratch) {
@@ -478,7 +485,8 @@ impl WatchedProcess {
         let stat = self.handle.stat(scratch)?;
         // An exiting process has no stack any more, which says nothing about its program.
         let executed = stat.stack_start.is_some() && stat.stack_start != self.stack_start;
-        let renamed = executed || self.comm != stat.comm || self.parent != stat.parent;
+        let is_renamed = self.comm != stat.comm && !ray::is_passing_title(&self.comm, stat.comm);
+        let renamed = executed || is_renamed || self.parent != stat.parent;
         if executed {
             self.stack_start = stat.stack_start;
         }

@@ -22,6 +22,8 @@ pub struct WatchedProcesses {
     watched: Vec<WatchedProcess>,
     roles: RoleTracker,
     trainers: HashSet<ProcessIndex>,
+    /// Processes of the run that are no descendants of the roots.
+    outside: HashSet<ProcessIndex>,
     families: Vec<ForkFamily>,
     /// Whether a process started or exited, or another role is known, since the families were found.
     families_changed: bool,
@@ -63,6 +65,7 @@ impl WatchedProcesses {
             tree: Tree::new(proc_root.clone(), scope, adopter, excluded),
             watched: Vec::new(),
             trainers: HashSet::new(),
+            outside: HashSet::new(),
             families: Vec::new(),
             families_changed: false,
         }
@@ -87,7 +90,13 @@ impl WatchedProcesses {
                 .watched
                 .iter()
                 .filter(lives)
+                .filter(|process| !self.is_outside(process.index()))
                 .any(|process| self.roots.contains(&process.handle.key()) || trains(process))
+    }
+
+    /// Whether it belongs to the run without being a descendant of the roots.
+    pub fn is_outside(&self, index: ProcessIndex) -> bool {
+        self.outside.contains(&index)
     }
 
     /// The processes that have a role.
@@ -120,6 +129,9 @@ impl WatchedProcesses {
         let count = joined.len();
         for process in joined {
             self.roles.add(process.index, process.handle.key(), t);
+            if process.is_outside {
+                self.outside.insert(process.index);
+            }
             self.watched.push(WatchedProcess::new(
                 process.index,
                 process.handle,
@@ -191,6 +203,7 @@ impl WatchedProcesses {
         let key = self.watched.remove(place).handle.key();
         self.tree.remove(key);
         self.trainers.remove(&index);
+        self.outside.remove(&index);
         Some(Removed {
             pid: key.pid,
             was_reported: self.roles.remove(index),
@@ -231,6 +244,9 @@ impl WatchedProcesses {
             Err(_) => CpuMillis(0),
         };
         let changes = self.roles.update(proc_root, t, cpu);
+        for session in self.roles.take_ray_sessions() {
+            self.tree.join_ray_session(session);
+        }
         for change in &changes {
             // A copy that has executed another program shares nothing with its parent.
             if change.first || !change.fork_copy {

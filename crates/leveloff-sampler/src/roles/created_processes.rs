@@ -7,7 +7,7 @@ use leveloff_model::units::Seconds;
 use super::commands::{is_fork_server, is_spawned};
 use super::reason::{ChildSign, Creation, RoleReason};
 use super::tree::Tree;
-use super::{Decision, has_role, trainers};
+use super::{Decision, PreviousRoles, has_role, trainers};
 use crate::facts::{ProcessFacts, Signals};
 
 /// By this age a spawned dataloader worker has long imported torch and named itself; measured: 2 to
@@ -20,6 +20,7 @@ const IDLE_TICKS: u64 = 50;
 pub(super) fn decide(
     tree: &Tree<'_>,
     roles: &[Option<Decision>],
+    previous: Option<&PreviousRoles>,
     index: usize,
 ) -> Option<Decision> {
     let facts = &tree[index];
@@ -46,7 +47,17 @@ pub(super) fn decide(
         creator: &tree[creator],
         how,
     };
-    let (role, sign) = child.role();
+    let (role, sign) = match (child.role(), previous) {
+        // A worker that was spawned a moment ago has not imported torch. Those that the same process spawned before
+        // show what it will be.
+        ((_, ChildSign::None), Some(previous)) if how == Creation::Spawned => {
+            match previous.spawned.get(&by) {
+                Some(&role) => (role, ChildSign::LikeEarlier),
+                None => (Role::Other, ChildSign::None),
+            }
+        }
+        (decided, _) => decided,
+    };
     Some(Decision::new(role, RoleReason::Created { how, by, sign }))
 }
 

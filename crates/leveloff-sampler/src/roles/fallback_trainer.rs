@@ -23,7 +23,7 @@ pub(super) fn ensure_one(
     tree: &Tree<'_>,
     roles: &mut Roles,
     root: usize,
-    previous: Option<PreviousRoles>,
+    previous: Option<&PreviousRoles>,
 ) -> bool {
     let below = tree.descendants(root);
     let trains = |&index: &usize| has_role(roles, index, Role::Trainer);

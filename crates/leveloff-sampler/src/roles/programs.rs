@@ -17,17 +17,17 @@ const COMPILERS: [&str; 24] = [
 
 /// Programs whose children are the ranks of one job.
 #[rustfmt::skip]
-const LAUNCHERS: [&str; 14] = [
-    "torchrun", "accelerate", "deepspeed", "mpirun", "mpiexec", "mpiexec.hydra", "orterun",
+const LAUNCHERS: [&str; 16] = [
+    "torchrun", "accelerate", "accelerate-launch", "deepspeed", "composer", "mpirun", "mpiexec", "mpiexec.hydra", "orterun",
     "prterun", "prun", "srun", "horovodrun", "hydra_pmi_proxy", "orted", "prted",
 ];
 
 /// The same, as modules: `python -m torch.distributed.run`.
 #[rustfmt::skip]
-const LAUNCHER_MODULES: [&str; 7] = [
+const LAUNCHER_MODULES: [&str; 8] = [
     "torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch",
     "accelerate.commands.accelerate_cli", "deepspeed.launcher.runner",
-    "deepspeed.launcher.launch", "horovod.runner.launch",
+    "deepspeed.launcher.launch", "horovod.runner.launch", "composer.cli.launcher",
 ];
 
 /// Programs that run one command given to them.

@@ -33,6 +33,8 @@ pub enum RoleReason {
     Program(String),
     /// It has this name, which it gives itself.
     Name(&'static str),
+    /// It has this title, which it gives itself.
+    Title(String),
     /// multiprocessing created it, or it is a fork of its parent, and its own setup shows its role.
     Created {
         /// How it was created.
@@ -106,6 +108,8 @@ pub enum ChildSign {
     Training(TrainingSign),
     /// It maps this library, and its creator maps no framework.
     OwnFramework(String),
+    /// Nothing yet, but other children of the same process had this role.
+    LikeEarlier,
     /// Nothing yet.
     None,
 }
@@ -136,7 +140,9 @@ impl RoleReason {
     pub fn is_undecided(&self) -> bool {
         match self {
             RoleReason::Orphan | RoleReason::NoFrameworkYet => true,
-            RoleReason::Created { sign, .. } => *sign == ChildSign::None,
+            RoleReason::Created { sign, .. } => {
+                matches!(sign, ChildSign::None | ChildSign::LikeEarlier)
+            }
             _ => false,
         }
     }
@@ -164,6 +170,7 @@ impl fmt::Display for RoleReason {
             RoleReason::SharedMemoryManager => write!(f, "is torch's shared-memory manager"),
             RoleReason::Program(name) => write!(f, "runs {name}"),
             RoleReason::Name(name) => write!(f, "is named {name}"),
+            RoleReason::Title(title) => write!(f, "is titled {title}"),
             RoleReason::Created { how, by, sign } => write!(f, "{how} by {by}, {sign}"),
             RoleReason::Orphan => write!(
                 f,
@@ -241,6 +248,9 @@ impl fmt::Display for ChildSign {
             ChildSign::Training(TrainingSign::Device(device)) => write!(f, "has {device} open"),
             ChildSign::OwnFramework(library) => {
                 write!(f, "which maps no framework, and maps {library} itself")
+            }
+            ChildSign::LikeEarlier => {
+                write!(f, "like the others that it spawned; not yet confirmed")
             }
             ChildSign::None => write!(f, "role not yet known"),
         }

@@ -11,18 +11,20 @@
 //! evidence, and an orphan no longer shows which process created it.
 
 mod exited_parents;
+mod spawned_children;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use leveloff_model::process::{
     Pid, ProcessIndex, ProcessInfo, ProcessKey, ProcessState, Role, printable,
 };
 use leveloff_model::units::{CpuMillis, Seconds};
 
-use crate::facts::{self, ProcessFacts};
+use crate::facts::{self, ProcessFacts, ray};
 use crate::proc_root::ProcRoot;
 use crate::roles::{self, Assignment, PreviousRoles, RoleReason};
 use exited_parents::ExitedParents;
+use spawned_children::SpawnedChildren;
 
 /// The roles of a run's processes.
 #[derive(Debug, Default)]
@@ -30,6 +32,8 @@ pub struct RoleTracker {
     root: Option<Pid>,
     states: BTreeMap<ProcessIndex, RoleState>,
     exited_parents: ExitedParents,
+    spawned: SpawnedChildren,
+    ray_sessions: BTreeSet<String>,
 }
 
 #[derive(Debug)]
@@ -124,6 +128,7 @@ impl RoleTracker {
         let Some(state) = self.states.remove(&index) else {
             return false;
         };
+        self.spawned.remove(state.key.pid);
         let mut others = self.states.values();
         let has_children = others.any(|other| other.origin == Some(state.key));
         if has_children && let Some(facts) = state.facts {
@@ -135,6 +140,11 @@ impl RoleTracker {
     /// What was reported of a process, if anything.
     pub fn info(&self, index: ProcessIndex) -> Option<&ProcessInfo> {
         self.states.get(&index)?.reported.as_ref()
+    }
+
+    /// The sessions of Ray that processes of the run were found to take part in since the last call.
+    pub fn take_ray_sessions(&mut self) -> BTreeSet<String> {
+        std::mem::take(&mut self.ray_sessions)
     }
 
     /// What was reported of all processes.
@@ -164,7 +174,16 @@ impl RoleTracker {
                 changed |= state.examine(proc_root, now);
             }
         }
-        if changed { self.assign() } else { Vec::new() }
+        if !changed {
+            return Vec::new();
+        }
+        let facts = self
+            .states
+            .values()
+            .filter_map(|state| state.facts.as_ref());
+        self.ray_sessions
+            .extend(facts.filter_map(|facts| facts.ray_session.clone()));
+        self.assign()
     }
 
     fn assign(&mut self) -> Vec<RoleChange> {
@@ -173,6 +192,7 @@ impl RoleTracker {
         let trainer = self.infos().find(|info| info.role == Role::Trainer);
         let previous = PreviousRoles {
             trainer: trainer.map(|info| info.key.pid),
+            spawned: self.spawned.known(),
         };
         let mut assignments = roles::reassign(&facts, self.root, previous).into_iter();
         let stacks: BTreeMap<Pid, Option<u64>> = facts
@@ -187,7 +207,8 @@ impl RoleTracker {
             };
             let assignment = stay_launcher(&mut state.as_launcher, facts, assignment);
             state.undecided = assignment.reason.is_undecided();
-            let info = process_info(index, facts, &assignment);
+            self.spawned.note(facts, &assignment);
+            let info = process_info(index, facts, &assignment, state.reported.as_ref());
             if state.reported.as_ref() == Some(&info) {
                 continue;
             }
@@ -315,7 +336,24 @@ fn stay_launcher(
     assignment
 }
 
-fn process_info(index: ProcessIndex, facts: &ProcessFacts, assignment: &Assignment) -> ProcessInfo {
+fn process_info(
+    index: ProcessIndex,
+    facts: &ProcessFacts,
+    assignment: &Assignment,
+    reported: Option<&ProcessInfo>,
+) -> ProcessInfo {
+    let mut comm = printable(ray::steady_title(&facts.comm));
+    let mut command = shown_command(&facts.command);
+    let mut why = assignment.reason.to_string();
+    // A worker of Ray alternates between its task and idle, which is no news.
+    if let Some(reported) = reported
+        && ray::is_passing_title(reported.comm.as_bytes(), &facts.comm)
+        && reported.role == assignment.role
+    {
+        why.clone_from(&reported.why);
+        comm.clone_from(&reported.comm);
+        command.clone_from(&reported.command);
+    }
     ProcessInfo {
         index,
         key: facts.key,
@@ -323,9 +361,9 @@ fn process_info(index: ProcessIndex, facts: &ProcessFacts, assignment: &Assignme
         role: assignment.role,
         unknown_role: None,
         rank: assignment.rank,
-        comm: printable(&facts.comm),
-        command: shown_command(&facts.command),
-        why: assignment.reason.to_string(),
+        comm,
+        command,
+        why,
     }
 }
 
@@ -337,6 +375,7 @@ fn shown_command(arguments: &[Vec<u8>]) -> Vec<String> {
     let mut room = COMMAND_KEPT;
     let mut shown = Vec::new();
     for argument in arguments {
+        let argument = ray::steady_title(argument);
         let kept = argument.len().min(room);
         let mut text = printable(&argument[..kept]);
         if kept < argument.len() {

@@ -4,8 +4,10 @@ use super::*;
 use crate::facts;
 use crate::proc_root::ProcRoot;
 
+mod engines;
 mod fallback_trainer;
 mod rank_givers;
+mod ray;
 
 /// What a saved tree's roles.csv says.
 struct Truth {
@@ -112,6 +114,7 @@ fn process(pid: i32, parent: i32, comm: &str, command: &[&str]) -> ProcessFacts 
         libraries: Some(facts::Libraries::default()),
         environment: Some(facts::Environment::default()),
         gpu: Some(facts::GpuDevices::default()),
+        ray_session: None,
         training_threads: Some(facts::TrainingThreads::default()),
         notes: Vec::new(),
     }

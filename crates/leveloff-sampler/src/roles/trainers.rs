@@ -45,7 +45,7 @@ pub(super) fn promote(tree: &Tree<'_>, roles: &mut Roles, owners: &WorkerOwners)
         if let (Some(workers), Some(decision)) = (owners.owned(index), &mut roles[index]) {
             let reason = if decision.role == Role::Trainer {
                 RoleReason::AlsoWorkers(Box::new(decision.reason.clone()), workers)
-            } else if decision.reason.is_undecided() {
+            } else if decision.reason.is_undecided() || decision.role == Role::Actor {
                 RoleReason::Workers(workers)
             } else {
                 continue;
@@ -134,7 +134,7 @@ fn computing_device(facts: &ProcessFacts) -> Option<String> {
     Some(device.to_owned())
 }
 
-fn shows_training(tree: &Tree<'_>, owners: &WorkerOwners, index: usize) -> bool {
+pub(super) fn shows_training(tree: &Tree<'_>, owners: &WorkerOwners, index: usize) -> bool {
     sign_of_training(&tree[index]).is_some() || owners.owned(index).is_some()
 }
 

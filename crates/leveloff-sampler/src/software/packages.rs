@@ -8,14 +8,14 @@ use super::target_files::TargetFiles;
 
 /// Packages that affect the memory of a training, by their normalised names. Others are not recorded.
 #[rustfmt::skip]
-pub const PACKAGES: [&str; 43] = [
+pub const PACKAGES: [&str; 46] = [
     "accelerate", "av", "bitsandbytes", "datasets", "decord", "deepspeed", "flash-attn", "flax",
     "jax", "jaxlib", "keras", "liger-kernel", "lightning", "numpy", "nvidia-cudnn-cu11",
     "nvidia-cudnn-cu12", "nvidia-cudnn-cu13", "nvidia-nccl-cu11", "nvidia-nccl-cu12",
     "nvidia-nccl-cu13", "opencv-python", "optax", "pandas", "peft", "pillow", "pyarrow",
-    "pytorch-lightning", "qwen-vl-utils", "ray", "safetensors", "tensorflow", "timm",
+    "pytorch-lightning", "qwen-vl-utils", "ray", "safetensors", "sglang", "tensorflow", "timm",
     "tokenizers", "torch", "torchao", "torchaudio", "torchdata", "torchvision", "transformers",
-    "triton", "trl", "unsloth", "xformers",
+    "triton", "trl", "unsloth", "vllm", "wandb", "xformers",
 ];
 
 /// How many entries of a directory are read; a package directory has some thousands at most.

@@ -27,7 +27,8 @@ pub struct RunProcess {
 pub struct RunProcesses(Vec<RunProcess>);
 
 impl RunProcesses {
-    /// Those of a tick, without zombies and without `excluded`.
+    /// Those of a tick, without zombies, without `excluded`, and without the processes of a Ray cluster that was there before: others
+    /// may use it, and it ends the actors of a program that exits.
     pub fn of(tick: &Tick, sampler: &Sampler, excluded: Option<Pid>) -> RunProcesses {
         let infos: HashMap<_, &ProcessInfo> =
             sampler.infos().map(|info| (info.index, info)).collect();
@@ -35,6 +36,9 @@ impl RunProcesses {
         let living = readings.filter(|it| !it.state.is_gone());
         let processes = living.filter_map(|reading| {
             let info = infos.get(&reading.process)?;
+            if sampler.is_outside_tree(reading.process) {
+                return None;
+            }
             Some(RunProcess {
                 key: info.key,
                 parent: info.parent,

@@ -48,6 +48,8 @@ names! {
     "compile-worker" CompileWorker,
     "dataloader-worker" DataloaderWorker,
     "compiler" Compiler,
+    "actor" Actor,
+    "engine" Engine,
     "helper" Helper,
     "other" Other,
 }

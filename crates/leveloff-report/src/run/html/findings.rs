@@ -2,6 +2,7 @@
 
 use leveloff_classifier::verdict::RunVerdict;
 use leveloff_text::finding::finding_words;
+use leveloff_text::known_bug::bug_words;
 use leveloff_text::verdict::what_to_try;
 
 use crate::html::markup::Markup;
@@ -27,6 +28,16 @@ fn write_findings(run: &RunVerdict, page: &mut Markup) {
         page.raw("<p>").sentence(&words.text).raw("</p>");
         page.raw("<p class=\"next\">").sentence(&words.next);
         page.raw("</p></article>\n");
+    }
+    for suspected in &run.known_bugs {
+        let words = bug_words(suspected);
+        page.raw("<article class=\"finding\"><h3>Known bug</h3><p>")
+            .sentence(&words.text)
+            .raw("</p><p class=\"next\">")
+            .sentence(&words.next);
+        page.raw("</p><p>")
+            .text(suspected.bug.link)
+            .raw("</p></article>\n");
     }
     if let Some(to_try) = to_try {
         page.raw("<p class=\"next\">")

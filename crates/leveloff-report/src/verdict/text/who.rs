@@ -4,6 +4,7 @@ use leveloff_classifier::allocation_history::LineGrowth;
 use leveloff_classifier::verdict::{Blame, ClockTick, RunVerdict};
 use leveloff_text::allocation::{self, line_words};
 use leveloff_text::finding::finding_words;
+use leveloff_text::known_bug::bug_words;
 use leveloff_text::page::Page;
 use leveloff_text::verdict::{blame_words, clock_words, risk_words, what_to_try};
 
@@ -63,6 +64,14 @@ pub fn write_findings(run: &RunVerdict, page: &mut Page) {
         let words = finding_words(finding);
         page.row(label, &format!("{}: {}", finding.name(), words.text));
         page.hanging("", &format!("→ {}", words.next), 2);
+        label = "";
+    }
+    let mut label = "known";
+    for suspected in &run.known_bugs {
+        let words = bug_words(suspected);
+        page.row(label, &words.text);
+        page.hanging("", &format!("→ {}", words.next), 2);
+        page.hanging("", suspected.bug.link, 2);
         label = "";
     }
     if run.findings.is_empty()

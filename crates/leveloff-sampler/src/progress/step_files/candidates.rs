@@ -140,11 +140,11 @@ impl<'a> SearchTarget<'a> {
         let is_wanted = |path: &Path| FileKind::of(path).is_some() && !is_leveloffs(path);
         let process = self.proc_root.process(self.pid);
         let written = descriptors::written_files(&process, FIRST_OWN_DESCRIPTOR, is_wanted);
-        let usual = usual_places::files(self.proc_root, self.pid, self.owners);
         // Another run may still write to the file that it created before this process started.
         let is_older =
-            |path: &PathBuf| created_at(path).is_some_and(|at| at.0 + CLOCK_SLACK < self.started.0);
-        let usual = usual.into_iter().filter(move |path| !is_older(path));
+            |path: &Path| created_at(path).is_some_and(|at| at.0 + CLOCK_SLACK < self.started.0);
+        let is_ours = |path: &Path| !is_older(path) && self.modified_if_ours(path).is_some();
+        let usual = usual_places::files(self.proc_root, self.pid, self.owners, is_ours);
         written.into_iter().chain(usual)
     }
 

@@ -40,21 +40,28 @@ const NEWEST: usize = 8;
 /// Processes that are compared with the target.
 const MOST_PROCESSES: usize = 8192;
 
-/// The files in the usual places of a process. None if another training runs in the same directory: its files
-/// could not be told apart.
-pub fn files(proc_root: &ProcRoot, pid: Pid, owners: Owners) -> Vec<PathBuf> {
+/// The files in the usual places of a process that `is_wanted`. None if another training runs in the same directory: its
+/// files could not be told apart.
+pub fn files(
+    proc_root: &ProcRoot,
+    pid: Pid,
+    owners: Owners,
+    is_wanted: impl Fn(&Path) -> bool,
+) -> Vec<PathBuf> {
     let Some(directory) = working_directory(&proc_root.process(pid)) else {
         return Vec::new();
     };
-    if is_shared(proc_root, pid, &directory) {
-        return Vec::new();
-    }
     let walk = Walk { owners };
     let found = PLACES.iter().flat_map(|place| {
         let parts: Vec<&str> = place.split('/').collect();
         walk.matches(&directory, &parts)
     });
-    found.collect()
+    let found: Vec<PathBuf> = found.filter(|path| is_wanted(path)).collect();
+    // The comparison reads every process of the machine, so it comes last and seldom.
+    match found.is_empty() || is_shared(proc_root, pid, &directory) {
+        true => Vec::new(),
+        false => found,
+    }
 }
 
 /// The working directory in leveloff's mount namespace, or through the process where it has another one.

@@ -24,6 +24,13 @@ const EARLY_SEARCH_EVERY: Seconds = Seconds(0.1);
 /// How long that lasts.
 const EARLY: Seconds = Seconds(10.0);
 
+/// How often a missing file is searched for after [`LATE`]. A search reads the environment and costs as much as the counters of
+/// a dozen processes. Marks have times of their own, so those that were written meanwhile are not misplaced.
+const LATE_SEARCH_EVERY: Seconds = Seconds(5.0);
+
+/// By then a training that writes marks has nearly always begun to.
+const LATE: Seconds = Seconds(60.0);
+
 /// The marks of one trainer, which may not exist yet.
 #[derive(Debug)]
 pub struct MarksSource {
@@ -150,10 +157,11 @@ impl MarksSource {
 
     fn search_interval(&mut self, now: Seconds) -> Seconds {
         let first = *self.first_search.get_or_insert(now);
-        if self.followed.is_none() && (now - first) < EARLY {
-            EARLY_SEARCH_EVERY
-        } else {
-            SEARCH_EVERY
+        match now - first {
+            _ if self.followed.is_some() => SEARCH_EVERY,
+            age if age < EARLY => EARLY_SEARCH_EVERY,
+            age if age < LATE => SEARCH_EVERY,
+            _ => LATE_SEARCH_EVERY,
         }
     }
 

@@ -26,6 +26,7 @@ fn python(pid: i32, mebibytes: u64, age: f64) -> ProcessFacts {
 fn trainer_of(processes: &[ProcessFacts], before: Option<i32>) -> Vec<i32> {
     let previous = PreviousRoles {
         trainer: before.map(Pid),
+        ..PreviousRoles::default()
     };
     let said = reassign(processes, Some(Pid(10)), previous);
     let both = processes.iter().zip(said);
