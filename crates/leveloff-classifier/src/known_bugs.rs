@@ -177,19 +177,6 @@ pub const KNOWN_BUGS: &[KnownBug] = &[
         ..UNFIXED
     },
     KnownBug {
-        name: "unsloth-offload",
-        package: "unsloth",
-        from: Some("2025.3"),
-        before: Some("2026.8"),
-        signature: Signature {
-            findings: &["evaluation-growth"],
-            grows: Some(Role::Trainer),
-            ..ANY
-        },
-        link: "https://github.com/unslothai/unsloth/issues/2328",
-        ..UNFIXED
-    },
-    KnownBug {
         name: "wandb-logged-tensors",
         package: "wandb",
         before: Some("0.8.2"),
@@ -199,42 +186,6 @@ pub const KNOWN_BUGS: &[KnownBug] = &[
             ..ANY
         },
         link: "https://github.com/wandb/wandb/issues/354",
-        ..UNFIXED
-    },
-    KnownBug {
-        name: "vllm-images",
-        package: "vllm",
-        from: Some("0.8"),
-        before: Some("0.9"),
-        signature: Signature {
-            grows: Some(Role::Engine),
-            ..ANY
-        },
-        link: "https://github.com/vllm-project/vllm/issues/15294",
-        ..UNFIXED
-    },
-    KnownBug {
-        name: "vllm-block-ids",
-        package: "vllm",
-        from: Some("0.22"),
-        before: Some("0.23"),
-        signature: Signature {
-            grows: Some(Role::Engine),
-            ..ANY
-        },
-        link: "https://github.com/vllm-project/vllm/pull/44490",
-        ..UNFIXED
-    },
-    KnownBug {
-        name: "ray-dashboard-agent",
-        package: "ray",
-        from: Some("2.0"),
-        before: Some("2.1"),
-        signature: Signature {
-            grows: Some(Role::Helper),
-            ..ANY
-        },
-        link: "https://github.com/ray-project/ray/issues/29199",
         ..UNFIXED
     },
 ];

@@ -46,6 +46,8 @@ pub struct SeenOutput {
     pub pattern: Option<String>,
     /// Whether any of them held a step.
     pub has_steps: bool,
+    /// Whether a line has begun and not ended: a message that is printed now would cut it.
+    pub is_inside_line: bool,
 }
 
 impl OutputParser {
@@ -81,6 +83,7 @@ impl OutputParser {
             last_line,
             pattern,
             has_steps: self.reader.has_steps,
+            is_inside_line: self.pieces.is_inside_line(),
         }
     }
 

@@ -24,7 +24,7 @@ pub fn bug_words(suspected: &SuspectedBug) -> BugWords {
     };
     let next = match bug.fixed_in {
         Some(fixed) => format!(
-            "fixed in {} {fixed}; until then: {}",
+            "reported as fixed in {} {fixed}; until then: {}",
             bug.package, what.next
         )
         .into(),
@@ -90,25 +90,9 @@ fn what(bug: &KnownBug) -> What {
             "the Trainer's evaluations with persistent workers and compute_metrics",
             "try dataloader_persistent_workers=False",
         ),
-        "unsloth-offload" => (
-            "offloaded gradients that stay in host memory",
-            "update unsloth, or use use_gradient_checkpointing=True instead of 'unsloth'",
-        ),
         "wandb-logged-tensors" => (
             "tensors that wandb.log keeps",
             "log tensor.item() instead of the tensor",
-        ),
-        "vllm-images" => (
-            "host memory of vLLM's engine that grows with images",
-            "restart the engine now and then, and read the thread for the state of a fix",
-        ),
-        "vllm-block-ids" => (
-            "block numbers that vLLM's engine collects and does not drain",
-            "update vLLM",
-        ),
-        "ray-dashboard-agent" => (
-            "the memory of Ray's dashboard agent",
-            "start Ray with include_dashboard=False, or update it",
         ),
         _ => ("a known bug", "read the thread"),
     };
@@ -143,7 +127,7 @@ mod tests {
         );
         assert_eq!(
             words.next,
-            "fixed in wandb 0.8.2; until then: log tensor.item() instead of the tensor"
+            "reported as fixed in wandb 0.8.2; until then: log tensor.item() instead of the tensor"
         );
     }
 }

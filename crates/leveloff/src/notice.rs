@@ -101,5 +101,6 @@ fn print(text: &str) {
 fn write(text: &str) {
     let mut stderr = std::io::stderr();
     let end = if stderr.is_terminal() { "\r\n" } else { "\n" };
-    let _ = write!(stderr, "leveloff: {text}{end}");
+    // In one piece: the command may print to the same terminal or file at the same time.
+    let _ = stderr.write_all(format!("leveloff: {text}{end}").as_bytes());
 }

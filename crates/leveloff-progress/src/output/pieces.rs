@@ -51,6 +51,11 @@ impl Pieces {
         self.end_line(b"", &mut see);
     }
 
+    /// Whether bytes came after the last line end.
+    pub fn is_inside_line(&self) -> bool {
+        !self.pending.is_empty() || self.overflowed
+    }
+
     /// Drops the unfinished piece.
     pub fn clear(&mut self) {
         self.pending.clear();

@@ -1,23 +1,36 @@
 use leveloff_model::units::Bytes;
 
 use super::*;
-use crate::finding::Growth;
+use crate::finding::{Growth, NativeEvidence};
 use crate::observation::XUnit;
 use crate::units::{Amount, Position, X};
 use crate::verdict::{Grade, Kind, LevelGrade};
 
 const COMPILE: &[Role] = &[Role::Trainer, Role::CompilePool];
 
+const GROWTH: Growth = Growth {
+    bytes: Bytes(1 << 30),
+    since: Position {
+        x: X(1.0),
+        unit: XUnit::Step,
+    },
+};
+
 fn pinned_pool() -> Finding {
     Finding::PinnedPool {
-        growth: Growth {
-            bytes: Bytes(1 << 30),
-            since: Position {
-                x: X(1.0),
-                unit: XUnit::Step,
-            },
-        },
+        growth: GROWTH,
         now: Bytes(2 << 30),
+    }
+}
+
+fn native_growth() -> Finding {
+    Finding::NativeGrowth {
+        evidence: NativeEvidence::MallocInUse {
+            more: Bytes(1 << 30),
+            tensors: None,
+            python_blocks: None,
+        },
+        memory: GROWTH,
     }
 }
 
@@ -59,52 +72,44 @@ const LEAK: Verdict = Verdict::Leak(Grade::Early);
 
 #[test]
 fn a_bug_is_named_for_the_versions_that_have_it() {
-    let engine = [grown(Role::Engine, 0.9)];
-    let with = |version| names(LEAK, &[], &engine, Some(&[("vllm", version)]));
-    assert_eq!(with("0.22.0"), ["vllm-block-ids"]);
-    assert_eq!(with("0.22.1+cu130"), ["vllm-block-ids"]);
-    assert_eq!(with("0.23.0"), [""; 0]);
-    assert_eq!(with("0.21.0"), [""; 0]);
-    assert_eq!(with("0.8.1"), ["vllm-images"]);
+    let (found, trainer) = ([native_growth()], [grown(Role::Trainer, 0.9)]);
+    let with = |version| names(LEAK, &found, &trainer, Some(&[("torch", version)]));
+    assert_eq!(with("2.0.0"), ["torch-compile-calls"]);
+    assert_eq!(with("2.8.0+cu128"), ["torch-compile-calls"]);
+    assert_eq!(with("2.10.0"), [""; 0]);
+    assert_eq!(with("1.13.1"), [""; 0]);
 }
 
 #[test]
 fn an_unknown_version_is_enough_only_for_a_bug_that_was_never_fixed() {
-    let engine = [grown(Role::Engine, 0.9)];
-    assert_eq!(names(LEAK, &[], &engine, None), [""; 0]);
-    assert_eq!(
-        names(LEAK, &[], &engine, Some(&[("vllm", "unknown")])),
-        [""; 0]
-    );
-    assert_eq!(
-        names(LEAK, &[], &engine, Some(&[("torch", "2.8.0")])),
-        [""; 0]
-    );
+    let (found, trainer) = ([native_growth()], [grown(Role::Trainer, 0.9)]);
+    for packages in [None, Some(&[("torch", "unknown")][..]), Some(&[])] {
+        assert_eq!(names(LEAK, &found, &trainer, packages), [""; 0]);
+    }
     let pinned = [pinned_pool()];
     let expected = ["torch-pinned-prefetch"];
     assert_eq!(names(LEAK, &pinned, &[], None), expected);
-    assert_eq!(
-        names(LEAK, &pinned, &[], Some(&[("torch", "2.8.0")])),
-        expected
-    );
-    assert_eq!(
-        names(LEAK, &pinned, &[], Some(&[("torch", "1.12.1")])),
-        [""; 0]
-    );
-    assert_eq!(names(LEAK, &pinned, &[], Some(&[("jax", "0.7")])), [""; 0]);
+    for (package, version, named) in [
+        ("torch", "2.8.0", true),
+        ("torch", "1.12.1", false),
+        ("jax", "0.7", false),
+    ] {
+        let bugs = names(LEAK, &pinned, &[], Some(&[(package, version)]));
+        assert_eq!(bugs == expected, named, "{package} {version}");
+    }
 }
 
 #[test]
 fn a_level_run_has_no_bug_and_neither_has_growth_elsewhere() {
-    let vllm = Some(&[("vllm", "0.22.0")][..]);
+    let torch = Some(&[("torch", "2.8.0")][..]);
+    let found = [native_growth()];
     let level = Verdict::Level(LevelGrade::Early);
-    assert_eq!(
-        names(level, &[], &[grown(Role::Engine, 0.9)], vllm),
-        [""; 0]
-    );
-    assert_eq!(
-        names(LEAK, &[], &[grown(Role::Trainer, 0.9)], vllm),
-        [""; 0]
-    );
-    assert_eq!(names(LEAK, &[], &[grown(Role::Engine, 0.3)], vllm), [""; 0]);
+    let trainer = [grown(Role::Trainer, 0.9)];
+    assert_eq!(names(level, &found, &trainer, torch), [""; 0]);
+    for elsewhere in [
+        grown(Role::DataloaderWorker, 0.9),
+        grown(Role::Trainer, 0.3),
+    ] {
+        assert_eq!(names(LEAK, &found, &[elsewhere], torch), [""; 0]);
+    }
 }

@@ -14,6 +14,12 @@ const SEARCHED: Seconds = Seconds(5.0);
 /// The same in lines of output.
 const ENOUGH_LINES: u64 = 50;
 
+/// A line that has begun is waited for until so many came after: an output of bars may never be at the end of one.
+const LINES_TO_WAIT: u64 = 10;
+
+/// The same where the time has come.
+const WAITED_LONG_ENOUGH: Seconds = Seconds(LONG_ENOUGH.0 + 2.0);
+
 /// Waits for the first step of a trainer.
 #[derive(Debug, Default)]
 pub struct StepWatch {
@@ -48,6 +54,10 @@ impl StepWatch {
         if !is_time && lines < ENOUGH_LINES {
             return None;
         }
+        let is_late = lines >= ENOUGH_LINES + LINES_TO_WAIT || watched >= WAITED_LONG_ENOUGH;
+        if seen.iter().any(|seen| seen.is_inside_line) && !is_late {
+            return None;
+        }
         self.is_settled = true;
         Some(missing(lines, &seen))
     }
@@ -75,6 +85,7 @@ mod tests {
             last_line: "round 7 done".to_owned(),
             pattern: Some(r"round\s*(?P<step>\d+)".to_owned()),
             has_steps: false,
+            is_inside_line: false,
         };
         let time = (Seconds(t), Seconds(t));
         watch.missing(ProcessIndex(0), time, has_step, [seen].into_iter())
@@ -91,6 +102,24 @@ mod tests {
         let mut watch = StepWatch::default();
         assert_eq!(said(&mut watch, 5.0, false, 0), None);
         assert!(said(&mut watch, 35.0, false, 0).is_some());
+    }
+
+    #[test]
+    fn a_line_that_has_begun_is_waited_for() {
+        let mut watch = StepWatch::default();
+        let mut inside = |lines| {
+            let seen = SeenOutput {
+                lines,
+                is_inside_line: true,
+                ..SeenOutput::default()
+            };
+            let time = (Seconds(1.0), Seconds(1.0));
+            watch.missing(ProcessIndex(0), time, false, [seen].into_iter())
+        };
+        assert_eq!(inside(50), None);
+        assert!(inside(60).is_some());
+        let mut watch = StepWatch::default();
+        assert!(said(&mut watch, 1.0, false, 50).is_some());
     }
 
     #[test]
