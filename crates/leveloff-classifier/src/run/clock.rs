@@ -4,6 +4,7 @@ mod competition;
 pub(super) mod history;
 
 use self::competition::{Outcome, Ticking, compete};
+use self::history::ClockPoint;
 use super::events::Events;
 use crate::units::{Amount, X};
 use crate::verdict::{Clock, ClockTick, Judgement, Shape};
@@ -12,6 +13,8 @@ use crate::verdict::{Clock, ClockTick, Judgement, Shape};
 const EXPLAINS: f64 = 0.6;
 /// Moments in which memory grew by less than this share of what its rate predicts do not show why it grows.
 const SHOWS_THE_GROWTH: f64 = 0.5;
+/// What malloc has in use replaces memory if it has at least this share of its growth.
+const MOSTLY_IN_USE: f64 = 0.6;
 
 /// Growth of memory over a stretch of x.
 #[derive(Debug, Clone, Copy)]
@@ -55,13 +58,29 @@ fn winner(events: &Events, span: GrowthSpan) -> Option<Outcome> {
         if grown < SHOWS_THE_GROWTH * per_x * (last.x - first.x) {
             continue;
         }
-        match compete(&points) {
+        match compete(&in_use(&points).unwrap_or(points)) {
             None => {}
             Some(Outcome::Open) => open = Some(Outcome::Open),
             decided => return decided,
         }
     }
     open
+}
+
+/// The same moments with what malloc has in use in place of memory, where that grew.
+///
+/// An evaluation needs room for a while. What is kept later, step by step, fills the room that it left, so the memory of the
+/// process rises at evaluations only, though nothing of them stays.
+fn in_use(points: &[ClockPoint]) -> Option<Vec<ClockPoint>> {
+    let read = points.iter().map(|point| {
+        Some(ClockPoint {
+            memory: point.in_use?,
+            ..*point
+        })
+    });
+    let read: Vec<ClockPoint> = read.collect::<Option<_>>()?;
+    let grown = |points: &[ClockPoint]| Some(points.last()?.memory - points.first()?.memory);
+    (grown(&read)? >= MOSTLY_IN_USE * grown(points)?).then_some(read)
 }
 
 /// The first of those that coincide stands for them all.

@@ -54,7 +54,7 @@ pub(crate) struct SamplingArgs {
     )]
     history: bool,
     /// Neither use nor keep how runs of this job ended (`leveloff history`); LEVELOFF_HISTORY=0 does the same
-    #[arg(long, overrides_with = "history")]
+    #[arg(long)]
     no_history: bool,
     #[command(flatten)]
     pub facts: FactArgs,

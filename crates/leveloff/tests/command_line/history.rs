@@ -150,6 +150,23 @@ fn variable_and_file_turn_it_off() {
         run("d.jsonl").env("LEVELOFF_HISTORY", "1"),
         "d.jsonl"
     ));
+    let stated = |recording: &str| {
+        job.leveloff(&[
+            "run",
+            "--no-history",
+            "-i",
+            "50ms",
+            "-o",
+            recording,
+            "--",
+            "sh",
+            "train.sh",
+        ])
+    };
+    assert!(!has_history(
+        stated("e.jsonl").env("LEVELOFF_HISTORY", "1"),
+        "e.jsonl"
+    ));
 }
 
 #[test]

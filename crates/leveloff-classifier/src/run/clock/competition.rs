@@ -59,6 +59,8 @@ const MOMENTS_TO_SEE_A_SPIKE: f64 = 5.0;
 /// Events that come closer than this many moments cannot acquit the steps: what is reported a sample late would do so
 /// wrongly.
 const MOMENTS_BETWEEN_EVENTS: f64 = 3.0;
+/// Events coincide if no more than this share of them is at a moment of its own.
+const MOST_APART: f64 = 0.25;
 /// A counter whose correlation with the steps is at least this much is proportional to them.
 const PROPORTIONAL: f64 = 0.9999;
 
@@ -67,6 +69,8 @@ struct Column {
     clock: Rival,
     ticks: f64,
     values: Vec<f64>,
+    /// Events that are taken to be reported one sample late or early.
+    is_shifted: bool,
 }
 
 /// A clock that may explain the growth.
@@ -109,7 +113,28 @@ pub(super) fn compete(points: &[ClockPoint]) -> Option<Outcome> {
     };
     Some(match outcome(best) {
         Outcome::Steps if columns.iter().any(is_dense) => Outcome::Open,
+        Outcome::Events(together) if !coincide(&together, &columns) => Outcome::Open,
         outcome => outcome,
+    })
+}
+
+/// Whether events come at the same moments. Others that cannot be distinguished are too close for the samples.
+fn coincide(together: &[Ticking], columns: &[Column]) -> bool {
+    let of = |tick| {
+        let is_it = |column: &&Column| column.clock == Rival::Event(tick) && !column.is_shifted;
+        columns.iter().find(is_it)
+    };
+    let Some(first) = together.first().and_then(|first| of(first.tick)) else {
+        return false;
+    };
+    together[1..].iter().all(|other| {
+        of(other.tick).is_some_and(|other| {
+            let places = 1..first.values.len();
+            let is_new =
+                |column: &Column, place: usize| column.values[place] > column.values[place - 1];
+            let apart = places.filter(|&place| is_new(first, place) != is_new(other, place));
+            apart.count() as f64 <= MOST_APART * first.ticks.min(other.ticks)
+        })
     })
 }
 
@@ -159,6 +184,7 @@ fn column(clock: Rival, values: impl IntoIterator<Item = f64>) -> Column {
         clock,
         ticks,
         values,
+        is_shifted: false,
     }
 }
 
@@ -171,7 +197,10 @@ fn columns_of_events(tick: ClockTick, counts: &[f64]) -> Vec<Column> {
     }
     let shifted = |by: isize| {
         let at = |place: usize| counts[place.saturating_add_signed(by).min(last)];
-        column(Rival::Event(tick), (0..=last).map(at))
+        Column {
+            is_shifted: by != 0,
+            ..column(Rival::Event(tick), (0..=last).map(at))
+        }
     };
     let mut columns: Vec<Column> = [0, -1, 1].into_iter().map(shifted).collect();
     if last as f64 >= MOMENTS_TO_SEE_A_SPIKE * ticks {
@@ -255,9 +284,14 @@ fn judged(
     }
     let least = LEAST_RESIDUAL.max(LEAST_RESIDUAL_SHARE * grown).powi(2);
     let variance = fit.residual_squares / moments as f64 + least;
+    // An event that explains the growth as it was reported is better than one that does so a sample later.
+    let shift = match columns[most.0].is_shifted {
+        true => MARGIN,
+        false => 0.0,
+    };
     Some(Best {
         clock: columns[most.0].clock,
-        criterion: worth * variance.ln() + model.len() as f64 * worth.ln(),
+        criterion: worth * variance.ln() + model.len() as f64 * worth.ln() + shift,
         growth: most.1,
         share: share(most),
     })

@@ -23,6 +23,8 @@ pub(in crate::run) struct ClockPoint {
     pub(super) t: Option<f64>,
     /// Memory.
     pub(super) memory: f64,
+    /// What malloc has in use, where the training counts it.
+    pub(super) in_use: Option<f64>,
     /// Each of [`SIDE_COUNTERS`], where it is known.
     pub(super) side: [Option<f64>; 3],
     /// Events of each kind so far.
@@ -53,6 +55,7 @@ impl ClockPoint {
             x,
             t: observation.t.map(|t| t.0),
             memory: observation.memory.0 as f64,
+            in_use: side(TrainingCounter::MallocUsed),
             side: SIDE_COUNTERS.map(side),
             events,
         }
