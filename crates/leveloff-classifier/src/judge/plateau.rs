@@ -178,7 +178,7 @@ impl Stretch {
             (share * self.before).max(LONGER_THAN_BEFORE * stood_still(prepared, self.from));
         let slower = !grew || line.slope + reach <= KNOWN_SLOWER * self.earlier;
         let ahead = length.max(HORIZON_SHARE * prepared.horizon());
-        let grows = line.slope - reach > 0.0 && line.slope * ahead > prepared.material;
+        let grows = line.slope > line.slope_margin() && line.slope * ahead > prepared.material;
         let tight = (line.slope.abs() + reach) * length <= TIGHT * self.band;
         Plateau {
             from: self.from,

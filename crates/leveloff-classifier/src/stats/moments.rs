@@ -144,7 +144,16 @@ impl LineFit {
         let widened = (cautious / variance_inflation(self.autocorrelation, self.points)).sqrt();
         as_student(z, (worth - 2.0).max(FEWEST_FREEDOM)) * widened * self.slope_error
     }
+
+    /// Half the width of the slope's 95 % interval for a single look. The noise is estimated from the same points, and of few
+    /// points not well: four that happen to rise are no growth.
+    pub fn slope_margin(&self) -> f64 {
+        as_student(STANDARD_ERRORS, (self.points as f64 - 2.0).max(1.0)) * self.slope_error
+    }
 }
+
+/// The normal quantile of a 95 % interval.
+const STANDARD_ERRORS: f64 = 1.96;
 
 /// The fewest degrees of freedom that are believed: below, the bound would say nothing at all, and
 /// growth has to be older than healthy warmups anyway.
