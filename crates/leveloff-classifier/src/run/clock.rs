@@ -15,6 +15,8 @@ const EXPLAINS: f64 = 0.6;
 const SHOWS_THE_GROWTH: f64 = 0.5;
 /// What malloc has in use replaces memory if it has at least this share of its growth.
 const MOSTLY_IN_USE: f64 = 0.6;
+/// So many counts between two events distinguish what grows at events from what grows between them.
+const COUNTS_BETWEEN_EVENTS: f64 = 2.5;
 
 /// Growth of memory over a stretch of x.
 #[derive(Debug, Clone, Copy)]
@@ -58,7 +60,7 @@ fn winner(events: &Events, span: GrowthSpan) -> Option<Outcome> {
         if grown < SHOWS_THE_GROWTH * per_x * (last.x - first.x) {
             continue;
         }
-        match compete(&in_use(&points).unwrap_or(points)) {
+        match outcome(&points) {
             None => {}
             Some(Outcome::Open) => open = Some(Outcome::Open),
             decided => return decided,
@@ -67,20 +69,48 @@ fn winner(events: &Events, span: GrowthSpan) -> Option<Outcome> {
     open
 }
 
-/// The same moments with what malloc has in use in place of memory, where that grew.
+/// Who wins on these moments.
 ///
 /// An evaluation needs room for a while. What is kept later, step by step, fills the room that it left, so the memory of the
-/// process rises at evaluations only, though nothing of them stays.
+/// process rises at evaluations only, though nothing of them stays. Where the training counts what malloc has in use, that
+/// decides; if it counts too seldom to distinguish events from steps, no event is named.
+fn outcome(points: &[ClockPoint]) -> Option<Outcome> {
+    let Some(counted) = in_use(points) else {
+        return compete(points);
+    };
+    match is_fine_enough(&counted) {
+        true => compete(&counted),
+        false => compete(points).map(|outcome| match outcome {
+            Outcome::Events(_) => Outcome::Open,
+            other => other,
+        }),
+    }
+}
+
+/// The moments at which malloc was counted, with what it had in use in place of memory. `None` if that did not grow.
 fn in_use(points: &[ClockPoint]) -> Option<Vec<ClockPoint>> {
-    let read = points.iter().map(|point| {
-        Some(ClockPoint {
-            memory: point.in_use?,
-            ..*point
-        })
-    });
-    let read: Vec<ClockPoint> = read.collect::<Option<_>>()?;
+    let mut counted: Vec<ClockPoint> = Vec::new();
+    for point in points {
+        let in_use = point.in_use?;
+        // A number that did not change is the old one, repeated.
+        if counted.last().is_none_or(|last| last.memory != in_use) {
+            counted.push(ClockPoint {
+                memory: in_use,
+                ..*point
+            });
+        }
+    }
     let grown = |points: &[ClockPoint]| Some(points.last()?.memory - points.first()?.memory);
-    (grown(&read)? >= MOSTLY_IN_USE * grown(points)?).then_some(read)
+    (grown(&counted)? >= MOSTLY_IN_USE * grown(points)?).then_some(counted)
+}
+
+/// Whether several counts lie between two events of every kind.
+fn is_fine_enough(counted: &[ClockPoint]) -> bool {
+    let (Some(first), Some(last)) = (counted.first(), counted.last()) else {
+        return false;
+    };
+    let events = (0..first.events.len()).map(|kind| last.events[kind] - first.events[kind]);
+    counted.len() as f64 >= COUNTS_BETWEEN_EVENTS * events.fold(0.0, f64::max)
 }
 
 /// The first of those that coincide stands for them all.
