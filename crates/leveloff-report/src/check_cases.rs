@@ -11,9 +11,9 @@ use leveloff_model::recording::StatedFacts;
 use leveloff_model::units::{Bytes, Seconds, Step};
 
 use crate::cases::finished;
-use crate::check::report::{BaselineCheck, CheckReport, CheckedRun, Held, Runs};
+use crate::check::report::{BaselineCheck, CheckReport, CheckedRun, GatedRun, Runs};
 use crate::comparison::compared::{BothCurves, Compared};
-use crate::run_report::{Circumstances, RunReport};
+use crate::run_report::{ReportContext, RunReport};
 
 const MIB: f64 = 1048576.0;
 
@@ -37,7 +37,7 @@ pub fn run_report(input: &str, steps: u32, memory: impl Fn(f64) -> f64) -> RunRe
         let wobble = f64::from(step * 7919 % 13) * 0.2;
         analysis.observe(&observation(step, memory(f64::from(step)) + wobble));
     }
-    let about = Circumstances {
+    let about = ReportContext {
         input: input.to_owned(),
         format: "leveloff recording".to_owned(),
         tool: "leveloff".to_owned(),
@@ -56,7 +56,7 @@ pub fn run(input: &str, steps: u32, memory: impl Fn(f64) -> f64) -> CheckedRun {
     let gates = gates().hold(&report.verdict, &report.curves);
     CheckedRun {
         input: input.to_owned(),
-        result: Ok(Held { report, gates }),
+        result: Ok(GatedRun { report, gates }),
     }
 }
 

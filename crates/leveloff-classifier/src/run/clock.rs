@@ -3,7 +3,7 @@
 mod competition;
 pub(super) mod history;
 
-use self::competition::{Outcome, Ticking, compete};
+use self::competition::{ClockGrowth, Outcome, compete};
 use super::events::Events;
 use crate::units::{Amount, X};
 use crate::verdict::{Clock, ClockTick, Judgement, Shape};
@@ -65,7 +65,7 @@ fn winner(events: &Events, span: GrowthSpan) -> Option<Outcome> {
 }
 
 /// The first of those that coincide stands for them all.
-fn at_events(events: &Events, together: &[Ticking], span: GrowthSpan) -> Option<Clock> {
+fn at_events(events: &Events, together: &[ClockGrowth], span: GrowthSpan) -> Option<Clock> {
     let first = together.first()?;
     let since = events.since(first.tick, span.onset)?;
     let explained = first.growth * since.count as f64;
@@ -78,7 +78,7 @@ fn at_events(events: &Events, together: &[Ticking], span: GrowthSpan) -> Option<
     })
 }
 
-fn by_counter(counter: &Ticking, span: GrowthSpan) -> Clock {
+fn by_counter(counter: &ClockGrowth, span: GrowthSpan) -> Clock {
     let ticks = counter.share * span.growth / counter.growth;
     Clock {
         tick: counter.tick,

@@ -17,18 +17,18 @@ use leveloff_model::training_counters::TrainingCounter;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Outcome {
     /// One kind of event, or several that cannot be distinguished because they coincide.
-    Events(Vec<Ticking>),
+    Events(Vec<ClockGrowth>),
     /// The steps.
     Steps,
     /// A counter of the training that is not proportional to the steps.
-    Counter(Ticking),
+    Counter(ClockGrowth),
     /// Several clocks explain the growth about as well, or none does.
     Open,
 }
 
 /// A clock with its growth per tick.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Ticking {
+pub(super) struct ClockGrowth {
     /// The clock.
     pub(super) tick: ClockTick,
     /// Growth at each tick.
@@ -290,9 +290,9 @@ fn outcome(mut best: Vec<Best>) -> Outcome {
 }
 
 impl Best {
-    fn ticking(&self) -> Option<Ticking> {
+    fn ticking(&self) -> Option<ClockGrowth> {
         match self.clock {
-            Rival::Event(tick) | Rival::Counter(tick) => Some(Ticking {
+            Rival::Event(tick) | Rival::Counter(tick) => Some(ClockGrowth {
                 tick,
                 growth: self.growth,
                 share: self.share,
