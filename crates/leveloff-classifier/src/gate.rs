@@ -293,7 +293,7 @@ impl GateResult {
         }
     }
 
-    /// Holds a comparison with what was before against the wish that nothing is worse.
+    /// The gate on a comparison with earlier runs: nothing may be worse.
     pub fn of_comparison(comparison: &Comparison) -> GateResult {
         let worst = comparison.regressions().next();
         let outcome = CheckOutcome::from(comparison.outcome);

@@ -61,7 +61,7 @@ pub(crate) struct CheckArgs {
         value_parser = parse_switch
     )]
     pub history: bool,
-    /// Name the line that makes what stays, by sampling the heap of CMD (see `run --blame`)
+    /// Name the line that allocates the memory that is not freed, by sampling the heap of CMD (see `run --blame`)
     #[arg(long, conflicts_with = "files")]
     pub blame: bool,
     /// Fail if the run is worse than this baseline by more than noise

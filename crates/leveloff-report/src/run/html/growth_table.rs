@@ -58,7 +58,7 @@ fn caption(report: &RunReport) -> String {
         words(report.account.since.moment),
         words(report.account.now),
         match report.account.is_over {
-            true => "the last sample before processes exited or memory was freed for good",
+            true => "the last sample before processes exited or memory was freed",
             false => "the newest sample",
         }
     )

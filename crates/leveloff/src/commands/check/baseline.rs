@@ -108,7 +108,7 @@ impl Baseline {
 
     fn parse(text: &[u8]) -> Result<Baseline> {
         let value: serde_json::Value = serde_json::from_slice(text)
-            .context("is not JSON; was a merge left half-way? restore it from git, or move it away and write it anew with --update-baseline")?;
+            .context("is not JSON; was a merge left half-way? restore it from git, or move it away and write it again with --update-baseline")?;
         if value.get("format").and_then(|f| f.as_str()) != Some(FORMAT) {
             bail!(
                 "is not one of leveloff; name another with --baseline, --update-baseline writes it"
@@ -150,15 +150,15 @@ impl Entry {
 
     fn side(&self) -> Result<Side> {
         let Some(unit) = UNITS.into_iter().find(|unit| unit.name() == self.unit) else {
-            bail!("counts '{}', which is nothing known", self.unit);
+            bail!("counts '{}', which is not a known unit", self.unit);
         };
         let mut measured = BTreeMap::new();
         for (name, number) in &self.quantities {
             let Some(quantity) = quantity(name) else {
-                bail!("has a quantity '{name}', which is nothing known");
+                bail!("has a quantity '{name}', which is not known");
             };
             if quantity.is_memory() && number.mean < 0.0 {
-                bail!("has less than nothing for '{name}'");
+                bail!("has a negative value for '{name}'");
             }
             measured.insert(quantity, number.repeated(name)?);
         }
@@ -200,7 +200,7 @@ impl Number {
             .into_iter()
             .all(f64::is_finite);
         if !sound || self.error < 0.0 || spread < 0.0 || self.runs == 0 {
-            bail!("has numbers for '{name}' that cannot be");
+            bail!("has impossible values for '{name}'");
         }
         Ok(Repeated {
             runs: self.runs,
