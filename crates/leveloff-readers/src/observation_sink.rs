@@ -128,7 +128,7 @@ impl<'a> ObservationSink<'a> {
                 observation.count = Some(at);
                 true
             }
-            Position::OutOfOrder => false,
+            Position::Behind => false,
         }
     }
 

@@ -5,6 +5,7 @@ use leveloff_classifier::gate::{CheckOutcome, GateResult, Gates, Horizon};
 use leveloff_classifier::observation::{Observation, ProcessShare, XUnit};
 use leveloff_classifier::profile::{RunProfile, Side};
 use leveloff_classifier::run_analysis::RunAnalysis;
+use leveloff_classifier::units::X;
 use leveloff_model::process::{Pid, ProcessIndex, Role};
 
 use leveloff_model::recording::StatedFacts;
@@ -20,7 +21,7 @@ const MIB: f64 = 1048576.0;
 /// What every check here asks besides: level by step 90, a peak below 4 GiB.
 fn gates() -> Gates {
     Gates {
-        level_by: Some(Horizon::Step(90.0)),
+        level_by: Some(Horizon::Step(X(90.0))),
         max_peak: Some(Bytes(4 << 30)),
         ..Gates::default()
     }
@@ -189,22 +190,12 @@ fn observation(step: u32, memory: f64) -> Observation {
 
 fn share(index: u64, role: Role, memory: Bytes) -> ProcessShare {
     let pid = 4000 + i32::try_from(index).unwrap();
-    ProcessShare {
-        index: ProcessIndex(index.try_into().unwrap()),
-        pid: Pid(pid),
+    ProcessShare::with_memory(
+        ProcessIndex(index.try_into().unwrap()),
+        Pid(pid),
         role,
-        rank: None,
         memory,
-        shared: Bytes::ZERO,
-        swapped: Bytes::ZERO,
-        rss: memory,
-        private: None,
-        gpu: None,
-        cpu: None,
-        fds: None,
-        is_read: true,
-        estimated: Bytes::ZERO,
-    }
+    )
 }
 
 /// Two sides to compare.

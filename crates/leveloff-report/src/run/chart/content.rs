@@ -122,8 +122,8 @@ impl ChartContent<'_> {
     /// What happened within what is shown, and where.
     pub(crate) fn events(&self) -> impl Iterator<Item = (f64, &RunEvent)> {
         let place = |event: &RunEvent| match self.unit {
-            XUnit::Second => event.t,
-            _ => event.x,
+            XUnit::Second => event.t.map(|t| t.0),
+            _ => event.x.map(|x| x.0),
         };
         let events = self.report.curves.events().iter();
         events
@@ -144,7 +144,7 @@ fn reach(columns: &[Column], series: Series) -> Option<Reach> {
 fn is_worth_a_stack(report: &RunReport, memory: Reach) -> bool {
     let roles = report.series.iter();
     let roles = roles.filter(|part| matches!(part.series, Series::Role(_)));
-    let amounts: Vec<f64> = roles.map(|part| part.settled).collect();
+    let amounts: Vec<f64> = roles.map(|part| part.settled.0).collect();
     let biggest = amounts.iter().copied().fold(0.0, f64::max);
     let others = amounts.iter().sum::<f64>() - biggest;
     memory.low <= (1.0 - SEEN_FROM_ZERO) * memory.high || others >= OTHERS_MATTER * memory.high

@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::profile::{Quantity, Repeated, Side};
+use leveloff_classifier::units::X;
 use leveloff_classifier::verdict::Kind;
 use leveloff_model::process::Role;
 use leveloff_text::comparison::quantity_name;
@@ -139,12 +140,12 @@ impl Entry {
         Entry {
             leaks: side.leaks,
             levels: side.levels,
-            longest: side.longest.round(),
+            longest: side.longest.0.round(),
             points: side.points,
             quantities: quantities.collect(),
             runs: side.runs,
             unit: side.unit.name().to_owned(),
-            until: side.until.round(),
+            until: side.until.0.round(),
         }
     }
 
@@ -169,8 +170,8 @@ impl Entry {
             unit,
             is_mixed: false,
             points: self.points,
-            until: self.until,
-            longest: self.longest,
+            until: X(self.until),
+            longest: X(self.longest),
             runs: self.runs,
             leaks: self.leaks,
             levels: self.levels,

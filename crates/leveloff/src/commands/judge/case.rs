@@ -85,14 +85,23 @@ impl Case {
         Ok(self.open(options)?.read(&mut |_| ())?.observations)
     }
 
-    /// Judges while reading, in bounded memory.
-    fn judge_at(&self, options: &JudgeOptions, schedule: Vec<u64>) -> Result<Outcome, ReadError> {
+    /// Opens the input, with what is stated about it and a judge for it.
+    fn begin(
+        &self,
+        options: &JudgeOptions,
+    ) -> Result<(OpenedInput, StatedFacts, RunJudge), ReadError> {
         let opened = self.open(options)?;
         let stated = options.stated.clone().or(&opened.stated);
         let mut judge = RunJudge::new(opened.unit, &stated);
         if self.is_repro(options, &opened) {
             judge.assume_repro();
         }
+        Ok((opened, stated, judge))
+    }
+
+    /// Judges while reading, in bounded memory.
+    fn judge_at(&self, options: &JudgeOptions, schedule: Vec<u64>) -> Result<Outcome, ReadError> {
+        let (opened, stated, judge) = self.begin(options)?;
         let mut verdicts = EarlierVerdicts::new(judge, schedule);
         let allocations: RefCell<AllocationHistory> = RefCell::default();
         let reading = opened.read_with_ticks(
@@ -109,12 +118,7 @@ impl Case {
 
     /// Judges what comes through a pipe: how long it is shows only in the end, so it is kept.
     fn judge_kept(&self, options: &JudgeOptions, looks: u32) -> Result<Outcome, ReadError> {
-        let opened = self.open(options)?;
-        let stated = options.stated.clone().or(&opened.stated);
-        let mut judge = RunJudge::new(opened.unit, &stated);
-        if self.is_repro(options, &opened) {
-            judge.assume_repro();
-        }
+        let (opened, stated, judge) = self.begin(options)?;
         let mut kept: Vec<Observation> = Vec::new();
         let reading = opened.read(&mut |observation| kept.push(observation.clone()))?;
         let mut verdicts = EarlierVerdicts::new(judge, schedule(kept.len() as u64, looks));
