@@ -223,7 +223,7 @@ mod tests {
     fn what_a_pattern_has_no_use_for_is_refused() {
         let error = |arguments: &[&str]| parse(arguments).expect("fine").entry().unwrap_err();
         let late = error(&["--pattern", "late-leak", "--workers", "3"]);
-        assert!(late.contains("no use for --workers"), "{late}");
+        assert!(late.contains("does not use --workers"), "{late}");
         assert!(late.contains("takes --rate, --onset"), "{late}");
         let unsaved = error(&["--pattern", "checkpoint-leak"]);
         assert!(unsaved.contains("--checkpoint-dir"), "{unsaved}");
