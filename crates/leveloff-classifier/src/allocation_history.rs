@@ -1,4 +1,4 @@
-//! Which lines allocated what stays: the history of allocation sites, and the lines that grew.
+//! Which lines allocated memory that is not freed: the history of allocation sites, and the lines that grew.
 //!
 //! The amounts are estimates from sampled blocks, so each growth has a standard error. A line is named only if it stands
 //! out of that error, and confirmed only if the judge calls its own series a leak.

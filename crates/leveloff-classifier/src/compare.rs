@@ -271,14 +271,14 @@ impl Scale {
             },
             Quantity::Growth => {
                 // Growth matters when it adds up to something over the stretch that was seen.
-                let stretch = before.until.min(after.until).max(1.0);
+                let stretch = before.until.min(after.until).0.max(1.0);
                 Scale {
                     usual_spread: of_memory.usual_spread / stretch,
                     material: of_memory.material / stretch,
                 }
             }
             Quantity::WarmupEnd => {
-                let stretch = before.until.min(after.until).max(1.0);
+                let stretch = before.until.min(after.until).0.max(1.0);
                 Scale {
                     usual_spread: 0.1 * stretch,
                     material: 0.1 * stretch,
@@ -309,6 +309,7 @@ fn reach(before: Repeated, after: Repeated, usual_spread: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::profile::{Measured, RunProfile};
+    use crate::units::X;
     use crate::verdict::{Grade, LevelGrade, Verdict};
 
     const GIB: f64 = 1073741824.0;
@@ -320,7 +321,7 @@ mod tests {
         };
         RunProfile {
             unit: XUnit::Step,
-            until: 300.0,
+            until: X(300.0),
             verdict,
             points: 300,
             measured: [

@@ -11,6 +11,7 @@ use leveloff_model::units::{Bytes, Seconds};
 use crate::compare::{Comparison, Outcome};
 use crate::observation::XUnit;
 use crate::run_curves::{RunCurves, Series};
+use crate::units::{Amount, AmountPerX, X};
 use crate::verdict::{Grade, Judgement, LevelGrade, Rate, RunVerdict, Shape, Verdict, WillFinish};
 
 /// The requirements on a run.
@@ -27,16 +28,16 @@ pub struct Gates {
     /// It must reach its planned end below the limit.
     pub will_finish: bool,
     /// Steps in an epoch, where they are known: growth may be bounded for each epoch.
-    pub epoch_steps: Option<f64>,
+    pub epoch_steps: Option<X>,
 }
 
 /// By when a run must have levelled off.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Horizon {
     /// By a step that the user stated.
-    Step(f64),
+    Step(X),
     /// By a step that the check assumes: a run that counts no steps is not held to it.
-    AssumedStep(f64),
+    AssumedStep(X),
     /// By a time after the first sample.
     Time(Seconds),
 }
@@ -44,8 +45,8 @@ pub enum Horizon {
 /// The most that a run may grow.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GrowthBound {
-    /// Bytes…
-    pub bytes: f64,
+    /// This amount…
+    pub amount: Amount,
     /// …for each of these.
     pub per: XUnit,
 }
@@ -274,7 +275,7 @@ impl Horizon {
             Horizon::Step(step) if !counts_steps => return Some(GateResult::no_steps(step)),
             Horizon::AssumedStep(_) if !counts_steps => None,
             Horizon::Step(step) | Horizon::AssumedStep(step) => Some(step),
-            Horizon::Time(time) => curves.position_after(time.0, unit),
+            Horizon::Time(time) => curves.position_after(time, unit),
         };
         let by = by.filter(|_| matches!(verdict.verdict, Verdict::Level(_)))?;
         Some(level_by(by, verdict, curves))
@@ -283,7 +284,7 @@ impl Horizon {
 
 impl GateResult {
     /// A run that counts no steps cannot be held to one.
-    fn no_steps(step: f64) -> GateResult {
+    fn no_steps(X(step): X) -> GateResult {
         GateResult {
             gate: Gate::LevelBy,
             outcome: CheckOutcome::Open,
@@ -293,7 +294,7 @@ impl GateResult {
         }
     }
 
-    /// Holds a comparison with what was before against the wish that nothing is worse.
+    /// The gate on a comparison with earlier runs: nothing may be worse.
     pub fn of_comparison(comparison: &Comparison) -> GateResult {
         let worst = comparison.regressions().next();
         let outcome = CheckOutcome::from(comparison.outcome);
@@ -354,7 +355,7 @@ fn will_finish(verdict: &RunVerdict) -> GateResult {
 
 /// A run that levelled off, but later than it should: gradually, and higher than it had ever been by
 /// then. A lasting jump, such as the first evaluation's, and what rises and returns are no late warmup.
-fn level_by(by: f64, verdict: &RunVerdict, curves: &RunCurves) -> GateResult {
+fn level_by(X(by): X, verdict: &RunVerdict, curves: &RunCurves) -> GateResult {
     let Judgement {
         level_since_x,
         material,
@@ -386,11 +387,11 @@ fn level_by(by: f64, verdict: &RunVerdict, curves: &RunCurves) -> GateResult {
     }
 }
 
-fn growth(bound: GrowthBound, epoch_steps: Option<f64>, verdict: &RunVerdict) -> GateResult {
+fn growth(bound: GrowthBound, epoch_steps: Option<X>, verdict: &RunVerdict) -> GateResult {
     let Some(rate) = verdict.memory.rate else {
         // What shows no growth at all does not grow too fast.
         let is_level = verdict.verdict.is_level();
-        let result = GateResult::at_most(Gate::MaxGrowth, bound.bytes, is_level.then_some(0.0));
+        let result = GateResult::at_most(Gate::MaxGrowth, bound.amount.0, is_level.then_some(0.0));
         return result;
     };
     let Some(per) = units_in(bound.per, epoch_steps, verdict) else {
@@ -402,20 +403,21 @@ fn growth(bound: GrowthBound, epoch_steps: Option<f64>, verdict: &RunVerdict) ->
             because: GateReason::OtherUnit,
         };
     };
-    let (outcome, because) = against(rate, bound.bytes / per);
+    let bound = bound.amount / per;
+    let (outcome, because) = against(rate, bound);
     GateResult {
         gate: Gate::MaxGrowth,
         outcome,
         measured: Some(rate.value.0),
-        bound: Some(bound.bytes / per),
+        bound: Some(bound.0),
         because,
     }
 }
 
-fn against(rate: Rate, bound: f64) -> (CheckOutcome, GateReason) {
-    if rate.value.0 <= bound {
+fn against(rate: Rate, bound: AmountPerX) -> (CheckOutcome, GateReason) {
+    if rate.value <= bound {
         (CheckOutcome::Passed, GateReason::Measured)
-    } else if rate.low.0 > bound {
+    } else if rate.low > bound {
         (CheckOutcome::Failed, GateReason::Measured)
     } else {
         (CheckOutcome::Open, GateReason::TooCloseToCall)
@@ -423,13 +425,13 @@ fn against(rate: Rate, bound: f64) -> (CheckOutcome, GateReason) {
 }
 
 /// How many of the run's own units one of these is.
-fn units_in(per: XUnit, epoch_steps: Option<f64>, verdict: &RunVerdict) -> Option<f64> {
+fn units_in(per: XUnit, epoch_steps: Option<X>, verdict: &RunVerdict) -> Option<X> {
     match (per, verdict.x_unit) {
-        (per, unit) if per == unit => Some(1.0),
+        (per, unit) if per == unit => Some(X(1.0)),
         // Users call the row number of a table a step, whatever the table counts.
-        (XUnit::Step, XUnit::Iteration | XUnit::Sample) => Some(1.0),
+        (XUnit::Step, XUnit::Iteration | XUnit::Sample) => Some(X(1.0)),
         (XUnit::Epoch, XUnit::Step) => epoch_steps,
-        (XUnit::Second, _) => verdict.pace.map(|pace| 1.0 / pace.0),
+        (XUnit::Second, _) => verdict.pace.map(|pace| X(1.0 / pace.0)),
         _ => None,
     }
 }
@@ -437,7 +439,6 @@ fn units_in(per: XUnit, epoch_steps: Option<f64>, verdict: &RunVerdict) -> Optio
 #[cfg(test)]
 mod tests {
     use leveloff_model::recording::StatedFacts;
-    use leveloff_model::units::Seconds;
 
     use super::*;
     use crate::observation::Observation;
@@ -466,14 +467,17 @@ mod tests {
 
     fn level_by(step: f64) -> Gates {
         Gates {
-            level_by: Some(Horizon::Step(step)),
+            level_by: Some(Horizon::Step(X(step))),
             ..Gates::default()
         }
     }
 
     fn growth(bytes: f64, per: XUnit) -> Gates {
         Gates {
-            max_growth: Some(GrowthBound { bytes, per }),
+            max_growth: Some(GrowthBound {
+                amount: Amount(bytes),
+                per,
+            }),
             ..Gates::default()
         }
     }
@@ -558,7 +562,7 @@ mod tests {
             CheckOutcome::Open
         );
         let in_epochs = |bytes: f64| Gates {
-            epoch_steps: Some(100.0),
+            epoch_steps: Some(X(100.0)),
             ..growth(bytes, XUnit::Epoch)
         };
         assert_eq!(outcome(&in_epochs(100.0 * MIB)), CheckOutcome::Failed);

@@ -29,7 +29,7 @@
 //!   processes.
 //! - [`verdict`]: what comes out; [`finding`]: what else the evidence shows; [`units`]: its quantities.
 //! - [`judge`]: the statistics of one [`curve`]; [`stats`]: the estimators that they use.
-//! - [`allocation_history`]: which lines allocated what stays.
+//! - [`allocation_history`]: which lines allocated memory that is not freed.
 //! - [`run_curves`]: the series of a run for charts and tables.
 //! - [`compare`], [`gate`], [`profile`], [`fleet`]: runs against earlier runs, against bounds, beside each other.
 

@@ -241,6 +241,16 @@ impl ProcessShare {
         }
     }
 
+    /// A process of which only its memory is known: RSS is the same, and no page is shared.
+    pub fn with_memory(index: ProcessIndex, pid: Pid, role: Role, memory: Bytes) -> ProcessShare {
+        ProcessShare {
+            memory,
+            rss: memory,
+            is_read: true,
+            ..ProcessShare::unread(index, pid, role)
+        }
+    }
+
     /// Anonymous memory: what is neither shared nor swapped out.
     pub fn anonymous(&self) -> Bytes {
         self.memory

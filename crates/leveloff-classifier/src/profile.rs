@@ -6,6 +6,7 @@ use leveloff_model::process::Role;
 
 use crate::observation::XUnit;
 use crate::run_curves::{RunCurves, Series};
+use crate::units::X;
 use crate::verdict::{Kind, RunVerdict, Verdict};
 
 /// Something that runs are compared by.
@@ -33,7 +34,7 @@ pub struct RunProfile {
     /// What x counts.
     pub unit: XUnit,
     /// How far it went.
-    pub until: f64,
+    pub until: X,
     /// What is said of it.
     pub verdict: Verdict,
     /// Points that it was judged by.
@@ -61,9 +62,9 @@ pub struct Side {
     /// Points of the one with the fewest.
     pub points: u64,
     /// How far the shortest went.
-    pub until: f64,
+    pub until: X,
     /// How far the longest went.
-    pub longest: f64,
+    pub longest: X,
     /// How many runs.
     pub runs: u32,
     /// How many of them leak.
@@ -144,7 +145,7 @@ impl RunProfile {
         }
         RunProfile {
             unit: verdict.x_unit,
-            until: verdict.span.map_or(0.0, |(_, last)| last.0),
+            until: verdict.span.map_or(X(0.0), |(_, last)| last),
             verdict: verdict.verdict,
             points: verdict.points,
             measured,
@@ -173,8 +174,8 @@ impl Side {
             until: runs
                 .iter()
                 .map(|run| run.until)
-                .fold(f64::INFINITY, f64::min),
-            longest: runs.iter().map(|run| run.until).fold(0.0, f64::max),
+                .fold(X(f64::INFINITY), X::min),
+            longest: runs.iter().map(|run| run.until).fold(X(0.0), X::max),
             runs: count(|_| true),
             leaks: count(Verdict::is_alarm),
             levels: count(Verdict::is_level),
@@ -221,7 +222,7 @@ mod tests {
         };
         RunProfile {
             unit: XUnit::Step,
-            until,
+            until: X(until),
             verdict,
             points: 300,
             measured: [(Quantity::Level, measured)].into(),
@@ -237,7 +238,7 @@ mod tests {
         ];
         let side = Side::of(&runs).unwrap();
         assert_eq!((side.runs, side.levels, side.leaks), (3, 2, 0));
-        assert_eq!((side.until, side.longest), (280.0, 310.0));
+        assert_eq!((side.until, side.longest), (X(280.0), X(310.0)));
         let level = side.get(Quantity::Level).unwrap();
         assert_eq!((level.mean, level.spread), (12.0, Some(2.0)));
         let alone = Side::of(&runs[..1]).unwrap();

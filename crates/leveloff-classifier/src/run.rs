@@ -40,7 +40,7 @@ use self::clock::GrowthSpan;
 use self::decide::{Decision, is_growing};
 use self::earlier_looks::{EarlierLooks, Look};
 use self::findings::Case;
-use self::finishing::Prospect;
+use self::finishing::FinishInput;
 use self::own_clock::OwnClock;
 use self::pace::Pace;
 use self::run_series::RunSeries;
@@ -471,7 +471,7 @@ impl RunJudge {
         let (Some(newest), Some(x), Some(began)) = (newest, at, series.memory.began_at()) else {
             return WillFinish::Unknown(WhyUnknown::Open);
         };
-        let prospect = Prospect {
+        let prospect = FinishInput {
             memory: &self.with_peak_and_end(decision.memory.clone()),
             newest: (x, newest.memory.0 as f64),
             first: (began, series.memory.first()),

@@ -8,10 +8,11 @@ use leveloff_model::folded::{Fold, Folded, Reach};
 use leveloff_model::process::Role;
 use leveloff_model::progress::{MarkKind, Phase};
 use leveloff_model::training_counters::TrainingCounter;
-use leveloff_model::units::Bytes;
+use leveloff_model::units::{Bytes, Seconds};
 
 use crate::observation::{Observation, XUnit};
 use crate::stats::median;
+use crate::units::X;
 use crate::verdict::Kind;
 
 /// Spans that a run is folded into at most: several for each column of a chart on a wide screen.
@@ -44,9 +45,9 @@ pub enum Series {
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunEvent {
     /// At which count.
-    pub x: Option<f64>,
+    pub x: Option<X>,
     /// When.
-    pub t: Option<f64>,
+    pub t: Option<Seconds>,
     /// What.
     pub kind: RunEventKind,
 }
@@ -243,14 +244,14 @@ impl RunCurves {
     }
 
     /// The position so long after the first sample; `None` if the run ended before.
-    pub fn position_after(&self, time: f64, unit: XUnit) -> Option<f64> {
+    pub fn position_after(&self, Seconds(time): Seconds, unit: XUnit) -> Option<X> {
         let first = self.spans().find_map(|span| span.t)?.low;
         let mut later = self
             .spans()
             .filter(|span| span.t.is_some_and(|t| t.high >= first + time));
         match unit {
-            XUnit::Second => later.next().map(|_| first + time),
-            _ => later.find_map(|span| span.x).map(|place| place.low),
+            XUnit::Second => later.next().map(|_| X(first + time)),
+            _ => later.find_map(|span| span.x).map(|place| X(place.low)),
         }
     }
 
@@ -279,8 +280,8 @@ impl RunCurves {
             return;
         };
         let event = RunEvent {
-            x: observation.count,
-            t: observation.t.map(|t| t.0),
+            x: observation.count.map(X),
+            t: observation.t,
             kind,
         };
         // A phase and an event may report the same checkpoint.
@@ -455,27 +456,14 @@ fn values(observation: &Observation) -> Values {
 mod tests {
     use leveloff_model::process::{Pid, ProcessIndex};
     use leveloff_model::training_counters::TrainingCounters;
-    use leveloff_model::units::Seconds;
 
     use super::*;
     use crate::observation::ProcessShare;
 
     fn share(role: Role, memory: u64, shared: u64) -> ProcessShare {
         ProcessShare {
-            index: ProcessIndex(0),
-            pid: Pid(1),
-            role,
-            rank: None,
-            memory: Bytes(memory),
             shared: Bytes(shared),
-            swapped: Bytes::ZERO,
-            rss: Bytes(memory),
-            private: None,
-            gpu: None,
-            cpu: None,
-            fds: None,
-            is_read: true,
-            estimated: Bytes::ZERO,
+            ..ProcessShare::with_memory(ProcessIndex(0), Pid(1), role, Bytes(memory))
         }
     }
 

@@ -7,7 +7,7 @@
 //! - [`TrainerPresence`] drops samples in which trainers have exited: they are no observations.
 //! - `PendingStep` keeps the newest step back from the judge until the next one begins.
 //! - `LastWholeSample` is the state that is reported for a run that has ended: the last sample
-//!   before processes left and memory was given back for good.
+//!   before processes exited and memory was released to the end.
 
 mod last_whole_sample;
 mod pending_step;

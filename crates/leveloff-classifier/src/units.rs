@@ -47,6 +47,11 @@ impl X {
     pub fn min(self, other: X) -> X {
         X(self.0.min(other.0))
     }
+
+    /// The larger of two.
+    pub fn max(self, other: X) -> X {
+        X(self.0.max(other.0))
+    }
 }
 
 impl Amount {
@@ -88,10 +93,24 @@ impl Sub for Amount {
     }
 }
 
+impl Add for AmountPerX {
+    type Output = AmountPerX;
+    fn add(self, other: AmountPerX) -> AmountPerX {
+        AmountPerX(self.0 + other.0)
+    }
+}
+
 impl Mul<X> for AmountPerX {
     type Output = Amount;
     fn mul(self, x: X) -> Amount {
         Amount(self.0 * x.0)
+    }
+}
+
+impl Div<X> for Amount {
+    type Output = AmountPerX;
+    fn div(self, length: X) -> AmountPerX {
+        AmountPerX(self.0 / length.0)
     }
 }
 

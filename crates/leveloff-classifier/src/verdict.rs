@@ -38,7 +38,7 @@ pub enum LevelGrade {
 /// How sure a leak is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Grade {
-    /// Straight growth through the newer half of what was seen, which nothing excuses. Healthy warmups may still last
+    /// Straight growth through the newer half of what was seen, with no known reason to stop. Healthy warmups may still last
     /// as long.
     Suspected,
     /// It has outlived nearly all healthy warmups, or a stated horizon.
@@ -206,7 +206,7 @@ pub enum Because {
     Immaterial,
     /// It varies without a trend that is significant beside its noise.
     Wanders,
-    /// Growth goes on straight, and nothing excuses it.
+    /// Growth goes on straight, with no known reason to stop.
     Unexcused,
     /// Slow growth that is certain, and reaches the limit before the planned end.
     CeilingWithinPlan,

@@ -16,7 +16,7 @@ mod overlay;
 mod plot;
 
 use leveloff_text::memory_axis::MemoryAxis;
-use leveloff_text::outlook::{Outlook, Spot};
+use leveloff_text::outlook::{ForecastPoint, Outlook};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -92,8 +92,8 @@ fn dots(content: &ChartContent<'_>, plot: &Plot) -> Canvas {
 }
 
 fn draw_outlook(canvas: &mut Canvas, plot: &Plot, outlook: &Outlook) {
-    let mut line = |layer, from: Spot, to: Spot, pen| {
-        let point = |spot: Spot| plot.point(spot.x, spot.memory);
+    let mut line = |layer, from: ForecastPoint, to: ForecastPoint, pen| {
+        let point = |spot: ForecastPoint| plot.point(spot.x, spot.memory);
         canvas.line(layer, point(from), point(to), pen);
     };
     if let Some((from, to)) = outlook.fit {

@@ -76,7 +76,7 @@ impl Screen {
     pub fn come_back(&mut self) -> io::Result<()> {
         give_back_modes();
         take_over()?;
-        // The screen is blank again: everything must be drawn anew.
+        // The screen is blank again: everything must be drawn again.
         self.terminal = blank()?;
         Ok(())
     }

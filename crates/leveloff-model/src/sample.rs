@@ -127,7 +127,7 @@ pub struct ProcessReading {
     /// The part of its PSS that counts with another process: pages that forks share count with the process that
     /// forked them. Negative in a fork, positive in its parent; adds up to zero over the processes of a run.
     pub transferred: ByteDelta,
-    /// How far off its memory may be, by estimate; zero if that is not worth a word.
+    /// How far off its memory may be, by estimate; zero if it is negligible.
     pub uncertainty: Bytes,
     /// Address space, in steps of a mebibyte. A buffer that was reserved and is being filled leaves it unchanged.
     pub virtual_size: Option<Bytes>,

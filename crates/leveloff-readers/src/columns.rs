@@ -58,7 +58,7 @@ impl Columns {
         };
         let (count, unit, time) = x(table, choice, memory)?;
         if count.is_none() && time.is_none() {
-            notes.push("nothing counts steps or time; rows are counted instead".to_owned());
+            notes.push("no column counts steps or time; rows are counted instead".to_owned());
         }
         Ok(Columns {
             count,

@@ -177,7 +177,7 @@ impl LeftOut {
             (self.out_of_order, "out of order"),
             (
                 self.end_of_run,
-                "trainers had exited, or the shares of processes were not read yet",
+                "trainers had exited, or PSS had not been read yet",
             ),
         ];
         let mut notes: Vec<String> = causes

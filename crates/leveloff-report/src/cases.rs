@@ -10,7 +10,7 @@ use leveloff_model::recording::StatedFacts;
 use leveloff_model::training_counters::{GrownTensors, TrainingCounter, TrainingCounters};
 use leveloff_model::units::{Bytes, Limit, Seconds};
 
-use crate::run_report::{BackgroundCheck, Circumstances, RunReport};
+use crate::run_report::{BackgroundCheck, ReportContext, RunReport};
 
 pub use leveloff_text::cases::*;
 
@@ -80,7 +80,7 @@ impl Run {
 
     /// The report.
     pub fn report(self) -> RunReport {
-        let about = Circumstances {
+        let about = ReportContext {
             input: "run.jsonl".to_owned(),
             format: "leveloff recording".to_owned(),
             tool: "0.0.0".to_owned(),
@@ -193,7 +193,7 @@ pub fn report(run: impl Iterator<Item = Observation>) -> RunReport {
     for observation in run {
         analysis.observe(&observation);
     }
-    let about = Circumstances {
+    let about = ReportContext {
         input: "run.csv".to_owned(),
         format: "table".to_owned(),
         tool: "1.2.3".to_owned(),
@@ -207,7 +207,7 @@ pub fn report(run: impl Iterator<Item = Observation>) -> RunReport {
 }
 
 /// The report of a run that was read to its end.
-pub fn finished(mut analysis: RunAnalysis, about: Circumstances) -> RunReport {
+pub fn finished(mut analysis: RunAnalysis, about: ReportContext) -> RunReport {
     analysis.end();
     let run = analysis.finish().expect("a run with samples");
     RunReport::new(run, BackgroundCheck::default(), about).expect("a run has a verdict")

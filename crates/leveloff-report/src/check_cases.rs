@@ -5,22 +5,23 @@ use leveloff_classifier::gate::{CheckOutcome, GateResult, Gates, Horizon};
 use leveloff_classifier::observation::{Observation, ProcessShare, XUnit};
 use leveloff_classifier::profile::{RunProfile, Side};
 use leveloff_classifier::run_analysis::RunAnalysis;
+use leveloff_classifier::units::X;
 use leveloff_model::process::{Pid, ProcessIndex, Role};
 
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::units::{Bytes, Seconds, Step};
 
 use crate::cases::finished;
-use crate::check::report::{BaselineCheck, CheckReport, CheckedRun, Held, Runs};
+use crate::check::report::{BaselineCheck, CheckReport, CheckedRun, GatedRun, Runs};
 use crate::comparison::compared::{BothCurves, Compared};
-use crate::run_report::{Circumstances, RunReport};
+use crate::run_report::{ReportContext, RunReport};
 
 const MIB: f64 = 1048576.0;
 
 /// What every check here asks besides: level by step 90, a peak below 4 GiB.
 fn gates() -> Gates {
     Gates {
-        level_by: Some(Horizon::Step(90.0)),
+        level_by: Some(Horizon::Step(X(90.0))),
         max_peak: Some(Bytes(4 << 30)),
         ..Gates::default()
     }
@@ -37,7 +38,7 @@ pub fn run_report(input: &str, steps: u32, memory: impl Fn(f64) -> f64) -> RunRe
         let wobble = f64::from(step * 7919 % 13) * 0.2;
         analysis.observe(&observation(step, memory(f64::from(step)) + wobble));
     }
-    let about = Circumstances {
+    let about = ReportContext {
         input: input.to_owned(),
         format: "leveloff recording".to_owned(),
         tool: "leveloff".to_owned(),
@@ -56,7 +57,7 @@ pub fn run(input: &str, steps: u32, memory: impl Fn(f64) -> f64) -> CheckedRun {
     let gates = gates().hold(&report.verdict, &report.curves);
     CheckedRun {
         input: input.to_owned(),
-        result: Ok(Held { report, gates }),
+        result: Ok(GatedRun { report, gates }),
     }
 }
 
@@ -189,22 +190,12 @@ fn observation(step: u32, memory: f64) -> Observation {
 
 fn share(index: u64, role: Role, memory: Bytes) -> ProcessShare {
     let pid = 4000 + i32::try_from(index).unwrap();
-    ProcessShare {
-        index: ProcessIndex(index.try_into().unwrap()),
-        pid: Pid(pid),
+    ProcessShare::with_memory(
+        ProcessIndex(index.try_into().unwrap()),
+        Pid(pid),
         role,
-        rank: None,
         memory,
-        shared: Bytes::ZERO,
-        swapped: Bytes::ZERO,
-        rss: memory,
-        private: None,
-        gpu: None,
-        cpu: None,
-        fds: None,
-        is_read: true,
-        estimated: Bytes::ZERO,
-    }
+    )
 }
 
 /// Two sides to compare.

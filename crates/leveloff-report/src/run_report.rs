@@ -62,7 +62,7 @@ pub struct RunReport {
 
 /// What is known besides, when all is read.
 #[derive(Debug, Clone)]
-pub struct Circumstances {
+pub struct ReportContext {
     /// What the user calls the input.
     pub input: String,
     /// What kind of file it is.
@@ -86,7 +86,7 @@ impl RunReport {
     pub fn new(
         run: FinishedRun,
         background: BackgroundCheck,
-        about: Circumstances,
+        about: ReportContext,
     ) -> Option<RunReport> {
         let mut account = run.account;
         let verdict = account.verdict.take()?;

@@ -23,18 +23,18 @@ pub fn named(lines: &[LineGrowth]) -> impl Iterator<Item = &LineGrowth> {
         .filter(|line| line.share >= SHARE_NAMED && line.blocks > 0)
 }
 
-/// `train.py:88 in step made 97 % of what stays (±6), 0.98 MiB per step`
+/// `train.py:88 in step allocated 97 % of the memory that is not freed (±6), 0.98 MiB per step`
 pub fn line_words(line: &LineGrowth, unit: XUnit) -> String {
-    let made = match line.certainty {
-        Certainty::Confirmed => "made",
-        Certainty::Candidate => "probably made",
-        Certainty::Unclear => "made, within the sampling error,",
+    let allocated = match line.certainty {
+        Certainty::Confirmed => "allocated",
+        Certainty::Candidate => "probably allocated",
+        Certainty::Unclear => "allocated, within the sampling error,",
     };
     let rate = line.rate.map_or_else(String::new, |rate| {
         format!(", {}", MemoryRate::new(rate, unit).alone())
     });
     format!(
-        "{} {made} {:.0} % of what stays (±{:.0}), {}{rate}, from {} sampled blocks",
+        "{} {allocated} {:.0} % of the memory that is not freed (±{:.0}), {}{rate}, from {} sampled blocks",
         place(line),
         line.share * 100.0,
         line.share_margin * 100.0,
@@ -63,13 +63,13 @@ pub fn source(line: &LineGrowth) -> Option<String> {
     Some(printable(source.as_bytes()))
 }
 
-/// What has to be kept in mind.
+/// What this does not show.
 pub fn caution(line: &LineGrowth) -> &'static str {
     match line.is_recycled {
         true => {
-            "these are small Python objects, which Python recycles between lines: the line is uncertain, and another \
-             line of the same type may be meant"
+            "these are small Python objects, whose memory Python hands from one line to another: the line is uncertain, \
+             and another line that creates the same type may be the one"
         }
-        false => "the memory was made there; it is kept by whatever still refers to it",
+        false => "the memory is allocated there; the reference that keeps it may be elsewhere",
     }
 }

@@ -180,7 +180,7 @@ pub fn remarks(comparison: &Comparison) -> Vec<String> {
             before.unit.name(),
             after.unit.name()
         ));
-    } else if (before.until - after.until).abs() > SAME_LENGTH * before.until.max(after.until) {
+    } else if (before.until - after.until).0.abs() > SAME_LENGTH * before.until.max(after.until).0 {
         remarks.push(lengths(before, after));
     }
     if before.runs == 1 || after.runs == 1 {
@@ -196,8 +196,8 @@ pub fn remarks(comparison: &Comparison) -> Vec<String> {
 fn lengths(before: &Side, after: &Side) -> String {
     format!(
         "different lengths: {} before, {} after",
-        extent(X(before.until), before.unit),
-        extent(X(after.until), after.unit)
+        extent(before.until, before.unit),
+        extent(after.until, after.unit)
     )
 }
 

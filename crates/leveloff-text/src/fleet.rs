@@ -2,7 +2,7 @@
 
 mod table;
 
-pub use table::{FleetTable, tally};
+pub use table::{FleetTable, counts};
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;

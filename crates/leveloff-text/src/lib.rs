@@ -35,6 +35,6 @@ pub mod rate;
 pub mod sizing;
 pub mod steps;
 pub mod subject;
-pub mod tally;
 pub mod verdict;
+pub mod verdict_counts;
 pub mod x_position;

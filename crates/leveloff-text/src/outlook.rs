@@ -10,7 +10,7 @@ use crate::x_position::XPosition;
 
 /// An amount at a moment.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Spot {
+pub struct ForecastPoint {
     /// A step, or seconds.
     pub x: f64,
     /// Bytes.
@@ -21,7 +21,7 @@ pub struct Spot {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Outlook {
     /// The line that was fitted, from its beginning to its end.
-    pub fit: Option<(Spot, Spot)>,
+    pub fit: Option<(ForecastPoint, ForecastPoint)>,
     /// Where it leads, if it grows.
     pub forecast: Option<Forecast>,
     /// The limit, in bytes.
@@ -32,20 +32,20 @@ pub struct Outlook {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Forecast {
     /// From here,
-    pub from: Spot,
+    pub from: ForecastPoint,
     /// through here,
-    pub to: Spot,
+    pub to: ForecastPoint,
     /// at the fastest through here,
-    pub fastest: Spot,
+    pub fastest: ForecastPoint,
     /// at the slowest through here.
-    pub slowest: Spot,
+    pub slowest: ForecastPoint,
     /// Where the limit is met, if there is one.
-    pub meeting: Option<Meeting>,
+    pub crossing: Option<LimitCrossing>,
 }
 
 /// Where growth meets the limit.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Meeting {
+pub struct LimitCrossing {
     /// There,
     pub x: f64,
     /// at the fastest,
@@ -68,7 +68,10 @@ impl Outlook {
 }
 
 /// Growth from its onset, or a level since it began. A line through too few points is none.
-fn fit(verdict: &RunVerdict, place: &impl Fn(X) -> Option<f64>) -> Option<(Spot, Spot)> {
+fn fit(
+    verdict: &RunVerdict,
+    place: &impl Fn(X) -> Option<f64>,
+) -> Option<(ForecastPoint, ForecastPoint)> {
     let memory = &verdict.memory;
     let (_, end) = memory.span?;
     let level = memory.level?;
@@ -78,7 +81,7 @@ fn fit(verdict: &RunVerdict, place: &impl Fn(X) -> Option<f64>) -> Option<(Spot,
     };
     let spot = |x: X, Amount(memory): Amount| {
         let x = place(x)?;
-        Some(Spot { x, memory })
+        Some(ForecastPoint { x, memory })
     };
     Some((spot(x, begin)?, spot(end, level)?))
 }
@@ -96,22 +99,22 @@ fn forecast(verdict: &RunVerdict, place: &impl Fn(X) -> Option<f64>) -> Option<F
             _ => (far, level + (rate * (far - end)).0),
         };
         let x = place(x)?;
-        Some(Spot { x, memory })
+        Some(ForecastPoint { x, memory })
     };
     Some(Forecast {
-        from: Spot {
+        from: ForecastPoint {
             x: place(end)?,
             memory: level,
         },
         to: through(risk.map(|risk| risk.at_x), rate.value)?,
         fastest: through(risk.map(|risk| risk.earliest_x), rate.high)?,
         slowest: through(risk.and_then(|risk| risk.latest_x), rate.low)?,
-        meeting: risk.and_then(|risk| meeting(&risk, verdict.x_unit, place)),
+        crossing: risk.and_then(|risk| crossing(&risk, verdict.x_unit, place)),
     })
 }
 
-fn meeting(risk: &Risk, unit: XUnit, place: &impl Fn(X) -> Option<f64>) -> Option<Meeting> {
-    Some(Meeting {
+fn crossing(risk: &Risk, unit: XUnit, place: &impl Fn(X) -> Option<f64>) -> Option<LimitCrossing> {
+    Some(LimitCrossing {
         x: place(risk.at_x)?,
         earliest: place(risk.earliest_x)?,
         latest: risk.latest_x.and_then(place),

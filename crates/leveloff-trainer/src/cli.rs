@@ -145,7 +145,7 @@ impl Cli {
         };
         let useless = flags(&useless).join(", ");
         Err(format!(
-            "{} has no use for {useless}; it takes {takes}",
+            "{} does not use {useless}; it takes {takes}",
             entry.name
         ))
     }
@@ -186,7 +186,7 @@ fn pattern_names() -> Vec<&'static str> {
 
 fn some_steps(text: &str) -> Result<u64, String> {
     match text.parse() {
-        Ok(0) => Err("zero steps are none; pass 1 or more".to_owned()),
+        Ok(0) => Err("0 steps are too few; pass 1 or more".to_owned()),
         Ok(steps) if steps <= MOST_STEPS => Ok(steps),
         _ => Err(format!("pass a whole number from 1 to {MOST_STEPS}")),
     }
@@ -223,7 +223,7 @@ mod tests {
     fn what_a_pattern_has_no_use_for_is_refused() {
         let error = |arguments: &[&str]| parse(arguments).expect("fine").entry().unwrap_err();
         let late = error(&["--pattern", "late-leak", "--workers", "3"]);
-        assert!(late.contains("no use for --workers"), "{late}");
+        assert!(late.contains("does not use --workers"), "{late}");
         assert!(late.contains("takes --rate, --onset"), "{late}");
         let unsaved = error(&["--pattern", "checkpoint-leak"]);
         assert!(unsaved.contains("--checkpoint-dir"), "{unsaved}");

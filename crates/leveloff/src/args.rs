@@ -65,7 +65,7 @@ use clap::{Parser, Subcommand, ValueEnum};
         leveloff                                    watch the training run on this machine\n  \
         leveloff find                               list training runs and their processes\n  \
         leveloff run -- python train.py             start a run and record it\n  \
-        leveloff record --pid 22180 -o run.jsonl    record a run that already runs\n  \
+        leveloff record --pid 22180 -o run.jsonl    record a run that is already going\n  \
         leveloff guard --limit 90%                  stop it gracefully before it is killed\n  \
         leveloff judge run.jsonl                    does it level off, or leak?\n  \
         leveloff report run.jsonl -o run.html       a report with charts\n  \
@@ -102,7 +102,7 @@ pub(crate) enum Command {
     /// Show a running training on the dashboard: level, too early to tell, or leaking
     #[command(long_about = watch::LONG_ABOUT, after_help = watch::EXAMPLES)]
     Watch(Box<WatchArgs>),
-    /// Record a run that already runs, without a screen
+    /// Record a run that is already going, without a dashboard
     #[command(long_about = record::LONG_ABOUT, after_help = record::EXAMPLES)]
     Record(RecordArgs),
     /// Stop a run gracefully before it is killed for its memory
@@ -126,7 +126,7 @@ pub(crate) enum Command {
     /// Judge every rank of a job, or of all jobs, from Prometheus; worst first
     #[command(long_about = fleet::LONG_ABOUT, after_help = fleet::EXAMPLES)]
     Fleet(Box<FleetArgs>),
-    /// Show which lines of the program made the memory that stays
+    /// Show which lines of the program allocated the memory that is not freed
     #[command(long_about = blame::LONG_ABOUT, after_help = blame::EXAMPLES)]
     Blame(BlameArgs),
     /// Show how earlier runs of a job ended, and what follows for the next one

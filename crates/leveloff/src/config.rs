@@ -1,6 +1,6 @@
 //! Settings that a project keeps: `leveloff.toml`, or `[tool.leveloff]` in `pyproject.toml`.
 //!
-//! [`ConfigChoice`] says which file to use, [`Seeker`] finds it and checks that it can be trusted, [`Config`] is its
+//! [`ConfigChoice`] says which file to use, [`ConfigSearch`] finds it and checks that it can be trusted, [`Config`] is its
 //! checked content, and [`with_defaults`] makes default values of the command line from it: options and `LEVELOFF_*`
 //! variables take precedence, and no subcommand knows about the file.
 
@@ -12,14 +12,14 @@ pub(crate) use error::ConfigError;
 #[cfg(test)]
 pub(crate) use keys::KEYS;
 pub(crate) use keys::{CHECK, applies_to};
-pub(crate) use seeker::Seeker;
+pub(crate) use search::ConfigSearch;
 
 mod content;
 mod defaults;
 mod error;
 mod keys;
 mod kind;
-mod seeker;
+mod search;
 
 /// Which file to read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

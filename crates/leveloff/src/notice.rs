@@ -34,7 +34,7 @@ pub(crate) struct HeldNotices(());
 
 /// Keeps notices from stderr from now on; `show` gets each of them at once.
 pub(crate) fn hold(show: impl FnMut(&str, Urgency) + Send + 'static) -> HeldNotices {
-    *held() = Some(Held {
+    *held() = Some(PendingNotices {
         show: Box::new(show),
         texts: Vec::new(),
     });
@@ -50,15 +50,15 @@ impl Drop for HeldNotices {
     }
 }
 
-type Show = Box<dyn FnMut(&str, Urgency) + Send>;
+type ShowNotice = Box<dyn FnMut(&str, Urgency) + Send>;
 
-struct Held {
-    show: Show,
+struct PendingNotices {
+    show: ShowNotice,
     texts: Vec<String>,
 }
 
-fn held() -> MutexGuard<'static, Option<Held>> {
-    static HELD: Mutex<Option<Held>> = Mutex::new(None);
+fn held() -> MutexGuard<'static, Option<PendingNotices>> {
+    static HELD: Mutex<Option<PendingNotices>> = Mutex::new(None);
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -11,7 +11,7 @@ use leveloff_model::recording::StatedFacts;
 use leveloff_model::sample::Event;
 use leveloff_model::units::Step;
 use leveloff_readers::{ColumnChoice, Input, OpenedInput, ReadResult};
-use leveloff_report::run_report::{BackgroundCheck, Circumstances, RunReport};
+use leveloff_report::run_report::{BackgroundCheck, ReportContext, RunReport};
 
 /// Observations that are handed over together: one by one, handing over would cost more than it saves.
 const BATCH: usize = 512;
@@ -63,7 +63,7 @@ impl RunReader {
         if reading.has_run_ended {
             run.end();
         }
-        let about = Circumstances {
+        let about = ReportContext {
             input: path.to_string_lossy().into_owned(),
             format,
             tool: env!("CARGO_PKG_VERSION").to_owned(),

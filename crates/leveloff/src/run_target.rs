@@ -10,10 +10,13 @@ use leveloff_model::recording::Target;
 use leveloff_sampler::find::{self, FindOptions, Run};
 use leveloff_sampler::proc_root::{ProcRoot, key_of};
 use leveloff_sampler::processes::Scope;
+use leveloff_sampler::progress::LogFollower;
 use leveloff_sampler::sampler::SamplerOptions;
+use leveloff_supervise::guard::GuardOptions;
 use regex::bytes::Regex;
 
-use crate::session::WatchOptions;
+use crate::history::JobMemory;
+use crate::session::{SessionBuilder, WatchOptions};
 pub(crate) use no_run_found::{hidden_processes, no_run_found};
 
 /// What is going to be watched.
@@ -41,6 +44,27 @@ pub(crate) enum TargetChoice {
 }
 
 impl RunTarget {
+    /// What is remembered of the job. A log that cannot be followed is refused before anything is sampled.
+    pub(crate) fn recall(&self, options: &mut WatchOptions) -> Result<Option<JobMemory>> {
+        if let Some(log) = &options.log {
+            LogFollower::open(log)?;
+        }
+        Ok(options.recall(&self.target, &self.command))
+    }
+
+    /// A session on a run that is already going, with what its options ask for. A whole machine is not guarded.
+    pub(crate) fn session<'a>(
+        &'a self,
+        options: &'a WatchOptions,
+        memory: Option<JobMemory>,
+        guard: Option<GuardOptions>,
+    ) -> Result<SessionBuilder<'a>> {
+        SessionBuilder::new(&self.target, &self.command, options)
+            .remembering(memory)
+            .guarded(guard.filter(|_| !self.is_system()))?
+            .with_metrics()
+    }
+
     /// Finds the run. If there are several, `among` chooses one, counted from zero.
     pub(crate) fn choose(
         choice: &TargetChoice,

@@ -53,7 +53,7 @@ pub(crate) struct ScreenOptions {
 #[derive(Debug)]
 pub(crate) struct ScreenThread {
     events: SyncSender<Event>,
-    behind: Behind,
+    behind: MissedTicks,
     /// Its other end is closed with the screen.
     left: UnixStream,
     thread: Option<JoinHandle<LastVerdict>>,
@@ -64,7 +64,7 @@ pub(crate) type LastVerdict = Option<String>;
 
 /// What of the latest ticks has not reached the screen.
 #[derive(Debug, Default)]
-struct Behind {
+struct MissedTicks {
     events: Vec<sample::Event>,
     samples: u64,
 }
@@ -86,11 +86,11 @@ impl ScreenThread {
         match is_entered.recv() {
             Ok(Ok(())) => {}
             Ok(Err(error)) => return Err(error).context("cannot take the terminal over"),
-            Err(_) => anyhow::bail!("the screen ended before it began"),
+            Err(_) => anyhow::bail!("the dashboard ended before it started"),
         }
         Ok(ScreenThread {
             events,
-            behind: Behind::default(),
+            behind: MissedTicks::default(),
             left,
             thread: Some(thread),
         })

@@ -143,7 +143,7 @@ impl Session {
         self.tick().map(Some)
     }
 
-    /// Takes a tick, sets the time of the next, and hands the tick out for whoever shows more of it.
+    /// Takes a tick, sets the time of the next, and returns the tick to the caller, who may show it.
     /// A tick that is missed is not made up for.
     pub(crate) fn tick(&mut self) -> Result<Tick, SamplerError> {
         let tick = self.sampler.tick();
@@ -263,7 +263,7 @@ impl Session {
         self.is_stop_reported = true;
     }
 
-    /// The run is started again: guard and judge begin anew, the recording goes on.
+    /// The run is started again: guard and judge start over, the recording continues.
     pub(crate) fn restart(&mut self) {
         if let Some(guard) = &mut self.guard {
             guard.restart();
@@ -291,7 +291,7 @@ impl Session {
         self.guard.as_ref().is_some_and(|guard| guard.is_stopping())
     }
 
-    /// The verdict so far; `None` when nothing was seen, or when nobody asked for one.
+    /// The verdict so far; `None` when nothing was seen, or when no verdict was requested.
     pub(crate) fn verdict(&self) -> Option<RunVerdict> {
         self.analysis.verdict()
     }
@@ -304,7 +304,7 @@ impl Session {
         }
     }
 
-    /// Whether nobody is left to watch. What a guard is ending is over when all of it has ended.
+    /// Whether no process is left to watch. While the guard stops a run, that is when all of its processes have ended.
     pub(crate) fn is_over(&self) -> bool {
         match &self.guard {
             Some(guard) if guard.is_stopping() => false,
@@ -313,10 +313,10 @@ impl Session {
         }
     }
 
-    /// Ends the recording and the metrics; whoever follows them sees that at once.
+    /// Ends the recording and the metrics; readers that follow them see that at once.
     pub(crate) fn end_recording(&mut self, reason: EndReason) {
         self.status.clear();
-        // Series end with the run: what is told of it afterwards would be taken for its state.
+        // Series end with the run: later values would be taken for its state.
         self.metrics = None;
         if let Some(recorder) = self.recorder.take() {
             recorder.finish(&End {

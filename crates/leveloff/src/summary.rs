@@ -189,13 +189,7 @@ mod tests {
         let mut run = RunAnalysis::default();
         for (t, total) in totals.iter().enumerate() {
             let memory = Bytes(total << 20);
-            let trainer = ProcessShare {
-                memory,
-                rss: memory,
-                is_read: true,
-                estimated: Bytes::ZERO,
-                ..ProcessShare::unread(ProcessIndex(0), Pid(1), Role::Trainer)
-            };
+            let trainer = ProcessShare::with_memory(ProcessIndex(0), Pid(1), Role::Trainer, memory);
             run.observe(&Observation {
                 t: Some(Seconds(t as f64)),
                 memory,

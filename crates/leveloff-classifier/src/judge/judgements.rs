@@ -108,7 +108,7 @@ fn decided_at(prepared: &PreparedCurve<'_>, growth: &Growth) -> f64 {
     (prepared.end() - growth.age + growth.decision_age).max(growth.onset)
 }
 
-/// It goes on straight, and nothing excuses it; the prior does not allow to call it a leak yet.
+/// It goes on straight, with no known reason to stop; the prior does not allow to call it a leak yet.
 pub fn suspected(prepared: &PreparedCurve<'_>, growth: &Growth) -> Judgement {
     Judgement {
         verdict: Verdict::Leak(Grade::Suspected),

@@ -30,7 +30,7 @@ pub fn hidden_growth(prepared: &PreparedCurve<'_>, plateau: &Plateau) -> Option<
     })
 }
 
-/// Whether a leak that is worth a word would have been seen: growth stopped, or what the noise hides is little.
+/// Whether a leak above the reporting threshold would have been seen: growth stopped, or the noise hides less than that.
 pub fn would_see_growth(prepared: &PreparedCurve<'_>, plateau: &Plateau) -> bool {
     let length = prepared.end() - plateau.since;
     plateau.stopped || upper_rate(plateau) * length <= NOTICED * prepared.material

@@ -49,7 +49,7 @@ const MATERIAL_BYTES: f64 = 8e6;
 /// For small series the grain is a share of the level instead.
 const MATERIAL_SHARE_OF_SMALL: f64 = 0.04;
 
-/// But no less than this: whatever runs, a megabyte by its end harms nobody, and the pages that a small process touches for
+/// But no less than this: in any program a megabyte by the end of the run is harmless, and the pages that a small process touches for
 /// the first time add up to hundreds of kilobytes.
 const MATERIAL_BYTES_OF_SMALL: f64 = 1e6;
 

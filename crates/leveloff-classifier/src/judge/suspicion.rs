@@ -33,7 +33,7 @@ const GROWN: f64 = 1.5;
 /// And by so many standard deviations of the residuals.
 const GROWN_RESIDUALS: f64 = 4.0;
 
-/// The longest growth that goes on straight through the newer half of what was seen, and that nothing excuses.
+/// The longest growth that goes on straight through the newer half of what was seen, with no known reason to stop.
 pub fn suspected(
     prepared: &PreparedCurve<'_>,
     candidates: &GrowthCandidates<'_>,

@@ -185,7 +185,6 @@ mod tests {
                 swapped: Bytes(swapped),
                 rss: Bytes(rss),
                 is_read: true,
-                estimated: Bytes::ZERO,
                 ..ProcessShare::unread(ProcessIndex(index), Pid(index as i32 + 1), ROLES[role])
             });
         }

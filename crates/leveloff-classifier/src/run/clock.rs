@@ -3,7 +3,7 @@
 mod competition;
 pub(super) mod history;
 
-use self::competition::{Outcome, Ticking, compete};
+use self::competition::{ClockGrowth, Outcome, compete};
 use self::history::ClockPoint;
 use super::events::Events;
 use crate::units::{Amount, X};
@@ -91,7 +91,9 @@ fn outcome(points: &[ClockPoint]) -> Option<Outcome> {
 fn in_use(points: &[ClockPoint]) -> Option<Vec<ClockPoint>> {
     let mut counted: Vec<ClockPoint> = Vec::new();
     for point in points {
-        let in_use = point.in_use?;
+        let Some(in_use) = point.in_use else {
+            continue;
+        };
         // A number that did not change is the old one, repeated.
         if counted.last().is_none_or(|last| last.memory != in_use) {
             counted.push(ClockPoint {
@@ -114,7 +116,7 @@ fn is_fine_enough(counted: &[ClockPoint]) -> bool {
 }
 
 /// The first of those that coincide stands for them all.
-fn at_events(events: &Events, together: &[Ticking], span: GrowthSpan) -> Option<Clock> {
+fn at_events(events: &Events, together: &[ClockGrowth], span: GrowthSpan) -> Option<Clock> {
     let first = together.first()?;
     let since = events.since(first.tick, span.onset)?;
     let explained = first.growth * since.count as f64;
@@ -127,7 +129,7 @@ fn at_events(events: &Events, together: &[Ticking], span: GrowthSpan) -> Option<
     })
 }
 
-fn by_counter(counter: &Ticking, span: GrowthSpan) -> Clock {
+fn by_counter(counter: &ClockGrowth, span: GrowthSpan) -> Clock {
     let ticks = counter.share * span.growth / counter.growth;
     Clock {
         tick: counter.tick,

@@ -13,7 +13,7 @@ use super::decide::is_growing;
 
 /// What is known of a run that is to finish.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Prospect<'a> {
+pub(super) struct FinishInput<'a> {
     /// The judgement of its memory.
     pub(super) memory: &'a Judgement,
     /// The newest x and the memory there.
@@ -31,7 +31,7 @@ pub(super) struct Prospect<'a> {
 /// Before a rate is known, growth is looked at over so much of x.
 const LEAST_SEEN: f64 = 10.0;
 
-impl Prospect<'_> {
+impl FinishInput<'_> {
     /// The answer.
     pub(super) fn will_finish(&self) -> WillFinish {
         let limit = self.limit.0 as f64;

@@ -1,6 +1,6 @@
 //! Loader workers that are replaced by new ones, epoch after epoch.
 //!
-//! When workers end, what they held goes with them, and the trainer's heap settles anew. Growth
+//! When workers end, what they held goes with them, and the trainer's heap settles again. Growth
 //! since the last replacement may go with the next: it counts as a leak once it has outlived one.
 
 use leveloff_model::process::{ProcessIndex, Role};

@@ -116,22 +116,12 @@ mod tests {
     use super::*;
 
     fn process(index: u32, memory: u64) -> ProcessShare {
-        ProcessShare {
-            index: ProcessIndex(index),
-            pid: Pid(1000 + index as i32),
-            role: Role::Compiler,
-            rank: None,
-            memory: Bytes(memory),
-            shared: Bytes::ZERO,
-            swapped: Bytes::ZERO,
-            rss: Bytes(memory),
-            private: None,
-            gpu: None,
-            cpu: None,
-            fds: None,
-            is_read: true,
-            estimated: Bytes::ZERO,
-        }
+        ProcessShare::with_memory(
+            ProcessIndex(index),
+            Pid(1000 + index as i32),
+            Role::Compiler,
+            Bytes(memory),
+        )
     }
 
     #[test]

@@ -11,6 +11,7 @@ use super::RunAnalysis;
 use super::process_table::Followed;
 use crate::observation::{Moment, Observation, ProcessShare, XUnit};
 use crate::share_history::{self, Snapshot};
+use crate::units::{Amount, AmountPerX, X};
 use crate::verdict::{Kind, RunVerdict};
 
 /// What is known of a run at one moment.
@@ -76,8 +77,8 @@ pub struct Amounts {
     pub now: Bytes,
     /// The highest of any sample.
     pub peak: Bytes,
-    /// Growth over the newest quarter since the base, in bytes for each unit of x.
-    pub rate: Option<f64>,
+    /// Growth over the newest quarter since the base.
+    pub rate: Option<AmountPerX>,
 }
 
 /// Processes of one role, of one rank where there are several.
@@ -219,7 +220,7 @@ struct Ledger<'a> {
     now: &'a Observation,
     base: Snapshot,
     /// Where the newest part of the growth began, and how far that is from now.
-    recent: Option<(Snapshot, f64)>,
+    recent: Option<(Snapshot, X)>,
 }
 
 impl<'a> Ledger<'a> {
@@ -228,7 +229,7 @@ impl<'a> Ledger<'a> {
             let (from, to) = (base.moment.x(unit)?, now.x(unit)?);
             let at = run.shares().at(to - NEWEST_PART * (to - from), unit)?;
             let length = to - at.moment.x(unit)?;
-            (length > 0.0).then_some((at, length))
+            (length > 0.0).then_some((at, X(length)))
         };
         let recent = recent();
         Ledger {
@@ -245,7 +246,8 @@ impl<'a> Ledger<'a> {
             base: bytes(self.base.total()),
             now: self.now.memory,
             peak: bytes(peak),
-            rate: recent.map(|(at, length)| (self.now.memory.0 as f64 - at.total()) / length),
+            rate: recent
+                .map(|(at, length)| (Amount::from(self.now.memory) - Amount(at.total())) / *length),
         }
     }
 
@@ -285,7 +287,9 @@ impl<'a> Ledger<'a> {
 
     fn amounts(&self, share: &ProcessShare, peak: Bytes) -> Amounts {
         let then = |snapshot: &Snapshot| snapshot.held_by(share.index);
-        let rate = |(at, length): &(Snapshot, f64)| (share.memory.0 as f64 - then(at)) / length;
+        let rate = |(at, length): &(Snapshot, X)| {
+            (Amount::from(share.memory) - Amount(then(at))) / *length
+        };
         Amounts {
             base: bytes(then(&self.base)),
             now: share.memory,
@@ -378,7 +382,7 @@ impl GroupSums {
         rank: Option<Rank>,
         role: Role,
         peak: Bytes,
-        length: Option<f64>,
+        length: Option<X>,
     ) -> GroupAccount {
         GroupAccount {
             role,
@@ -388,7 +392,8 @@ impl GroupSums {
                 base: bytes(self.base),
                 now: self.memory,
                 peak,
-                rate: length.map(|length| (self.memory.0 as f64 - self.recent) / length),
+                rate: length
+                    .map(|length| (Amount::from(self.memory) - Amount(self.recent)) / length),
             },
             shared: self.shared,
             swapped: self.swapped,

@@ -5,6 +5,7 @@ use leveloff_model::units::Bytes;
 use super::RunAccount;
 use crate::observation::XUnit;
 use crate::run_curves::{RunCurves, Series};
+use crate::units::Amount;
 use crate::verdict::{Kind, Rate, RunVerdict, Subject};
 
 /// One series.
@@ -13,15 +14,15 @@ pub struct SeriesAccount {
     /// Which one.
     pub series: Series,
     /// At the first step, when the model is loaded; at the first sample of a run without steps.
-    pub baseline: f64,
+    pub baseline: Amount,
     /// Where growth counts from ([`RunAccount::since`]).
-    pub base: f64,
+    pub base: Amount,
     /// At the end of the run.
-    pub end: f64,
+    pub end: Amount,
     /// The median of the last fifth of the run: what runs are compared by.
-    pub settled: f64,
+    pub settled: Amount,
     /// The highest of any sample.
-    pub peak: f64,
+    pub peak: Amount,
     /// Growth with its interval, where the series was judged on its own.
     pub rate: Option<Rate>,
     /// Its share of the growth that the verdict is about; may be negative for what shrank.
@@ -34,7 +35,7 @@ pub struct SeriesAccount {
 
 impl SeriesAccount {
     /// From the base to the end; negative for what shrank.
-    pub fn growth(&self) -> f64 {
+    pub fn growth(&self) -> Amount {
         self.end - self.base
     }
 
@@ -61,16 +62,16 @@ fn row(series: Series, account: &RunAccount, curves: &RunCurves) -> Option<Serie
     };
     let of_role = |sum: Bytes| matches!(series, Series::Role(_)).then_some(sum);
     let peak = match series {
-        Series::Memory => account.memory.peak.0 as f64,
-        _ => curves.peak(series)?,
+        Series::Memory => Amount::from(account.memory.peak),
+        _ => Amount(curves.peak(series)?),
     };
     Some(SeriesAccount {
         series,
         // A role that joined later began with nothing.
-        baseline: curves.baseline(series).unwrap_or(0.0),
+        baseline: Amount(curves.baseline(series).unwrap_or(0.0)),
         base,
         end,
-        settled: curves.settled(series)?,
+        settled: Amount(curves.settled(series)?),
         peak,
         rate: verdict.and_then(|verdict| rate(series, verdict)),
         share: verdict.and_then(|verdict| share(series, verdict)),
@@ -80,21 +81,24 @@ fn row(series: Series, account: &RunAccount, curves: &RunCurves) -> Option<Serie
 }
 
 /// Memory is the account's; what the account does not know is read off the curve.
-fn base_and_end(series: Series, account: &RunAccount, curves: &RunCurves) -> Option<(f64, f64)> {
-    let amount = |bytes: Bytes| bytes.0 as f64;
+fn base_and_end(
+    series: Series,
+    account: &RunAccount,
+    curves: &RunCurves,
+) -> Option<(Amount, Amount)> {
     match series {
-        Series::Memory => Some((amount(account.memory.base), amount(account.memory.now))),
+        Series::Memory => Some((account.memory.base.into(), account.memory.now.into())),
         Series::Role(role) => {
             let groups = || account.role(role).map(|group| group.memory);
             let base: Bytes = groups().map(|memory| memory.base).sum();
             let end: Bytes = groups().map(|memory| memory.now).sum();
-            Some((amount(base), amount(end)))
+            Some((base.into(), end.into()))
         }
         Series::Kind(kind @ (Kind::Anonymous | Kind::Shared | Kind::Swap)) => {
             let parts = || account.parts.iter().filter(|part| part.kind == kind);
             let base: Bytes = parts().map(|part| part.base).sum();
             let end: Bytes = parts().map(|part| part.now).sum();
-            Some((amount(base), amount(end)))
+            Some((base.into(), end.into()))
         }
         _ => {
             let base = account.since.moment;
@@ -103,7 +107,7 @@ fn base_and_end(series: Series, account: &RunAccount, curves: &RunCurves) -> Opt
                 .and_then(|x| curves.around(series, x, XUnit::Step));
             let from = from.or_else(|| curves.baseline(series));
             let end = curves.newest(series)?;
-            Some((from.unwrap_or(0.0), end))
+            Some((Amount(from.unwrap_or(0.0)), Amount(end)))
         }
     }
 }

@@ -116,13 +116,8 @@ mod tests {
     use crate::observation::ProcessShare;
 
     fn share(index: u32, role: Role, memory: u64) -> ProcessShare {
-        ProcessShare {
-            memory: Bytes(memory),
-            rss: Bytes(memory),
-            is_read: true,
-            estimated: Bytes::ZERO,
-            ..ProcessShare::unread(ProcessIndex(index), Pid(100 + index as i32), role)
-        }
+        let pid = Pid(100 + index as i32);
+        ProcessShare::with_memory(ProcessIndex(index), pid, role, Bytes(memory))
     }
 
     /// A trainer with `trainer` bytes and `workers` workers of 10 bytes.

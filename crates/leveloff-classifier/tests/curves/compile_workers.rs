@@ -67,19 +67,12 @@ fn moment(reading: f64) -> Observation {
 
 fn process(number: u32, role: Role, megabytes: f64, rss: Option<f64>) -> ProcessShare {
     ProcessShare {
-        index: ProcessIndex(number),
-        pid: Pid(138_715 + number as i32),
-        role,
-        rank: None,
-        memory: bytes(megabytes),
-        shared: Bytes::ZERO,
-        swapped: Bytes::ZERO,
         rss: bytes(rss.unwrap_or(megabytes)),
-        private: None,
-        gpu: None,
-        cpu: None,
-        fds: None,
-        is_read: true,
-        estimated: Bytes::ZERO,
+        ..ProcessShare::with_memory(
+            ProcessIndex(number),
+            Pid(138_715 + number as i32),
+            role,
+            bytes(megabytes),
+        )
     }
 }

@@ -85,7 +85,7 @@ fn growth_of_the_first_epoch_fills_a_cache() {
     assert_eq!(full.at.0, 900.0);
     assert!((megabytes - 3800.0).abs() < 20.0, "{megabytes}");
 
-    // Without a second epoch nobody fills a cache, and behind the first there is none to fill.
+    // Without a second epoch there is no cache to fill, and behind the first there is none to fill.
     for other in [
         seen(600).epoch(900).planned(900),
         seen(1400).epoch(900).planned(1800),

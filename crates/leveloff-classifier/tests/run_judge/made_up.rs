@@ -14,20 +14,13 @@ pub const MIB: f64 = 1_048_576.0;
 /// A process with `mib` of anonymous memory.
 pub fn process(number: u32, role: Role, mib: f64) -> ProcessShare {
     ProcessShare {
-        index: ProcessIndex(number),
-        pid: Pid(1000 + number as i32),
-        role,
-        rank: None,
-        memory: Bytes((mib * MIB) as u64),
-        shared: Bytes::ZERO,
-        swapped: Bytes::ZERO,
-        rss: Bytes((mib * MIB) as u64),
-        private: None,
-        gpu: None,
-        cpu: None,
         fds: Some(10),
-        is_read: true,
-        estimated: Bytes::ZERO,
+        ..ProcessShare::with_memory(
+            ProcessIndex(number),
+            Pid(1000 + number as i32),
+            role,
+            Bytes((mib * MIB) as u64),
+        )
     }
 }
 

@@ -6,7 +6,7 @@ use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::run_analysis::{GrowthOrigin, RunAccount};
 use leveloff_classifier::verdict::HorizonSource;
 use leveloff_model::units::Bytes;
-use leveloff_text::outlook::{Outlook, Spot};
+use leveloff_text::outlook::{ForecastPoint, Outlook};
 
 use super::axis_map::AxisMap;
 use crate::dashboard::Dashboard;
@@ -123,8 +123,8 @@ impl ChartContent<'_> {
     /// Whether growth meets the limit in sight.
     fn meets_limit(&self) -> bool {
         let forecast = self.outlook.forecast.as_ref();
-        let meeting = forecast.and_then(|forecast| forecast.meeting.as_ref());
-        meeting.is_some_and(|meeting| self.range.contains(&meeting.x))
+        let crossing = forecast.and_then(|forecast| forecast.crossing.as_ref());
+        crossing.is_some_and(|crossing| self.range.contains(&crossing.x))
     }
 }
 
@@ -171,10 +171,10 @@ fn beyond(
         Window::Whole | Window::Fixed(_) => whole.end - whole.start,
     };
     let forecast = outlook.forecast.as_ref();
-    let meeting = forecast.and_then(|forecast| Some(forecast.meeting.as_ref()?.x));
+    let crossing = forecast.and_then(|forecast| Some(forecast.crossing.as_ref()?.x));
     let stated = level_by.filter(|mark| mark.is_stated).map(|mark| mark.x);
     let ahead = if forecast.is_some() { AHEAD } else { 0.0 };
-    [meeting, stated]
+    [crossing, stated]
         .into_iter()
         .flatten()
         .map(|x| (x - whole.end) * BEHIND)
@@ -198,7 +198,7 @@ fn misleading_rss(run: &RunState) -> Option<Bytes> {
 }
 
 /// How high the line through both is at `x`.
-fn height_at(from: Spot, to: Spot, x: f64) -> Option<f64> {
+fn height_at(from: ForecastPoint, to: ForecastPoint, x: f64) -> Option<f64> {
     let slope = (to.memory - from.memory) / (to.x - from.x);
     let memory = from.memory + slope * (x.min(to.x) - from.x);
     (x > from.x && memory.is_finite()).then_some(memory)

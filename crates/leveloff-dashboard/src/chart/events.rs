@@ -65,8 +65,8 @@ pub(super) fn ticks<'a>(
     let mut columns: [Vec<u16>; KINDS.len()] = Default::default();
     for event in all {
         let x = match axis {
-            Axis::Time => event.t,
-            Axis::Steps => event.x,
+            Axis::Time => event.t.map(|t| t.0),
+            Axis::Steps => event.x.map(|x| x.0),
         };
         let kind = KINDS.iter().position(|kind| (kind.includes)(&event.kind));
         if let (Some(column), Some(kind)) = (x.and_then(|x| plot.column(x)), kind) {
@@ -104,6 +104,8 @@ impl Ticks {
 
 #[cfg(test)]
 mod tests {
+    use leveloff_classifier::units::X;
+    use leveloff_model::units::Seconds;
     use ratatui::layout::Rect;
 
     use super::*;
@@ -118,8 +120,8 @@ mod tests {
         let all: Vec<RunEvent> = (0..=1000)
             .step_by(distance as usize)
             .map(|step| RunEvent {
-                t: Some(0.0),
-                x: Some(f64::from(step)),
+                t: Some(Seconds(0.0)),
+                x: Some(X(f64::from(step))),
                 kind: kind.clone(),
             })
             .collect();

@@ -3,7 +3,7 @@
 use leveloff_classifier::observation::XUnit;
 use leveloff_model::units::Bytes;
 use leveloff_text::memory_axis::MemoryAxis;
-use leveloff_text::outlook::Meeting;
+use leveloff_text::outlook::LimitCrossing;
 use leveloff_text::progress_axis;
 use ratatui::style::Style;
 
@@ -109,10 +109,10 @@ impl Overlay<'_> {
         };
         let style = self.styles.get(Paint::Bad);
         let (thin, thick) = (self.sign('┄', '-'), self.sign('━', '='));
-        if let Some(meeting) = self.meeting() {
-            self.write_meeting(cells, meeting);
-            let latest = meeting.latest.unwrap_or(self.content.range.end);
-            for column in self.columns_between(meeting.earliest, latest) {
+        if let Some(crossing) = self.crossing() {
+            self.write_crossing(cells, crossing);
+            let latest = crossing.latest.unwrap_or(self.content.range.end);
+            for column in self.columns_between(crossing.earliest, latest) {
                 cells.put(column, row, thick, style);
             }
         }
@@ -124,22 +124,22 @@ impl Overlay<'_> {
         }
     }
 
-    fn write_meeting(&self, cells: &mut Cells<'_>, meeting: &Meeting) {
+    fn write_crossing(&self, cells: &mut Cells<'_>, crossing: &LimitCrossing) {
         let Some((column, row)) = self.place_of_meeting() else {
             return;
         };
-        let last = i32::from(column) - 1 - meeting.words.len() as i32;
+        let last = i32::from(column) - 1 - crossing.words.len() as i32;
         let places = (self.plot.area.x.into()..=last).rev().map(|x| (x, row));
-        cells.write_somewhere(places, &meeting.words, self.styles.get(Paint::Bad));
+        cells.write_somewhere(places, &crossing.words, self.styles.get(Paint::Bad));
     }
 
     fn place_of_meeting(&self) -> Option<(u16, u16)> {
-        let column = self.plot.column(self.meeting()?.x)?;
+        let column = self.plot.column(self.crossing()?.x)?;
         Some((column, self.plot.row(self.content.outlook.limit?)?))
     }
 
-    fn meeting(&self) -> Option<&Meeting> {
-        self.content.outlook.forecast.as_ref()?.meeting.as_ref()
+    fn crossing(&self) -> Option<&LimitCrossing> {
+        self.content.outlook.forecast.as_ref()?.crossing.as_ref()
     }
 
     /// Columns of the screen between two places, as far as they are in sight.

@@ -95,12 +95,12 @@ fn growth_meets_the_limit_where_the_verdict_says() {
     // The same over time, of which ten seconds are a step.
     let mut by_time = dashboard.clone();
     by_time.on(Event::Key(KeyCode::Char('x').into()));
-    let meeting = ChartContent::of(&by_time)
+    let crossing = ChartContent::of(&by_time)
         .unwrap()
         .outlook
         .forecast
         .unwrap();
-    let met_at = meeting.meeting.unwrap().x;
+    let met_at = crossing.crossing.unwrap().x;
     assert!((met_at - 10.0 * risk.at_x.0).abs() < 10.0, "{met_at}");
     let chart = drawn(&by_time, 100, 20);
     let row = chart.iter().find(|row| row.contains("limit 24.0 GiB"));

@@ -3,7 +3,7 @@
 use leveloff_classifier::verdict::Verdict;
 use leveloff_model::process::printable;
 use leveloff_text::finding::finding_words;
-use leveloff_text::fleet::{FleetTable, tally};
+use leveloff_text::fleet::{FleetTable, counts};
 use leveloff_text::verdict::{Headline, risk_words};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -75,7 +75,7 @@ fn draw_header(view: &FleetView, styles: &Styles, area: Rect, buffer: &mut Buffe
             .first()
             .map_or(Verdict::Undecided, |worst| worst.verdict.verdict);
         line.push_span(Span::styled(
-            format!(" {} ", tally(fleet).trim()),
+            format!(" {} ", counts(fleet).trim()),
             styles.badge(worst.into()),
         ));
         let about = format!("{} · {}", fleet.server, fleet.query);

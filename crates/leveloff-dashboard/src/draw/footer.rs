@@ -130,7 +130,7 @@ fn question_line(question: Question, styles: &Styles) -> Line<'static> {
 fn prompt_line(prompt: &Prompt, styles: &Styles) -> Line<'static> {
     let (what, then) = match prompt.purpose {
         Purpose::Filter => ("show processes with: ", "  enter keeps it, esc shows all"),
-        Purpose::Step => ("jump to step: ", "  enter jumps, esc does not"),
+        Purpose::Step => ("jump to step: ", "  enter jumps, esc cancels"),
     };
     Line::from_iter([
         Span::styled(what, styles.get(Paint::Accent).bold()),

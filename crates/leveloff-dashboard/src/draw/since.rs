@@ -2,7 +2,7 @@
 
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::run_analysis::{Amounts, GrowthOrigin, RunAccount};
-use leveloff_classifier::units::X;
+use leveloff_classifier::units::{AmountPerX, X};
 use leveloff_classifier::verdict::Verdict;
 use leveloff_model::units::Seconds;
 use leveloff_text::rate::change;
@@ -34,7 +34,7 @@ pub fn rate_now(memory: &Amounts, account: &RunAccount) -> Option<String> {
     Some(rate_words(rate, account.unit()))
 }
 
-fn rate_words(rate: f64, unit: XUnit) -> String {
+fn rate_words(AmountPerX(rate): AmountPerX, unit: XUnit) -> String {
     let (each, unit) = match unit {
         XUnit::Second => (60.0 * rate, "min"),
         unit => (rate, unit.name()),
@@ -66,10 +66,19 @@ mod tests {
 
     #[test]
     fn a_rate_has_a_sign_and_its_base() {
-        assert_eq!(rate_words(164.0 * MIB, XUnit::Step), "+164 MiB/step");
-        assert_eq!(rate_words(-MIB, XUnit::Epoch), "-1.00 MiB/epoch");
-        assert_eq!(rate_words(0.3, XUnit::Step), "0 B/step");
-        assert_eq!(rate_words(MIB / 30.0, XUnit::Second), "+2.00 MiB/min");
+        assert_eq!(
+            rate_words(AmountPerX(164.0 * MIB), XUnit::Step),
+            "+164 MiB/step"
+        );
+        assert_eq!(
+            rate_words(AmountPerX(-MIB), XUnit::Epoch),
+            "-1.00 MiB/epoch"
+        );
+        assert_eq!(rate_words(AmountPerX(0.3), XUnit::Step), "0 B/step");
+        assert_eq!(
+            rate_words(AmountPerX(MIB / 30.0), XUnit::Second),
+            "+2.00 MiB/min"
+        );
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use leveloff_classifier::run_curves::{RunEvent, RunEventKind};
+use leveloff_classifier::units::X;
 use leveloff_model::sample::{Event, Tick};
 
 /// Events that are kept; a chart shows fewer than a hundred.
@@ -27,7 +28,7 @@ impl TrainingEvents {
             let Some(kind) = RunEventKind::of(&mark.kind) else {
                 continue;
             };
-            let x = mark.step.map(|step| step.0 as f64);
+            let x = mark.step.map(|step| X(step.0 as f64));
             // A training may report that it begins to save, and again that it has saved.
             let is_repeated = |last: &RunEvent| x.is_some() && (&last.kind, last.x) == (&kind, x);
             if self.events.back().is_some_and(is_repeated) {
@@ -36,7 +37,7 @@ impl TrainingEvents {
             if self.events.len() == KEPT {
                 self.events.pop_front();
             }
-            let t = Some(mark.t.0);
+            let t = Some(mark.t);
             self.events.push_back(RunEvent { x, t, kind });
         }
     }

@@ -39,7 +39,7 @@ fn the_line_that_leaks_comes_first() {
     run.play(1..=900);
     let text = screen(&mut run.dashboard, &Styles::default(), (120, 40)).to_string();
     for part in [
-        "line: train.py:88 in train made 100 %",
+        "line: train.py:88 in train allocated 100 %",
         "outputs.append(y.detach())",
     ] {
         assert!(text.contains(part), "{part} is not in\n{text}");

@@ -37,7 +37,7 @@ pub enum GrowthError {
     NoBase(String),
     /// An unknown base.
     #[error(
-        "'{base}' in '{text}' is nothing that growth is counted in; known: step, 10 steps, epoch, s, min, h, d"
+        "'{base}' in '{text}' is not a base for growth; known: step, 10 steps, epoch, s, min, h, d"
     )]
     UnknownBase {
         /// What was written.

@@ -132,7 +132,7 @@ fn refusal(address: SocketAddr, error: &io::Error) -> SetupError {
             SocketAddr::new(ip, 0)
         ),
         io::ErrorKind::PermissionDenied if port < 1024 => {
-            format!("ports below 1024 are root's; pass a higher one: --metrics {ip}:9184")
+            format!("ports below 1024 need root; pass a higher one: --metrics {ip}:9184")
         }
         io::ErrorKind::AddrNotAvailable => format!(
             "this machine has no address {ip}; use 127.0.0.1 for this machine only, 0.0.0.0 for all its addresses"

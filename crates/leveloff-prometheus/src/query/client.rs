@@ -67,7 +67,7 @@ struct ServerFacts {
     /// The server's clock less ours.
     skew: Option<f64>,
     warnings: Vec<String>,
-    /// The last request was given up: the next need not be as patient.
+    /// The last request was given up: the next one waits for a shorter time.
     is_down: bool,
 }
 
@@ -337,7 +337,7 @@ fn refusal(parts: &http::response::Parts, body: impl Read) -> QueryError {
             let to = to.and_then(|to| to.split('?').next()).unwrap_or("nowhere");
             QueryError::Redirected(few(to))
         }
-        404 => QueryError::NotPrometheus("it knows no such page (404)".to_owned()),
+        404 => QueryError::NotPrometheus("it has no such page (404)".to_owned()),
         // Prometheus answers a query that takes too long or is too big with 422 or 503.
         400 | 422 => QueryError::Refused(match &*words {
             "" => format!("it does not say why ({status})"),

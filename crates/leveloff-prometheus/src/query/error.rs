@@ -33,7 +33,7 @@ pub enum QueryError {
     #[error("refuses the query: {0}")]
     Refused(String),
     /// It is in error itself.
-    #[error("is in error itself ({status}){words}")]
+    #[error("reports an internal error ({status}){words}")]
     Server {
         /// The status of its answer.
         status: u16,

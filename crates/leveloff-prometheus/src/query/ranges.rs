@@ -26,7 +26,7 @@ pub struct Ranges {
 
 /// Fetches every series of `query`. `on_series` is called for each series that arrives.
 ///
-/// Where an answer is cut off for good, what arrived whole is kept: of one part, the series that came
+/// Where an answer stays cut off after all retries, what arrived whole is kept: of one part, the series that came
 /// before the cut; of several, the parts after the last one that failed.
 pub fn fetch(
     client: &Client,

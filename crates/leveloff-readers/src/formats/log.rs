@@ -163,7 +163,7 @@ impl Format for Log {
             ));
         }
         if self.x_source == XSource::LineNumber {
-            notes.push("nothing counts steps or time; lines are counted instead".to_owned());
+            notes.push("no step and no time was found; lines are counted instead".to_owned());
         }
         if let Some(pattern) = &self.suggestion {
             notes.push(format!(
@@ -254,7 +254,7 @@ impl<'a> Head<'a> {
         head
     }
 
-    /// A pattern is worth a word only where nothing else counts.
+    /// A pattern is suggested only where nothing else counts steps.
     fn suggestion(&self) -> Option<String> {
         let is_counted = Counter::BEST_FIRST.into_iter().any(|it| self.counts(it));
         self.suggestion.clone().filter(|_| !is_counted)

@@ -59,7 +59,7 @@ impl Format for Pasted {
     fn notes(&self) -> Vec<String> {
         let (first, last) = self.lines;
         let mut notes = vec![format!(
-            "took lines {first}–{last}, which are alike; the rest holds no series"
+            "took lines {first}–{last}, which have one format; the other lines hold no series"
         )];
         notes.extend(self.part.notes());
         notes

@@ -21,7 +21,7 @@ pub fn recognise(stream: &mut Stream, columns: &ColumnChoice) -> Recognition {
     match RecordingReader::new(&stream.head[..]) {
         Ok(reader) if reader.header().target == Target::System => {
             Recognition::Unusable(Problem::Unusable(
-                "records a whole machine, which is no run and has no verdict; leveloff replay shows it, leveloff export \
+                "records a whole machine and not one run, so there is no verdict; leveloff replay shows it, leveloff export \
                  writes its samples"
                     .to_owned(),
             ))

@@ -11,7 +11,7 @@ fn lines(line: impl Fn(u64) -> String) -> String {
 #[track_caller]
 fn pasted(text: &str) -> ReadInput {
     let input = read(text);
-    assert!(input.is_noted("which are alike"), "{:?}", input.notes);
+    assert!(input.is_noted("which have one format"), "{:?}", input.notes);
     assert_eq!(input.memory().len(), 10, "{text}");
     input
 }

@@ -4,7 +4,7 @@ use leveloff_classifier::gate::CheckOutcome;
 use leveloff_text::gate::{failure_words, gate_label, gate_title};
 use leveloff_text::verdict::blame_words;
 
-use crate::check::report::{CheckReport, Held, Runs};
+use crate::check::report::{CheckReport, GatedRun, Runs};
 use crate::check::results::{CheckResult, Scope};
 use crate::check::words::{explaining_run, next_steps, outcome_words, reason, run_outcome};
 use crate::comparison::markdown;
@@ -82,7 +82,7 @@ fn chart(report: &RunReport) -> Option<String> {
 }
 
 /// Who and what grew, if it failed.
-fn who(held: &Held) -> String {
+fn who(held: &GatedRun) -> String {
     let blame = &held.report.verdict.blame;
     if run_outcome(held) != CheckOutcome::Failed || blame.is_empty() {
         return String::new();

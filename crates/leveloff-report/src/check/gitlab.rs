@@ -50,7 +50,7 @@ fn severity(result: &CheckResult, report: &CheckReport) -> &'static str {
 }
 
 fn is_confirmed(result: &CheckResult, report: &CheckReport) -> bool {
-    let grade = |held: &crate::check::report::Held| held.report.verdict.verdict.grade();
+    let grade = |held: &crate::check::report::GatedRun| held.report.verdict.verdict.grade();
     match result.scope {
         Scope::Run(run) => run.result.as_ref().ok().and_then(grade) == Some(Grade::Confirmed),
         _ => report

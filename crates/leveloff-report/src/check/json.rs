@@ -7,7 +7,7 @@ use leveloff_text::gate::{gate_sentence, gate_unit};
 use leveloff_text::judged::Judged;
 use serde_json::Value;
 
-use crate::check::report::{BaselineCheck, CheckReport, CheckedRun, Held, Runs};
+use crate::check::report::{BaselineCheck, CheckReport, CheckedRun, GatedRun, Runs};
 use crate::check::words::{next_steps, reason, run_outcome};
 use crate::json::{list, merged, object};
 use crate::{comparison, verdict};
@@ -48,7 +48,7 @@ fn run_row(run: &CheckedRun) -> Value {
     }
 }
 
-fn held_row(input: &str, held: &Held) -> Value {
+fn held_row(input: &str, held: &GatedRun) -> Value {
     let judged = Judged {
         progress: None,
         input,

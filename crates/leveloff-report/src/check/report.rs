@@ -35,12 +35,12 @@ pub struct CheckedRun {
     /// What the user calls it.
     pub input: String,
     /// Its result, or why there is none.
-    pub result: Result<Held, String>,
+    pub result: Result<GatedRun, String>,
 }
 
 /// A run that was held against the gates.
 #[derive(Debug, Clone)]
-pub struct Held {
+pub struct GatedRun {
     /// The run.
     pub report: RunReport,
     /// Each gate.
@@ -84,7 +84,7 @@ impl CheckReport {
     }
 
     /// The runs that could be read.
-    pub fn held(&self) -> impl Iterator<Item = &Held> {
+    pub fn held(&self) -> impl Iterator<Item = &GatedRun> {
         self.runs.iter().filter_map(|run| run.result.as_ref().ok())
     }
 

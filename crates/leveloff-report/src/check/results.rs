@@ -6,7 +6,7 @@
 use leveloff_classifier::gate::{CheckOutcome, Gate};
 use leveloff_text::gate::{baseline_sentence, gate_sentence};
 
-use crate::check::report::{BaselineCheck, CheckReport, CheckedRun, Held, Runs};
+use crate::check::report::{BaselineCheck, CheckReport, CheckedRun, GatedRun, Runs};
 
 /// The result of one gate.
 #[derive(Debug, Clone)]
@@ -133,7 +133,7 @@ impl Scope<'_> {
 
 /// `2 of 3 repeats fail: LEAK …`: the worst outcome, how many repeats have it, and a sentence of one of them.
 fn vote(report: &CheckReport, gate: Gate) -> String {
-    let of_gate = |held: &'_ Held| {
+    let of_gate = |held: &'_ GatedRun| {
         let result = held.gates.iter().find(|result| result.gate == gate)?;
         Some((result.outcome, gate_sentence(result, &held.report.verdict)))
     };

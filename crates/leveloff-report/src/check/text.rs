@@ -10,7 +10,7 @@ use leveloff_text::page::{Page, WIDTH, columns};
 use leveloff_text::paint::Paint;
 use leveloff_text::verdict::{Headline, brief, growth};
 
-use crate::check::report::{BaselineCheck, CheckReport, CheckedRun, Held};
+use crate::check::report::{BaselineCheck, CheckReport, CheckedRun, GatedRun};
 use crate::check::results::{CheckResult, Scope};
 use crate::check::words::{explaining_run, mark, next_steps, outcome_words, reason, run_outcome};
 use crate::comparison::text::write_differences;
@@ -100,7 +100,7 @@ fn run_line(run: &CheckedRun, width: usize) -> String {
 
 /// What failed, unless that is the leak, which the verdict describes better; the longest form
 /// first.
-fn run_words(held: &Held) -> Vec<String> {
+fn run_words(held: &GatedRun) -> Vec<String> {
     let verdict = &held.report.verdict;
     let leaks = verdict.verdict.is_alarm();
     let failed = held.gates.iter();

@@ -8,7 +8,7 @@ use leveloff_text::finding::finding_words;
 use leveloff_text::gate::{failure_step, failure_words, open_words};
 use leveloff_text::verdict::{settling, what_to_try};
 
-use crate::check::report::{CheckReport, CheckedRun, Held, Runs};
+use crate::check::report::{CheckReport, CheckedRun, GatedRun, Runs};
 use crate::check::results::{CheckResult, Scope};
 
 /// Failures that a headline names; more are counted.
@@ -72,7 +72,7 @@ pub fn next_steps(report: &CheckReport) -> Vec<String> {
 }
 
 /// The run that explains the outcome: the first that failed, else the first that is open.
-pub fn explaining_run(report: &CheckReport) -> Option<(&CheckedRun, &Held)> {
+pub fn explaining_run(report: &CheckReport) -> Option<(&CheckedRun, &GatedRun)> {
     let with = |outcome: CheckOutcome| {
         report.runs.iter().find_map(move |run| {
             let held = run.result.as_ref().ok()?;
@@ -83,7 +83,7 @@ pub fn explaining_run(report: &CheckReport) -> Option<(&CheckedRun, &Held)> {
 }
 
 /// What one run came to by itself.
-pub fn run_outcome(held: &Held) -> CheckOutcome {
+pub fn run_outcome(held: &GatedRun) -> CheckOutcome {
     let outcomes = held.gates.iter().map(|result| result.outcome);
     outcomes.max().unwrap_or(CheckOutcome::Passed)
 }
@@ -122,7 +122,7 @@ fn failures(report: &CheckReport, results: &[CheckResult]) -> String {
 }
 
 fn open(report: &CheckReport, results: &[CheckResult]) -> String {
-    let fails = |held: &&Held| run_outcome(held) == CheckOutcome::Failed;
+    let fails = |held: &&GatedRun| run_outcome(held) == CheckOutcome::Failed;
     let failing = report.held().filter(fails).count();
     if failing > 0 {
         let runs = report.held().count();

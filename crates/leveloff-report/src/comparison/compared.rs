@@ -30,7 +30,7 @@ pub struct BothCurves<'a> {
 
 /// Memory at a place that all runs have been at: the mean of each side.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct CommonPlace {
+pub struct CommonPosition {
     /// Where.
     pub x: f64,
     /// Before.
@@ -57,7 +57,7 @@ impl<'a> Compared<'a> {
 
     /// Memory at round places, at most `most` of them, over the stretch that all runs have in common;
     /// its end included. Empty when there is none, or the sides count different things.
-    pub fn common_places(&self, most: usize) -> Vec<CommonPlace> {
+    pub fn common_places(&self, most: usize) -> Vec<CommonPosition> {
         let (Some(curves), Some(_)) = (self.curves, self.comparison.unit) else {
             return Vec::new();
         };
@@ -87,8 +87,8 @@ impl BothCurves<'_> {
         common.filter(|(from, until)| from <= until)
     }
 
-    fn at(&self, x: f64) -> Option<CommonPlace> {
-        Some(CommonPlace {
+    fn at(&self, x: f64) -> Option<CommonPosition> {
+        Some(CommonPosition {
             x,
             before: mean(self.before, x)?,
             after: mean(self.after, x)?,

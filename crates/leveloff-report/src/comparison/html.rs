@@ -28,7 +28,7 @@ pub fn page(compared: &Compared, before: &[RunReport], after: &[RunReport]) -> S
     body.raw("</main>\n");
     let tool = after.first().map_or("", |run| run.tool.as_str());
     body.raw("<footer>Made by leveloff ").text(tool);
-    body.raw(". This page asks nothing of any network.</footer>\n");
+    body.raw(". This page makes no network requests.</footer>\n");
     let comparison = compared.comparison;
     Document {
         title: &format!(

@@ -36,7 +36,7 @@ pub(crate) fn differences(comparison: &Comparison) -> Vec<[String; 5]> {
 /// Memory at positions on the x axis that all runs have reached, at most `most` of them.
 pub(crate) fn positions(compared: &Compared, most: usize) -> Vec<[String; 4]> {
     let unit = compared.comparison.after.unit;
-    let cells = |place: crate::comparison::compared::CommonPlace| {
+    let cells = |place: crate::comparison::compared::CommonPosition| {
         [
             XPosition::new(X(place.x), unit).to_string(),
             amount(place.before),

@@ -2,7 +2,7 @@
 
 use leveloff_model::units::Bytes;
 use leveloff_text::finding::finding_words;
-use leveloff_text::fleet::{Fleet, FleetTable, Member, tally};
+use leveloff_text::fleet::{Fleet, FleetTable, Member, counts};
 use leveloff_text::verdict::capitalised;
 
 use crate::html::document::plain_page;
@@ -22,8 +22,8 @@ pub fn page(fleet: &Fleet) -> String {
     write_notes(fleet, &mut body);
     body.raw("</main>\n<footer>Made by leveloff ")
         .text(&fleet.tool);
-    body.raw(". This page asks nothing of any network.</footer>\n");
-    plain_page(tally(fleet).trim(), body)
+    body.raw(". This page makes no network requests.</footer>\n");
+    plain_page(counts(fleet).trim(), body)
 }
 
 fn write_headline(fleet: &Fleet, page: &mut Markup) {
@@ -35,7 +35,7 @@ fn write_headline(fleet: &Fleet, page: &mut Markup) {
             .text(fact);
     }
     page.raw("</p></div>\n<h1>")
-        .text(tally(fleet).trim())
+        .text(counts(fleet).trim())
         .raw("</h1>\n</header>\n");
 }
 
@@ -43,7 +43,7 @@ fn write_failures(fleet: &Fleet, page: &mut Markup) {
     if !fleet.is_partial() {
         return;
     }
-    page.section("failures-heading", "Not all of it");
+    page.section("failures-heading", "Could not be fetched");
     page.list("failures", &fleet.failures).end_section();
 }
 

@@ -2,7 +2,7 @@
 
 use leveloff_model::process::printable;
 use leveloff_text::finding::finding_words;
-use leveloff_text::fleet::{Fleet, FleetTable, Member, tally};
+use leveloff_text::fleet::{Fleet, FleetTable, Member, counts};
 use leveloff_text::number::thousands;
 use leveloff_text::page::{Page, columns};
 use leveloff_text::paint::Paint;
@@ -39,7 +39,7 @@ pub fn screen(fleet: &Fleet, listed: Listed, paint: Paint) -> String {
         );
     }
     text += &findings(fleet);
-    text += &format!("\n{}", tally(fleet));
+    text += &format!("\n{}", counts(fleet));
     text
 }
 

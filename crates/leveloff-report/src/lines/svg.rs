@@ -22,7 +22,7 @@ pub fn svg(report: &RunReport) -> Result<Vec<u8>, FlameGraphError> {
         return Err(FlameGraphError::NothingGrew);
     }
     let mut options = Options::default();
-    options.title = format!("Memory that stayed: {}", report.input);
+    options.title = format!("Memory that is not freed: {}", report.input);
     options.count_name = "KiB".to_owned();
     let mut picture = Vec::new();
     flamegraph::from_reader(&mut options, folded(report).as_bytes(), &mut picture)

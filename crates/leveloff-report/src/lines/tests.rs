@@ -117,7 +117,7 @@ fn stacks_with_a_common_caller_are_one_tree() {
 fn the_page_has_the_lines_and_their_flame_graph() {
     let page = crate::run::html::page(&report());
     for part in [
-        "Which lines made what stays",
+        "Which lines allocated the memory that is not freed",
         "train.py:88",
         "<svg class=\"flame\"",
         "97 % ±6",

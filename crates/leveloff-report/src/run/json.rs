@@ -124,7 +124,7 @@ fn event_row(event: &RunEvent) -> Value {
     };
     object! {
         x: event.x,
-        t_s: event.t,
+        t_s: event.t.map(|t| t.0),
         kind: kind,
         epoch: epoch,
         name: name,

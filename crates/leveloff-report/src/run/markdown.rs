@@ -69,7 +69,7 @@ fn write_lines(report: &RunReport, page: &mut Document) {
         })
         .collect();
     if let Some(first) = report.lines.first().filter(|_| !rows.is_empty()) {
-        page.heading("Lines that made what stays");
+        page.heading("Lines that allocated the memory that is not freed");
         page.table(&["where", "line", "share", "growth", "certainty"], &rows);
         page.paragraph(&format!("{}.", capitalised(allocation::caution(first))));
     }

@@ -1,13 +1,13 @@
 //! What was looked at on its own, and does not grow.
 
 use leveloff_classifier::run_analysis::SeriesAccount;
+use leveloff_classifier::units::Amount;
 use leveloff_classifier::verdict::{Judgement, RunVerdict, Subject, Verdict};
 use leveloff_model::process::Role;
 use leveloff_model::training_counters::TrainingCounter;
 use leveloff_text::number::thousands;
 use leveloff_text::rate::MemoryRate;
 use leveloff_text::subject::{things, words};
-use leveloff_text::verdict::bytes;
 
 use crate::run_report::{ListedProcess, RunReport};
 
@@ -80,7 +80,7 @@ fn level(subject: Subject, judgement: &Judgement, run: &RunVerdict) -> Option<St
     let bound = at_most.map_or_else(String::new, |most| {
         format!(", no growth faster than {most}")
     });
-    Some(format!("level at {}{bound}", written(subject, level.0)))
+    Some(format!("level at {}{bound}", written(subject, level)))
 }
 
 /// Of what the judge saw no rise in.
@@ -90,12 +90,12 @@ fn unchanged(subject: Subject, part: &SeriesAccount, run: &RunVerdict) -> Option
         None => NO_RISE * run.memory.material.0,
     };
     let [begun, ended] = [part.base, part.end].map(|amount| written(subject, amount));
-    (part.growth() <= most).then(|| format!("{begun} at the start, {ended} at the end"))
+    (part.growth() <= Amount(most)).then(|| format!("{begun} at the start, {ended} at the end"))
 }
 
-fn written(subject: Subject, amount: f64) -> String {
+fn written(subject: Subject, amount: Amount) -> String {
     match things(subject) {
-        Some(_) => thousands(amount.max(0.0).round() as u64),
-        None => bytes(amount).to_string(),
+        Some(_) => thousands(amount.0.max(0.0).round() as u64),
+        None => amount.bytes().to_string(),
     }
 }

@@ -140,7 +140,7 @@ pub fn signal_of_keys(termios: &Termios, keys: &[u8]) -> Option<Signal> {
     None
 }
 
-/// Makes a terminal raw for good: bytes pass unchanged, and nothing is echoed.
+/// Makes a terminal raw until it closes: bytes pass unchanged, and nothing is echoed.
 pub fn make_raw(terminal: impl AsFd) -> Result<()> {
     let termios = tcgetattr(&terminal)?;
     tcsetattr(terminal, OptionalActions::Now, &raw(&termios))

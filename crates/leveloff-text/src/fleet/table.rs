@@ -8,32 +8,23 @@ use leveloff_model::units::Seconds;
 
 use super::{Fleet, Member};
 use crate::page::columns;
-use crate::tally::Tally;
 use crate::verdict::{bytes, is_from_the_start, short_reason, verdict_words};
+use crate::verdict_counts::VerdictCounts;
 use crate::x_position::XPosition;
 
 /// The headings.
 const HEADINGS: [&str; 6] = ["RUN", "VERDICT", "GROWTH", "CEILING IN", "WHO GROWS", "NOW"];
 
 /// `1,000 runs: 12 leak, 988 level`
-pub fn tally(fleet: &Fleet) -> String {
-    let mut tally = Tally::default();
+pub fn counts(fleet: &Fleet) -> String {
+    let mut counts = VerdictCounts::default();
     for member in &fleet.members {
-        tally.add(member.verdict.verdict);
+        counts.add(member.verdict.verdict);
     }
-    let line = tally.line();
-    let line = line.replacen(
-        " inputs: ",
-        if tally.all() == 1 {
-            " run: "
-        } else {
-            " runs: "
-        },
-        1,
-    );
+    let runs = if counts.all() == 1 { "run" } else { "runs" };
     match fleet.is_partial() {
-        true => line.replacen(": ", ", and some could not be fetched: ", 1),
-        false => line,
+        true => counts.line(&format!("{runs}, and some could not be fetched")),
+        false => counts.line(runs),
     }
 }
 

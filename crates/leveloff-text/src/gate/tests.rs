@@ -2,6 +2,7 @@ use leveloff_classifier::gate::{Gates, GrowthBound, Horizon};
 use leveloff_classifier::observation::{Observation, XUnit};
 use leveloff_classifier::run::RunJudge;
 use leveloff_classifier::run_curves::RunCurves;
+use leveloff_classifier::units::{Amount, X};
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::units::{Bytes, Seconds, Step};
 
@@ -42,9 +43,9 @@ fn leaky(step: f64) -> f64 {
 }
 
 fn growth(mib: f64, per: XUnit) -> Gates {
-    let bytes = mib * MIB;
+    let amount = Amount(mib * MIB);
     Gates {
-        max_growth: Some(GrowthBound { bytes, per }),
+        max_growth: Some(GrowthBound { amount, per }),
         ..Gates::default()
     }
 }
@@ -91,7 +92,7 @@ fn what_is_open_says_until_when() {
 #[test]
 fn a_late_level_is_printed_with_both_steps() {
     let gates = Gates {
-        level_by: Some(Horizon::Step(90.0)),
+        level_by: Some(Horizon::Step(X(90.0))),
         ..Gates::default()
     };
     let late = |step: f64| 500.0 + 4.0 * step.min(150.0);

@@ -7,6 +7,7 @@ use leveloff_classifier::verdict::{
 use leveloff_model::process::Role;
 use leveloff_model::sample::CeilingKind;
 use leveloff_model::training_counters::TrainingCounter;
+use leveloff_model::units::Seconds;
 
 use crate::rate::amount;
 use crate::subject::kind_words;
@@ -56,12 +57,15 @@ pub fn risk_words(risk: &Risk, run: &RunVerdict) -> String {
     }
     let place = XPosition::new(risk.at_x, run.x_unit);
     let place = place.with_range(risk.earliest_x, risk.latest_x);
-    let time = risk
-        .in_time
-        .map_or_else(String::new, |time| format!(", in about {time}"));
+    let time = in_about(risk.in_time);
     let limit = risk.limit;
     let what = limit_words(risk.kind);
     format!("if it goes on, {limit} ({what}) is reached at {place}{time}")
+}
+
+/// `, in about 13 min`, where the time is known.
+pub(super) fn in_about(time: Option<Seconds>) -> String {
+    time.map_or_else(String::new, |time| format!(", in about {time}"))
 }
 
 /// Whether the ceiling was met before the newest place.
@@ -87,9 +91,7 @@ fn limit_words(kind: CeilingKind) -> &'static str {
 /// at step 9,400, in about 2 h 37 min`, and without the kind of limit.
 pub fn short_risk_words(risk: &Risk, run: &RunVerdict) -> [String; 2] {
     let place = XPosition::new(risk.at_x, run.x_unit);
-    let time = risk
-        .in_time
-        .map_or_else(String::new, |time| format!(", in about {time}"));
+    let time = in_about(risk.in_time);
     let limit = risk.limit;
     let what = limit_words(risk.kind);
     [

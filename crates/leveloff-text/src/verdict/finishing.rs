@@ -2,6 +2,7 @@
 
 use leveloff_classifier::verdict::{AtPlannedEnd, MetLimit, RunVerdict, WillFinish};
 
+use super::cause::in_about;
 use crate::x_position::XPosition;
 
 /// `finishes: 11.2 GiB of 32.0 GiB at step 663`, `will be killed at step 170 of 663 (159 … 185), in about 14 min`;
@@ -30,9 +31,7 @@ fn killed(met: MetLimit, run: &RunVerdict) -> String {
         (Some(earliest), None) => format!(" (not before {:.0})", earliest.0),
         _ => String::new(),
     };
-    let time = met
-        .in_time
-        .map_or_else(String::new, |time| format!(", in about {time}"));
+    let time = in_about(met.in_time);
     format!(
         "will be killed at {place} of {:.0}{range}{time}, if it continues",
         met.planned.0

@@ -102,7 +102,7 @@ pub fn short_reason(because: Because) -> &'static str {
         Because::Falls => "falling",
         Because::Immaterial => "growth is below the reporting threshold",
         Because::Wanders => "fluctuates without a trend",
-        Because::Unexcused => "growing, and nothing excuses it",
+        Because::Unexcused => "growing, with no known reason to stop",
         Because::CeilingWithinPlan => {
             "growing slowly, and reaches the limit before the planned end"
         }

@@ -49,7 +49,7 @@ pub fn sentence(run: &RunVerdict, stated: &StatedFacts) -> String {
             spread(run, judgement.noise)
         ),
         Because::Unexcused => with_share(
-            "growth continues straight through the newer half, and nothing excuses it",
+            "growth is straight through the newer half of the run, with no known reason to stop",
             judgement,
         ),
         Because::CeilingWithinPlan => {

@@ -24,7 +24,7 @@ fn each_mistake_is_named_with_what_would_do() {
         "--pattern heathy",
         &["heathy", "a similar value exists: 'healthy'"],
     );
-    check(&home, "--steps 0", &["--steps", "zero steps are none"]);
+    check(&home, "--steps 0", &["--steps", "0 steps are too few"]);
     check(&home, "--resume", &["--checkpoint-dir"]);
     check(&home, "--resume /dev/zero", &["/dev/zero", "no checkpoint"]);
     check(

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 
 use super::FactArgs;
 
-pub(super) const LONG_ABOUT: &str = "Show which lines of the program made the memory that stays.\n\n\
+pub(super) const LONG_ABOUT: &str = "Show which lines of the program allocated the memory that is not freed.\n\n\
     Reads a recording of `leveloff run --blame`. Memory that is alive is estimated from sampled blocks, so every amount has \
     an interval. A line is confirmed if it stands out of the sampling error and of all other lines, the run leaks, and the \
     line's own memory does.";

@@ -5,8 +5,9 @@ use std::time::Duration;
 use clap::{ArgAction, Args};
 use leveloff_classifier::gate::{CheckOutcome, Gates, GrowthBound, Horizon};
 use leveloff_classifier::observation::XUnit;
+use leveloff_classifier::units::{Amount, X};
 use leveloff_model::recording::{RunAxis, StatedFacts};
-use leveloff_model::units::{Bytes, GrowthBase, GrowthLimit, Seconds};
+use leveloff_model::units::{Bytes, GrowthBase, GrowthLimit, Seconds, Step};
 
 use super::{ColumnArgs, FactArgs, Format};
 use crate::option_values::{parse_interval, parse_percent, parse_switch, undecided_parser};
@@ -61,7 +62,7 @@ pub(crate) struct CheckArgs {
         value_parser = parse_switch
     )]
     pub history: bool,
-    /// Name the line that makes what stays, by sampling the heap of CMD (see `run --blame`)
+    /// Name the line that allocates the memory that is not freed, by sampling the heap of CMD (see `run --blame`)
     #[arg(long, conflicts_with = "files")]
     pub blame: bool,
     /// Fail if the run is worse than this baseline by more than noise
@@ -140,26 +141,30 @@ impl CheckArgs {
             max_peak: self.max_peak,
             max_growth: self.max_growth.map(growth_bound),
             will_finish: self.will_finish,
-            epoch_steps: stated.epoch_steps.map(|step| step.0 as f64),
+            epoch_steps: stated.epoch_steps.map(x),
         }
     }
 }
 
 fn horizon(stated: &StatedFacts) -> Option<Horizon> {
     match (stated.level_by, stated.level_by_time) {
-        (Some(step), _) if stated.level_by_is_assumed => Some(Horizon::AssumedStep(step.0 as f64)),
-        (Some(step), _) => Some(Horizon::Step(step.0 as f64)),
+        (Some(step), _) if stated.level_by_is_assumed => Some(Horizon::AssumedStep(x(step))),
+        (Some(step), _) => Some(Horizon::Step(x(step))),
         (None, Some(time)) => Some(Horizon::Time(time)),
         (None, None) => stated.earlier.map(|earlier| match earlier.axis {
             RunAxis::Time => Horizon::Time(Seconds(earlier.horizon())),
-            RunAxis::Count(_) => Horizon::AssumedStep(earlier.horizon()),
+            RunAxis::Count(_) => Horizon::AssumedStep(X(earlier.horizon())),
         }),
     }
 }
 
+fn x(step: Step) -> X {
+    X(step.0 as f64)
+}
+
 fn growth_bound(limit: GrowthLimit) -> GrowthBound {
     GrowthBound {
-        bytes: limit.bytes_per_base(),
+        amount: Amount(limit.bytes_per_base()),
         per: match limit.base() {
             GrowthBase::Step => XUnit::Step,
             GrowthBase::Epoch => XUnit::Epoch,

@@ -9,7 +9,7 @@ use super::{SamplingArgs, TargetArgs};
 use crate::option_values::parse_duration;
 
 pub(super) const LONG_ABOUT: &str = "Stop a run gracefully before it is killed for its memory.\n\n\
-    Watches a run that already runs, without a screen. When its memory reaches the limit, leveloff asks the training \
+    Watches a run that is already going, without a dashboard. When its memory reaches the limit, leveloff asks the training \
     to save and stop. If the training does not support that request, leveloff sends it a signal (--signal); if it \
     still runs, leveloff ends its whole process tree. Each stage has its own time (--grace). `run`, `watch` and \
     `record` guard as well if they get --limit or --stop-before.\n\n\

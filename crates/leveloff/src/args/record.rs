@@ -6,7 +6,7 @@ use clap::Args;
 use super::{GuardArgs, SamplingArgs, TargetArgs};
 use crate::option_values::parse_duration;
 
-pub(super) const LONG_ABOUT: &str = "Record a run that already runs, without a screen.\n\n\
+pub(super) const LONG_ABOUT: &str = "Record a run that is already going, without a dashboard.\n\n\
     Without --pid or --match leveloff finds the run. It records until the run ends, the time is over, or it gets \
     SIGINT or SIGTERM; then it prints the verdict. The run itself is never touched, unless a --limit is given.";
 

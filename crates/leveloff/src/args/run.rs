@@ -35,7 +35,7 @@ pub(crate) struct RunArgs {
     /// processes; an amount, or a share of what is available [default: what is free, minus 5 %]
     #[arg(long, value_name = "SIZE|%", num_args = 0..=1)]
     pub isolate: Option<Option<Limit>>,
-    /// Sample the heap of the command and of what it starts, and name the lines whose memory stays (docs/BLAME.md)
+    /// Sample the heap of the command and of what it starts, and name the lines whose memory is not freed (docs/BLAME.md)
     #[arg(long)]
     pub blame: bool,
     /// Show the dashboard; the output of the command goes to a .log file beside the recording

@@ -8,7 +8,7 @@ use crate::option_values::parse_pid;
 
 pub(super) const LONG_ABOUT: &str = "Show a running training on the dashboard: level, too early to tell, or leaking; \
     which process grows; how much time is left.\n\n\
-    Attaches to a run that already runs, without a restart or a change to it. Without a PID leveloff finds the run, \
+    Attaches to a run that is already going, without a restart or a change to it. Without a PID leveloff finds the run, \
     and asks if there are several. With a FILE it follows a recording that another leveloff is writing. The run \
     continues when you leave the dashboard (q).";
 

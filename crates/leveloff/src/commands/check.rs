@@ -12,7 +12,7 @@ use leveloff_classifier::compare::compare;
 use leveloff_classifier::gate::{CheckOutcome, GateResult};
 use leveloff_classifier::profile::{RunProfile, Side};
 use leveloff_model::units::Step;
-use leveloff_report::check::report::{BaselineCheck, CheckReport, CheckedRun, Held, Runs};
+use leveloff_report::check::report::{BaselineCheck, CheckReport, CheckedRun, GatedRun, Runs};
 
 use crate::args::CheckArgs;
 use crate::exit_code::Exit;
@@ -89,7 +89,7 @@ fn check(args: &CheckArgs, runs: &[Recorded]) -> CheckReport {
     }
 }
 
-fn hold(args: &CheckArgs, file: &Path) -> Result<Held> {
+fn hold(args: &CheckArgs, file: &Path) -> Result<GatedRun> {
     let reader = RunReader {
         columns: args.columns.choice(),
         stated: args.facts.stated(),
@@ -101,7 +101,7 @@ fn hold(args: &CheckArgs, file: &Path) -> Result<Held> {
     let gates = args
         .gates(&report.stated)
         .hold(&report.verdict, &report.curves);
-    Ok(Held { report, gates })
+    Ok(GatedRun { report, gates })
 }
 
 fn baseline_path(args: &CheckArgs) -> &Path {

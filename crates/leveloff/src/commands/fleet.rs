@@ -1,12 +1,12 @@
 //! `leveloff fleet`: every rank of a job, or of all jobs, from Prometheus.
 //!
-//! `survey` fetches the series of every run and has `fleet_judge` judge them, with a `progress` bar; `fleet_screen` shows the
+//! `fleet_reader` fetches the series of every run and has `fleet_judge` judge them, with a `progress` bar; `fleet_screen` shows the
 //! result on a screen.
 
 mod fleet_judge;
+mod fleet_reader;
 mod fleet_screen;
 mod progress;
-mod survey;
 
 use anyhow::{Context, Result, bail};
 use leveloff_report::fleet::text::Listed;
@@ -18,7 +18,7 @@ use crate::exit_code::{Exit, WorstVerdict};
 use crate::notice::notice;
 use crate::outputs::{self, Existing};
 use crate::stdout::{paint, put};
-use survey::Survey;
+use fleet_reader::FleetReader;
 
 /// Judges a fleet and prints it. The exit code is that of the worst verdict, or that of an error if something could not
 /// be fetched.
@@ -27,12 +27,12 @@ pub(crate) fn run(args: &FleetArgs) -> Result<Exit> {
     if let Some(output) = &args.output {
         check_output(output, existing)?;
     }
-    let survey = Survey::new(args)?;
+    let fleet_reader = FleetReader::new(args)?;
     if args.watch {
-        let seen = fleet_screen::watch(survey, args)?;
+        let seen = fleet_screen::watch(fleet_reader, args)?;
         return Ok(seen.map_or(Exit::Success, |fleet| exit(&fleet, args)));
     }
-    let fleet = survey.look()?;
+    let fleet = fleet_reader.look()?;
     print(&fleet, args)?;
     if let Some(output) = &args.output {
         outputs::write(output, html::page(&fleet).as_bytes(), existing)?;

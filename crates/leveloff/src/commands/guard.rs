@@ -1,8 +1,7 @@
-//! `leveloff guard`: guards a run that already runs. Also makes guard options from the arguments of other commands.
+//! `leveloff guard`: guards a run that is already going. Also makes guard options from the arguments of other commands.
 
 use anyhow::{Result, bail};
 use leveloff_model::units::Limit;
-use leveloff_sampler::progress::LogFollower;
 use leveloff_supervise::guard::{GuardOptions, StatedLimits};
 use leveloff_supervise::termination_signals::TerminationSignals;
 
@@ -11,7 +10,6 @@ use crate::args::{GuardArgs, GuardCommandArgs};
 use crate::exit_code::Exit;
 use crate::notice::notice;
 use crate::run_target::RunTarget;
-use crate::session::SessionBuilder;
 
 /// Guards until the run ends or is stopped, or a signal ends the guard and leaves the run alone.
 pub(crate) fn run(args: &GuardCommandArgs) -> Result<Exit> {
@@ -25,14 +23,9 @@ pub(crate) fn run(args: &GuardCommandArgs) -> Result<Exit> {
         bail!("nothing to guard against; pass --limit 28GiB, --limit 90% or --stop-before 5m");
     };
     let target = RunTarget::choose_only(&args.target.choice())?;
-    if let Some(log) = &options.log {
-        LogFollower::open(log)?;
-    }
-    let memory = options.recall(&target.target, &target.command);
-    let builder = SessionBuilder::new(&target.target, &target.command, &options)
-        .remembering(memory)
-        .guarded(Some(guard))?
-        .with_metrics()?
+    let memory = target.recall(&mut options)?;
+    let builder = target
+        .session(&options, memory, Some(guard))?
         .recording_or_scratch(args.output.as_deref())?;
     notice(&target.picked);
     let stop = TerminationSignals::listen()?;

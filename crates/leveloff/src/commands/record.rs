@@ -1,10 +1,9 @@
-//! `leveloff record`: records a run that already runs, without a screen.
+//! `leveloff record`: records a run that is already going, without a dashboard.
 
 use std::time::Instant;
 
 use anyhow::Result;
 use leveloff_model::recording::EndReason;
-use leveloff_sampler::progress::LogFollower;
 use leveloff_supervise::termination_signals::TerminationSignals;
 
 use super::guard::guard_options;
@@ -12,7 +11,7 @@ use crate::args::RecordArgs;
 use crate::exit_code::Exit;
 use crate::notice::notice;
 use crate::run_target::RunTarget;
-use crate::session::{Session, SessionBuilder};
+use crate::session::Session;
 
 /// How many processes are listed that grew most, after watching the whole machine.
 pub(crate) const TOP_GROWERS: usize = 10;
@@ -21,15 +20,10 @@ pub(crate) const TOP_GROWERS: usize = 10;
 pub(crate) fn run(args: &RecordArgs) -> Result<Exit> {
     let mut options = args.sampling.options();
     let target = RunTarget::choose_only(&args.target.choice())?;
-    if let Some(log) = &options.log {
-        LogFollower::open(log)?;
-    }
     let guard = guard_options(options.stated.limit, &args.guard)?;
-    let memory = options.recall(&target.target, &target.command);
-    let builder = SessionBuilder::new(&target.target, &target.command, &options)
-        .remembering(memory)
-        .guarded(guard.filter(|_| !target.is_system()))?
-        .with_metrics()?
+    let memory = target.recall(&mut options)?;
+    let builder = target
+        .session(&options, memory, guard)?
         .recording_to(args.output.as_deref())?;
     if let Some(recording) = builder.recording() {
         notice(&format!(

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 
 use crate::args::{Cli, Command};
-use crate::config::{CHECK, ConfigChoice, ConfigError, Seeker, applies_to, with_defaults};
+use crate::config::{CHECK, ConfigChoice, ConfigError, ConfigSearch, applies_to, with_defaults};
 use crate::notice::notice;
 
 /// What the user wants.
@@ -44,7 +44,7 @@ fn parse_with_file(
     arguments: &[OsString],
     choice: &ConfigChoice,
 ) -> Result<Command, ConfigError> {
-    let finding = Seeker::live().find(choice)?;
+    let finding = ConfigSearch::live().find(choice)?;
     for passed_over in &finding.passed_over {
         if subcommand == CHECK {
             return Err(ConfigError::PassedOver(passed_over.to_string()));

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::error::{ConfigError, Place};
+use super::error::{ConfigError, FileLine};
 use super::keys::{self, CHECK, Key, Table};
 use super::kind::Kind;
 
@@ -197,9 +197,9 @@ impl Reader<'_> {
         ConfigError::Broken { place, why }
     }
 
-    fn place(&self, at: usize) -> Place {
+    fn place(&self, at: usize) -> FileLine {
         let before = self.bytes.iter().take(at);
-        Place {
+        FileLine {
             file: self.file.to_owned(),
             line: 1 + before.filter(|byte| **byte == b'\n').count(),
         }

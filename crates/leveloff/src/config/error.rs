@@ -17,13 +17,13 @@ pub(crate) enum ConfigError {
     PassedOver(String),
     /// It is not TOML.
     #[error("{place} is not TOML: {why}")]
-    Broken { place: Place, why: String },
+    Broken { place: FileLine, why: String },
     /// An unknown key.
     #[error("unknown key '{name}' in {place}; {hint}")]
     UnknownKey {
         /// What was written.
         name: String,
-        place: Place,
+        place: FileLine,
         /// What may have been meant.
         hint: String,
     },
@@ -33,7 +33,7 @@ pub(crate) enum ConfigError {
         key: String,
         /// As it was written.
         written: String,
-        place: Place,
+        place: FileLine,
         /// Why it is not allowed, and what would be.
         why: String,
     },
@@ -41,13 +41,13 @@ pub(crate) enum ConfigError {
 
 /// A line of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct FileLine {
     pub file: PathBuf,
     /// The line, from 1.
     pub line: usize,
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for FileLine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}, line {}", self.file.display(), self.line)
     }

@@ -193,9 +193,7 @@ impl RequestHandler {
                 Reply::Leave
             }
             Some(Err(errno)) => Reply::Say(format!("cannot stop {name}: {errno}")),
-            None => Reply::Say(format!(
-                "cannot stop {name}: this kernel has no handles for it"
-            )),
+            None => Reply::Say(format!("cannot stop {name}: this kernel has no pidfd_open")),
         }
     }
 }

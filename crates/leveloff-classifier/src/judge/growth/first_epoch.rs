@@ -55,7 +55,7 @@ impl Growth {
         })
     }
 
-    /// Where a cache of the data set stops to excuse this growth, if one may: a few points behind the first epoch.
+    /// Where a cache of the data set no longer explains this growth, if one may: a few points behind the first epoch.
     pub fn excused_until(&self, prepared: &PreparedCurve<'_>) -> Option<f64> {
         let X(epoch) = prepared.facts.epoch?;
         let is_over = prepared.end() >= EPOCH_IS_OVER * epoch;

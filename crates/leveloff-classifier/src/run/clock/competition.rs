@@ -17,18 +17,18 @@ use leveloff_model::training_counters::TrainingCounter;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Outcome {
     /// One kind of event, or several that cannot be distinguished because they coincide.
-    Events(Vec<Ticking>),
+    Events(Vec<ClockGrowth>),
     /// The steps.
     Steps,
     /// A counter of the training that is not proportional to the steps.
-    Counter(Ticking),
+    Counter(ClockGrowth),
     /// Several clocks explain the growth about as well, or none does.
     Open,
 }
 
 /// A clock with its growth per tick.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Ticking {
+pub(super) struct ClockGrowth {
     /// The clock.
     pub(super) tick: ClockTick,
     /// Growth at each tick.
@@ -119,7 +119,7 @@ pub(super) fn compete(points: &[ClockPoint]) -> Option<Outcome> {
 }
 
 /// Whether events come at the same moments. Others that cannot be distinguished are too close for the samples.
-fn coincide(together: &[Ticking], columns: &[Column]) -> bool {
+fn coincide(together: &[ClockGrowth], columns: &[Column]) -> bool {
     let of = |tick| {
         let is_it = |column: &&Column| column.clock == Rival::Event(tick) && !column.is_shifted;
         columns.iter().find(is_it)
@@ -324,9 +324,9 @@ fn outcome(mut best: Vec<Best>) -> Outcome {
 }
 
 impl Best {
-    fn ticking(&self) -> Option<Ticking> {
+    fn ticking(&self) -> Option<ClockGrowth> {
         match self.clock {
-            Rival::Event(tick) | Rival::Counter(tick) => Some(Ticking {
+            Rival::Event(tick) | Rival::Counter(tick) => Some(ClockGrowth {
                 tick,
                 growth: self.growth,
                 share: self.share,

@@ -2,7 +2,7 @@
 
 use leveloff_classifier::observation::XUnit;
 use leveloff_model::process::printable;
-use leveloff_text::outlook::{Forecast, Spot};
+use leveloff_text::outlook::{Forecast, ForecastPoint};
 use leveloff_text::progress_axis;
 use leveloff_text::verdict::{Headline, bytes, growth_with_interval, short_risk_words};
 use leveloff_text::x_position::XPosition;
@@ -111,7 +111,7 @@ pub(super) fn outlook<B: DrawingBackend>(
     frame: &Frame,
     sheet: &mut Sheet<B>,
 ) {
-    let point = |spot: Spot| frame.at(spot.x, spot.memory);
+    let point = |spot: ForecastPoint| frame.at(spot.x, spot.memory);
     if let Some((from, to)) = content.outlook.fit {
         sheet.dashes(&[point(from), point(to)], palette::FIT, 2.0, (9.0, 4.0));
     }
@@ -178,7 +178,12 @@ pub(super) fn mark<B: DrawingBackend>(
 }
 
 /// Where a line leaves the chart, or meets the limit.
-fn leading(from: Spot, to: Spot, content: &ChartContent<'_>, frame: &Frame) -> Point {
+fn leading(
+    from: ForecastPoint,
+    to: ForecastPoint,
+    content: &ChartContent<'_>,
+    frame: &Frame,
+) -> Point {
     let x = to.x.min(content.x.end);
     frame.at(x, height_at(from, to, x))
 }
@@ -191,10 +196,10 @@ fn tell_meeting<B: DrawingBackend>(
     sheet: &mut Sheet<B>,
 ) {
     let run = &content.report.verdict;
-    let (Some(meeting), Some(risk)) = (&forecast.meeting, &run.risk) else {
+    let (Some(crossing), Some(risk)) = (&forecast.crossing, &run.risk) else {
         return;
     };
-    if content.x.contains(&meeting.x) {
+    if content.x.contains(&crossing.x) {
         let place =
             XPosition::new(risk.at_x, run.x_unit).with_range(risk.earliest_x, risk.latest_x);
         sheet.disc(end, 5.0, palette::FIT);

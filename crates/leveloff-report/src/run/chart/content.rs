@@ -7,7 +7,7 @@ use leveloff_classifier::run_curves::{RunEvent, Series};
 use leveloff_classifier::verdict::{Subject, Verdict};
 use leveloff_model::folded::Reach;
 use leveloff_text::memory_axis::MemoryAxis;
-use leveloff_text::outlook::{Outlook, Spot};
+use leveloff_text::outlook::{ForecastPoint, Outlook};
 use leveloff_text::verdict::is_from_the_start;
 use leveloff_text::x_position::XPosition;
 
@@ -122,8 +122,8 @@ impl ChartContent<'_> {
     /// What happened within what is shown, and where.
     pub(crate) fn events(&self) -> impl Iterator<Item = (f64, &RunEvent)> {
         let place = |event: &RunEvent| match self.unit {
-            XUnit::Second => event.t,
-            _ => event.x,
+            XUnit::Second => event.t.map(|t| t.0),
+            _ => event.x.map(|x| x.0),
         };
         let events = self.report.curves.events().iter();
         events
@@ -144,7 +144,7 @@ fn reach(columns: &[Column], series: Series) -> Option<Reach> {
 fn is_worth_a_stack(report: &RunReport, memory: Reach) -> bool {
     let roles = report.series.iter();
     let roles = roles.filter(|part| matches!(part.series, Series::Role(_)));
-    let amounts: Vec<f64> = roles.map(|part| part.settled).collect();
+    let amounts: Vec<f64> = roles.map(|part| part.settled.0).collect();
     let biggest = amounts.iter().copied().fold(0.0, f64::max);
     let others = amounts.iter().sum::<f64>() - biggest;
     memory.low <= (1.0 - SEEN_FROM_ZERO) * memory.high || others >= OTHERS_MATTER * memory.high
@@ -155,26 +155,26 @@ fn end(seen: &Range<f64>, outlook: &Outlook) -> f64 {
     let length = seen.end - seen.start;
     // One moment has a place, but no length.
     let room = if length > 0.0 { 0.02 * length } else { 1.0 };
-    let Some(meeting) = outlook
+    let Some(crossing) = outlook
         .forecast
         .as_ref()
-        .and_then(|forecast| forecast.meeting.as_ref())
+        .and_then(|forecast| forecast.crossing.as_ref())
     else {
         return seen.end + room;
     };
-    if meeting.x <= seen.end + FORESEEN * length {
-        meeting.x.max(seen.end) + 0.06 * length
+    if crossing.x <= seen.end + FORESEEN * length {
+        crossing.x.max(seen.end) + 0.06 * length
     } else {
         seen.end + HINT * length
     }
 }
 
 fn is_shown(limit: f64, memory: Reach, outlook: &Outlook, x: &Range<f64>) -> bool {
-    let meeting = outlook
+    let crossing = outlook
         .forecast
         .as_ref()
-        .and_then(|forecast| forecast.meeting.as_ref());
-    let is_met = meeting.is_some_and(|meeting| x.contains(&meeting.x));
+        .and_then(|forecast| forecast.crossing.as_ref());
+    let is_met = crossing.is_some_and(|crossing| x.contains(&crossing.x));
     is_met || limit <= LIMIT_IS_NEAR * memory.high
 }
 
@@ -186,7 +186,7 @@ fn ahead(outlook: &Outlook, x: &Range<f64>, limit: Option<f64>) -> Option<Reach>
 }
 
 /// How high a line through two spots is at a place.
-pub(crate) fn height_at(from: Spot, to: Spot, x: f64) -> f64 {
+pub(crate) fn height_at(from: ForecastPoint, to: ForecastPoint, x: f64) -> f64 {
     let length = to.x - from.x;
     if length <= 0.0 {
         return to.memory;

@@ -32,14 +32,16 @@ pub(crate) struct Layer {
 
 /// The areas of a run; none when there is one role only, which is the curve itself.
 pub(crate) fn stack(report: &RunReport, columns: &[Column]) -> Vec<Layer> {
-    let all = report.series(Series::Memory).map_or(0.0, |part| part.peak);
+    let all = report
+        .series(Series::Memory)
+        .map_or(0.0, |part| part.peak.0);
     let is_role = |series: &Series| matches!(series, Series::Role(_));
     let parts = report.series.iter().filter(|part| is_role(&part.series));
-    let mut roles: Vec<_> = parts.filter(|part| part.peak > SEEN * all).collect();
+    let mut roles: Vec<_> = parts.filter(|part| part.peak.0 > SEEN * all).collect();
     if roles.len() < 2 {
         return Vec::new();
     }
-    roles.sort_by(|one, other| other.settled.total_cmp(&one.settled));
+    roles.sort_by(|one, other| other.settled.0.total_cmp(&one.settled.0));
     let roles: Vec<Series> = roles.iter().map(|part| part.series).collect();
     let (named, rest) = roles.split_at(roles.len().min(MOST));
     let mut groups: Vec<(&'static str, Vec<Series>)> = named

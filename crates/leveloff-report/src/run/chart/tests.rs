@@ -17,22 +17,12 @@ fn at(step: u32, memory: u64) -> Observation {
 }
 
 fn share(index: u32, role: Role, memory: u64) -> ProcessShare {
-    ProcessShare {
-        index: ProcessIndex(index),
-        pid: Pid(100 + index as i32),
+    ProcessShare::with_memory(
+        ProcessIndex(index),
+        Pid(100 + index as i32),
         role,
-        rank: None,
-        memory: Bytes(memory << 20),
-        shared: Bytes::ZERO,
-        swapped: Bytes::ZERO,
-        rss: Bytes(memory << 20),
-        private: None,
-        gpu: None,
-        cpu: None,
-        fds: None,
-        is_read: true,
-        estimated: Bytes::ZERO,
-    }
+        Bytes(memory << 20),
+    )
 }
 
 /// A hundred thousand samples, one of which is high.

@@ -166,8 +166,8 @@ fn event(event: &RunEvent) -> Value {
         RunEventKind::Clock(counter) => ("named", steps::new_clock(counter)),
     };
     object! {
-        x: event.x.map(number),
-        t: event.t.map(number),
+        x: event.x.map(|x| number(x.0)),
+        t: event.t.map(|t| number(t.0)),
         kind: kind,
         label: label,
     }

@@ -3,13 +3,13 @@
 use leveloff_classifier::observation::Moment;
 use leveloff_classifier::run_analysis::SeriesAccount;
 use leveloff_classifier::run_curves::Series;
+use leveloff_classifier::units::Amount;
 use leveloff_classifier::verdict::Kind;
 use leveloff_model::training_counters::TrainingCounter;
-use leveloff_model::units::ByteDelta;
 use leveloff_text::number::{more_or_less, thousands};
 use leveloff_text::rate::{CountRate, MemoryRate};
 use leveloff_text::subject::series_words;
-use leveloff_text::verdict::{blame_words, blamed_since, bytes};
+use leveloff_text::verdict::{blame_words, blamed_since};
 use leveloff_text::x_position::moment_words;
 
 use crate::html::markup::Markup;
@@ -58,7 +58,7 @@ fn caption(report: &RunReport) -> String {
         words(report.account.since.moment),
         words(report.account.now),
         match report.account.is_over {
-            true => "the last sample before processes exited or memory was freed for good",
+            true => "the last sample before processes exited or memory was freed",
             false => "the newest sample",
         }
     )
@@ -148,19 +148,19 @@ fn write_part(part: &SeriesAccount, report: &RunReport, columns: Columns, page: 
     page.row(series_words(part.series), &cells);
 }
 
-fn amount_words(series: Series, value: f64) -> String {
+fn amount_words(series: Series, amount: Amount) -> String {
     if series.is_bytes() {
-        bytes(value).to_string()
+        amount.bytes().to_string()
     } else {
-        thousands(value.max(0.0).round() as u64)
+        thousands(amount.0.max(0.0).round() as u64)
     }
 }
 
 fn growth(part: &SeriesAccount) -> String {
     if part.series.is_bytes() {
-        ByteDelta(part.growth().round() as i64).to_string()
+        part.growth().byte_delta().to_string()
     } else {
-        more_or_less(part.growth())
+        more_or_less(part.growth().0)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Which lines made the memory that stays, if the run was started with `--blame`: a table and a flame graph.
+//! Which lines allocated the memory that is not freed, if the run was started with `--blame`: a table and a flame graph.
 
 use leveloff_model::allocation::StackFrame;
 use leveloff_text::allocation::{caution, place, source};
@@ -25,7 +25,10 @@ pub fn write(report: &RunReport, page: &mut Markup) {
     let Some(first) = report.lines.first() else {
         return;
     };
-    page.section("lines-heading", "Which lines made what stays");
+    page.section(
+        "lines-heading",
+        "Which lines allocated the memory that is not freed",
+    );
     page.table(
         "lines-heading",
         "Estimated from sampled blocks; ± is half of the 95 % interval.",

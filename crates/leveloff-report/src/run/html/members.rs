@@ -60,7 +60,7 @@ fn over_count(report: &RunReport) -> Option<String> {
     let memory = report.curves.peak(Series::Memory)?;
     (memory > 0.0 && sum > memory * OVER_COUNT).then(|| {
         format!(
-            "The run really held {} at most. A sum of RSS would have said up to {}, {:.1} times as \
+            "The run held at most {}. A sum of RSS would have been up to {}, {:.1} times as \
              much: it counts shared pages once for each process.",
             bytes(memory),
             bytes(sum),

@@ -35,7 +35,7 @@ pub fn write(report: &RunReport, page: &mut Markup) {
 pub fn write_footer(report: &RunReport, page: &mut Markup) {
     page.raw("<footer>Made by leveloff ");
     page.text(&report.tool);
-    page.raw(". This page asks nothing of any network.</footer>\n");
+    page.raw(". This page makes no network requests.</footer>\n");
 }
 
 /// A file that knows one number only does not say how that was counted.

@@ -118,7 +118,7 @@ fn twenty_workers_are_one_line_and_their_rss_is_named_as_what_it_is() {
     let html = page(&over_count());
     assert_has(
         &html,
-        &["×20", "A sum of RSS would have said", "each</span>"],
+        &["×20", "A sum of RSS would have been", "each</span>"],
     );
 }
 

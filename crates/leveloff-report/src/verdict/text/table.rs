@@ -7,8 +7,8 @@ use leveloff_text::page::columns;
 use leveloff_text::paint::Paint;
 use leveloff_text::rate::{CountRate, MemoryRate};
 use leveloff_text::subject::things;
-use leveloff_text::tally::Tally;
 use leveloff_text::verdict::{is_from_the_start, short_reason, verdict_words};
+use leveloff_text::verdict_counts::VerdictCounts;
 use leveloff_text::x_position::XPosition;
 
 /// Wide enough for `LEAK (confirmed)`.
@@ -73,13 +73,12 @@ impl Table {
     }
 
     /// The last line: `12 inputs in runs/: 2 leak, 10 level`.
-    pub fn total(&self, tally: &Tally) -> String {
+    pub fn total(&self, counts: &VerdictCounts) -> String {
         match &*self.directory {
-            "" => tally.line(),
+            "" => counts.line("inputs"),
             directory => {
                 let directory = printable(directory.as_bytes());
-                let place = format!(" inputs in {directory}: ");
-                tally.line().replacen(" inputs: ", &place, 1)
+                counts.line(&format!("inputs in {directory}"))
             }
         }
     }

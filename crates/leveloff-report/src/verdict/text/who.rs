@@ -37,7 +37,7 @@ pub fn write_blame(run: &RunVerdict, page: &mut Page) {
     }
 }
 
-/// Which line of the program made what stays.
+/// Which line of the program allocated the memory that is not freed.
 pub fn write_lines(lines: &[LineGrowth], run: &RunVerdict, page: &mut Page) {
     let mut label = "line";
     for line in allocation::named(lines) {

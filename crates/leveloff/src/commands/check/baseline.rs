@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::profile::{Quantity, Repeated, Side};
+use leveloff_classifier::units::X;
 use leveloff_classifier::verdict::Kind;
 use leveloff_model::process::Role;
 use leveloff_text::comparison::quantity_name;
@@ -108,7 +109,7 @@ impl Baseline {
 
     fn parse(text: &[u8]) -> Result<Baseline> {
         let value: serde_json::Value = serde_json::from_slice(text)
-            .context("is not JSON; was a merge left half-way? restore it from git, or move it away and write it anew with --update-baseline")?;
+            .context("is not JSON; was a merge left half-way? restore it from git, or move it away and write it again with --update-baseline")?;
         if value.get("format").and_then(|f| f.as_str()) != Some(FORMAT) {
             bail!(
                 "is not one of leveloff; name another with --baseline, --update-baseline writes it"
@@ -139,26 +140,26 @@ impl Entry {
         Entry {
             leaks: side.leaks,
             levels: side.levels,
-            longest: side.longest.round(),
+            longest: side.longest.0.round(),
             points: side.points,
             quantities: quantities.collect(),
             runs: side.runs,
             unit: side.unit.name().to_owned(),
-            until: side.until.round(),
+            until: side.until.0.round(),
         }
     }
 
     fn side(&self) -> Result<Side> {
         let Some(unit) = UNITS.into_iter().find(|unit| unit.name() == self.unit) else {
-            bail!("counts '{}', which is nothing known", self.unit);
+            bail!("counts '{}', which is not a known unit", self.unit);
         };
         let mut measured = BTreeMap::new();
         for (name, number) in &self.quantities {
             let Some(quantity) = quantity(name) else {
-                bail!("has a quantity '{name}', which is nothing known");
+                bail!("has a quantity '{name}', which is not known");
             };
             if quantity.is_memory() && number.mean < 0.0 {
-                bail!("has less than nothing for '{name}'");
+                bail!("has a negative value for '{name}'");
             }
             measured.insert(quantity, number.repeated(name)?);
         }
@@ -169,8 +170,8 @@ impl Entry {
             unit,
             is_mixed: false,
             points: self.points,
-            until: self.until,
-            longest: self.longest,
+            until: X(self.until),
+            longest: X(self.longest),
             runs: self.runs,
             leaks: self.leaks,
             levels: self.levels,
@@ -200,7 +201,7 @@ impl Number {
             .into_iter()
             .all(f64::is_finite);
         if !sound || self.error < 0.0 || spread < 0.0 || self.runs == 0 {
-            bail!("has numbers for '{name}' that cannot be");
+            bail!("has impossible values for '{name}'");
         }
         Ok(Repeated {
             runs: self.runs,
@@ -248,8 +249,8 @@ mod tests {
             unit: XUnit::Step,
             is_mixed: false,
             points: 250,
-            until: 290.0,
-            longest: 300.0,
+            until: X(290.0),
+            longest: X(300.0),
             runs: 3,
             leaks: 0,
             levels: 3,

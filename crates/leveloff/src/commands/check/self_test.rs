@@ -13,6 +13,7 @@ use anyhow::{Context, Result};
 use leveloff_classifier::compare::{Outcome, compare};
 use leveloff_classifier::gate::{CheckOutcome, Gates, Horizon};
 use leveloff_classifier::profile::{RunProfile, Side};
+use leveloff_classifier::units::X;
 use leveloff_model::process::{Pid, ProcessIndex, ProcessInfo, ProcessKey, Role, StartTicks};
 use leveloff_model::progress::Progress;
 use leveloff_model::recording::{End, EndReason, Header, RecordingWriter, StatedFacts, Target};
@@ -122,7 +123,7 @@ fn word(outcome: Outcome) -> &'static str {
 /// The result of the gates that are always checked.
 fn held(report: &RunReport) -> CheckOutcome {
     let gates = Gates {
-        level_by: Some(Horizon::AssumedStep(LEVEL_BY.0 as f64)),
+        level_by: Some(Horizon::AssumedStep(X(LEVEL_BY.0 as f64))),
         ..Gates::default()
     };
     let results = gates.hold(&report.verdict, &report.curves);

@@ -76,7 +76,7 @@ fn unsafe_because(directory: &Path, uid: u32) -> std::io::Result<Option<&'static
 
 fn config(machine: &Machine) -> Check {
     let name = "config";
-    let finding = match machine.seeker.find(&machine.config) {
+    let finding = match machine.config_search.find(&machine.config) {
         Ok(finding) => finding,
         Err(error) => return Check::gap(name, error.to_string(), "see docs/CONFIG.md"),
     };

@@ -9,7 +9,7 @@ use rustix::process::{PidfdFlags, Resource, getpid, getrlimit, getuid, pidfd_ope
 use rustix::termios::tcgetwinsize;
 use rustix::time::{ClockId, clock_getres};
 
-use crate::config::{ConfigChoice, Seeker};
+use crate::config::{ConfigChoice, ConfigSearch};
 
 /// A machine, and who looks at it.
 #[derive(Debug, Clone)]
@@ -32,7 +32,7 @@ pub(crate) struct Machine {
     /// Clock ticks in a second, in which the kernel counts CPU time.
     pub ticks_per_second: u64,
     /// From where the configuration file is looked for.
-    pub seeker: Seeker,
+    pub config_search: ConfigSearch,
     /// Which one was chosen.
     pub config: ConfigChoice,
     pub variables: BTreeMap<String, String>,
@@ -54,7 +54,7 @@ impl Machine {
             clock_ns: resolution.tv_sec.unsigned_abs() * 1_000_000_000
                 + u64::try_from(resolution.tv_nsec).unwrap_or(0),
             ticks_per_second: rustix::param::clock_ticks_per_second(),
-            seeker: Seeker::live(),
+            config_search: ConfigSearch::live(),
             config: ConfigChoice::default(),
             // A variable that is not UTF-8 names neither a directory nor a locale of ours.
             variables: std::env::vars_os()

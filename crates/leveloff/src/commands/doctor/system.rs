@@ -37,7 +37,7 @@ fn memory(machine: &MachineReading) -> Check {
 fn swap(machine: &MachineReading) -> Check {
     let name = "swap";
     match (machine.swap_total, machine.swap_used) {
-        (Some(Bytes::ZERO), _) => Check::ok(name, "none; growth ends where memory does"),
+        (Some(Bytes::ZERO), _) => Check::ok(name, "none; only physical memory can be used"),
         (Some(total), Some(used)) => Check::ok(name, format!("{used} of {total} in use")),
         _ => Check::gap(
             name,

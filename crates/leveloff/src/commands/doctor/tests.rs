@@ -8,7 +8,7 @@ use leveloff_sampler::proc_root::ProcRoot;
 use leveloff_text::paint::Paint;
 
 use super::*;
-use crate::config::Seeker;
+use crate::config::ConfigSearch;
 
 /// A saved machine: an old kernel in a small container, whose user may read little.
 struct Saved(tempfile::TempDir);
@@ -52,9 +52,9 @@ impl Saved {
             terminal: None,
             clock_ns: 4_000_000,
             ticks_per_second: 100,
-            seeker: Seeker {
+            config_search: ConfigSearch {
                 directory: self.0.path().into(),
-                ..Seeker::live()
+                ..ConfigSearch::live()
             },
             config: ConfigChoice::Nearest,
             variables: BTreeMap::new(),

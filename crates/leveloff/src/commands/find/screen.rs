@@ -63,7 +63,7 @@ fn add_run(run: &Run, width: Option<usize>, lines: &mut Vec<String>) {
     }
     if run.members.iter().any(|member| member.memory.is_estimate) {
         add(
-            "~ counts shared pages in full; --exact reads them, which holds a big process up"
+            "~ counts shared pages in full; --exact reads them, which pauses a large process"
                 .to_owned(),
         );
     }

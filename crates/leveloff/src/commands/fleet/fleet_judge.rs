@@ -131,22 +131,12 @@ impl FleetJudge {
     fn shares(&self, roles: &[(Role, Series)], place: u32) -> Vec<ProcessShare> {
         let shares = roles.iter().filter_map(|(role, series)| {
             let memory = self.unit.bytes(series.at(place)?)?;
-            Some(ProcessShare {
-                index: ProcessIndex(*role as u32),
-                pid: Pid(*role as i32 + 1),
-                role: *role,
-                rank: None,
+            Some(ProcessShare::with_memory(
+                ProcessIndex(*role as u32),
+                Pid(*role as i32 + 1),
+                *role,
                 memory,
-                shared: Bytes::ZERO,
-                swapped: Bytes::ZERO,
-                rss: memory,
-                private: None,
-                gpu: None,
-                cpu: None,
-                fds: None,
-                is_read: true,
-                estimated: Bytes::ZERO,
-            })
+            ))
         });
         shares.collect()
     }

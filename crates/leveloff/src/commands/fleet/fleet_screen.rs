@@ -13,7 +13,7 @@ use leveloff_dashboard::terminal::{self, Screen};
 use leveloff_dashboard::theme::Styles;
 use leveloff_text::fleet::Fleet;
 
-use super::survey::Survey;
+use super::fleet_reader::FleetReader;
 use crate::args::FleetArgs;
 use crate::screen_thread::Inputs;
 use crate::screen_thread::appearance;
@@ -30,28 +30,28 @@ enum QueryEvent {
 }
 
 /// Shows the fleet until the user leaves; returns the newest one.
-pub(crate) fn watch(survey: Survey, args: &FleetArgs) -> Result<Option<Fleet>> {
+pub(crate) fn watch(reader: FleetReader, args: &FleetArgs) -> Result<Option<Fleet>> {
     let styles = appearance(&args.appearance.choice(), "leveloff fleet")?;
     let (events, reported) = sync_channel(2);
     let (refresh, refresh_requests) = sync_channel(1);
     let every = args.every;
     // Not joined: a query that is still running must not delay the end of the screen.
     std::thread::Builder::new()
-        .name("survey".to_owned())
-        .spawn(move || query_repeatedly(&survey, every, &events, &refresh_requests))
+        .name("fleet-reader".to_owned())
+        .spawn(move || query_repeatedly(&reader, every, &events, &refresh_requests))
         .context("cannot start a thread for queries")?;
     show(styles, &reported, &refresh).context("the terminal is gone")
 }
 
 fn query_repeatedly(
-    survey: &Survey,
+    reader: &FleetReader,
     every: Duration,
     events: &SyncSender<QueryEvent>,
     refresh_requests: &Receiver<()>,
 ) {
     loop {
         let sent = events.send(QueryEvent::Started).and_then(|()| {
-            let result = survey.look().map_err(|error| format!("{error:#}"));
+            let result = reader.look().map_err(|error| format!("{error:#}"));
             events.send(QueryEvent::Finished(Box::new(result)))
         });
         let waited = refresh_requests.recv_timeout(every);

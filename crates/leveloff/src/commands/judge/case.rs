@@ -11,7 +11,7 @@ use leveloff_model::progress::Progress;
 use leveloff_model::recording::StatedFacts;
 use leveloff_text::judged::{Judged, Look};
 
-use super::earlier_verdicts::{Lookout, schedule};
+use super::earlier_verdicts::{EarlierVerdicts, schedule};
 use leveloff_readers::{ColumnChoice, Input, OpenedInput, Problem, ReadError, ReadResult};
 
 #[derive(Debug)]
@@ -85,43 +85,47 @@ impl Case {
         Ok(self.open(options)?.read(&mut |_| ())?.observations)
     }
 
-    /// Judges while reading, in bounded memory.
-    fn judge_at(&self, options: &JudgeOptions, schedule: Vec<u64>) -> Result<Outcome, ReadError> {
+    /// Opens the input, with what is stated about it and a judge for it.
+    fn begin(
+        &self,
+        options: &JudgeOptions,
+    ) -> Result<(OpenedInput, StatedFacts, RunJudge), ReadError> {
         let opened = self.open(options)?;
         let stated = options.stated.clone().or(&opened.stated);
         let mut judge = RunJudge::new(opened.unit, &stated);
         if self.is_repro(options, &opened) {
             judge.assume_repro();
         }
-        let mut lookout = Lookout::new(judge, schedule);
+        Ok((opened, stated, judge))
+    }
+
+    /// Judges while reading, in bounded memory.
+    fn judge_at(&self, options: &JudgeOptions, schedule: Vec<u64>) -> Result<Outcome, ReadError> {
+        let (opened, stated, judge) = self.begin(options)?;
+        let mut verdicts = EarlierVerdicts::new(judge, schedule);
         let allocations: RefCell<AllocationHistory> = RefCell::default();
         let reading = opened.read_with_ticks(
             &mut |observation| {
                 allocations.borrow_mut().set_moment(Moment::of(observation));
-                lookout.observe(observation);
+                verdicts.observe(observation);
             },
             &mut |tick| allocations.borrow_mut().learn(&tick.events),
         )?;
-        let mut outcome = Outcome::of(lookout, stated, reading);
+        let mut outcome = Outcome::of(verdicts, stated, reading);
         outcome.lines = allocations.take().lines(&outcome.verdict);
         Ok(outcome)
     }
 
     /// Judges what comes through a pipe: how long it is shows only in the end, so it is kept.
     fn judge_kept(&self, options: &JudgeOptions, looks: u32) -> Result<Outcome, ReadError> {
-        let opened = self.open(options)?;
-        let stated = options.stated.clone().or(&opened.stated);
-        let mut judge = RunJudge::new(opened.unit, &stated);
-        if self.is_repro(options, &opened) {
-            judge.assume_repro();
-        }
+        let (opened, stated, judge) = self.begin(options)?;
         let mut kept: Vec<Observation> = Vec::new();
         let reading = opened.read(&mut |observation| kept.push(observation.clone()))?;
-        let mut lookout = Lookout::new(judge, schedule(kept.len() as u64, looks));
+        let mut verdicts = EarlierVerdicts::new(judge, schedule(kept.len() as u64, looks));
         for observation in &kept {
-            lookout.observe(observation);
+            verdicts.observe(observation);
         }
-        Ok(Outcome::of(lookout, stated, reading))
+        Ok(Outcome::of(verdicts, stated, reading))
     }
 
     /// What is pasted into stdin is a table or a log from a report of a leak.
@@ -147,8 +151,8 @@ impl Case {
 }
 
 impl Outcome {
-    fn of(lookout: Lookout, stated: StatedFacts, reading: ReadResult) -> Outcome {
-        let (verdict, looks) = lookout.finish(reading.has_run_ended);
+    fn of(verdicts: EarlierVerdicts, stated: StatedFacts, reading: ReadResult) -> Outcome {
+        let (verdict, looks) = verdicts.finish(reading.has_run_ended);
         Outcome {
             verdict,
             stated,

@@ -33,7 +33,7 @@ pub(crate) fn schedule(points: u64, looks: u32) -> Vec<u64> {
 }
 
 /// Judges a run and looks at it on the way.
-pub(crate) struct Lookout {
+pub(crate) struct EarlierVerdicts {
     judge: RunJudge,
     /// After how many observations to look, latest first.
     due: Vec<u64>,
@@ -41,12 +41,12 @@ pub(crate) struct Lookout {
     looks: Vec<Look>,
 }
 
-impl Lookout {
+impl EarlierVerdicts {
     /// Follows `judge` and looks at these moments.
-    pub(crate) fn new(judge: RunJudge, schedule: Vec<u64>) -> Lookout {
+    pub(crate) fn new(judge: RunJudge, schedule: Vec<u64>) -> EarlierVerdicts {
         let mut due = schedule;
         due.reverse();
-        Lookout {
+        EarlierVerdicts {
             judge,
             due,
             taken: 0,
@@ -111,14 +111,14 @@ mod tests {
     #[test]
     fn a_look_is_where_the_newest_observation_is() {
         let judge = RunJudge::new(XUnit::Step, &StatedFacts::default());
-        let mut lookout = Lookout::new(judge, vec![1, 3]);
+        let mut verdicts = EarlierVerdicts::new(judge, vec![1, 3]);
         for step in [10.0, 20.0, 30.0] {
-            lookout.observe(&Observation {
+            verdicts.observe(&Observation {
                 count: Some(step),
                 ..Observation::default()
             });
         }
-        let (_, looks) = lookout.finish(true);
+        let (_, looks) = verdicts.finish(true);
         let places: Vec<Option<f64>> = looks.iter().map(|look| look.x).collect();
         assert_eq!(places, [Some(10.0), Some(30.0)]);
     }

@@ -9,7 +9,7 @@ use leveloff_report::verdict::text::Table;
 use leveloff_report::verdict::{json, text};
 use leveloff_text::number::thousands;
 use leveloff_text::paint::Paint;
-use leveloff_text::tally::Tally;
+use leveloff_text::verdict_counts::VerdictCounts;
 
 use super::case::{Case, Outcome};
 use crate::args::{Format, JudgeArgs};
@@ -29,7 +29,7 @@ const SILENCE: Duration = Duration::from_secs(1);
 pub(crate) struct Printer {
     style: Style,
     inputs: usize,
-    tally: Tally,
+    counts: VerdictCounts,
     began: Instant,
     /// Stderr is a terminal that can redraw a line.
     is_watched: bool,
@@ -56,7 +56,7 @@ impl Printer {
         Printer {
             style,
             inputs: cases.len(),
-            tally: Tally::default(),
+            counts: VerdictCounts::default(),
             began: Instant::now(),
             is_watched: io::stderr().is_terminal() && !is_dumb_terminal(),
             is_waiting_shown: false,
@@ -89,8 +89,8 @@ impl Printer {
         self.clear_waiting();
         if self.style != Style::Json && self.inputs > UNCOUNTED {
             self.put(&match &self.style {
-                Style::Table(table) => table.total(&self.tally),
-                _ => format!("\n{}", self.tally.line()),
+                Style::Table(table) => table.total(&self.counts),
+                _ => format!("\n{}", self.counts.line("inputs")),
             });
         }
         match self.failure {
@@ -107,12 +107,12 @@ impl Printer {
             Style::Json => json::object(&judged) + "\n",
             Style::Table(table) => table.row(&judged),
             Style::Blocks(paint) => {
-                let gap = if self.tally.all() > 0 { "\n" } else { "" };
+                let gap = if self.counts.all() > 0 { "\n" } else { "" };
                 format!("{gap}{}", text::block(&judged, *paint))
             }
         };
         self.put(&text);
-        self.tally.add(outcome.verdict.verdict);
+        self.counts.add(outcome.verdict.verdict);
     }
 
     fn print_error(&mut self, case: &Case, error: &str) {
@@ -123,7 +123,7 @@ impl Printer {
             Style::Table(table) => self.put(&table.error_row(name)),
             Style::Blocks(_) => {}
         }
-        self.tally.add_error();
+        self.counts.add_error();
     }
 
     /// Programs find an input by the name they gave it.

@@ -1,5 +1,5 @@
 //! Plays a recording: which ticks are due, how fast, from where. Reads as it goes, in bounded memory;
-//! to go back is to begin anew and hurry.
+//! to go back is to start over and skip forward.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};

@@ -6,7 +6,6 @@ use anyhow::Result;
 use leveloff_dashboard::event::{Mode, SourceEvent, Subject};
 use leveloff_dashboard::theme::Styles;
 use leveloff_model::recording::EndReason;
-use leveloff_sampler::progress::LogFollower;
 
 use super::choice;
 use crate::args::WatchArgs;
@@ -17,21 +16,16 @@ use crate::exit_code::Exit;
 use crate::recorder::Recorder;
 use crate::run_target::{RunTarget, TargetChoice};
 use crate::screen_thread::{RequestHandler, ScreenOptions, ScreenThread};
-use crate::session::{Session, SessionBuilder};
+use crate::session::Session;
 
 /// Watches until the user leaves. When the run ends before, its end stays on the screen.
 pub(crate) fn run(args: &WatchArgs, choice: &TargetChoice, styles: Styles) -> Result<Exit> {
     let mut options = args.sampling.options();
     let target = RunTarget::choose(choice, choice::ask)?;
-    if let Some(log) = &options.log {
-        LogFollower::open(log)?;
-    }
     let guard = guard_options(options.stated.limit, &args.guard)?;
-    let memory = options.recall(&target.target, &target.command);
-    let builder = SessionBuilder::new(&target.target, &target.command, &options)
-        .remembering(memory)
-        .guarded(guard.filter(|_| !target.is_system()))?
-        .with_metrics()?
+    let memory = target.recall(&mut options)?;
+    let builder = target
+        .session(&options, memory, guard)?
         // Without a recording, the dashboard can still export what it has shown.
         .recording_or_scratch(args.output.as_deref())?
         .without_status_line();

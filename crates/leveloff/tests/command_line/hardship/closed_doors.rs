@@ -46,7 +46,7 @@ fn what_may_not_be_read_is_a_gap() {
     assert!(sheet.column("pss_bytes").iter().all(|pss| pss.is_empty()));
 }
 
-/// Mounts /proc anew so that it hides others' processes, and becomes the user nobody.
+/// Mounts /proc again so that it hides others' processes, and becomes the user nobody.
 const BEHIND_HIDEPID: &str = "mount -t proc -o hidepid=$1 proc /proc || exit 99
 shift
 exec setpriv --reuid $1 --regid $1 --clear-groups \"$2\" \"${@:3}\"";

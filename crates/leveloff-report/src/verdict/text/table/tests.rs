@@ -33,9 +33,9 @@ fn many_inputs_get_a_line_each() {
 fn a_directory_of_all_inputs_is_printed_once() {
     let stated = StatedFacts::default();
     let total = |table: &Table| {
-        let mut tally = Tally::default();
-        tally.add(Verdict::Level(LevelGrade::Confirmed));
-        table.total(&tally)
+        let mut counts = VerdictCounts::default();
+        counts.add(Verdict::Level(LevelGrade::Confirmed));
+        table.total(&counts)
     };
     let names = ["/runs/été/a1.csv", "/runs/été/a2.csv", "/runs/étape/b.csv"];
     let deep = Table::shortened(names[..2].iter().copied(), Paint::Plain);
@@ -52,18 +52,18 @@ fn a_directory_of_all_inputs_is_printed_once() {
 
 #[test]
 fn inputs_are_counted() {
-    let mut tally = Tally::default();
+    let mut counts = VerdictCounts::default();
     for verdict in [
         Verdict::Leak(Grade::Early),
         Verdict::Level(LevelGrade::Confirmed),
         Verdict::Level(LevelGrade::Early),
     ] {
-        tally.add(verdict);
+        counts.add(verdict);
     }
-    tally.add(Verdict::WarmingUp);
-    tally.add_error();
+    counts.add(Verdict::WarmingUp);
+    counts.add_error();
     assert_eq!(
-        tally.line(),
+        counts.line("inputs"),
         "5 inputs: 1 leak, 2 level, 1 warming up, 1 not readable\n"
     );
 }

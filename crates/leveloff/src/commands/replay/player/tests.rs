@@ -15,7 +15,7 @@ mod story;
 const STEPS: u64 = 200;
 
 /// A player on the story, and a dashboard that sees what it plays.
-struct Cinema {
+struct Playback {
     directory: tempfile::TempDir,
     player: Player,
     dashboard: Dashboard,
@@ -23,8 +23,8 @@ struct Cinema {
     seen: usize,
 }
 
-impl Cinema {
-    fn new(speed: Option<f64>) -> Cinema {
+impl Playback {
+    fn new(speed: Option<f64>) -> Playback {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("story.jsonl");
         story::write(&path, STEPS);
@@ -33,7 +33,7 @@ impl Cinema {
             is_machine: false,
             ..Subject::default()
         };
-        Cinema {
+        Playback {
             player: Player::open(&path, speed).unwrap(),
             dashboard: Dashboard::new(subject, &StatedFacts::default(), (80, 24)),
             directory,
@@ -95,7 +95,7 @@ impl Cinema {
 
 #[test]
 fn at_every_step_it_says_what_judge_says_of_what_was_recorded_so_far() {
-    let mut cinema = Cinema::new(None);
+    let mut cinema = Playback::new(None);
     for step in [3, 20, 59, 61, 90, 130, 199] {
         cinema.ask(ReplayRequest::JumpToStep(step));
         cinema.check(step);
@@ -112,7 +112,7 @@ fn at_every_step_it_says_what_judge_says_of_what_was_recorded_so_far() {
 
 #[test]
 fn going_back_forgets_what_came_later() {
-    let mut cinema = Cinema::new(None);
+    let mut cinema = Playback::new(None);
     cinema.ask(ReplayRequest::JumpToEnd);
     cinema.check(STEPS - 1);
     assert!(cinema.player.is_over() && cinema.player.end().is_some());
@@ -129,7 +129,7 @@ fn going_back_forgets_what_came_later() {
 
 #[test]
 fn time_passes_at_its_speed_and_not_while_it_is_paused() {
-    let mut cinema = Cinema::new(Some(10.0));
+    let mut cinema = Playback::new(Some(10.0));
     cinema.show();
     cinema.check(0);
     cinema.player.pass(Duration::from_millis(1550));
@@ -154,14 +154,14 @@ fn time_passes_at_its_speed_and_not_while_it_is_paused() {
 
 #[test]
 fn all_of_it_takes_about_a_minute() {
-    let cinema = Cinema::new(None);
+    let cinema = Playback::new(None);
     let speed = cinema.player.position().speed;
     assert!((199.0 / speed - WHOLE).abs() < 1.0, "{speed}");
 }
 
 #[test]
 fn a_step_that_never_comes_is_the_end() {
-    let mut cinema = Cinema::new(None);
+    let mut cinema = Playback::new(None);
     cinema.ask(ReplayRequest::JumpToStep(1_000_000));
     cinema.check(STEPS - 1);
     assert!(cinema.player.is_over());

@@ -11,7 +11,7 @@ use super::{ConfigChoice, ConfigError};
 
 /// Looks for a file, beginning in a directory.
 #[derive(Debug, Clone)]
-pub(crate) struct Seeker {
+pub(crate) struct ConfigSearch {
     /// Where leveloff was started.
     pub directory: PathBuf,
     pub uid: u32,
@@ -34,10 +34,10 @@ pub(crate) struct PassedOver {
     pub next: &'static str,
 }
 
-impl Seeker {
+impl ConfigSearch {
     /// From the current directory, as the current user.
-    pub(crate) fn live() -> Seeker {
-        Seeker {
+    pub(crate) fn live() -> ConfigSearch {
+        ConfigSearch {
             // A directory that was removed under us holds no file.
             directory: std::env::current_dir().unwrap_or_else(|_| ".".into()),
             uid: rustix::process::geteuid().as_raw(),

@@ -23,17 +23,17 @@ impl Project {
         self
     }
 
-    fn seeker(&self, below: &str) -> Seeker {
+    fn search(&self, below: &str) -> ConfigSearch {
         let directory = self.0.path().join(below);
         fs::create_dir_all(&directory).unwrap();
-        Seeker {
+        ConfigSearch {
             directory,
-            ..Seeker::live()
+            ..ConfigSearch::live()
         }
     }
 
     fn find(&self, below: &str) -> Finding {
-        self.seeker(below).find(&ConfigChoice::Nearest).unwrap()
+        self.search(below).find(&ConfigChoice::Nearest).unwrap()
     }
 
     /// The file that applies, seen from the project.
@@ -103,7 +103,7 @@ fn a_file_here_is_called_by_its_name_and_one_above_by_its_path() {
 fn a_mistake_in_the_file_that_applies_is_an_error_and_none_in_those_above() {
     let project = Project::new().repository();
     project.file("leveloff.toml", "level_by = \n");
-    let error = project.seeker("").find(&ConfigChoice::Nearest).unwrap_err();
+    let error = project.search("").find(&ConfigChoice::Nearest).unwrap_err();
     assert!(error.to_string().starts_with("leveloff.toml, line 1"));
     project.file("a/leveloff.toml", OWN);
     assert_eq!(project.applies("a").as_deref(), Some("a/leveloff.toml"));
@@ -114,20 +114,20 @@ fn a_named_file_is_read_whatever_it_is_called_and_must_be_there() {
     let project = Project::new();
     project.file("leveloff.toml", "broken");
     let named = project.file("ci/strict.conf", OWN);
-    let seeker = project.seeker("");
+    let search = project.search("");
     for name in [Path::new("ci/strict.conf"), &named] {
         let choice = ConfigChoice::Named(name.to_owned());
-        assert_eq!(seeker.find(&choice).unwrap().config.unwrap().file(), name);
+        assert_eq!(search.find(&choice).unwrap().config.unwrap().file(), name);
     }
     let missing = ConfigChoice::Named("missing.toml".into());
-    let error = seeker.find(&missing).unwrap_err().to_string();
+    let error = search.find(&missing).unwrap_err().to_string();
     assert!(error.contains("missing.toml: No such file"), "{error}");
     project.file("pyproject.toml", "[tool.black]\n");
     let foreign = ConfigChoice::Named("pyproject.toml".into());
-    let error = seeker.find(&foreign).unwrap_err().to_string();
+    let error = search.find(&foreign).unwrap_err().to_string();
     assert_eq!(error, "pyproject.toml has no [tool.leveloff]");
     assert!(
-        seeker
+        search
             .find(&ConfigChoice::Nothing)
             .unwrap()
             .config
@@ -175,16 +175,16 @@ fn a_group_of_ones_own_is_no_stranger() {
     let project = Project::new();
     let path = project.file("leveloff.toml", OWN);
     set_mode(&path, 0o664);
-    let mut seeker = project.seeker("");
-    let finding = seeker.find(&ConfigChoice::Nearest).unwrap();
+    let mut search = project.search("");
+    let finding = search.find(&ConfigChoice::Nearest).unwrap();
     assert!(finding.config.is_some());
     // Only root can give the file to another group; others can only be in another themselves.
     if is_root() {
         chown(&path, None, Some(NOBODY)).unwrap();
     } else {
-        seeker.gid += 1;
+        search.gid += 1;
     }
-    let finding = seeker.find(&ConfigChoice::Nearest).unwrap();
+    let finding = search.find(&ConfigChoice::Nearest).unwrap();
     assert_eq!(finding.passed_over[0].why, "its group may write it");
 }
 
@@ -202,16 +202,16 @@ fn what_belongs_to_another_user_is_said_and_not_used() {
         });
         assert!(link.contains("another user"), "{link}");
         // A file of root may be used by every user.
-        let seeker = Seeker {
+        let search = ConfigSearch {
             uid: NOBODY,
-            ..project.seeker("")
+            ..project.search("")
         };
-        let finding = seeker.find(&ConfigChoice::Nearest).unwrap();
+        let finding = search.find(&ConfigChoice::Nearest).unwrap();
         assert!(finding.config.is_some());
     } else {
-        let stranger = Seeker {
+        let stranger = ConfigSearch {
             uid: rustix::process::geteuid().as_raw() + 1,
-            ..project.seeker("")
+            ..project.search("")
         };
         let finding = stranger.find(&ConfigChoice::Nearest).unwrap();
         assert!(finding.config.is_none());
@@ -241,7 +241,7 @@ fn what_is_no_file_never_holds_us_up() {
     )
     .unwrap();
     fs::create_dir(pipe.0.path().join("pyproject.toml")).unwrap();
-    let error = pipe.seeker("").find(&ConfigChoice::Nearest).unwrap_err();
+    let error = pipe.search("").find(&ConfigChoice::Nearest).unwrap_err();
     assert!(error.to_string().ends_with("it is not a file"), "{error}");
     fs::remove_file(path).unwrap();
     assert_eq!(pipe.find("").passed_over[0].why, "it is not a file");
@@ -251,7 +251,7 @@ fn what_is_no_file_never_holds_us_up() {
 fn a_file_too_large_to_be_written_by_hand_is_refused() {
     let project = Project::new();
     project.file("leveloff.toml", &"# padding\n".repeat(200_000));
-    let error = project.seeker("").find(&ConfigChoice::Nearest).unwrap_err();
+    let error = project.search("").find(&ConfigChoice::Nearest).unwrap_err();
     assert!(error.to_string().contains("larger than 1 MiB"), "{error}");
 }
 

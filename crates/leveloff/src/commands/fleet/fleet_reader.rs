@@ -28,7 +28,7 @@ const JOBS_NAMED: usize = 12;
 const FAILURES_NAMED: usize = 6;
 
 /// Fetches and judges a fleet, as often as needed.
-pub(crate) struct Survey {
+pub(crate) struct FleetReader {
     args: FleetArgs,
     client: Client,
 }
@@ -36,9 +36,9 @@ pub(crate) struct Survey {
 /// What came of a part of the fleet.
 type Part = (Vec<Member>, Vec<String>);
 
-impl Survey {
+impl FleetReader {
     /// Nothing is sent to the server yet.
-    pub(crate) fn new(args: &FleetArgs) -> Result<Survey> {
+    pub(crate) fn new(args: &FleetArgs) -> Result<FleetReader> {
         let client = Client::new(&ClientOptions {
             address: args.prometheus.clone(),
             bearer_file: args.bearer_file.clone(),
@@ -46,7 +46,7 @@ impl Survey {
             ca_file: args.ca_file.clone(),
             timeout: args.timeout,
         })?;
-        Ok(Survey {
+        Ok(FleetReader {
             args: args.clone(),
             client,
         })

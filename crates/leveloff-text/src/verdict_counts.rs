@@ -6,7 +6,7 @@ use crate::number::thousands;
 
 /// How many inputs got which verdict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct VerdictCounts {
     leak: usize,
     suspected: usize,
     level: usize,
@@ -15,7 +15,7 @@ pub struct Tally {
     errors: usize,
 }
 
-impl Tally {
+impl VerdictCounts {
     /// Counts a verdict.
     pub fn add(&mut self, verdict: Verdict) {
         match verdict {
@@ -37,8 +37,8 @@ impl Tally {
         self.leak + self.suspected + self.level + self.warming_up + self.undecided + self.errors
     }
 
-    /// `12 inputs: 2 leak, 9 level, 1 undecided`
-    pub fn line(&self) -> String {
+    /// `12 inputs: 2 leak, 9 level, 1 undecided`, for `counted` = "inputs".
+    pub fn line(&self, counted: &str) -> String {
         let counts = [
             (self.leak, "leak"),
             (self.suspected, "suspected"),
@@ -53,6 +53,6 @@ impl Tally {
             .map(|(count, what)| format!("{} {what}", thousands(*count as u64)))
             .collect();
         let all = thousands(self.all() as u64);
-        format!("{all} inputs: {}\n", parts.join(", "))
+        format!("{all} {counted}: {}\n", parts.join(", "))
     }
 }
