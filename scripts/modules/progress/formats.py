@@ -6,7 +6,7 @@ The lines are made from the format strings of the named projects and invented nu
 import csv
 import os
 
-from . import bars, field_formats, frameworks, later_formats, lib, more_negative, more_trainings, negative, other_programs, prefixes, script_formats, torch_scripts  # noqa: F401 (they register their formats)
+from . import bars, blind_frameworks, blind_negative, blind_trainings, field_formats, frameworks, later_formats, lib, more_negative, more_trainings, negative, other_programs, prefixes, script_formats, torch_scripts  # noqa: F401 (they register their formats)
 
 COLUMNS = ["name", "source", "kind", "last_step", "unit", "total", "epoch_steps", "last_epoch", "first_step_line", "notes"]
 
