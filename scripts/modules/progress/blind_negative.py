@@ -109,11 +109,6 @@ def fio(log):
     return none()
 
 
-@negative("sysbench", "akopytov/sysbench")
-def sysbench(log):
-    return each(log, range(10, 400, 10), lambda k: f"[ {k}s ] thds: 4 tps: {log.near(812.):.2f} qps: {log.near(16240.):.2f} (r/w/o: {log.near(11368.):.2f}/3248.10/1624.20) lat (ms,95%): {log.near(7.):.2f} err/s: 0.00 reconn/s: 0.00")
-
-
 @negative("ping", "iputils/ping: icmp_seq rises")
 def ping(log):
     return each(log, range(1, 80), lambda k: f"64 bytes from 10.0.0.7: icmp_seq={k} ttl=64 time={log.near(.4):.3f} ms")
@@ -163,13 +158,6 @@ def sglang(log):
     return each(log, range(60), lambda k: f"[{log.tick(4).strftime('%Y-%m-%d %H:%M:%S')}] Decode batch, #running-req: {10 + k % 9}, #token: {4096 + k * 61}, token usage: {.1 + k / 300:.2f}, cuda graph: True, gen throughput (token/s): {log.near(812.):.2f}, #queue-req: {k % 4}\n[{log.at()}] Prefill batch, #new-seq: {1 + k % 3}, #new-token: {512 + k % 90}, #cached-token: {k * 31}, token usage: {.1 + k / 300:.2f}, #running-req: {10 + k % 9}, #queue-req: 0")
 
 
-@negative("llama_server", "ggml-org/llama.cpp tools/server")
-def llama_server(log):
-    for task in range(0, 40):
-        log.line(f"slot launch_slot_: id  0 | task {task * 31} | processing task\nslot update_slots: id  0 | task {task * 31} | new prompt, n_ctx_slot = 4096, n_keep = 0, n_prompt_tokens = {200 + task % 17}\nslot update_slots: id  0 | task {task * 31} | prompt processing progress, n_past = {200 + task % 17}, n_tokens = {200 + task % 17}, progress = 1.000000\nprompt eval time =     {log.near(81.):.2f} ms /   {200 + task % 17} tokens\nsrv  log_server_r: request: POST /completion 127.0.0.1 200")
-    return none()
-
-
 @negative("ollama_pull", "ollama/ollama")
 def ollama(log):
     for k in range(0, 101):
@@ -216,11 +204,6 @@ def osqp(log):
     each(log, [1, *range(200, 4001, 200)], lambda k: f"{k:4d}  {-log.near(12.):.4e}   {log.near(1e-2):.2e}   {log.near(1e-2):.2e}   1.00e-01   {k * 1e-5:.2e}s")
     log.line("status:               solved\nnumber of iterations: 4000")
     return none("the iterations of a solver")
-
-
-@negative("openfoam", "OpenFOAM/OpenFOAM: time steps of a simulation")
-def openfoam(log):
-    return each(log, range(1, 60), lambda k: f"Time = {k * .005:g}\n\nCourant Number mean: {log.near(.2):.6f} max: {log.near(.8):.6f}\nsmoothSolver:  Solving for Ux, Initial residual = {log.near(.01):.8f}, Final residual = {log.near(1e-6):.5e}, No Iterations {2 + k % 3}\nGAMG:  Solving for p, Initial residual = {log.near(.01):.8f}, Final residual = 1.2e-07, No Iterations {7 + k % 5}\nExecutionTime = {k * .12:.2f} s  ClockTime = {k // 8} s\n")
 
 
 @negative("stan_sampling", "stan-dev/cmdstan: Iteration 100 / 2000 (Warmup)")
