@@ -80,7 +80,7 @@ def tfds(log):
     tqdm_run(log, 162, 81, desc="Dl Size...", unit=" MiB")
     for name, total in (("train", 50000), ("test", 10000)):
         tqdm_run(log, total, 60, desc=f"Generating {name} examples...", unit=" examples", speed=3000.)
-        tqdm_run(log, total, 9, desc=f"Shuffling /root/tensorflow_datasets/cifar10/incomplete/cifar10-{name}.array_record*...", unit=" examples", speed=90000.)
+        tqdm_run(log, total, 9, desc=f"Shuffling /home/user/tensorflow_datasets/cifar10/incomplete/cifar10-{name}.array_record*...", unit=" examples", speed=90000.)
     return none()
 
 
