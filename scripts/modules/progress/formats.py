@@ -6,7 +6,7 @@ The lines are made from the format strings of the named projects and invented nu
 import csv
 import os
 
-from . import bars, field_formats, frameworks, later_formats, lib, more_negative, more_trainings, negative, other_programs, prefixes, script_formats, torch_scripts  # noqa: F401 (they register their formats)
+from . import bars, blind_frameworks, blind_negative, blind_trainings, field_formats, frameworks, later_formats, lib, more_negative, more_trainings, negative, other_programs, prefixes, script_formats, torch_scripts  # noqa: F401 (they register their formats)
 
 COLUMNS = ["name", "source", "kind", "last_step", "unit", "total", "epoch_steps", "last_epoch", "first_step_line", "notes"]
 
@@ -29,9 +29,14 @@ EQUALLY_RIGHT = {
 }
 
 
-def write(directory):
-    """Writes all logs."""
-    rows = [build(directory, *entry) for entry in lib.FORMATS]
+# Collected to be scored once; what fails in them is not corrected yet.
+HELD_OUT = {module.__name__ for module in (blind_frameworks, blind_negative, blind_trainings)}
+
+
+def write(directory, held_out=False):
+    """Writes the logs of the development set, or those that are held out."""
+    entries = [entry for entry in lib.FORMATS if (entry[3].__module__ in HELD_OUT) == held_out]
+    rows = [build(directory, *entry) for entry in entries]
     with open(os.path.join(directory, "truth.csv"), "w", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
