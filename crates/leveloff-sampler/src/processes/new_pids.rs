@@ -58,7 +58,7 @@ impl PidCounter {
     pub fn is_unused(&self, pid: Pid) -> bool {
         let raw = rustix::process::Pid::from_raw(pid.0);
         self.has_own_pids
-            && raw.is_some_and(|pid| rustix::process::getpgid(Some(pid)) == Err(Errno::SRCH))
+            && raw.is_some_and(|pid| rustix::process::test_kill_process(pid) == Err(Errno::SRCH))
     }
 
     /// The pids that were assigned since the last call.

@@ -202,7 +202,11 @@ impl LogFollower {
             ..LogUpdates::default()
         };
         let result = match self.read_new(&mut found.updates) {
-            Ok(Found::News) => Ok(()),
+            Ok(Found::News) => {
+                // It may have been renamed together with the write.
+                self.is_in_place = false;
+                Ok(())
+            }
             Ok(Found::Unchanged) if self.is_surely_in_place() => Ok(()),
             Ok(_) => self.follow_rotation(&mut found.updates),
             Err(why) => Err(why),

@@ -110,7 +110,11 @@ impl Tail {
             if n == 0 {
                 if read > 0 || !self.was_truncated()? {
                     self.read_at = Some(attributes);
-                    return Ok(if read > 0 { Found::News } else { Found::Nothing });
+                    return Ok(if read > 0 {
+                        Found::News
+                    } else {
+                        Found::Nothing
+                    });
                 }
                 see(Chunk::Truncated);
                 self.offset = 0;
