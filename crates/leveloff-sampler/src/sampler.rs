@@ -217,7 +217,6 @@ impl Sampler {
         let sample = self.sample(now, t, cpu_before, &mut events);
         self.last = Some(now);
         self.context.tick += 1;
-        self.last_tick_cost = thread_cpu().saturating_sub(cpu_before);
         Ok(Tick { events, sample })
     }
 
@@ -400,9 +399,12 @@ impl Sampler {
         let gaps = self.system.take_gaps();
         self.report_gaps(gaps, events);
         self.context.swap_in_use = system.machine.swap_used.is_none_or(|used| used.0 > 0);
+        let progress = self.progress.progress().clone();
+        let rss = self.system.own_rss(t, &mut self.scratch);
+        self.last_tick_cost = thread_cpu().saturating_sub(cpu_before);
         Sample {
             t,
-            progress: self.progress.progress().clone(),
+            progress,
             processes,
             mappings: self.pss.mappings.clone(),
             machine: system.machine,
@@ -410,9 +412,8 @@ impl Sampler {
             ceiling: system.ceiling,
             cost: OwnCost {
                 cpu: CpuMillis(u64::try_from(process_cpu().as_millis()).unwrap_or(u64::MAX)),
-                rss: self.system.own_rss(t, &mut self.scratch),
-                tick_us: u32::try_from(thread_cpu().saturating_sub(cpu_before).as_micros())
-                    .unwrap_or(u32::MAX),
+                rss,
+                tick_us: u32::try_from(self.last_tick_cost.as_micros()).unwrap_or(u32::MAX),
             },
         }
     }

@@ -205,7 +205,11 @@ impl Tree {
             if self.is_known(pid) {
                 continue;
             }
-            match read_stat(&self.root, pid, scratch) {
+            let stat = match self.pid_counter.is_unused(pid) {
+                true => None,
+                false => read_stat(&self.root, pid, scratch),
+            };
+            match stat {
                 Some(text) if is_thread(text) => {}
                 Some(text) => unknown.extend(Candidate::of(pid, text)),
                 None if again.contains(&pid) => {}

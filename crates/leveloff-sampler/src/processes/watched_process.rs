@@ -28,6 +28,8 @@ pub struct WatchedProcess {
     statm: Statm,
     /// Whether it used CPU between the last two reads of its `stat`.
     active: bool,
+    /// Whether it used CPU since its descriptors were counted.
+    may_have_opened: bool,
     /// It has exited, and what it shared is counted with its relatives.
     share_was_taken: bool,
     is_fork_copy: bool,
@@ -143,6 +145,9 @@ struct PssState {
 /// used no CPU and its memory did not change.
 const IDLE_STAT_EVERY: u64 = 8;
 
+/// The descriptors of a process that uses CPU are counted every this many ticks: they pile up slowly.
+const DESCRIPTORS_EVERY: u64 = 4;
+
 /// The faults of a fork are read at each tick until it is this old.
 const YOUNG: Seconds = Seconds(10.0);
 
@@ -176,6 +181,7 @@ impl WatchedProcess {
             stack_start: None,
             statm: Statm::UNREAD,
             active: true,
+            may_have_opened: true,
             share_was_taken: false,
             pss: PssState::default(),
         }
@@ -415,17 +421,24 @@ impl WatchedProcess {
     ) -> Result<bool, ReadError> {
         let statm = self.handle.statm(scratch, context.page_size.0)?;
         let moved = statm != self.statm;
-        let due = (context.tick + u64::from(self.index().0)).is_multiple_of(IDLE_STAT_EVERY);
+        let turn = context.tick + u64::from(self.index().0);
+        let due = turn.is_multiple_of(IDLE_STAT_EVERY);
         if moved {
             self.take_statm(statm, context, scratch);
         } else if context.swap_in_use && due {
             self.split_by_status(scratch);
         }
         self.follow_lowest();
+        let mut renamed = false;
         if moved || self.active || due || self.is_young_fork(context) {
-            return self.read_stat(context, scratch);
+            renamed = self.read_stat(context, scratch)?;
         }
-        Ok(false)
+        let is_uncounted = self.reading.fds.is_none();
+        if self.may_have_opened && (is_uncounted || turn.is_multiple_of(DESCRIPTORS_EVERY)) {
+            self.reading.fds = self.handle.descriptors(context.fd_size_is_count);
+            self.may_have_opened = false;
+        }
+        Ok(renamed)
     }
 
     fn follow_lowest(&mut self) {
@@ -508,9 +521,7 @@ impl WatchedProcess {
         self.reading.minor_faults = stat.minor_faults;
         self.reading.major_faults = stat.major_faults;
         // A process that used no CPU has opened nothing.
-        if self.active || self.reading.fds.is_none() {
-            self.reading.fds = self.handle.descriptors(context.fd_size_is_count);
-        }
+        self.may_have_opened |= self.active;
         self.reading.cpu = cpu;
         Ok(renamed)
     }

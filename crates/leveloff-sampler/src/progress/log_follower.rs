@@ -8,7 +8,7 @@ use rustix::fs::Stat;
 
 use super::error::ProgressError;
 use super::marks::trust::Owners;
-use super::tail::{Chunk, Tail};
+use super::tail::{Chunk, Found, Tail};
 use crate::regular_file::{self, FileId, Refused};
 use leveloff_progress::{EventFile, OutputParser, ProgressUpdate, SeenOutput, StepRegex};
 
@@ -22,7 +22,15 @@ pub struct LogFollower {
     owners: Option<Owners>,
     /// Its content from before it was opened has not been read yet.
     is_catching_up: bool,
+    /// Its name still led to it when that was last checked.
+    is_in_place: bool,
+    /// Polls since then.
+    unchecked_polls: u32,
 }
+
+/// A file that did not change can still lose its name: a link leads elsewhere, or a directory above it is renamed. So the
+/// name is checked every this many polls.
+const NAME_CHECKED_EVERY: u32 = 8;
 
 /// What the bytes of a file are.
 #[derive(Debug)]
@@ -161,6 +169,8 @@ impl LogFollower {
             reader,
             owners,
             is_catching_up: stat.st_size > 0,
+            is_in_place: true,
+            unchecked_polls: 0,
         })
     }
 
@@ -185,21 +195,33 @@ impl LogFollower {
         }
     }
 
-    /// Reads what is new. Costs a read and a stat when nothing is new.
+    /// Reads what is new. Costs one system call when the file did not change.
     pub fn poll(&mut self) -> LogUpdates {
         let mut found = LogUpdates {
             is_history: std::mem::take(&mut self.is_catching_up),
             ..LogUpdates::default()
         };
         let result = match self.read_new(&mut found.updates) {
-            Ok(false) => self.follow_rotation(&mut found.updates),
-            result => result.map(|_| ()),
+            Ok(Found::News) => {
+                // It may have been renamed together with the write.
+                self.is_in_place = false;
+                Ok(())
+            }
+            Ok(Found::Unchanged) if self.is_surely_in_place() => Ok(()),
+            Ok(_) => self.follow_rotation(&mut found.updates),
+            Err(why) => Err(why),
         };
         found.trouble = result.err();
         found
     }
 
-    fn read_new(&mut self, updates: &mut Vec<ProgressUpdate>) -> Result<bool, String> {
+    /// Whether its name need not be checked after a poll that found it unchanged.
+    fn is_surely_in_place(&mut self) -> bool {
+        self.unchecked_polls += 1;
+        self.is_in_place && self.unchecked_polls < NAME_CHECKED_EVERY
+    }
+
+    fn read_new(&mut self, updates: &mut Vec<ProgressUpdate>) -> Result<Found, String> {
         let reader = &mut self.reader;
         let read = self.tail.poll(|chunk| updates.extend(reader.take(chunk)));
         read.map_err(|error| format!("cannot read the log {}: {error}", self.path.display()))
@@ -207,8 +229,11 @@ impl LogFollower {
 
     /// Continues with another file that has the same name now. The old one has been read to its end.
     fn follow_rotation(&mut self, updates: &mut Vec<ProgressUpdate>) -> Result<(), String> {
-        match FileId::at(&self.path) {
-            Ok(id) if id == self.tail.id() => return Ok(()),
+        let id = FileId::at(&self.path);
+        self.unchecked_polls = 0;
+        self.is_in_place = id.as_ref().is_ok_and(|id| *id == self.tail.id());
+        match id {
+            Ok(_) if self.is_in_place => return Ok(()),
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 // The training may still write into the removed file.

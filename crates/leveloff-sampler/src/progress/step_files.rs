@@ -17,6 +17,8 @@ mod snapshot;
 mod step_file;
 mod usual_places;
 
+use std::path::PathBuf;
+
 use leveloff_model::process::Pid;
 use leveloff_model::units::Seconds;
 use leveloff_progress::{SeenOutput, SourceId, StepRegex};
@@ -38,6 +40,9 @@ pub struct StepFiles {
     next_number: u32,
     next_search: Option<Seconds>,
     wait: Option<Seconds>,
+    searches: u32,
+    /// The files that the output goes to through a pipe, as last found.
+    behind_pipe: Vec<PathBuf>,
 }
 
 /// A file that gave steps.
@@ -64,6 +69,11 @@ pub struct FileUpdates {
 /// the time doubles: most trainings open their files in the first minute.
 const FIRST_SEARCH: Seconds = Seconds(1.0);
 const LONGEST_WAIT: Seconds = Seconds(30.0);
+
+/// The reader of a pipe is searched for in each of the first searches, and then in every so many: it was started with the
+/// training, and the search looks at every process of the machine.
+const PIPE_SEARCHES: u32 = 6;
+const PIPE_SEARCH_EVERY: u32 = 16;
 
 /// Files that are followed at most.
 const MOST_FOLLOWED: usize = 4;
@@ -153,7 +163,11 @@ impl StepFiles {
         let Some(target) = SearchTarget::of(proc_root, pid) else {
             return;
         };
-        let candidates = target.candidates(step_regex.is_none());
+        if self.searches < PIPE_SEARCHES || self.searches.is_multiple_of(PIPE_SEARCH_EVERY) {
+            self.behind_pipe = target.files_behind_pipe();
+        }
+        self.searches += 1;
+        let candidates = target.candidates(&self.behind_pipe, step_regex.is_none());
         self.probed
             .retain(|file| candidates.iter().any(|one| one.id == file.id()));
         for candidate in candidates {

@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
+use rustix::fs::Stat;
+
 use crate::regular_file::FileId;
 
 /// How much is read at once.
@@ -26,6 +28,28 @@ pub struct Tail {
     id: FileId,
     offset: u64,
     buffer: Vec<u8>,
+    /// What the file showed when it was last read to its end.
+    read_at: Option<Attributes>,
+    is_removed: bool,
+}
+
+/// What changes with every write, truncation, renaming and removal of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Attributes {
+    size: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+/// What a poll found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Found {
+    /// New bytes, or a truncation.
+    News,
+    /// Nothing new. The file may have been renamed or removed.
+    Nothing,
+    /// The file is exactly as it was: neither written nor truncated, renamed or removed.
+    Unchanged,
 }
 
 /// A part of what a poll read.
@@ -47,6 +71,8 @@ impl Tail {
             id,
             offset: 0,
             buffer: Vec::new(),
+            read_at: None,
+            is_removed: false,
         }
     }
 
@@ -63,14 +89,32 @@ impl Tail {
         self.id
     }
 
-    /// Passes on what was written since the last poll, up to a limit; returns whether anything was.
-    pub fn poll(&mut self, mut see: impl FnMut(Chunk<'_>)) -> io::Result<bool> {
+    /// Whether it had no name any more at the last poll: it was removed, or another file took its name.
+    pub fn is_removed(&self) -> bool {
+        self.is_removed
+    }
+
+    /// Passes on what was written since the last poll, up to a limit. Costs one system call if nothing changed.
+    pub fn poll(&mut self, mut see: impl FnMut(Chunk<'_>)) -> io::Result<Found> {
+        // Before reading, so that a later write changes it.
+        let now = rustix::fs::fstat(&self.file)?;
+        let attributes = Attributes::of(&now);
+        self.is_removed = now.st_nlink == 0;
+        if self.read_at == Some(attributes) && !self.is_removed {
+            return Ok(Found::Unchanged);
+        }
+        self.read_at = None;
         let mut read = 0;
         while read < MOST_PER_POLL {
             let n = self.read_next()? as u64;
             if n == 0 {
                 if read > 0 || !self.was_truncated()? {
-                    return Ok(read > 0);
+                    self.read_at = Some(attributes);
+                    return Ok(if read > 0 {
+                        Found::News
+                    } else {
+                        Found::Nothing
+                    });
                 }
                 see(Chunk::Truncated);
                 self.offset = 0;
@@ -86,7 +130,7 @@ impl Tail {
             see(Chunk::Skipped);
             self.offset = self.file.metadata()?.len().saturating_sub(LOOK_BACK);
         }
-        Ok(true)
+        Ok(Found::News)
     }
 
     fn read_next(&mut self) -> io::Result<usize> {
@@ -102,5 +146,17 @@ impl Tail {
 
     fn was_truncated(&self) -> io::Result<bool> {
         Ok(self.file.metadata()?.len() < self.offset)
+    }
+}
+
+impl Attributes {
+    fn of(stat: &Stat) -> Attributes {
+        // The types of these fields differ between architectures.
+        #[allow(clippy::unnecessary_cast)]
+        Attributes {
+            size: stat.st_size as u64,
+            modified: (stat.st_mtime as i64, stat.st_mtime_nsec as i64),
+            changed: (stat.st_ctime as i64, stat.st_ctime_nsec as i64),
+        }
     }
 }

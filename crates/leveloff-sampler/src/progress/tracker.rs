@@ -11,7 +11,7 @@ use leveloff_progress::{
     OutputParser, ProgressUpdate, RunProgress, SourceId, StepRegex, UnixSeconds, UpdateContext,
 };
 
-use self::marks_source::{MarksSource, SEARCH_EVERY};
+use self::marks_source::{LATE, MarksSource, SEARCH_EVERY};
 use self::step_watch::StepWatch;
 use super::error::ProgressError;
 use super::log_follower::{LogFollower, output_parser};
@@ -26,6 +26,9 @@ mod step_watch;
 
 /// How many marks one poll returns at most.
 const MOST_MARKS: usize = 1000;
+
+/// How often a file that the lead's output goes to is searched for after [`LATE`], while there is none.
+const LATE_LOG_SEARCH_EVERY: Seconds = Seconds(15.0);
 
 /// Options for reading progress.
 #[derive(Debug, Clone, Default)]
@@ -177,7 +180,7 @@ impl ProgressTracker {
         let mut marks = Vec::new();
         self.now = now;
         if self.logs.is_empty() && now >= self.next_search {
-            self.next_search = Seconds(now.0 + SEARCH_EVERY.0);
+            self.next_search = Seconds(now.0 + self.log_search_interval().0);
             self.follow_logs_of_lead();
         }
         self.read_marks(now, wall_now.into(), &mut marks);
@@ -214,6 +217,16 @@ impl ProgressTracker {
     /// A request to save and stop, once marks of the lead are read.
     pub fn stop_request(&self) -> Option<StopRequest> {
         self.lead_trainer()?.marks.as_ref()?.stop_request()
+    }
+
+    /// A shell redirects the output before the program begins; few programs do it themselves, and hardly one late.
+    fn log_search_interval(&self) -> Seconds {
+        // One that was there from the start joined before the first poll.
+        let joined = |trainer: &Trainer| Seconds(trainer.joined.0.max(0.0));
+        match self.lead_trainer().map(joined) {
+            Some(joined) if self.now - joined >= LATE => LATE_LOG_SEARCH_EVERY,
+            _ => SEARCH_EVERY,
+        }
     }
 
     fn read_marks(&mut self, now: Seconds, wall_now: UnixSeconds, marks: &mut Vec<Mark>) {

@@ -75,6 +75,11 @@ impl MarksFollower {
         self.tail.id()
     }
 
+    /// Whether the file had no name any more at the last poll.
+    pub fn is_removed(&self) -> bool {
+        self.tail.is_removed()
+    }
+
     /// Reads what is new. An incomplete last line is read with its rest.
     pub fn poll(&mut self) -> io::Result<MarksUpdates> {
         let lines = &mut self.lines;

@@ -115,18 +115,23 @@ impl<'a> SearchTarget<'a> {
         })
     }
 
-    /// The files that the process's output goes to through a pipe, then the newest of those that it has open for
-    /// writing and of those in the usual places. Only text is searched for if the user gave a pattern for it.
-    pub fn candidates(&self, with_metrics: bool) -> Vec<Candidate> {
+    /// The files that the process's output goes to through a pipe.
+    pub fn files_behind_pipe(&self) -> Vec<PathBuf> {
+        pipe_readers::files_behind_pipe(self.proc_root, self.pid)
+    }
+
+    /// `behind_pipe`, then the newest of the files that the process has open for writing and of those in the usual places.
+    /// Only text is searched for if the user gave a pattern for it.
+    pub fn candidates(&self, behind_pipe: &[PathBuf], with_metrics: bool) -> Vec<Candidate> {
         let of_name = |path: PathBuf| {
             let kind = FileKind::of(&path)?;
             self.candidate(path, kind)
         };
         let mut newest: Vec<Candidate> = self.own_files().filter_map(of_name).collect();
         newest.sort_by(|a, b| b.modified.0.total_cmp(&a.modified.0));
-        let behind_pipe = pipe_readers::files_behind_pipe(self.proc_root, self.pid)
-            .into_iter()
-            .filter_map(|path| self.candidate(path, FileKind::Text));
+        let behind_pipe = behind_pipe
+            .iter()
+            .filter_map(|path| self.candidate(path.clone(), FileKind::Text));
         let mut known = HashSet::new();
         behind_pipe
             .chain(newest)

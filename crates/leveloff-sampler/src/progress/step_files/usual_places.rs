@@ -145,37 +145,60 @@ fn is_shared(proc_root: &ProcRoot, pid: Pid, directory: &Path) -> bool {
     let (Ok(program), Ok(place)) = (FileId::at(&process.join("exe")), FileId::at(directory)) else {
         return false;
     };
+    let family = Family::of(proc_root, pid);
     let pids = proc_root.pids().unwrap_or_default().into_iter();
     let mut others = pids.take(MOST_PROCESSES).filter(|other| {
         let other = proc_root.process(*other);
         FileId::at(&other.join("cwd")).is_ok_and(|id| id == place)
             && FileId::at(&other.join("exe")).is_ok_and(|id| id == program)
     });
-    others.any(|other| !is_family(proc_root, pid, other))
+    others.any(|other| !family.includes(other))
 }
 
-/// Whether one process descends from the other, or both are children of a launcher that runs the same program. A script
-/// that starts trainings side by side through a shell or another program is no such launcher.
-fn is_family(proc_root: &ProcRoot, pid: Pid, other: Pid) -> bool {
-    let (own, others) = (ancestors(proc_root, pid), ancestors(proc_root, other));
-    let program = |pid: Pid| FileId::at(&proc_root.process(pid).join("exe")).ok();
-    let has_launcher = match (own.get(1), others.get(1)) {
-        (Some(parent), Some(other)) => parent == other && program(*parent) == program(pid),
-        _ => false,
-    };
-    own.contains(&other) || others.contains(&pid) || has_launcher
+/// A process with its ancestors and descendants.
+struct Family<'a> {
+    proc_root: &'a ProcRoot,
+    pid: Pid,
+    ancestors: Vec<Pid>,
+    /// Its parent, if that runs the same program.
+    launcher: Option<Pid>,
+}
+
+impl<'a> Family<'a> {
+    fn of(proc_root: &'a ProcRoot, pid: Pid) -> Family<'a> {
+        let program = |pid: Pid| FileId::at(&proc_root.process(pid).join("exe")).ok();
+        let ancestors = ancestors(proc_root, pid).collect::<Vec<Pid>>();
+        let parent = ancestors.get(1).copied();
+        Family {
+            proc_root,
+            pid,
+            ancestors,
+            launcher: parent.filter(|parent| program(*parent) == program(pid)),
+        }
+    }
+
+    /// Whether one process descends from the other, or both are children of a launcher that runs the same program. A
+    /// script that starts trainings side by side through a shell or another program is no such launcher.
+    fn includes(&self, other: Pid) -> bool {
+        let is_above = self.ancestors.contains(&other);
+        // A child is found by the first `stat` that is read.
+        let mut above_other = ancestors(self.proc_root, other).enumerate().skip(1);
+        is_above
+            || above_other.any(|(generation, above)| {
+                above == self.pid || generation == 1 && Some(above) == self.launcher
+            })
+    }
 }
 
 /// The process itself and its ancestors, without init.
-fn ancestors(proc_root: &ProcRoot, pid: Pid) -> Vec<Pid> {
-    let parent = |pid: &Pid| {
+fn ancestors(proc_root: &ProcRoot, pid: Pid) -> impl Iterator<Item = Pid> {
+    let parent = move |pid: &Pid| {
         let text = std::fs::read(proc_root.process(*pid).join("stat")).ok()?;
         stat::parse(&text).map(|stat| stat.parent)
     };
     std::iter::successors(Some(pid), parent)
         .take_while(|pid| pid.0 > 1)
         .take(64)
-        .collect()
 }
 
 #[cfg(test)]

@@ -24,12 +24,16 @@ const EARLY_SEARCH_EVERY: Seconds = Seconds(0.1);
 /// How long that lasts.
 const EARLY: Seconds = Seconds(10.0);
 
-/// How often a missing file is searched for after [`LATE`]. A search reads the environment and costs as much as the counters of
-/// a dozen processes. Marks have times of their own, so those that were written meanwhile are not misplaced.
+/// How often a missing file is searched for after [`LATE`], and a present one is checked that still has its name. A search
+/// costs as much as the counters of a dozen processes. Marks have times of their own, so those that were written meanwhile
+/// are not misplaced.
 const LATE_SEARCH_EVERY: Seconds = Seconds(5.0);
 
+/// How often the environment is read again after [`LATE`]: it changes only if the process executes another program.
+const LATE_ENVIRONMENT_EVERY: Seconds = Seconds(60.0);
+
 /// By then a training that writes marks has nearly always begun to.
-const LATE: Seconds = Seconds(60.0);
+pub const LATE: Seconds = Seconds(60.0);
 
 /// The marks of one trainer, which may not exist yet.
 #[derive(Debug)]
@@ -39,7 +43,9 @@ pub struct MarksSource {
     owners: Owners,
     locations: Vec<MarksLocation>,
     first_search: Option<Seconds>,
+    last_search: Seconds,
     next_search: Seconds,
+    next_environment: Seconds,
     followed: Option<Followed>,
     /// The training said that it obeys stop requests.
     obeys_stop: bool,
@@ -83,7 +89,9 @@ impl MarksSource {
             locations: MarksLocation::all_of(&target),
             target,
             first_search: None,
+            last_search: Seconds(f64::NEG_INFINITY),
             next_search: Seconds(f64::NEG_INFINITY),
+            next_environment: Seconds(f64::NEG_INFINITY),
             followed: None,
             obeys_stop: false,
         })
@@ -110,18 +118,26 @@ impl MarksSource {
     pub fn poll(&mut self, now: Seconds, wall_now: UnixSeconds) -> SourceUpdates {
         let mut found = SourceUpdates::default();
         let clock = Clock { now, wall_now };
-        let mut newer = None;
-        if now >= self.next_search {
-            newer = self.search(&mut found.troubles);
-            self.next_search = Seconds(now.0 + self.search_interval(now).0);
-        }
-        // The old file first: a writer that created a new one no longer writes into it.
         self.read(clock, &mut found);
-        if newer.is_some() {
-            self.followed = newer;
-            self.read(clock, &mut found);
+        if self.is_search_due(now) {
+            let newer = self.search(now, &mut found.troubles);
+            self.last_search = now;
+            self.next_search = Seconds(now.0 + self.search_interval(now).0);
+            if newer.is_some() {
+                // Once more, to its end: a writer that created a new file no longer writes into it.
+                self.read(clock, &mut found);
+                self.followed = newer;
+                self.read(clock, &mut found);
+            }
         }
         found
+    }
+
+    fn is_search_due(&self, now: Seconds) -> bool {
+        let followed = self.followed.as_ref();
+        let is_removed = followed.is_some_and(|it| it.follower.is_removed());
+        let is_replaced = is_removed && now - self.last_search >= SEARCH_EVERY;
+        now >= self.next_search || is_replaced
     }
 
     fn read(&mut self, clock: Clock, found: &mut SourceUpdates) {
@@ -158,7 +174,7 @@ impl MarksSource {
     fn search_interval(&mut self, now: Seconds) -> Seconds {
         let first = *self.first_search.get_or_insert(now);
         match now - first {
-            _ if self.followed.is_some() => SEARCH_EVERY,
+            _ if self.followed.is_some() => LATE_SEARCH_EVERY,
             age if age < EARLY => EARLY_SEARCH_EVERY,
             age if age < LATE => SEARCH_EVERY,
             _ => LATE_SEARCH_EVERY,
@@ -166,7 +182,7 @@ impl MarksSource {
     }
 
     /// The file to follow from now on, if it is another than before.
-    fn search(&mut self, troubles: &mut Vec<String>) -> Option<Followed> {
+    fn search(&mut self, now: Seconds, troubles: &mut Vec<String>) -> Option<Followed> {
         let pid = self.target.pid;
         if !self.owners.may_read() {
             let uid = self.target.uid;
@@ -175,8 +191,8 @@ impl MarksSource {
             ));
             return None;
         }
-        if self.followed.is_none() && self.target.read_environment(&self.proc_root) {
-            self.locations = MarksLocation::all_of(&self.target);
+        if self.followed.is_none() && now >= self.next_environment {
+            self.read_environment(now);
         }
         if self.locations.is_empty() {
             troubles.push(format!(
@@ -214,6 +230,18 @@ impl MarksSource {
     }
 }
 
+impl MarksSource {
+    fn read_environment(&mut self, now: Seconds) {
+        let age = now - self.first_search.unwrap_or(now);
+        if age >= LATE {
+            self.next_environment = Seconds(now.0 + LATE_ENVIRONMENT_EVERY.0);
+        }
+        if self.target.read_environment(&self.proc_root) {
+            self.locations = MarksLocation::all_of(&self.target);
+        }
+    }
+}
+
 /// What is at a location.
 enum Found {
     Nothing,
@@ -229,6 +257,9 @@ fn open(
     target: &MarksTarget,
     followed: Option<&Followed>,
 ) -> Result<Found, String> {
+    if trust::is_surely_absent(location) {
+        return Ok(Found::Nothing);
+    }
     let opened = trust::open(location, owners).map_err(|distrust| distrust.to_string())?;
     let Some((file, stat)) = opened else {
         return Ok(Found::Nothing);
