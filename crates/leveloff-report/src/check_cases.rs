@@ -258,6 +258,7 @@ impl Pair {
                 before: &before.iter().collect::<Vec<_>>(),
                 after: &after.iter().collect::<Vec<_>>(),
             }),
+            lines: None,
             notes: &["2 lines of before-0.jsonl are damaged and left out".to_owned()],
         });
     }

@@ -51,6 +51,7 @@ fn history(sites: &[Event], amounts: impl Fn(f64) -> Vec<f64>) -> (AllocationHis
             history.learn(&[Event::Allocations(AllocationReading {
                 t: Seconds(f64::from(step)),
                 live: Bytes((amounts.iter().sum::<f64>() * MIB) as u64),
+                missed: None,
                 sites: sites.collect(),
             })]);
             history.set_moment(Moment {
