@@ -119,8 +119,10 @@ impl Collector {
             let t = Seconds((t.0 - reading.at.elapsed().as_secs_f64()).max(self.last_t));
             let t = Seconds((t.0 * 100.0).round() / 100.0);
             self.last_t = t.0;
-            events.extend(self.sites
-                .record(t, &reading.sites, reading.missed, is_last));
+            events.extend(
+                self.sites
+                    .record(t, &reading.sites, reading.missed, is_last),
+            );
         }
         shared.wanted = self.sites.wanted();
         events

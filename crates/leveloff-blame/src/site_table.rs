@@ -73,6 +73,13 @@ pub struct Held {
     pub freed: u64,
 }
 
+impl NamedSite {
+    /// Whether it is an `import`, which loads code and keeps it.
+    pub fn is_import(&self) -> bool {
+        self.stack.iter().any(is_import_machinery)
+    }
+}
+
 impl SiteTable {
     /// The number of the site that a stack belongs to.
     pub fn site_of(&mut self, kind: BlockKind, stack: &[StackFrame]) -> usize {
@@ -138,10 +145,7 @@ pub fn frames_kept(stack: &[StackFrame]) -> Vec<usize> {
     let is_kept = |at: &usize| {
         *at == own || *at == leaf || (*at >= first && !is_import_machinery(&stack[*at]))
     };
-    (0..stack.len())
-        .filter(is_kept)
-        .take(FRAMES_KEPT)
-        .collect()
+    (0..stack.len()).filter(is_kept).take(FRAMES_KEPT).collect()
 }
 
 fn is_import_machinery(frame: &StackFrame) -> bool {

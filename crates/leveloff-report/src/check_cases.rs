@@ -209,8 +209,8 @@ fn share(index: u64, role: Role, memory: Bytes) -> ProcessShare {
 
 /// Two sides to compare.
 pub struct Pair {
-    before: Vec<RunReport>,
-    after: Vec<RunReport>,
+    pub before: Vec<RunReport>,
+    pub after: Vec<RunReport>,
 }
 
 impl Pair {

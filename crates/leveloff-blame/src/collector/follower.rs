@@ -194,8 +194,9 @@ impl Followed {
         let is_new =
             |stack: &&StackCounts| stack.live_blocks > 0 && !self.sites.contains_key(&stack.index);
         let new = counts.iter().filter(is_new);
-        let stacks: Vec<Vec<RawFrame>> =
-            new.map(|stack| self.segment.frames(stack.index).1).collect();
+        let stacks: Vec<Vec<RawFrame>> = new
+            .map(|stack| self.segment.frames(stack.index).1)
+            .collect();
         let is_native = |stack: &&Vec<RawFrame>| !stack.iter().any(is_python);
         let native = stacks.iter().filter(is_native).flatten().copied();
         self.name_functions(native);

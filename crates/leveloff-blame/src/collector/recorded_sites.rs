@@ -24,6 +24,8 @@ const RECENT_READINGS: usize = 4;
 const LEAST_PART: u64 = 32;
 /// What grows only for so long after the first reading is not recorded: imports.
 const START_UP: f64 = 8.0;
+/// The same for what an `import` allocates: on a busy machine it takes longer.
+const IMPORTING: f64 = 60.0;
 /// Sites of a recording, at most.
 const MOST_SITES: usize = 32;
 /// A smaller change of what a site holds is not written, in percent.
@@ -72,10 +74,11 @@ impl RecordedSites {
         let live = Bytes(sites.iter().map(|site| site.held.bytes).sum());
         let before = self.last.replace((t, live)).unwrap_or((t, live));
         let first_t = *self.first_t.get_or_insert(t);
-        let gains = self.look_at(sites, t.0 - first_t.0 >= START_UP);
+        let age = t.0 - first_t.0;
+        let gains = self.look_at(sites, age >= START_UP);
         let mut events = Vec::new();
         let mut lowest = Vec::new();
-        for (id, held, site) in self.begin(sites, gains) {
+        for (id, held, site) in self.begin(sites, gains, age >= IMPORTING) {
             events.push(Event::Site(site));
             lowest.push(reading(id, &held));
         }
@@ -114,6 +117,7 @@ impl RecordedSites {
         &mut self,
         sites: &[Site],
         mut gains: Vec<(usize, u64)>,
+        takes_imports: bool,
     ) -> Vec<(SiteId, Held, AllocationSite)> {
         let total: u64 = gains.iter().map(|(_, gain)| gain).sum();
         gains.retain(|(n, gain)| self.sites[n].is_growing() && gain * LEAST_PART >= total);
@@ -123,6 +127,7 @@ impl RecordedSites {
         let mut began = Vec::new();
         for (n, _) in gains {
             match &sites[n].named {
+                Some(named) if named.is_import() && !takes_imports => {}
                 Some(named) => began.extend(self.define(n, named)),
                 None => self.wanted.push(n),
             }
@@ -290,7 +295,10 @@ mod tests {
 
     #[test]
     fn what_grows_only_while_the_program_starts_is_not_recorded() {
-        assert_eq!(events(&[&[0], &[60], &[120], &[180], &[180], &[180]]).len(), 3);
+        assert_eq!(
+            events(&[&[0], &[60], &[120], &[180], &[180], &[180]]).len(),
+            3
+        );
         assert_eq!(events(&[&[0], &[60], &[120], &[120], &[120], &[120]]), []);
     }
 
