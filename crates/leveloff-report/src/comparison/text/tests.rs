@@ -84,7 +84,10 @@ fn every_format_has_the_lines_whose_memory_changed() {
         let row: serde_json::Value = serde_json::from_str(&json::object(&with)).unwrap();
         assert_eq!(row["lines"][0]["line"], 88);
         assert_eq!(row["lines"][0]["finding"], "more");
-        assert_eq!(row["lines"][0]["before_rate_bytes"], serde_json::Value::Null);
+        assert_eq!(
+            row["lines"][0]["before_rate_bytes"],
+            serde_json::Value::Null
+        );
         assert!(!page(compared, Paint::Plain).contains("kept per"));
     });
 }
