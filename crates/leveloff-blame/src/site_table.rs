@@ -73,6 +73,19 @@ pub struct Held {
     pub freed: u64,
 }
 
+#[cfg(test)]
+impl Site {
+    /// A site without stacks.
+    pub fn holding(held: Held, named: Option<Arc<NamedSite>>) -> Site {
+        Site {
+            held,
+            named,
+            heaviest: 0,
+            place: None,
+        }
+    }
+}
+
 impl NamedSite {
     /// Whether it is an `import`, which loads code and keeps it.
     pub fn is_import(&self) -> bool {

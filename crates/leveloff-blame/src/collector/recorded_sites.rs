@@ -270,11 +270,7 @@ mod tests {
             variance: blocks << 18,
             freed: 0,
         };
-        Site {
-            held,
-            named: is_named.then(|| Arc::new(named)),
-            ..Site::default()
-        }
+        Site::holding(held, is_named.then(|| Arc::new(named)))
     }
 
     /// Events of readings every 3 s of sites that hold these blocks.
