@@ -6,13 +6,14 @@ mod recorded_sites;
 
 use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use leveloff_model::allocation::{MissedBlocks, StackFrame};
 use leveloff_model::sample::{Event, Gap, Subject};
 use leveloff_model::units::Seconds;
 
-use crate::site_table::SiteTable;
+use crate::site_table::Site;
 use follower::Follower;
 use reading_schedule::ReadingSchedule;
 use recorded_sites::RecordedSites;
@@ -40,13 +41,22 @@ struct Shared {
     /// The newest readings, oldest first. The program's end frees much, so the last one may be too late.
     readings: Vec<Reading>,
     gaps: Vec<Gap>,
+    /// Sites whose names are wanted. Few are: looking them up is expensive.
+    wanted: Vec<usize>,
 }
 
 /// What the sites held at a moment.
 #[derive(Debug)]
 struct Reading {
     at: Instant,
-    table: SiteTable,
+    sites: Vec<Site>,
+    missed: Option<MissedBlocks>,
+}
+
+impl Reading {
+    fn live_bytes(&self) -> u64 {
+        self.sites.iter().map(|site| site.held.bytes).sum()
+    }
 }
 
 impl Collector {
@@ -59,16 +69,10 @@ impl Collector {
         let follow = move || {
             let mut follower = Follower::new(&directory);
             while stopped.recv_timeout(PACE) == Err(RecvTimeoutError::Timeout) {
+                let wanted = std::mem::take(&mut lock(&found).wanted);
                 let polled = follower.poll();
-                let mut shared = found.lock().unwrap_or_else(PoisonError::into_inner);
-                shared.gaps.append(&mut follower.gaps);
-                if let Some(at) = polled {
-                    if shared.readings.len() == READINGS_KEPT {
-                        shared.readings.remove(0);
-                    }
-                    let table = follower.table().clone();
-                    shared.readings.push(Reading { at, table });
-                }
+                follower.name(&wanted);
+                lock(&found).take(polled, &mut follower);
             }
         };
         // Without a thread there are no lines, and nothing else is missing.
@@ -89,15 +93,15 @@ impl Collector {
         if !self.schedule.is_due(t) {
             return Vec::new();
         }
-        self.read(t, false, <[Reading]>::last)
+        let events = self.read(t, false, <[Reading]>::last);
+        self.schedule.took(t, events.iter().map(length).sum());
+        events
     }
 
     /// The last reading of a run that has ended: before processes left and freed what they held.
     pub fn last_events(&mut self, t: Seconds) -> Vec<Event> {
         self.read(t, true, |readings| {
-            readings
-                .iter()
-                .max_by_key(|reading| reading.table.live_bytes())
+            readings.iter().max_by_key(|reading| reading.live_bytes())
         })
     }
 
@@ -108,16 +112,55 @@ impl Collector {
         choose: impl FnOnce(&[Reading]) -> Option<&Reading>,
     ) -> Vec<Event> {
         let shared = Arc::clone(&self.shared);
-        let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shared = lock(&shared);
         let mut events: Vec<Event> = shared.gaps.drain(..).map(Event::Gap).collect();
         if let Some(reading) = choose(&shared.readings) {
             // Names are looked up after a reading, so it may be some seconds old.
             let t = Seconds((t.0 - reading.at.elapsed().as_secs_f64()).max(self.last_t));
-            let t = Seconds((t.0 * 1000.0).round() / 1000.0);
+            let t = Seconds((t.0 * 100.0).round() / 100.0);
             self.last_t = t.0;
-            events.extend(self.sites.record(t, &reading.table, is_last));
+            events.extend(
+                self.sites
+                    .record(t, &reading.sites, reading.missed, is_last),
+            );
         }
+        shared.wanted = self.sites.wanted();
         events
+    }
+}
+
+impl Shared {
+    /// Takes what a poll found.
+    fn take(&mut self, polled: Option<Instant>, follower: &mut Follower) {
+        self.gaps.append(&mut follower.gaps);
+        if let Some(at) = polled {
+            if self.readings.len() == READINGS_KEPT {
+                self.readings.remove(0);
+            }
+            let sites = follower.table().sites().to_vec();
+            self.readings.push(Reading {
+                at,
+                sites,
+                missed: follower.missed(),
+            });
+        }
+    }
+}
+
+fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// About how long an event is in the recording.
+fn length(event: &Event) -> usize {
+    match event {
+        Event::Site(site) => {
+            let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+            let frame = |frame: &StackFrame| frame.function.len() + text(&frame.file) + 16;
+            64 + text(&site.source) + site.stack.iter().map(frame).sum::<usize>()
+        }
+        Event::Allocations(reading) => 36 + 24 * reading.sites.len(),
+        _ => 0,
     }
 }
 

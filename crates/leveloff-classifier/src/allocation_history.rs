@@ -5,17 +5,19 @@
 
 mod line_growth;
 
-pub use line_growth::{Certainty, LineGrowth};
+pub use line_growth::{Certainty, LineGrowth, LineWindow};
 
 use std::collections::{BTreeMap, VecDeque};
 
-use leveloff_model::allocation::{AllocationReading, AllocationSite, SiteId, SiteReading};
+use leveloff_model::allocation::{
+    AllocationReading, AllocationSite, MissedBlocks, SiteId, SiteReading,
+};
 use leveloff_model::sample::Event;
 use leveloff_model::units::Bytes;
 
 use crate::observation::{Moment, XUnit};
 use crate::verdict::RunVerdict;
-use line_growth::{Line, lines};
+use line_growth::{Line, Readings, lines};
 
 /// Readings that are kept. A recorder makes fewer in a month.
 const MOST_READINGS: usize = 4096;
@@ -37,6 +39,7 @@ pub struct AllocationHistory {
 struct Reading {
     moment: Moment,
     live: Bytes,
+    missed: MissedBlocks,
 }
 
 #[derive(Debug, Clone)]
@@ -89,6 +92,7 @@ impl AllocationHistory {
                 count: None,
             },
             live: reading.live,
+            missed: reading.missed.unwrap_or_default(),
         });
         for held in &reading.sites {
             if let Some(history) = self.sites.get_mut(&held.site) {
@@ -104,9 +108,17 @@ impl AllocationHistory {
 
     /// The lines that grew, most first, since the growth that the verdict names.
     pub fn lines(&self, verdict: &RunVerdict) -> Vec<LineGrowth> {
-        let unit = verdict.x_unit;
-        let xs = self.positions(unit);
-        lines(self.by_line(xs.len()), &xs, &self.live(), verdict)
+        self.lines_within(verdict, &LineWindow::default())
+    }
+
+    /// The lines that grew between two places on the run's axis, most first.
+    pub fn lines_within(&self, verdict: &RunVerdict, window: &LineWindow) -> Vec<LineGrowth> {
+        let readings = Readings {
+            xs: self.positions(verdict.x_unit),
+            live: self.readings.iter().map(|it| it.live.0 as f64).collect(),
+            missed: self.readings.iter().map(|it| it.missed).collect(),
+        };
+        lines(self.by_line(self.readings.len()), readings, verdict, window)
     }
 
     /// Where each reading is on the axis; the last ones of a run may have no count of their own.
@@ -117,11 +129,6 @@ impl AllocationHistory {
             last
         };
         self.readings.iter().map(x).collect()
-    }
-
-    fn live(&self) -> Vec<f64> {
-        let live = |reading: &Reading| reading.live.0 as f64;
-        self.readings.iter().map(live).collect()
     }
 
     /// Sites of one line are one: it may make blocks and objects.

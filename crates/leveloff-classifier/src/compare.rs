@@ -6,6 +6,10 @@
 //! if it had been seen in a few runs more. That is the moderated t-test of Smyth (2004,
 //! doi 10.2202/1544-6115.1027) with the prior stated instead of estimated.
 
+mod line_changes;
+
+pub use line_changes::{LineChange, LineRate, line_changes};
+
 use crate::judge::{self, material};
 use crate::observation::XUnit;
 use crate::profile::{Quantity, Repeated, Side};

@@ -21,7 +21,7 @@ use leveloff_model::sample::{Event, Tick};
 use leveloff_model::training_counters::GrownTensors;
 
 use self::process_table::ProcessTable;
-use crate::allocation_history::{AllocationHistory, LineGrowth};
+use crate::allocation_history::{AllocationHistory, LineGrowth, LineWindow};
 use crate::observation::{Moment, Observation, XUnit};
 use crate::observer::Observer;
 use crate::run::RunJudge;
@@ -65,6 +65,8 @@ pub struct FinishedRun {
     pub grown_tensors: Vec<GrownTensors>,
     /// The lines whose memory grew, most first. Empty without `--blame`.
     pub lines: Vec<LineGrowth>,
+    /// Whether the run was started with `--blame`, and something was seen.
+    pub is_heap_sampled: bool,
 }
 
 /// The observation with the most memory.
@@ -260,14 +262,20 @@ impl RunAnalysis {
     }
 
     /// All was read. `None` if there was no observation. Call [`RunAnalysis::end`] before if the run has ended.
-    pub fn finish(mut self) -> Option<FinishedRun> {
+    pub fn finish(self) -> Option<FinishedRun> {
+        self.finish_with_lines_of(&LineWindow::default())
+    }
+
+    /// The same, with the lines that grew over a part of the run.
+    pub fn finish_with_lines_of(mut self, window: &LineWindow) -> Option<FinishedRun> {
         let account = self.account()?;
         for part_of_run in self.ending.drain(..).filter(|_| !self.is_over) {
             self.curves.observe(&part_of_run);
         }
-        let lines = self.lines();
+        let verdict = account.verdict.as_ref();
         Some(FinishedRun {
-            lines,
+            lines: verdict.map_or_else(Vec::new, |it| self.allocations.lines_within(it, window)),
+            is_heap_sampled: !self.allocations.is_empty(),
             series: series_table::series_table(&account, &self.curves),
             grown_tensors: self
                 .observation()

@@ -57,8 +57,19 @@ pub struct AllocationReading {
     pub t: Seconds,
     /// All sampled memory that is alive, listed or not.
     pub live: Bytes,
+    /// Sampled blocks so far, and how many of them found no room, if any did.
+    pub missed: Option<MissedBlocks>,
     /// The sites that changed.
     pub sites: Vec<SiteReading>,
+}
+
+/// Sampled blocks that are in no site, because a table of the program was full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct MissedBlocks {
+    /// Blocks that found no room so far.
+    pub missed: u64,
+    /// All sampled blocks so far.
+    pub sampled: u64,
 }
 
 /// What one site holds, in all processes.

@@ -200,8 +200,8 @@ fn share(index: u64, role: Role, memory: Bytes) -> ProcessShare {
 
 /// Two sides to compare.
 pub struct Pair {
-    before: Vec<RunReport>,
-    after: Vec<RunReport>,
+    pub before: Vec<RunReport>,
+    pub after: Vec<RunReport>,
 }
 
 impl Pair {
@@ -249,6 +249,7 @@ impl Pair {
                 before: &before.iter().collect::<Vec<_>>(),
                 after: &after.iter().collect::<Vec<_>>(),
             }),
+            lines: None,
             notes: &["2 lines of before-0.jsonl are damaged and left out".to_owned()],
         });
     }

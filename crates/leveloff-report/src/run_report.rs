@@ -48,6 +48,8 @@ pub struct RunReport {
     pub grown: Vec<GrownTensors>,
     /// The lines whose memory grew, most first, if the run was started with `--blame`.
     pub lines: Vec<LineGrowth>,
+    /// Whether the run was started with `--blame`, and something was seen.
+    pub is_heap_sampled: bool,
     /// The processes, parents before their children. Empty when the source knows one number only.
     pub processes: Vec<ListedProcess>,
     /// Processes that were too small or too short to be listed.
@@ -99,6 +101,7 @@ impl RunReport {
             series: run.series,
             grown: run.grown_tensors,
             lines: run.lines,
+            is_heap_sampled: run.is_heap_sampled,
             processes,
             processes_left_out: left_out + account.processes_left_out,
             account,

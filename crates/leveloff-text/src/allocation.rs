@@ -2,6 +2,7 @@
 
 use leveloff_classifier::allocation_history::{Certainty, LineGrowth};
 use leveloff_classifier::observation::XUnit;
+use leveloff_model::allocation::AllocationSite;
 use leveloff_model::process::printable;
 
 use crate::rate::MemoryRate;
@@ -45,16 +46,22 @@ pub fn line_words(line: &LineGrowth, unit: XUnit) -> String {
 
 /// `train.py:88 in step`, and the library's function that it called for memory.
 pub fn place(line: &LineGrowth) -> String {
-    let Some(own) = line.site.own_frame() else {
+    let site = &line.site;
+    let leaf = site.leaf().filter(|leaf| site.own_frame() != Some(leaf));
+    let through = leaf.map_or_else(String::new, |leaf| format!(", through {}", leaf.place()));
+    format!("{}{}", site_place(site), printable(through.as_bytes()))
+}
+
+/// `train.py:88 in step`
+pub fn site_place(site: &AllocationSite) -> String {
+    let Some(own) = site.own_frame() else {
         return "code without a name".to_owned();
     };
     let function = match own.line {
         Some(_) => format!(" in {}", own.function),
         None => String::new(),
     };
-    let leaf = line.site.leaf().filter(|leaf| *leaf != own);
-    let through = leaf.map_or_else(String::new, |leaf| format!(", through {}", leaf.place()));
-    printable(format!("{}{function}{through}", own.place()).as_bytes())
+    printable(format!("{}{function}", own.place()).as_bytes())
 }
 
 /// The text of the line, where it is known.

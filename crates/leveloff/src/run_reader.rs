@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use anyhow::{Context, Result, bail};
+use leveloff_classifier::allocation_history::LineWindow;
 use leveloff_classifier::observation::Observation;
 use leveloff_classifier::run_analysis::RunAnalysis;
 use leveloff_model::recording::StatedFacts;
@@ -32,6 +33,8 @@ pub(crate) struct RunReader {
     pub ignores_history: bool,
     /// Read only up to this count (or time, where nothing is counted).
     pub until: Option<f64>,
+    /// The part of the run over which lines are compared.
+    pub line_window: LineWindow,
 }
 
 impl RunReader {
@@ -73,7 +76,7 @@ impl RunReader {
             header,
             end: reading.end,
         };
-        let finished = run.finish();
+        let finished = run.finish_with_lines_of(&self.line_window);
         let report = finished.and_then(|run| RunReport::new(run, background, about));
         report.with_context(|| format!("{}: there is no sample of a run", path.display()))
     }

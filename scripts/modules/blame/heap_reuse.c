@@ -25,11 +25,13 @@ __attribute__((noinline)) static void keep(void) {
 int main(void) {
   const char *seconds = getenv("SECONDS_TO_RUN");
   time_t end = time(NULL) + (seconds ? atol(seconds) : 24);
-  for (long step = 1; time(NULL) < end; step++) {
+  const char *steps = getenv("STEPS_TO_RUN");
+  const long last = steps ? atol(steps) : 0;
+  for (long step = 1; last ? step <= last : time(NULL) < end; step++) {
     churn();
     for (int i = 0; i < 16; i++) keep();
     printf("step %ld loss 0.5\n", step);
     fflush(stdout);
-    usleep(20000);
+    if (!last) usleep(20000);
   }
 }

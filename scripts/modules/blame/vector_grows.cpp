@@ -16,10 +16,12 @@ __attribute__((noinline)) static void keep(int n) {
 int main() {
   const char *seconds = getenv("SECONDS_TO_RUN");
   time_t end = time(nullptr) + (seconds ? atol(seconds) : 24);
-  for (long step = 1; time(nullptr) < end; step++) {
+  const char *steps = getenv("STEPS_TO_RUN");
+  const long last = steps ? atol(steps) : 0;
+  for (long step = 1; last ? step <= last : time(nullptr) < end; step++) {
     for (int n = 0; n < 20; n++) keep(n);
     std::printf("step %ld loss 0.5\n", step);
     std::fflush(stdout);
-    usleep(20000);
+    if (!last) usleep(20000);
   }
 }

@@ -1,4 +1,7 @@
-"""What the victims share: a loop that prints its steps, and a container that keeps everything, or little if healthy."""
+"""What the victims share: a loop that prints its steps, and a container that keeps everything, or little if healthy.
+
+SECONDS_TO_RUN ends the loop by time; STEPS_TO_RUN by steps, without pauses, to compare the cost of tools.
+"""
 
 import collections
 import os
@@ -6,6 +9,7 @@ import time
 
 HEALTHY = os.environ.get("HEALTHY") == "1"
 SECONDS = float(os.environ.get("SECONDS_TO_RUN", "24"))
+STEPS = int(os.environ.get("STEPS_TO_RUN", "0"))
 PAUSE = 0.02
 
 
@@ -14,11 +18,16 @@ def container():
     return collections.deque(maxlen=64) if HEALTHY else []
 
 
+def goes_on(began, number):
+    return number < STEPS if STEPS else time.monotonic() - began < SECONDS
+
+
 def run(step):
     began = time.monotonic()
     number = 0
-    while time.monotonic() - began < SECONDS:
+    while goes_on(began, number):
         step(number)
         number += 1
         print(f"step {number} loss 0.5", flush=True)
-        time.sleep(PAUSE)
+        if not STEPS:
+            time.sleep(PAUSE)

@@ -5,15 +5,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use leveloff_model::allocation::{BlockKind, StackFrame};
+use leveloff_model::allocation::{BlockKind, MissedBlocks, StackFrame};
 use leveloff_model::process::Pid;
 use leveloff_model::sample::Gap;
 
 use super::gap;
 use crate::line_table::line;
 use crate::segment::{RawFrame, Segment, SegmentInfo, StackCounts};
-use crate::site_table::SiteTable;
-use crate::symbols::Symbols;
+use crate::site_table::{NamedSite, SiteTable, StackPlace, frames_kept};
+use crate::symbols::look_up;
 
 /// Frames that the interpreter puts between others.
 const SHIM: &str = "<shim>";
@@ -23,7 +23,6 @@ const SHIM: &str = "<shim>";
 pub struct Follower {
     directory: PathBuf,
     processes: Vec<Followed>,
-    symbols: Symbols,
     table: SiteTable,
     /// What could not be seen, since the last call.
     pub gaps: Vec<Gap>,
@@ -36,7 +35,7 @@ struct Followed {
     segment: Segment,
     info: SegmentInfo,
     pid: Pid,
-    /// The site of each stack.
+    /// The site of each stack that held something.
     sites: HashMap<usize, usize>,
     /// Native functions by return address.
     functions: HashMap<u64, Vec<StackFrame>>,
@@ -47,7 +46,6 @@ impl Follower {
         Follower {
             directory: directory.to_owned(),
             processes: Vec::new(),
-            symbols: Symbols::default(),
             table: SiteTable::default(),
             gaps: Vec::new(),
             reported: HashSet::new(),
@@ -57,6 +55,16 @@ impl Follower {
     /// What the sites hold since the last [`Follower::poll`].
     pub fn table(&self) -> &SiteTable {
         &self.table
+    }
+
+    /// Sampled blocks of the living processes that are in no site; `None` if all of them are.
+    pub fn missed(&self) -> Option<MissedBlocks> {
+        let mut all = MissedBlocks::default();
+        for process in &self.processes {
+            all.missed += process.info.dropped;
+            all.sampled += process.info.samples;
+        }
+        (all.missed > 0).then_some(all)
     }
 
     /// Reads all segments, and says when. `None` if no process is alive.
@@ -74,6 +82,30 @@ impl Follower {
         }
         self.processes = processes;
         (!self.processes.is_empty()).then_some(at)
+    }
+
+    /// Names the heaviest stacks of these sites.
+    pub fn name(&mut self, wanted: &[usize]) {
+        for site in wanted {
+            let named = self
+                .table
+                .unnamed(*site)
+                .and_then(|place| self.named(place));
+            if let Some(named) = named {
+                self.table.name(*site, named);
+            }
+        }
+    }
+
+    fn named(&mut self, place: StackPlace) -> Option<NamedSite> {
+        let mut processes = self.processes.iter_mut();
+        let process = processes.find(|process| process.pid == place.pid)?;
+        let (kind, stack) = process.named_stack(place.index);
+        Some(NamedSite {
+            pid: place.pid,
+            kind,
+            stack,
+        })
     }
 
     /// Opens new segments, and removes their names: a file without a name cannot be truncated under the program.
@@ -106,42 +138,20 @@ impl Follower {
     }
 
     fn take(&mut self, process: &mut Followed, counts: &[StackCounts]) {
-        self.name_functions(process, counts);
+        process.name_native_stacks(counts);
         for stack in counts {
             let site = match process.sites.get(&stack.index) {
                 Some(site) => *site,
+                // Most stacks of a start hold nothing by the time they are seen, and never again.
+                None if stack.live_blocks == 0 => continue,
                 None => {
-                    let (kind, frames) = process.stack(stack.index);
-                    let site = self.table.site_of(process.pid, kind, &frames);
+                    let (kind, frames) = process.deciding_frames(stack.index);
+                    let site = self.table.site_of(kind, &frames);
                     process.sites.insert(stack.index, site);
                     site
                 }
             };
-            if self.table.add(site, stack) {
-                let (_, frames) = process.stack(stack.index);
-                self.table.show_by(site, &frames);
-            }
-        }
-    }
-
-    /// Looks up the native functions of stacks that are new.
-    fn name_functions(&mut self, process: &mut Followed, counts: &[StackCounts]) {
-        let new = counts
-            .iter()
-            .filter(|stack| !process.sites.contains_key(&stack.index));
-        let mut addresses: Vec<u64> = new
-            .flat_map(|stack| process.segment.frames(stack.index).1)
-            .filter_map(|frame| match frame {
-                RawFrame::Native(address) => Some(address),
-                RawFrame::Python { .. } => None,
-            })
-            .filter(|address| !process.functions.contains_key(address))
-            .collect();
-        addresses.sort_unstable();
-        addresses.dedup();
-        if !addresses.is_empty() {
-            let found = self.symbols.look_up(process.info.pid, &addresses);
-            process.functions.extend(found);
+            self.table.add(site, process.pid, stack);
         }
     }
 
@@ -179,11 +189,67 @@ impl Followed {
         counts
     }
 
-    /// The frames of a stack, with names.
-    fn stack(&mut self, index: usize) -> (BlockKind, Vec<StackFrame>) {
-        let (kind, raw) = self.segment.frames(index);
+    /// Looks up the native functions of stacks that hold something, are new, and have no Python frames.
+    fn name_native_stacks(&mut self, counts: &[StackCounts]) {
+        let is_new =
+            |stack: &&StackCounts| stack.live_blocks > 0 && !self.sites.contains_key(&stack.index);
+        let new = counts.iter().filter(is_new);
+        let stacks: Vec<Vec<RawFrame>> = new
+            .map(|stack| self.segment.frames(stack.index).1)
+            .collect();
+        let is_native = |stack: &&Vec<RawFrame>| !stack.iter().any(is_python);
+        let native = stacks.iter().filter(is_native).flatten().copied();
+        self.name_functions(native);
+    }
+
+    /// Looks up native functions that are not known yet.
+    fn name_functions(&mut self, frames: impl Iterator<Item = RawFrame>) {
+        let mut addresses: Vec<u64> = frames
+            .filter_map(|frame| match frame {
+                RawFrame::Native(address) => Some(address),
+                RawFrame::Python { .. } => None,
+            })
+            .filter(|address| !self.functions.contains_key(address))
+            .collect();
+        addresses.sort_unstable();
+        addresses.dedup();
+        if !addresses.is_empty() {
+            let found = look_up(self.info.pid, &addresses);
+            self.functions.extend(found);
+        }
+    }
+
+    /// The frames among which the one is that stands for a stack. A Python frame comes before native ones, so these are not
+    /// named where there is one.
+    fn deciding_frames(&mut self, index: usize) -> (BlockKind, Vec<StackFrame>) {
+        let (kind, mut raw) = self.segment.frames(index);
+        if raw.iter().any(is_python) {
+            raw.retain(is_python);
+        }
         let frames = raw.into_iter().flat_map(|frame| self.frames(frame));
         (kind, frames.collect())
+    }
+
+    /// The frames that a recording keeps of a stack, with names.
+    fn named_stack(&mut self, index: usize) -> (BlockKind, Vec<StackFrame>) {
+        let (kind, raw) = self.segment.frames(index);
+        let known: Vec<(RawFrame, StackFrame)> = raw
+            .into_iter()
+            .flat_map(|frame| self.frames(frame).into_iter().map(move |it| (frame, it)))
+            .collect();
+        let (raw, frames): (Vec<RawFrame>, Vec<StackFrame>) = known.into_iter().unzip();
+        let mut kept = frames_kept(&frames);
+        // Inlined functions share an address, which is named as a whole.
+        kept.dedup_by_key(|at| match raw[*at] {
+            RawFrame::Native(address) => (0, address),
+            RawFrame::Python { .. } => (1 + *at, 0),
+        });
+        self.name_functions(kept.iter().map(|at| raw[*at]));
+        let named = kept.into_iter().flat_map(|at| match raw[at] {
+            RawFrame::Native(_) => self.frames(raw[at]),
+            RawFrame::Python { .. } => vec![frames[at].clone()],
+        });
+        (kind, named.collect())
     }
 
     /// The functions of a frame: none for one of the interpreter's own, several where some are inlined.
@@ -216,6 +282,10 @@ impl Followed {
             is_python: true,
         })
     }
+}
+
+fn is_python(frame: &RawFrame) -> bool {
+    matches!(frame, RawFrame::Python { .. })
 }
 
 /// Whether a process runs: a zombie holds no memory.

@@ -1,4 +1,5 @@
-//! When what is allocated is recorded: often at the start, and less and less often, so that a long recording hardly grows.
+//! When what is allocated is recorded: often at the start and less and less often, and never so much that it is more than
+//! a small part of the recording.
 
 use leveloff_model::units::Seconds;
 
@@ -6,21 +7,35 @@ use leveloff_model::units::Seconds;
 const SHORTEST: f64 = 2.0;
 /// Readings while the run grows to 2.7 times its length.
 const READINGS_PER_AGE: f64 = 24.0;
+/// A reading is never put off for longer than this, whatever was written: a line needs points to be judged.
+const FEWEST_READINGS_PER_AGE: f64 = 10.0;
+/// The same at the start, in seconds.
+const LONGEST_AT_START: f64 = 5.0;
+/// Bytes that may be written at once: a site with its stack, and some readings of it.
+const CREDIT: f64 = 700.0;
+/// Bytes that may be written in a second: 4 % of what a recording of one process at the default interval takes.
+const BYTES_PER_SECOND: f64 = 10.0;
 
 /// Readings at growing distances.
 #[derive(Debug, Default)]
 pub struct ReadingSchedule {
     next: f64,
+    written: f64,
 }
 
 impl ReadingSchedule {
-    /// Whether a reading is due at `t`. Then the next one is put off.
-    pub fn is_due(&mut self, t: Seconds) -> bool {
-        if t.0 < self.next {
-            return false;
-        }
-        self.next = t.0 + (t.0 / READINGS_PER_AGE).max(SHORTEST);
-        true
+    /// Whether a reading is due at `t`.
+    pub fn is_due(&self, t: Seconds) -> bool {
+        t.0 >= self.next
+    }
+
+    /// A reading at `t` took this many bytes: sets when the next one is due.
+    pub fn took(&mut self, t: Seconds, bytes: usize) {
+        self.written += bytes as f64;
+        let affordable = (self.written - CREDIT) / BYTES_PER_SECOND;
+        let latest = t.0 + (t.0 / FEWEST_READINGS_PER_AGE).max(LONGEST_AT_START);
+        let usual = t.0 + (t.0 / READINGS_PER_AGE).max(SHORTEST);
+        self.next = usual.max(affordable.min(latest));
     }
 }
 
@@ -28,12 +43,31 @@ impl ReadingSchedule {
 mod tests {
     use super::*;
 
+    /// The times of readings of this many bytes in an hour.
+    fn due(bytes: usize) -> Vec<i32> {
+        let mut schedule = ReadingSchedule::default();
+        let mut due = Vec::new();
+        for t in 0..3600 {
+            let at = Seconds(f64::from(t));
+            if schedule.is_due(at) {
+                schedule.took(at, bytes);
+                due.push(t);
+            }
+        }
+        due
+    }
+
     #[test]
     fn an_hour_has_less_than_two_hundred_readings() {
-        let mut schedule = ReadingSchedule::default();
-        let due = (0..3600).filter(|t| schedule.is_due(Seconds(f64::from(*t))));
-        let due: Vec<i32> = due.collect();
+        let due = due(0);
         assert_eq!(due[..4], [0, 2, 4, 6]);
         assert!((100..200).contains(&due.len()), "{}", due.len());
+    }
+
+    #[test]
+    fn many_sites_are_read_less_often() {
+        let many = due(400);
+        assert!(many.len() < due(60).len(), "{}", many.len());
+        assert!((40..80).contains(&many.len()), "{}", many.len());
     }
 }

@@ -1,10 +1,10 @@
 //! How much a line grew, and whether it is the culprit.
 
-use leveloff_model::allocation::{AllocationSite, BlockKind, SiteReading};
+use leveloff_model::allocation::{AllocationSite, BlockKind, MissedBlocks, SiteReading};
 
 use crate::curve::Curve;
 use crate::judge::{Facts, Quantity, judge};
-use crate::units::{Amount, AmountPerX};
+use crate::units::{Amount, AmountPerX, X};
 use crate::verdict::{Rate, RunVerdict, Verdict};
 
 /// A line that allocated, and how much more of that is alive than before.
@@ -28,6 +28,15 @@ pub struct LineGrowth {
     pub certainty: Certainty,
     /// Whether most of it is small Python objects, which Python recycles between lines.
     pub is_recycled: bool,
+}
+
+/// The part of a run over which growth is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct LineWindow {
+    /// Where it begins; else where the growth that the verdict names does.
+    pub from: Option<X>,
+    /// Where it ends; else with the run.
+    pub to: Option<X>,
 }
 
 /// What is said of a line.
@@ -62,6 +71,8 @@ const LATER_SHARE: f64 = 0.25;
 const TWO_SIDED_95: f64 = 1.96;
 /// Where no block of another line was sampled, others may still have this many (95 %; the rule of three).
 const UNSEEN_BLOCKS: f64 = 3.0;
+/// If more of the blocks that were sampled are in no line, another line may be the one that grew.
+const MOST_MISSED: f64 = 0.1;
 /// Without an onset, growth counts from here: what came before is start-up.
 const START_UP_SHARE: f64 = 0.25;
 
@@ -116,6 +127,14 @@ impl Line {
         }
     }
 
+    /// Leaves out the readings after this one.
+    fn truncate(&mut self, to: usize) {
+        self.bytes.truncate(to + 1);
+        self.blocks.truncate(to + 1);
+        self.variance.truncate(to + 1);
+        self.freed.truncate(to + 1);
+    }
+
     fn growth(&self, from: usize) -> f64 {
         self.bytes.last().unwrap_or(&0.0) - self.bytes[from]
     }
@@ -140,23 +159,54 @@ impl Line {
     }
 }
 
-/// The lines that grew, most first.
+/// All readings: where they are, what was alive, and what was missed.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Readings {
+    pub(super) xs: Vec<f64>,
+    pub(super) live: Vec<f64>,
+    pub(super) missed: Vec<MissedBlocks>,
+}
+
+impl Readings {
+    /// Leaves out those after `to`; returns the last one that is left.
+    fn truncate(&mut self, to: f64) -> Option<usize> {
+        let count = self.xs.iter().filter(|x| **x <= to).count();
+        self.xs.truncate(count);
+        self.live.truncate(count);
+        self.missed.truncate(count);
+        count.checked_sub(1)
+    }
+
+    /// The part of the blocks sampled since a reading that is in no line.
+    fn missed_share(&self, from: usize) -> f64 {
+        let (Some(before), Some(after)) = (self.missed.get(from), self.missed.last()) else {
+            return 0.0;
+        };
+        let missed = after.missed.saturating_sub(before.missed) as f64;
+        missed / after.sampled.saturating_sub(before.sampled).max(1) as f64
+    }
+}
+
+/// The lines that grew within a window, most first.
 pub(super) fn lines(
-    lines: Vec<Line>,
-    xs: &[f64],
-    live: &[f64],
+    mut lines: Vec<Line>,
+    mut readings: Readings,
     verdict: &RunVerdict,
+    window: &LineWindow,
 ) -> Vec<LineGrowth> {
-    let Some(from) = base(xs, verdict) else {
+    let to = readings.truncate(window.to.map_or(f64::INFINITY, |to| to.0));
+    let Some((to, from)) = to.zip(base(&readings.xs, verdict, window.from)) else {
         return Vec::new();
     };
+    lines.iter_mut().for_each(|line| line.truncate(to));
     let mut grown: Vec<(f64, Line)> = lines
         .into_iter()
         .map(|line| (line.growth(from), line))
         .filter(|(growth, _)| *growth > 0.0)
         .collect();
     grown.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let totals = Totals::of(&grown, live, from);
+    let totals = Totals::of(&grown, &readings.live, from);
+    let xs = &readings.xs;
     let mut rows: Vec<LineGrowth> = grown
         .iter()
         .map(|(growth, line)| totals.row(*growth, line, xs, from))
@@ -165,6 +215,7 @@ pub(super) fn lines(
     if let (Some(first), Some((_, line))) = (rows.first_mut(), grown.first())
         && stands_out(first, line, xs, from)
         && first.growth.0 - first.margin.0 > runner_up
+        && readings.missed_share(from) <= MOST_MISSED
     {
         let is_confirmed = matches!(verdict.verdict, Verdict::Leak(_)) && line.is_leak(xs, verdict);
         first.certainty = match is_confirmed {
@@ -183,8 +234,8 @@ fn stands_out(row: &LineGrowth, line: &Line, xs: &[f64], from: usize) -> bool {
         && line.growth(half) >= LATER_SHARE * row.growth.0
 }
 
-/// The reading that growth counts from: the onset of a leak, else the end of the start-up.
-fn base(xs: &[f64], verdict: &RunVerdict) -> Option<usize> {
+/// The reading that growth counts from: the one that is asked for, else the onset of a leak, else the end of the start-up.
+fn base(xs: &[f64], verdict: &RunVerdict, asked: Option<X>) -> Option<usize> {
     let (first, last) = (*xs.first()?, *xs.last()?);
     let onset = match verdict.verdict {
         Verdict::Leak(_) => verdict.growth_since_x().map(|x| x.0),
@@ -192,6 +243,7 @@ fn base(xs: &[f64], verdict: &RunVerdict) -> Option<usize> {
     };
     let start_up = first + START_UP_SHARE * (last - first);
     let from = onset.filter(|onset| *onset < last).unwrap_or(start_up);
+    let from = asked.map_or(from, |asked| asked.0);
     let from = xs.iter().position(|x| *x >= from)?;
     (from + 1 < xs.len()).then_some(from)
 }

@@ -6,6 +6,7 @@ use leveloff_model::units::{Seconds, Step};
 use super::*;
 use crate::observation::Observation;
 use crate::run::RunJudge;
+use crate::units::X;
 
 const MIB: f64 = 1024.0 * 1024.0;
 
@@ -38,6 +39,15 @@ fn held(id: u32, mib: f64) -> SiteReading {
 
 /// The history of sites that hold these amounts at a step, and the verdict on a run with as much memory.
 fn history(sites: &[Event], amounts: impl Fn(f64) -> Vec<f64>) -> (AllocationHistory, RunVerdict) {
+    history_with_missed(sites, amounts, |_| None)
+}
+
+/// The same, where some sampled blocks found no room.
+fn history_with_missed(
+    sites: &[Event],
+    amounts: impl Fn(f64) -> Vec<f64>,
+    missed: impl Fn(u64) -> Option<MissedBlocks>,
+) -> (AllocationHistory, RunVerdict) {
     let mut history = AllocationHistory::default();
     let mut judge = RunJudge::new(XUnit::Step, &StatedFacts::default());
     history.learn(sites);
@@ -51,6 +61,7 @@ fn history(sites: &[Event], amounts: impl Fn(f64) -> Vec<f64>) -> (AllocationHis
             history.learn(&[Event::Allocations(AllocationReading {
                 t: Seconds(f64::from(step)),
                 live: Bytes((amounts.iter().sum::<f64>() * MIB) as u64),
+                missed: missed(u64::from(step)),
                 sites: sites.collect(),
             })]);
             history.set_moment(Moment {
@@ -127,4 +138,50 @@ fn blocks_and_objects_of_one_line_are_one_and_said_to_be_recycled() {
     assert_eq!(lines.len(), 1);
     assert!(lines[0].is_recycled);
     assert_eq!(lines[0].site.kind, BlockKind::PythonObject);
+}
+
+#[test]
+fn growth_is_counted_within_a_window() {
+    let sites = [site(0, 8, BlockKind::Heap), site(1, 9, BlockKind::Heap)];
+    // The first line grows until step 300, the second one from there.
+    let (history, verdict) = history(&sites, |step| {
+        vec![0.5 * step.min(300.0), 0.5 * (step - 300.0).max(0.0)]
+    });
+    let first_line = |from: f64, to: f64| {
+        let window = LineWindow {
+            from: Some(X(from)),
+            to: Some(X(to)),
+        };
+        let lines = history.lines_within(&verdict, &window);
+        assert_eq!(lines.len(), 1, "{lines:?}");
+        assert!((lines[0].growth.0 / MIB - 50.0).abs() < 1.0, "{lines:?}");
+        lines[0].site.own_frame().and_then(|frame| frame.line)
+    };
+    assert_eq!(first_line(100.0, 200.0), Some(8));
+    assert_eq!(first_line(400.0, 500.0), Some(9));
+    let none = LineWindow {
+        from: Some(X(900.0)),
+        to: None,
+    };
+    assert_eq!(history.lines_within(&verdict, &none), []);
+}
+
+#[test]
+fn no_line_stands_out_where_many_blocks_found_no_room() {
+    let sites = [site(0, 8, BlockKind::Heap)];
+    let missed = |missed: u64| {
+        move |step: u64| {
+            Some(MissedBlocks {
+                missed: missed * step,
+                sampled: 100 * step,
+            })
+        }
+    };
+    let certainty = |share: u64| {
+        let (history, verdict) =
+            history_with_missed(&sites, |step| vec![0.5 * step], missed(share));
+        history.lines(&verdict)[0].certainty
+    };
+    assert_eq!(certainty(5), Certainty::Confirmed);
+    assert_eq!(certainty(20), Certainty::Unclear);
 }

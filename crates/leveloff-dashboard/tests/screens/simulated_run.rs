@@ -295,6 +295,7 @@ impl SimulatedRun {
         Happened::Allocations(AllocationReading {
             t: Seconds(step as f64 * self.seconds_a_step),
             live,
+            missed: None,
             sites: vec![SiteReading {
                 site: SiteId(0),
                 live,

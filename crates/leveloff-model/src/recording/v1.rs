@@ -181,6 +181,9 @@ pub struct AllocRow {
     pub live: u64,
     /// Sites that changed: id, KiB alive, sampled blocks alive, standard error in KiB, sampled blocks freed.
     pub of: Vec<[u64; 5]>,
+    /// Sampled blocks that found no room so far, and all sampled blocks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missed: Option<[u64; 2]>,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]

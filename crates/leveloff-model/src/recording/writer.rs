@@ -317,6 +317,7 @@ fn alloc_row(reading: &AllocationReading) -> AllocRow {
     AllocRow {
         t: reading.t.0,
         live: kib(reading.live),
+        missed: reading.missed.map(|it| [it.missed, it.sampled]),
         of: of.collect(),
     }
 }

@@ -1,6 +1,6 @@
 //! A comparison with the names and curves of its runs: what every format prints.
 
-use leveloff_classifier::compare::Comparison;
+use leveloff_classifier::compare::{Comparison, LineChange};
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::run_curves::{RunCurves, Series};
 
@@ -15,6 +15,8 @@ pub struct Compared<'a> {
     pub comparison: &'a Comparison,
     /// The curves of all runs, where they are at hand. A baseline holds none.
     pub curves: Option<BothCurves<'a>>,
+    /// The lines of the program whose memory grew, where the runs of both sides were started with `--blame`.
+    pub lines: Option<&'a [LineChange]>,
     /// What was left out, guessed or torn while reading.
     pub notes: &'a [String],
 }
@@ -51,6 +53,7 @@ impl<'a> Compared<'a> {
             after_names,
             comparison,
             curves: None,
+            lines: None,
             notes: &[],
         }
     }

@@ -6,7 +6,9 @@ use leveloff_text::comparison::{because, outcome_words, remarks};
 use leveloff_text::verdict::{Headline, capitalised};
 
 use crate::comparison::compared::Compared;
-use crate::comparison::table::{DIFFERENCES, POSITIONS, differences, legend, positions};
+use crate::comparison::table::{
+    DIFFERENCES, LINES_LEGEND, POSITIONS, differences, legend, lines, lines_head, positions,
+};
 use crate::html::document::Document;
 use crate::html::markup::Markup;
 use crate::run::html::data;
@@ -23,6 +25,7 @@ pub fn page(compared: &Compared, before: &[RunReport], after: &[RunReport]) -> S
     write_chart(&mut body);
     write_differences(compared, &mut body);
     write_positions(compared, &mut body);
+    write_lines(compared, &mut body);
     write_runs(before, after, &mut body);
     write_notes(compared, &mut body);
     body.raw("</main>\n");
@@ -129,6 +132,31 @@ fn write_positions(compared: &Compared, page: &mut Markup) {
     page.table("positions-heading", "The mean of each side.", &head);
     for [name, cells @ ..] in positions {
         page.row(&name, &cells);
+    }
+    page.end_table().end_section();
+}
+
+fn write_lines(compared: &Compared, page: &mut Markup) {
+    let lines = lines(compared);
+    if lines.is_empty() {
+        return;
+    }
+    page.section("lines-heading", "Which lines made what stays");
+    let head = lines_head(compared);
+    let classes = ["", "n", "n", "n", "found"];
+    let head: Vec<_> = classes
+        .into_iter()
+        .zip(head.iter().map(String::as_str))
+        .collect();
+    let legend = format!("{}.", capitalised(LINES_LEGEND));
+    page.table("lines-heading", &legend, &head);
+    for [line, before, after, change, found] in lines {
+        page.raw("<tr><th scope=\"row\">").element("code", &line);
+        page.raw("</th>");
+        for cell in [before, after, change] {
+            page.element("td class=\"n\"", &cell);
+        }
+        page.element("td class=\"found\"", &found).raw("</tr>\n");
     }
     page.end_table().end_section();
 }

@@ -1,6 +1,6 @@
 //! A comparison for programs: one JSON object, every key always there. What is not known is null.
 
-use leveloff_classifier::compare::{Comparison, Difference};
+use leveloff_classifier::compare::{Comparison, Difference, LineChange, LineRate};
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::profile::Side;
 use leveloff_text::comparison::{
@@ -29,6 +29,7 @@ pub fn object(compared: &Compared) -> String {
             before_bytes: place.before,
             after_bytes: place.after,
         }),
+        lines: compared.lines.map(|lines| list(lines, line_row)),
         notes: [compared.notes, &remarks(comparison)].concat(),
     };
     merged([head, numbers(comparison), tail]).to_string()
@@ -42,6 +43,27 @@ pub(crate) fn numbers(comparison: &Comparison) -> Value {
         before: side_row(&comparison.before),
         after: side_row(&comparison.after),
         differences: list(&comparison.differences, difference_row),
+    }
+}
+
+/// A line of the program, before and after, in bytes for each unit of the axis.
+fn line_row(line: &LineChange) -> Value {
+    let own = line.site.own_frame();
+    let rate = |side: Option<LineRate>| side.map(|it| it.rate.0);
+    let margin = |side: Option<LineRate>| side.map(|it| it.margin.0);
+    object! {
+        file: own.and_then(|frame| frame.file.as_deref()),
+        line: own.and_then(|frame| frame.line),
+        function: own.map(|frame| frame.function.as_str()),
+        source: line.site.source,
+        before_rate_bytes: rate(line.before),
+        before_margin_bytes: margin(line.before),
+        after_rate_bytes: rate(line.after),
+        after_margin_bytes: margin(line.after),
+        change_bytes: line.change.0,
+        low_bytes: line.low.0,
+        high_bytes: line.high.0,
+        finding: finding_name(line.finding),
     }
 }
 

@@ -23,6 +23,7 @@ pub fn document(compared: &Compared) -> String {
     text += &format!("After: {}\n\n", names(compared.after_names));
     text += &differences(comparison);
     text += &positions(compared);
+    text += &lines(compared);
     let remarks = remarks(comparison);
     let notes = compared.notes.iter().chain(&remarks);
     let notes: String = notes.map(|note| format!("- {}\n", prose(note))).collect();
@@ -45,6 +46,23 @@ fn positions(compared: &Compared) -> String {
         rows if rows.is_empty() => String::new(),
         rows => format!("\n{}", table(&table::POSITIONS, &rows)),
     }
+}
+
+fn lines(compared: &Compared) -> String {
+    let rows = table::lines(compared).into_iter();
+    let rows: Vec<_> = rows
+        .map(|[line, cells @ ..]| {
+            let [before, after, change, found] = cells.map(|cell| prose(&cell));
+            [code(&line), before, after, change, found]
+        })
+        .collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let head = table::lines_head(compared);
+    let head = head.each_ref().map(String::as_str);
+    let legend = capitalised(table::LINES_LEGEND);
+    format!("\n{}\n{legend}.\n", table(&head, &rows))
 }
 
 fn names(names: &[String]) -> String {

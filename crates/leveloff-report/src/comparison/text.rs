@@ -7,7 +7,9 @@ use leveloff_text::page::{Page, WIDTH, columns};
 use leveloff_text::paint::Paint;
 
 use crate::comparison::compared::Compared;
-use crate::comparison::table::{DIFFERENCES, POSITIONS, differences, legend, positions};
+use crate::comparison::table::{
+    DIFFERENCES, LINES_LEGEND, POSITIONS, differences, legend, lines, lines_head, positions,
+};
 
 /// Rows of memory at the same positions; more would push the rest off the screen.
 const MOST_POSITIONS: usize = 8;
@@ -23,6 +25,7 @@ pub fn page(compared: &Compared, paint: Paint) -> String {
     page.gap();
     write_differences(comparison, &mut page);
     write_positions(compared, &mut page);
+    write_lines(compared, &mut page);
     page.gap();
     for note in compared.notes {
         page.row("note", &printable(note.as_bytes()));
@@ -89,6 +92,17 @@ fn write_positions(compared: &Compared, page: &mut Page) {
         let mut rows = vec![POSITIONS.map(str::to_owned)];
         rows.extend(positions);
         write_columns(&rows, page);
+    }
+}
+
+fn write_lines(compared: &Compared, page: &mut Page) {
+    let lines = lines(compared);
+    if !lines.is_empty() {
+        page.gap();
+        let mut rows = vec![lines_head(compared)];
+        rows.extend(lines);
+        write_columns(&rows, page);
+        page.line(format!("  {LINES_LEGEND}"));
     }
 }
 

@@ -14,6 +14,7 @@ pub(super) const EXAMPLES: &str = "Examples:\n  \
     leveloff run --blame -o run.jsonl -- python train.py  makes such a recording\n  \
     leveloff blame run.jsonl --format svg -o grown.svg    a flame graph of what grew\n  \
     leveloff blame run.jsonl --format pprof -o grown.pb   for `go tool pprof` and speedscope\n  \
+    leveloff blame run.jsonl --from 1000 --to 2000        what grew between two steps\n  \
     leveloff blame run.jsonl --format folded | head";
 
 #[derive(Debug, Args)]
@@ -29,6 +30,12 @@ pub(crate) struct BlameArgs {
     /// Replace an existing file
     #[arg(long)]
     pub force: bool,
+    /// Count growth from this step (or second, where there are no steps) [default: the onset of the growth]
+    #[arg(long, value_name = "X")]
+    pub from: Option<f64>,
+    /// Count growth up to this step [default: the end of the run]
+    #[arg(long, value_name = "X")]
+    pub to: Option<f64>,
     #[command(flatten)]
     pub facts: FactArgs,
 }

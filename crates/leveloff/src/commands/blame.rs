@@ -1,6 +1,8 @@
 //! `leveloff blame`: the lines of a recorded run whose memory grew.
 
-use anyhow::Result;
+use anyhow::{Result, bail};
+use leveloff_classifier::allocation_history::LineWindow;
+use leveloff_classifier::units::X;
 use leveloff_report::lines;
 
 use crate::args::{BlameArgs, BlameFormat};
@@ -10,11 +12,20 @@ use crate::outputs::{self, Existing};
 use crate::run_reader::RunReader;
 
 pub(crate) fn run(args: &BlameArgs) -> Result<Exit> {
+    if let (Some(from), Some(to)) = (args.from, args.to)
+        && from >= to
+    {
+        bail!("--from {from} is not before --to {to}");
+    }
     let existing = Existing::replaced_if(args.force);
     outputs::check(&args.output, existing)?;
     outputs::refuse_input(&args.output, &[&args.file])?;
     let reader = RunReader {
         stated: args.facts.stated(),
+        line_window: LineWindow {
+            from: args.from.map(X),
+            to: args.to.map(X),
+        },
         ..RunReader::default()
     };
     let report = reader.read(&args.file)?;

@@ -95,7 +95,7 @@ fn hold(args: &CheckArgs, file: &Path) -> Result<GatedRun> {
         stated: args.facts.stated(),
         usual_level_by: Some(LEVEL_BY),
         ignores_history: !args.history,
-        until: None,
+        ..RunReader::default()
     };
     let report = reader.read(file)?;
     let gates = args

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use leveloff_classifier::compare::{Comparison, compare};
+use leveloff_classifier::allocation_history::LineGrowth;
+use leveloff_classifier::compare::{Comparison, LineChange, compare, line_changes};
 use leveloff_classifier::gate::CheckOutcome;
 use leveloff_classifier::profile::{RunProfile, Side};
 use leveloff_classifier::run_curves::RunCurves;
@@ -105,6 +106,17 @@ fn read(args: &CompareArgs, before: &[PathBuf], after: &[PathBuf]) -> Result<Sid
     })
 }
 
+/// Which lines make more or less, where all runs have lines and count the same.
+fn line_changes_of(sides: &Sides) -> Option<Vec<LineChange>> {
+    let mut all = sides.before.iter().chain(&sides.after);
+    let is_known = sides.comparison.unit.is_some() && all.all(|run| run.is_heap_sampled);
+    is_known.then(|| line_changes(&lines_of(&sides.before), &lines_of(&sides.after)))
+}
+
+fn lines_of(runs: &[RunReport]) -> Vec<&[LineGrowth]> {
+    runs.iter().map(|run| run.lines.as_slice()).collect()
+}
+
 fn read_all(reader: &RunReader, paths: &[&PathBuf]) -> Result<Vec<RunReport>> {
     paths.iter().map(|path| reader.read(path)).collect()
 }
@@ -173,6 +185,7 @@ fn written(sides: &Sides, format: CompareFormat) -> String {
     let verdicts = inputs.zip(&sides.headlines).take(MOST_VERDICTS);
     let verdicts = verdicts.map(|(input, headline)| format!("{input}: {headline}"));
     let notes: Vec<String> = verdicts.chain(sides.notes.iter().cloned()).collect();
+    let lines = line_changes_of(sides);
     let compared = Compared {
         before_names: &before_names,
         after_names: &after_names,
@@ -181,6 +194,7 @@ fn written(sides: &Sides, format: CompareFormat) -> String {
             before: &before,
             after: &after,
         }),
+        lines: lines.as_deref(),
         notes: &notes,
     };
     match format {

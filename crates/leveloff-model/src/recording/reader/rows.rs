@@ -1,7 +1,7 @@
 //! Lines of format version 1 as values of the program.
 
 use crate::allocation::{
-    AllocationReading, AllocationSite, BlockKind, SiteId, SiteReading, StackFrame,
+    AllocationReading, AllocationSite, BlockKind, MissedBlocks, SiteId, SiteReading, StackFrame,
 };
 use crate::environment::Software;
 use crate::process::{Pid, ProcessIndex, ProcessInfo, ProcessKey, Rank, StartTicks};
@@ -195,6 +195,9 @@ pub fn allocations(row: &AllocRow) -> AllocationReading {
     AllocationReading {
         t: Seconds(row.t),
         live: kib(row.live),
+        missed: row
+            .missed
+            .map(|[missed, sampled]| MissedBlocks { missed, sampled }),
         sites: row.of.iter().map(site).collect(),
     }
 }
