@@ -4,6 +4,7 @@ use leveloff_model::training_counters::TrainingCounter;
 
 use super::run_series::RunSeries;
 use super::series_judgements::SeriesJudgements;
+use super::track::Track;
 use crate::judge::{Before, Prior, Quantity};
 use crate::observation::XUnit;
 use crate::units::{Amount, X};
@@ -83,6 +84,16 @@ pub(super) fn rises_with_memory(
     JointSamples::between(series, fact, from, to).rise_together()
 }
 
+/// The same for a count that is not a counter.
+pub(super) fn track_rises_with_memory(
+    series: &RunSeries,
+    counted: &Track,
+    from: f64,
+    to: f64,
+) -> bool {
+    JointSamples::of(series, counted, from, to).rise_together()
+}
+
 /// Memory and something counted inside at evenly spaced x.
 struct JointSamples(Vec<JointSample>);
 
@@ -95,7 +106,10 @@ struct JointSample {
 
 impl JointSamples {
     fn between(series: &RunSeries, fact: TrainingCounter, from: f64, to: f64) -> JointSamples {
-        let counted = series.counters.track(fact);
+        JointSamples::of(series, series.counters.track(fact), from, to)
+    }
+
+    fn of(series: &RunSeries, counted: &Track, from: f64, to: f64) -> JointSamples {
         let from = from.max(counted.began_at().unwrap_or(from));
         let sample = |sample: u32| {
             let x = from + (to - from) * f64::from(sample) / f64::from(COMPARED_AT);

@@ -3,9 +3,12 @@
 use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::Bytes;
 
+use super::piling_up::{new_shapes, piles_up};
 use super::{Case, Rule, amount, count};
 use crate::finding::{Finding, Growth, NativeEvidence, Retention, TensorGrowth};
+use crate::run::counter_tracks::Stretch;
 use crate::run::held_references::{rises_with_memory, tensors_rise_with_memory};
+use crate::run::track::Track;
 use crate::units::AmountPerX;
 use crate::verdict::{Subject, Verdict};
 
@@ -41,8 +44,13 @@ fn growing_cause(case: &Case) -> Option<Finding> {
         return None;
     }
     let counts = Counts::of(case);
-    more_tensors(case, &counts)
-        .or_else(|| larger_tensors(case, &counts))
+    let held = || more_tensors(case, &counts).or_else(|| larger_tensors(case, &counts));
+    // Both may rise at every step. Then the bytes in tensors decide.
+    let found = match counts.tensors_are_small() {
+        true => piles_up(case, &counts).or_else(held),
+        false => held().or_else(|| piles_up(case, &counts)),
+    };
+    found
         .or_else(|| by_malloc(case, &counts))
         .or_else(|| by_tensors_alone(case, &counts))
 }
@@ -68,22 +76,22 @@ fn pinned(case: &Case) -> Option<Finding> {
 }
 
 /// Growth of what the training counts inside.
-struct Counts {
+pub(super) struct Counts {
     tensors: Option<Grown>,
     /// Without those on devices.
     tensor_bytes: Option<Grown>,
     malloc_used: Option<Grown>,
     malloc_kept: Option<Grown>,
-    python_blocks: Option<Grown>,
+    pub(super) python_blocks: Option<Grown>,
 }
 
 /// What grew while it was counted, beside the memory of the process that counted.
 #[derive(Clone, Copy)]
-struct Grown {
-    from: f64,
-    to: f64,
-    by: f64,
-    memory: f64,
+pub(super) struct Grown {
+    pub(super) from: f64,
+    pub(super) to: f64,
+    pub(super) by: f64,
+    pub(super) memory: f64,
 }
 
 impl Counts {
@@ -107,31 +115,40 @@ impl Counts {
             python_blocks: grown(TrainingCounter::PythonBlocks),
         }
     }
+
+    /// Whether the bytes in tensors are known, and too few to explain the growth.
+    fn tensors_are_small(&self) -> bool {
+        self.tensor_bytes
+            .is_some_and(|bytes| bytes.share() < EXPLAINS)
+    }
 }
 
 impl Grown {
     /// Since the onset, as far as it was counted; `None` if that is not far enough.
-    fn of(case: &Case, fact: TrainingCounter) -> Option<Grown> {
+    pub(super) fn of(case: &Case, fact: TrainingCounter) -> Option<Grown> {
         let counted = case.series.counters.counted(fact)?;
+        Grown::of_track(case, case.series.counters.track(fact), counted)
+    }
+
+    /// The same for a count that is not a counter.
+    pub(super) fn of_track(case: &Case, track: &Track, counted: Stretch) -> Option<Grown> {
         let (from, to) = (counted.from.max(case.onset), counted.to.min(case.now));
         let covers = to - from >= COVERS * (case.now - case.onset);
         covers.then(|| Grown {
             from,
             to,
-            by: Grown::counted(case, fact, from, to),
+            by: Grown::between(track, counted, from, to),
             memory: case.counting_process_growth(from, to),
         })
     }
 
     /// By the counts themselves where a stretch begins and ends with one; a curve is an approximation.
-    fn counted(case: &Case, fact: TrainingCounter, from: f64, to: f64) -> f64 {
-        let track = case.series.counters.track(fact);
-        let counted = case.series.counters.counted(fact);
-        let start = match counted.is_some_and(|counted| counted.from >= from) {
+    fn between(track: &Track, counted: Stretch, from: f64, to: f64) -> f64 {
+        let start = match counted.from >= from {
             true => track.first(),
             false => track.value_at(from).unwrap_or(track.first()),
         };
-        let end = match counted.is_some_and(|counted| counted.to <= to) {
+        let end = match counted.to <= to {
             true => track.newest(),
             false => track.value_at(to).unwrap_or(track.newest()),
         };
@@ -142,16 +159,16 @@ impl Grown {
         self.by / self.memory.max(1.0)
     }
 
-    fn per_x(&self) -> AmountPerX {
+    pub(super) fn per_x(&self) -> AmountPerX {
         AmountPerX(self.by / (self.to - self.from))
     }
 
     /// Growth of the counting process's memory in the same stretch.
-    fn memory(&self, case: &Case) -> Growth {
+    pub(super) fn memory(&self, case: &Case) -> Growth {
         case.growth(self.memory, self.from)
     }
 
-    fn rises_with_memory(&self, case: &Case, fact: TrainingCounter) -> bool {
+    pub(super) fn rises_with_memory(&self, case: &Case, fact: TrainingCounter) -> bool {
         rises_with_memory(case.series, fact, self.from, self.to)
     }
 }
@@ -210,6 +227,7 @@ fn by_malloc(case: &Case, counts: &Counts) -> Option<Finding> {
     Some(Finding::NativeGrowth {
         evidence,
         memory: used.memory(case),
+        new_shapes: new_shapes(case),
     })
 }
 
@@ -275,6 +293,7 @@ fn by_tensors_alone(case: &Case, counts: &Counts) -> Option<Finding> {
         false => Finding::NativeGrowth {
             evidence: NativeEvidence::LevelTensors { tensors },
             memory,
+            new_shapes: new_shapes(case),
         },
     })
 }
