@@ -157,7 +157,7 @@ def classified(reason: str) -> Tuple[str, str]:
 def _plain(text: str) -> str:
     """What is safe to print, without numbers that differ each time."""
     text = _LONG_NUMBER.sub("N", text.replace("'", "").replace('"', ""))
-    return _UNSAFE.sub(" ", text).strip()[:LONGEST].strip() or "unknown"
+    return " ".join(_UNSAFE.sub(" ", text).split())[:LONGEST].strip() or "unknown"
 
 
 class Jax:

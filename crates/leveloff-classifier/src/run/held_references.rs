@@ -18,6 +18,8 @@ const CACHES_AMONG_WARMUPS: f64 = 1.0 / 3.0;
 const COMPARED_AT: u32 = 12;
 /// Two series that correlate so well rise together.
 const RISE_TOGETHER: f64 = 0.95;
+/// A count that correlates with x so well is proportional to it.
+const EVEN: f64 = 0.999;
 /// References that are kept do not come and go: their number follows the steps this well. One that
 /// a garbage collector works on rises too for a while, but not straight.
 const STRAIGHT: f64 = 0.98;
@@ -84,7 +86,13 @@ pub(super) fn rises_with_memory(
     JointSamples::between(series, fact, from, to).rise_together()
 }
 
-/// The same for a count that is not a counter.
+/// Whether a counter rises as evenly as x itself: then the two cannot be distinguished as causes.
+pub(super) fn rises_evenly(series: &RunSeries, fact: TrainingCounter, from: f64, to: f64) -> bool {
+    let samples = JointSamples::between(series, fact, from, to);
+    samples.correlate(|sample| (sample.x, sample.counted)) >= EVEN
+}
+
+/// The same as `rises_with_memory` for a count that is not a counter.
 pub(super) fn track_rises_with_memory(
     series: &RunSeries,
     counted: &Track,

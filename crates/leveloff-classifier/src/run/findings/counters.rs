@@ -24,6 +24,8 @@ const MOSTLY_THE_COUNTING_PROCESS: f64 = 0.5;
 const COVERS: f64 = 0.5;
 /// Something with this share of the growth explains it.
 const EXPLAINS: f64 = 0.5;
+/// Something that grew by more than this share of the growth is not what grew.
+const EXPLAINS_TWICE: f64 = 1.5;
 /// What malloc has in use and has kept is less than this share: the growth is not malloc's.
 const NOT_MALLOCS: f64 = 0.3;
 /// The largest block that Python's own allocator gives out; anything larger is malloc's.
@@ -44,7 +46,11 @@ fn growing_cause(case: &Case) -> Option<Finding> {
         return None;
     }
     let counts = Counts::of(case);
-    let held = || more_tensors(case, &counts).or_else(|| larger_tensors(case, &counts));
+    let held = || {
+        more_tensors(case, &counts)
+            .or_else(|| larger_tensors(case, &counts))
+            .or_else(|| tensors_of_two_counts(case, &counts))
+    };
     // Both may rise at every step. Then the bytes in tensors decide.
     let found = match counts.tensors_are_small() {
         true => piles_up(case, &counts).or_else(held),
@@ -97,19 +103,10 @@ pub(super) struct Grown {
 impl Counts {
     fn of(case: &Case) -> Counts {
         let grown = |fact| Grown::of(case, fact);
-        let on_devices = |bytes: Grown| {
-            let devices = case
-                .series
-                .counters
-                .track(TrainingCounter::DeviceTensorBytes);
-            Grown {
-                by: bytes.by - devices.growth_since(bytes.from, bytes.to),
-                ..bytes
-            }
-        };
         Counts {
             tensors: grown(TrainingCounter::Tensors),
-            tensor_bytes: grown(TrainingCounter::TensorBytes).map(on_devices),
+            tensor_bytes: grown(TrainingCounter::TensorBytes)
+                .map(|bytes| on_host(case, bytes)),
             malloc_used: grown(TrainingCounter::MallocUsed),
             malloc_kept: grown(TrainingCounter::MallocFree),
             python_blocks: grown(TrainingCounter::PythonBlocks),
@@ -120,6 +117,16 @@ impl Counts {
     fn tensors_are_small(&self) -> bool {
         self.tensor_bytes
             .is_some_and(|bytes| bytes.share() < EXPLAINS)
+    }
+}
+
+/// Without tensors on devices.
+fn on_host(case: &Case, bytes: Grown) -> Grown {
+    let fact = TrainingCounter::DeviceTensorBytes;
+    let devices = case.series.counters.track(fact);
+    Grown {
+        by: bytes.by - devices.growth_since(bytes.from, bytes.to),
+        ..bytes
     }
 }
 
@@ -201,6 +208,24 @@ fn larger_tensors(case: &Case, counts: &Counts) -> Option<Finding> {
         tensors: count(case.series.counters.tensors().newest()),
     };
     (explains && bytes.rises_with_memory(case, TrainingCounter::TensorBytes))
+        .then(|| held_references(case, growth, &bytes))
+}
+
+/// Tensors that were counted only twice: no trend, but bytes that became more by about as much as memory did.
+fn tensors_of_two_counts(case: &Case, counts: &Counts) -> Option<Finding> {
+    let counters = &case.series.counters;
+    let (values, seen) = counters.seen(TrainingCounter::TensorBytes)?;
+    if counts.tensor_bytes.is_some() || values < 2 {
+        return None;
+    }
+    let track = counters.track(TrainingCounter::TensorBytes);
+    let bytes = on_host(case, Grown::of_track(case, track, seen)?);
+    let growth = TensorGrowth::Size {
+        more: amount(bytes.by),
+        tensors: count(counters.tensors().newest()),
+    };
+    (EXPLAINS..=EXPLAINS_TWICE)
+        .contains(&bytes.share())
         .then(|| held_references(case, growth, &bytes))
 }
 
@@ -307,7 +332,11 @@ fn level_tensors(case: &Case, counts: &Counts) -> Option<u64> {
 /// Tensors become more, though not enough to explain the growth.
 fn tensors_pile_up(case: &Case, counts: &Counts) -> bool {
     let tensors = case.series.counters.tensors();
-    let more = counts.tensors.map_or(0.0, |tensors| tensors.by);
+    let more = match counts.tensors {
+        Some(tensors) => tensors.by,
+        // Counted too seldom for a trend, but there are more of them than at first.
+        None => tensors.newest() - tensors.first(),
+    };
     let leak = case
         .judgements
         .of_subject(Subject::Counter(TrainingCounter::Tensors))

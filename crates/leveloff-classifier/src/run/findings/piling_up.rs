@@ -5,7 +5,7 @@ use leveloff_model::training_counters::TrainingCounter;
 use super::counters::{Counts, Grown};
 use super::{Case, amount, count};
 use crate::finding::{CompilationEvidence, Finding, ObjectFamily, Recompilation};
-use crate::run::held_references::track_rises_with_memory;
+use crate::run::held_references::{rises_evenly, track_rises_with_memory};
 use crate::verdict::ClockTick;
 
 /// Fewer compilations than this come with every warmup.
@@ -69,10 +69,13 @@ fn compilation_evidence(case: &Case, compiled: &Grown) -> Option<(CompilationEvi
         return Some((CompilationEvidence::BestClock, clock.growth.0));
     }
     let each = compiled.memory / compiled.by;
+    // Where they are less even than the steps, the competition of clocks has decided against them, or for none.
+    let counter = TrainingCounter::Compilations;
     let may_be = !is_another_clock(case)
         && compiled.by >= LEAST_COMPILATIONS
         && (LEAST_GRAPH..LARGEST_GRAPH).contains(&each)
-        && compiled.rises_with_memory(case, TrainingCounter::Compilations);
+        && rises_evenly(case.series, counter, compiled.from, compiled.to)
+        && compiled.rises_with_memory(case, counter);
     may_be.then_some((CompilationEvidence::AsEvenAsSteps, each))
 }
 
