@@ -191,7 +191,9 @@ fn rows<T>(value: &Value, one: impl Fn(&[Value]) -> Option<T>) -> Option<Vec<T>>
 /// A type, a shape, a class or an argument. It is printed inside messages and Markdown, so nothing else is accepted.
 fn plain_word(value: &Value, name: &'static str) -> Option<String> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_.,:[] ".contains(c);
-    word(value, name).ok().filter(|word| word.chars().all(is_plain))
+    word(value, name)
+        .ok()
+        .filter(|word| word.chars().all(is_plain))
 }
 
 /// A whole number, also one written as `10.0`, within what a float can hold.
@@ -339,7 +341,10 @@ mod tests {
             reason(RecompileKind::Size, "x, dimension 1", 41),
             reason(RecompileKind::Other, "f", 1),
         ];
-        assert_eq!((update.recompile_reasons, bad), (Some(expected.to_vec()), None));
+        assert_eq!(
+            (update.recompile_reasons, bad),
+            (Some(expected.to_vec()), None)
+        );
         assert_eq!(update.grown_objects.unwrap()[0].more, 3);
         for line in [
             r#"{"recompile_reasons":[["size","a`b",1]]}"#,

@@ -122,7 +122,10 @@ impl CounterTracks {
     /// How many values of a counter were seen, and from the first to the last of them. Two show no trend, but an amount.
     pub(super) fn seen(&self, fact: TrainingCounter) -> Option<(u64, Stretch)> {
         let seldom = &self.tracks[fact as usize];
-        Some((seldom.values(), Stretch::of(seldom.track(), seldom.changed_at())?))
+        Some((
+            seldom.values(),
+            Stretch::of(seldom.track(), seldom.changed_at())?,
+        ))
     }
 
     fn counts(&self) -> &SeldomTrack {

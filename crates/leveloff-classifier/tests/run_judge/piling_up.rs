@@ -49,7 +49,10 @@ fn count_graphs(graphs: u32, observation: &mut Observation) {
         &[
             (TrainingCounter::Compilations, graphs),
             (TrainingCounter::Recompilations, graphs - 1.0),
-            (TrainingCounter::MallocUsed, 400.0 * MIB + 1.9 * graphs * MIB),
+            (
+                TrainingCounter::MallocUsed,
+                400.0 * MIB + 1.9 * graphs * MIB,
+            ),
             (TrainingCounter::MallocFree, 20e6),
             (TrainingCounter::Tensors, 6529.0),
             (TrainingCounter::TensorBytes, 100.0 * MIB),
@@ -81,7 +84,10 @@ fn memory_that_follows_compilations_is_theirs() {
     let each = found.each.0 as f64 / MIB;
     assert!((1.6..2.2).contains(&each), "{each}");
     assert_eq!(found.reasons[0].kind, RecompileKind::Size);
-    assert_eq!(verdict.clock.as_ref().map(|it| it.tick), Some(ClockTick::Compilation));
+    assert_eq!(
+        verdict.clock.as_ref().map(|it| it.tick),
+        Some(ClockTick::Compilation)
+    );
     assert_eq!(finding(&verdict, "native-growth"), None);
 }
 
@@ -107,7 +113,11 @@ fn tensors_that_are_kept_are_not_blamed_on_compilations_that_come_as_often() {
         set(observation, &counts);
         kept
     });
-    assert!(finding(&verdict, "held-references").is_some(), "{:?}", verdict.findings);
+    assert!(
+        finding(&verdict, "held-references").is_some(),
+        "{:?}",
+        verdict.findings
+    );
     assert_eq!(finding(&verdict, "recompilation"), None);
 }
 
@@ -116,10 +126,17 @@ fn a_leak_at_each_step_is_not_blamed_on_compilations_in_between() {
     let verdict = run(|step, observation| {
         count_graphs(compiled(step), observation);
         let leaked = 1.9 * f64::from(step);
-        set(observation, &[(TrainingCounter::MallocUsed, (400.0 + leaked) * MIB)]);
+        set(
+            observation,
+            &[(TrainingCounter::MallocUsed, (400.0 + leaked) * MIB)],
+        );
         leaked
     });
-    assert!(finding(&verdict, "native-growth").is_some(), "{:?}", verdict.findings);
+    assert!(
+        finding(&verdict, "native-growth").is_some(),
+        "{:?}",
+        verdict.findings
+    );
     assert_eq!(finding(&verdict, "recompilation"), None);
 }
 
@@ -128,7 +145,10 @@ fn a_warmup_of_compilations_explains_no_later_leak() {
     let verdict = run(|step, observation| {
         count_graphs(step.min(12), observation);
         let leaked = 1.9 * f64::from(step);
-        set(observation, &[(TrainingCounter::MallocUsed, (400.0 + leaked) * MIB)]);
+        set(
+            observation,
+            &[(TrainingCounter::MallocUsed, (400.0 + leaked) * MIB)],
+        );
         leaked
     });
     assert_eq!(finding(&verdict, "recompilation"), None);
@@ -188,12 +208,16 @@ fn the_class_that_rises_with_memory_is_named_and_one_that_does_not_is_not() {
         ];
         f64::from(step)
     });
-    let Some(Finding::PiledUpObjects { family, what, more, .. }) =
-        finding(&verdict, "piled-up-objects")
+    let Some(Finding::PiledUpObjects {
+        family, what, more, ..
+    }) = finding(&verdict, "piled-up-objects")
     else {
         panic!("{:?}", verdict.findings);
     };
-    assert_eq!((*family, what.as_str()), (ObjectFamily::Other, "mine.Entry"));
+    assert_eq!(
+        (*family, what.as_str()),
+        (ObjectFamily::Other, "mine.Entry")
+    );
     assert!((800..=900).contains(more), "{more}");
 }
 
@@ -212,7 +236,10 @@ fn with_shapes(compiles: bool) -> RunVerdict {
         );
         if compiles {
             let graphs = f64::from(step / 9 % 3);
-            set(observation, &[(TrainingCounter::Compilations, 7.0 + graphs)]);
+            set(
+                observation,
+                &[(TrainingCounter::Compilations, 7.0 + graphs)],
+            );
         }
         leaked
     })
@@ -225,6 +252,9 @@ fn new_shapes_are_a_possible_cause_of_native_growth_without_a_compiler() {
         _ => panic!("{:?}", verdict.findings),
     };
     let found = shapes(&with_shapes(false));
-    assert!(found.is_some_and(|shapes| (100..=112).contains(&shapes)), "{found:?}");
+    assert!(
+        found.is_some_and(|shapes| (100..=112).contains(&shapes)),
+        "{found:?}"
+    );
     assert_eq!(shapes(&with_shapes(true)), None);
 }

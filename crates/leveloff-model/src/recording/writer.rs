@@ -425,8 +425,7 @@ fn maps_row(mappings: &MappingReading) -> MapsRow {
 }
 
 fn reason_rows(reasons: &[RecompileReason]) -> Vec<(String, String, u64)> {
-    let row =
-        |one: &RecompileReason| (one.kind.name().to_owned(), one.what.clone(), one.count);
+    let row = |one: &RecompileReason| (one.kind.name().to_owned(), one.what.clone(), one.count);
     reasons.iter().map(row).collect()
 }
 

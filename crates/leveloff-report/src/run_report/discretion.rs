@@ -83,11 +83,7 @@ impl RunReport {
             .filter_map(|process| process.command());
         let commands = of_processes.chain(self.background.command.as_deref());
         let texts = self.notes.iter().chain(&self.background.gaps);
-        let named = self
-            .verdict
-            .findings
-            .iter()
-            .flat_map(Finding::own_words);
+        let named = self.verdict.findings.iter().flat_map(Finding::own_words);
         let grown = self.grown.iter().map(|grown| &grown.what);
         let source = self.progress.iter().filter_map(|it| it.source.as_ref());
         let texts = texts.chain(source.flat_map(|source| &source.file));

@@ -126,6 +126,9 @@ pub(super) fn with_new_shapes(found: FindingWords, new_shapes: Option<u64>) -> F
              1,024 of them",
             found.text
         ),
-        format!("run once with ONEDNN_PRIMITIVE_CACHE_CAPACITY=1; else {}", found.next),
+        format!(
+            "run once with ONEDNN_PRIMITIVE_CACHE_CAPACITY=1; else {}",
+            found.next
+        ),
     )
 }

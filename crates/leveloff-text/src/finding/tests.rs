@@ -1,6 +1,6 @@
+use leveloff_classifier::finding::{CompilationEvidence, ObjectFamily, Recompilation};
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::units::{AmountPerX, X};
-use leveloff_classifier::finding::{CompilationEvidence, ObjectFamily, Recompilation};
 use leveloff_classifier::verdict::ClockTick;
 use leveloff_model::training_counters::{RecompileKind, RecompileReason};
 
@@ -133,19 +133,27 @@ fn of_objects() -> impl Iterator<Item = Finding> {
     let families = [
         ("matplotlib.figure.Figure", ObjectFamily::Figures),
         ("wandb.sdk.data_types.image.Image", ObjectFamily::Wandb),
-        ("tensorboard.summary.writer.event_file_writer._AsyncWriter", ObjectFamily::TensorBoard),
+        (
+            "tensorboard.summary.writer.event_file_writer._AsyncWriter",
+            ObjectFamily::TensorBoard,
+        ),
         ("items in queue.Queue", ObjectFamily::QueuedItems),
-        ("torch.utils.data.dataloader._MultiProcessingDataLoaderIter", ObjectFamily::Loaders),
+        (
+            "torch.utils.data.dataloader._MultiProcessingDataLoaderIter",
+            ObjectFamily::Loaders,
+        ),
         ("threading.Thread", ObjectFamily::Threads),
         ("mine.Entry", ObjectFamily::Other),
     ];
-    families.into_iter().map(|(what, family)| Finding::PiledUpObjects {
-        what: what.to_owned(),
-        family,
-        more: 41,
-        more_per_x: AmountPerX(0.1),
-        memory: GROWTH,
-    })
+    families
+        .into_iter()
+        .map(|(what, family)| Finding::PiledUpObjects {
+            what: what.to_owned(),
+            family,
+            more: 41,
+            more_per_x: AmountPerX(0.1),
+            memory: GROWTH,
+        })
 }
 
 fn of_tensors() -> impl Iterator<Item = TensorGrowth> {

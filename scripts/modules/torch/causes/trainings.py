@@ -158,17 +158,17 @@ def figures_open(loop):
                 pyplot.close(figure)
 
 
-@cause("recompilation", steps=600)
+@cause("recompilation", steps=400)
 def recompiled(loop):
     """Sequences of varying length, each compiled for itself; the healthy twin pads them."""
     torch._dynamo.config.recompile_limit = torch._dynamo.config.accumulated_recompile_limit = 10_000
-    layers = [layer for _ in range(6) for layer in (torch.nn.Linear(64, 64), torch.nn.GELU())]
+    layers = [layer for _ in range(4) for layer in (torch.nn.Linear(64, 64), torch.nn.GELU())]
     model = torch.compile(torch.nn.Sequential(*layers), dynamic=False, backend="aot_eager")
     lengths = torch.randperm(500) + 8
     length = 8
     for step in loop.steps():
         # Long texts come together, so new lengths do not come as evenly as the steps.
-        if step % (3 if step // 100 % 2 else 15) == 0:
+        if step % (4 if step // 100 % 2 else 16) == 0:
             length = int(lengths[step // 2])
         inputs = torch.randn(2, 512 if loop.is_healthy else length, 64)
         model(inputs).square().mean().backward()
@@ -178,7 +178,7 @@ def recompiled(loop):
 def recompiled_always(loop):
     """A new length at every step."""
     torch._dynamo.config.recompile_limit = torch._dynamo.config.accumulated_recompile_limit = 10_000
-    layers = [layer for _ in range(6) for layer in (torch.nn.Linear(64, 64), torch.nn.GELU())]
+    layers = [layer for _ in range(4) for layer in (torch.nn.Linear(64, 64), torch.nn.GELU())]
     model = torch.compile(torch.nn.Sequential(*layers), dynamic=False, backend="aot_eager")
     for step in loop.steps():
         inputs = torch.randn(2, 512 if loop.is_healthy else 8 + step, 64)

@@ -105,8 +105,7 @@ impl Counts {
         let grown = |fact| Grown::of(case, fact);
         Counts {
             tensors: grown(TrainingCounter::Tensors),
-            tensor_bytes: grown(TrainingCounter::TensorBytes)
-                .map(|bytes| on_host(case, bytes)),
+            tensor_bytes: grown(TrainingCounter::TensorBytes).map(|bytes| on_host(case, bytes)),
             malloc_used: grown(TrainingCounter::MallocUsed),
             malloc_kept: grown(TrainingCounter::MallocFree),
             python_blocks: grown(TrainingCounter::PythonBlocks),

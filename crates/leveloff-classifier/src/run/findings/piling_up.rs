@@ -135,7 +135,7 @@ pub(super) fn new_shapes(case: &Case) -> Option<u64> {
     let is_used = |counter| case.series.counters.track(counter).newest() > 0.0;
     let elsewhere = is_used(TrainingCounter::CudaReserved)
         || Grown::of(case, TrainingCounter::Compilations).is_some();
-    let piles_up = shapes.by >= LEAST_SHAPES
-        && shapes.rises_with_memory(case, TrainingCounter::InputShapes);
+    let piles_up =
+        shapes.by >= LEAST_SHAPES && shapes.rises_with_memory(case, TrainingCounter::InputShapes);
     (piles_up && !elsewhere).then(|| count(shapes.by))
 }
