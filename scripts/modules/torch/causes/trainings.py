@@ -27,7 +27,7 @@ TEXTS, TEXTS_A_ROW = 1_000_000, 4
 CAUSES = {}
 
 
-def cause(*findings, role="trainer", steps=700, needs=None, options=None):
+def cause(*findings, role="trainer", steps=450, needs=None, options=None):
     """`findings`: those that name the cause, of which one is enough; others that name a cause are wrong."""
 
     def register(function):
@@ -139,7 +139,7 @@ def entries_kept(loop):
         kept.append([Entry(step, n) for n in range(900)])
 
 
-@cause("piled-up-objects", steps=500, needs="matplotlib")
+@cause("piled-up-objects", steps=450, needs="matplotlib")
 def figures_open(loop):
     """A figure at every fifth step; the healthy twin closes it."""
     import matplotlib

@@ -302,6 +302,10 @@ fn outcome(mut best: Vec<Best>) -> Outcome {
     let is = |clock: Rival| best.iter().any(|rival| rival.clock == clock);
     match (is(Rival::Step), best.iter().find_map(Best::ticking)) {
         (true, None) => Outcome::Steps,
+        // Compiling takes most of the time where it is frequent, so time cannot acquit it.
+        (false, Some(counter)) if counter.tick == ClockTick::Compilation => {
+            Outcome::Counter(counter)
+        }
         (false, Some(counter)) if !is(Rival::Time) => Outcome::Counter(counter),
         _ => Outcome::Open,
     }
