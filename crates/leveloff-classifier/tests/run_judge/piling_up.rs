@@ -6,6 +6,7 @@ use leveloff_classifier::verdict::{ClockTick, RunVerdict};
 use leveloff_model::training_counters::{
     GrownObjects, RecompileKind, RecompileReason, TrainingCounter,
 };
+use leveloff_model::units::Seconds;
 
 use crate::made_up::{MIB, finding, judged, trainer, wobble};
 
@@ -18,6 +19,7 @@ fn run(at: impl Fn(u32, &mut Observation) -> f64) -> RunVerdict {
         let mib = 500.0 + at(step, &mut observation) + wobble(step);
         let counted = observation;
         observation = trainer(step, mib);
+        observation.t = counted.t;
         observation.counters = counted.counters;
         observation.recompile_reasons = counted.recompile_reasons;
         observation.grown_objects = counted.grown_objects;
@@ -89,6 +91,18 @@ fn memory_that_follows_compilations_is_theirs() {
         Some(ClockTick::Compilation)
     );
     assert_eq!(finding(&verdict, "native-growth"), None);
+}
+
+#[test]
+fn the_time_that_compilations_take_does_not_acquit_them() {
+    let verdict = run(|step, observation| {
+        let graphs = compiled(step);
+        count_graphs(graphs, observation);
+        observation.t = Some(Seconds(2.0 * f64::from(graphs) + 0.01 * f64::from(step)));
+        1.9 * f64::from(graphs)
+    });
+    let found = recompilation(&verdict);
+    assert_eq!(found.evidence, CompilationEvidence::BestClock);
 }
 
 #[test]
