@@ -198,14 +198,16 @@ def outputs_of_compiled(loop):
 
 @cause("allocator-retention")
 def retention(loop):
-    """Results are cut to what is worth keeping, and the next ones are longer: what was freed never fits again."""
+    """Results are cut to what is worth keeping, and the next ones are longer: what was freed never fits again. The healthy
+    twin keeps nothing of them: what is cut in place leaves a hole that even a result of the same length does not fit."""
     kept = []
 
     def decode(step):
-        results = [numpy.ones(6000 + (0 if loop.is_healthy else 8 * step)) for _ in range(16)]
+        results = [numpy.ones(6000 + 8 * step) for _ in range(16)]
         for result in results:
             result.resize(16, refcheck=False)
-        kept.extend(results)
+        if not loop.is_healthy:
+            kept.extend(results)
 
     with ThreadPoolExecutor(1) as thread:
         for step in loop.steps():
