@@ -7,6 +7,7 @@ use super::piling_up::{new_shapes, piles_up};
 use super::{Case, Rule, amount, count};
 use crate::finding::{Finding, Growth, NativeEvidence, Retention, TensorGrowth};
 use crate::run::counter_tracks::Stretch;
+use crate::run::decide::shared_growth;
 use crate::run::held_references::{rises_with_memory, tensors_rise_with_memory};
 use crate::run::track::Track;
 use crate::units::AmountPerX;
@@ -56,9 +57,15 @@ fn growing_cause(case: &Case) -> Option<Finding> {
         true => piles_up(case, &counts).or_else(held),
         false => held().or_else(|| piles_up(case, &counts)),
     };
-    found
-        .or_else(|| by_malloc(case, &counts))
-        .or_else(|| by_tensors_alone(case, &counts))
+    if found.is_some() || is_mostly_shared(case, growth) {
+        return found;
+    }
+    by_malloc(case, &counts).or_else(|| by_tensors_alone(case, &counts))
+}
+
+/// Shared memory has a finding of its own. malloc's counters and Python's say nothing of it.
+fn is_mostly_shared(case: &Case, growth: f64) -> bool {
+    shared_growth(case.series, case.onset, case.now) >= EXPLAINS * growth
 }
 
 /// Page-locked host memory has much of the growth, or grows on its own.
