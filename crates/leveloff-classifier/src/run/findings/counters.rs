@@ -53,7 +53,7 @@ fn growing_cause(case: &Case) -> Option<Finding> {
             .or_else(|| tensors_of_two_counts(case, &counts))
     };
     // Both may rise at every step. Then the bytes in tensors decide.
-    let found = match counts.tensors_are_small() {
+    let found = match counts.tensors_are_small(case) {
         true => piles_up(case, &counts).or_else(held),
         false => held().or_else(|| piles_up(case, &counts)),
     };
@@ -119,10 +119,17 @@ impl Counts {
         }
     }
 
-    /// Whether the bytes in tensors are known, and too few to explain the growth.
-    fn tensors_are_small(&self) -> bool {
-        self.tensor_bytes
-            .is_some_and(|bytes| bytes.share() < EXPLAINS)
+    /// Whether the bytes in tensors are known, and too few to explain the growth. Level ones are the same number again and
+    /// again, so there it counts how often tensors were counted.
+    pub(super) fn tensors_are_small(&self, case: &Case) -> bool {
+        let track = case.series.counters.track(TrainingCounter::TensorBytes);
+        match (self.tensor_bytes, self.tensors) {
+            (Some(bytes), _) => bytes.share() < EXPLAINS,
+            (None, Some(tensors)) if track.points() > 0 => {
+                track.growth_since(tensors.from, tensors.to) < EXPLAINS * tensors.memory
+            }
+            _ => false,
+        }
     }
 }
 

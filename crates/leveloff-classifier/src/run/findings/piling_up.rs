@@ -41,14 +41,14 @@ const FAMILIES: [(&str, ObjectFamily); 9] = [
 
 /// Compiled graphs, or objects of one class.
 pub(super) fn piles_up(case: &Case, counts: &Counts) -> Option<Finding> {
-    recompilation(case)
+    recompilation(case, counts)
         .or_else(|| figures(case))
         .or_else(|| objects(case, counts))
 }
 
-fn recompilation(case: &Case) -> Option<Finding> {
+fn recompilation(case: &Case, counts: &Counts) -> Option<Finding> {
     let compiled = Grown::of(case, TrainingCounter::Compilations)?;
-    let (evidence, each) = compilation_evidence(case, &compiled)?;
+    let (evidence, each) = compilation_evidence(case, counts, &compiled)?;
     let counters = &case.series.counters;
     let again = counters.track(TrainingCounter::Recompilations);
     let shapes = Grown::of(case, TrainingCounter::InputShapes);
@@ -64,14 +64,20 @@ fn recompilation(case: &Case) -> Option<Finding> {
 }
 
 /// How it is known, and how much each compilation adds.
-fn compilation_evidence(case: &Case, compiled: &Grown) -> Option<(CompilationEvidence, f64)> {
+fn compilation_evidence(
+    case: &Case,
+    counts: &Counts,
+    compiled: &Grown,
+) -> Option<(CompilationEvidence, f64)> {
     if let Some(clock) = case.clock.filter(|it| it.tick == ClockTick::Compilation) {
         return Some((CompilationEvidence::BestClock, clock.growth.0));
     }
     let each = compiled.memory / compiled.by;
-    // Where they are less even than the steps, the competition of clocks has decided against them, or for none.
+    // Tensors that are kept at each step come as evenly, so they must be known to hold little.
+    // Where compilations are less even than the steps, the competition of clocks has decided against them, or for none.
     let counter = TrainingCounter::Compilations;
     let may_be = !is_another_clock(case)
+        && counts.tensors_are_small(case)
         && compiled.by >= LEAST_COMPILATIONS
         && (LEAST_GRAPH..LARGEST_GRAPH).contains(&each)
         && rises_evenly(case.series, counter, compiled.from, compiled.to)
