@@ -18,13 +18,13 @@ import os
 from contextlib import ContextDecorator
 from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
-from . import _numbers, _session
+from . import _compilers, _numbers, _session
 from ._guard import Cost, guarded, switch
 
 if TYPE_CHECKING:
     from .huggingface import LeveloffCallback
 
-__all__ = ["Cost", "configure", "cost", "mark", "phase", "should_stop", "step"]
+__all__ = ["Cost", "configure", "cost", "inputs", "mark", "phase", "should_stop", "step"]
 
 
 @guarded(None)
@@ -71,6 +71,14 @@ def mark(event: str, path: Union[None, str, "os.PathLike[str]"] = None, **facts:
     _session.current().mark(event, facts, path)
 
 
+@guarded(None)
+def inputs(batch: Any) -> None:
+    """Notes the shapes of a batch, as a tensor, list or dict: shapes that are ever new fill the caches of compilers and
+    kernels. Nothing of the batch is kept. Lightning's callback does it; call it outside of what is compiled.
+    """
+    _session.current().inputs(batch)
+
+
 @guarded(False)
 def should_stop(agree: Optional[Callable[[bool], bool]] = None) -> bool:
     """Whether leveloff asks this training to save and stop, now. Call it once a step, on every rank.
@@ -90,6 +98,7 @@ def configure(**options: Any) -> None:
     - `budget` (0.003): the share of the time that readings may take
     - `tensors` (None): whether tensors are counted; `None`: in one process of each machine
     - `shapes` (True): report which shapes of tensors grew most
+    - `objects` (False): count Python's objects by their class, with the tensors, and report which became more
     - `trim_probe` (False): when malloc seems to keep much freed memory, call `malloc_trim` once and report how
       much it returned to the system
     """
@@ -114,6 +123,7 @@ def _leave(name: str) -> None:
 
 
 atexit.register(guarded(None)(_session.finish))
+guarded(None)(_compilers.listen_to_jax)()  # Where it is imported already, from its first compilation on.
 
 
 def __getattr__(name: str) -> Any:

@@ -1,12 +1,14 @@
 """Counters that only the training can read, at a bounded and measured cost."""
 
+import gc
 import os
 import sys
 import time
-from typing import Any, Callable, Dict, NamedTuple, Optional
+from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
-from . import _cuda, _tensors
+from . import _compilers, _cuda, _objects, _tensors
 from ._guard import switch
+from ._inputs import InputShapes
 from ._malloc import Malloc, anonymous_bytes
 from ._pace import EarlyPace, Pace
 from ._trim import TrimProbe
@@ -21,6 +23,8 @@ class Options(NamedTuple):
     """Whether tensors are counted; `None`: in one process of each machine, and not in a fork's child."""
     shapes: bool = True
     """Report which shapes grew."""
+    objects: bool = False
+    """Count objects by their class, with the tensors."""
     trim_probe: bool = False
     """Call `malloc_trim` once, when malloc seems to keep much."""
     budget: float = 0.003
@@ -29,6 +33,9 @@ class Options(NamedTuple):
 
 ALLOCATORS_SHARE = 0.2
 """Of the budget: they are quick to answer."""
+
+COMPILERS_SHARE = 0.05
+"""Of the budget: some microseconds at each step that is written, so that a compilation is known by the step it came with."""
 
 
 TENSORS_CREDIT = 0.3
@@ -41,17 +48,23 @@ MATERIAL_SHARE, MATERIAL_BYTES = 0.02, 16 << 20
 class Counters:
     """The counters of this process."""
 
-    def __init__(self, options: Options, is_fork_child: bool) -> None:
+    def __init__(self, options: Options, is_fork_child: bool, inputs: InputShapes) -> None:
         self._options = options
         self._counts_tensors = _counts_here(is_fork_child) if options.tensors is None else bool(options.tensors)
-        self._tensors_pace = EarlyPace(options.budget * (1 - ALLOCATORS_SHARE), TENSORS_CREDIT)
+        self._counts_objects = options.objects and _counts_here(is_fork_child)
+        self._tensors_pace = EarlyPace(options.budget * (1 - ALLOCATORS_SHARE - COMPILERS_SHARE), TENSORS_CREDIT)
         self._memory_at_count: Optional[int] = None
         self._allocators_pace = Pace(options.every, options.budget * ALLOCATORS_SHARE)
+        self._compilers_pace = Pace(1, options.budget * COMPILERS_SHARE)
+        self._compilers = _compilers.Compilers()
+        self._inputs = inputs
+        self._known_inputs = 0
         self._has_begun = False
         self._calls_before = 0
         self._malloc: Optional[Malloc] = None
         self._trim = TrimProbe() if options.trim_probe else None
         self._first_shapes: Optional[_tensors.Shapes] = None
+        self._first_classes: Optional[_objects.Classes] = None
 
     def look(self, calls: int, now: float) -> Dict[str, Any]:
         """The counters to report with this step: mostly none."""
@@ -60,43 +73,72 @@ class Counters:
         found: Dict[str, Any] = {}
         if self._allocators_pace.is_due(calls, now):
             self._allocators_pace.done(calls, now, _timed(self._ask_allocators, found))
-        if self._counts_tensors and now >= self._tensors_pace.quiet_until:
+        if self._compilers_pace.is_due(calls, now):
+            self._compilers_pace.done(calls, now, _timed(self._ask_compilers, found))
+        if self._walks and now >= self._tensors_pace.quiet_until:
             self._look_at_tensors(calls - self._calls_before, now, found)
         return found
 
     def _look_at_tensors(self, steps: int, now: float, found: Dict[str, Any]) -> None:
         memory = anonymous_bytes()
         if self._tensors_pace.is_due(steps, now, _has_risen(self._memory_at_count, memory)):
-            self._tensors_pace.done(steps, now, _timed(self._count_tensors, found))
+            self._tensors_pace.done(steps, now, _timed(self._walk, found))
             self._memory_at_count = memory
 
     @property
     def quiet_until(self) -> float:
         """No reading is due before this."""
-        if not self._counts_tensors:
-            return self._allocators_pace.quiet_until
-        return min(self._allocators_pace.quiet_until, self._tensors_pace.quiet_until)
+        allocators = min(self._allocators_pace.quiet_until, self._compilers_pace.quiet_until)
+        return min(allocators, self._tensors_pace.quiet_until) if self._walks else allocators
+
+    @property
+    def _walks(self) -> bool:
+        """Whether the collector's objects are visited at all."""
+        return self._counts_tensors or self._counts_objects
 
     def _begin(self, calls: int, now: float) -> None:
         self._has_begun = True
         self._malloc = Malloc.find()
         self._allocators_pace.begin(calls - 1, now, 0.0)
+        self._compilers_pace.begin(calls - 1, now, 0.0)
         self._tensors_pace.begin(now, _tensors.expected_seconds())
         self._calls_before = calls - 1
 
     def _ask_allocators(self, found: Dict[str, Any]) -> None:
         found["python_blocks"] = sys.getallocatedblocks()
         found.update(_cuda.facts())
+        found.update(_objects.open_figures())
         if self._malloc is not None:
             found.update(self._malloc.facts())
             if self._trim is not None:
                 found.update(self._trim.look(self._malloc, found))
 
-    def _count_tensors(self, found: Dict[str, Any]) -> None:
-        if not _tensors.has_torch():
+    def _ask_compilers(self, found: Dict[str, Any]) -> None:
+        _compilers.listen_to_jax()
+        found.update(self._compilers.facts())
+        if len(self._inputs) != self._known_inputs:
+            found["input_shapes"] = self._known_inputs = len(self._inputs)
+
+    def _walk(self, found: Dict[str, Any]) -> None:
+        """One list of all objects serves tensors and classes."""
+        has_tensors = self._counts_tensors and _tensors.has_torch()
+        if not has_tensors and not self._counts_objects:
             return
-        count = _tensors.count(self._options.shapes)
+        objects = gc.get_objects()
         switch.counts += 1
+        if self._counts_objects:
+            self._count_classes(objects, found)
+        if has_tensors:
+            self._count_tensors(objects, found)
+
+    def _count_classes(self, objects: List[Any], found: Dict[str, Any]) -> None:
+        classes = _objects.count(objects)
+        if self._first_classes is None:
+            self._first_classes = _objects.bounded(classes)
+        found["objects_grown"] = _objects.grown(self._first_classes, classes)
+
+    def _count_tensors(self, objects: List[Any], found: Dict[str, Any]) -> None:
+        count = _tensors.count(objects, self._options.shapes)
         found["tensors"] = count.tensors
         found["tensor_bytes"] = count.tensor_bytes
         found["gc_objects"] = count.gc_objects

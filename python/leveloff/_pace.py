@@ -48,13 +48,14 @@ class EarlyPace:
     of the time, beside a credit at the beginning.
 
     Growth is explained by counts before and during it, so the first ones must not wait until they are a small share of
-    the time."""
+    the time. Nor may fast steps use up the credit within a second: what is on credit comes after 2, 4, 8 … seconds."""
 
     def __init__(self, share: float, credit: float) -> None:
         self._share = max(share, 1e-9)
         self._credit = credit
         self._began = float("inf")
         self._spent = 0.0
+        self._looks = 0
         self._expected = 0.0
         self._next_step = 1
         self._last = float("inf")
@@ -74,11 +75,15 @@ class EarlyPace:
         """It is not due before this, however many steps come and whatever the reason."""
         if not self._spent:
             return self._began
-        return self._began + (self._spent + self._expected - self._credit) / self._share
+        needed = self._spent + self._expected
+        earned = needed / self._share
+        on_credit = max((needed - self._credit) / self._share, 2.0 ** min(self._looks, 64))
+        return self._began + min(earned, on_credit)
 
     def done(self, steps: int, now: float, cost: float) -> None:
         """It happened after so many steps, and took `cost` seconds."""
         self._last = now
+        self._looks += 1
         self._spent += max(cost, 1e-9)
         self._expected = cost
         while self._next_step <= steps:

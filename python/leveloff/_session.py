@@ -10,6 +10,7 @@ from typing import AbstractSet, Any, Callable, Dict, List, Mapping, Optional, Tu
 from . import _numbers
 from ._guard import Trouble, guarded, switch
 from ._counters import Counters, Options
+from ._inputs import InputShapes
 from ._paths import MarksPaths, choose
 from ._stop import StopWatch
 from ._writer import MarksFile
@@ -21,6 +22,7 @@ VALID: Dict[str, Tuple[Callable[[Any], bool], str]] = {
     "every": (lambda every: type(every) is int and every > 0, "a number of steps from 1 on"),
     "tensors": (lambda tensors: tensors is None or type(tensors) is bool, "True, False or None"),
     "shapes": (lambda shapes: type(shapes) is bool, "True or False"),
+    "objects": (lambda objects: type(objects) is bool, "True or False"),
     "trim_probe": (lambda trim: type(trim) is bool, "True or False"),
     "budget": (lambda budget: type(budget) in (int, float) and budget > 0, "a share above 0"),
 }
@@ -40,7 +42,8 @@ class Session:
         self._is_fork_child = is_fork_child
         self._paths: Optional[MarksPaths] = None
         self._file: Optional[MarksFile] = None
-        self._counters = Counters(options, is_fork_child)
+        self._inputs = InputShapes()
+        self._counters = Counters(options, is_fork_child, self._inputs)
         self._stop: Optional[StopWatch] = None
         self._step: Optional[int] = None
         self._calls = 0
@@ -105,6 +108,10 @@ class Session:
         self._add_facts(line, facts)
         if self._file is not None:
             self._file.hold(line)
+
+    def inputs(self, batch: Any) -> None:
+        """A batch was handed to the model. Only its shapes are remembered."""
+        self._inputs.note(batch)
 
     def set_phase(self, phase: Any, facts: Mapping[str, Any]) -> None:
         """From now on this phase, until the next step or phase says another."""
@@ -196,7 +203,7 @@ class Session:
         """Takes other options."""
         with self._lock:
             self.options = options
-            self._counters = Counters(options, self._is_fork_child)
+            self._counters = Counters(options, self._is_fork_child, self._inputs)
             self._quiet_until = float("-inf")
 
     def finish(self) -> None:

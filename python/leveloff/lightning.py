@@ -60,6 +60,7 @@ class LeveloffCallback(*_bases()):  # type: ignore[misc]
     @guarded(None)
     def on_train_batch_end(self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int) -> None:
         step = trainer.global_step
+        _session.current().inputs(batch)
         if step == self._last_step:
             return  # Gradients are accumulated: the step is not done yet.
         self._last_step = step

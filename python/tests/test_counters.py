@@ -181,7 +181,11 @@ class TestEarlyPace:
 
     def test_the_first_counts_are_on_credit_and_the_rest_waits(self):
         done, _ = self.counts(EarlyPace(0.0024, 0.3), 0.1, 120)
-        assert done[:3] == [1, 2, 4] and done[3] > 400, "the fourth has to be earned"
+        assert done[:3] == [1, 20, 40] and done[3] > 400, "the fourth has to be earned"
+
+    def test_fast_steps_do_not_use_up_the_credit_at_once(self):
+        done, _ = self.counts(EarlyPace(0.0024, 0.3), 0.06, 20, steps_per_second=100)
+        assert done == [1, 200, 400, 800, 1600], "each count is half-way through what has passed, or later"
 
     @pytest.mark.parametrize("cost", [1e-5, 1e-3, 0.1, 2.0])
     def test_the_budget_is_kept_whatever_it_costs(self, cost):

@@ -17,6 +17,8 @@ pub enum ClockTick {
     TrainingSample,
     /// Each episode.
     Episode,
+    /// Each graph that is compiled.
+    Compilation,
     /// Something regular that the training does not report.
     Regular,
 }
@@ -32,6 +34,7 @@ impl ClockTick {
             ClockTick::Token => "token",
             ClockTick::TrainingSample => "sample",
             ClockTick::Episode => "episode",
+            ClockTick::Compilation => "compilation",
             ClockTick::Regular => "regular",
         }
     }

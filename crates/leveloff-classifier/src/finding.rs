@@ -5,7 +5,7 @@
 //! `finding.rs` of leveloff-text.
 
 use leveloff_model::process::{Pid, Role};
-use leveloff_model::training_counters::GrownTensors;
+use leveloff_model::training_counters::{GrownTensors, RecompileReason};
 use leveloff_model::units::{Bytes, BytesPerSecond};
 
 use crate::clock_tick::ClockTick;
@@ -44,12 +44,29 @@ pub enum Finding {
         /// Which tensors became more, most bytes first, where the training counts them by type and shape.
         grown: Vec<GrownTensors>,
     },
+    /// Compilers compile again and again, and keep each graph.
+    Recompilation(Recompilation),
+    /// Objects that hold much, such as figures, pile up.
+    PiledUpObjects {
+        /// Their class, in the training's own words.
+        what: String,
+        /// What they are.
+        family: ObjectFamily,
+        /// How many more there are.
+        more: u64,
+        /// The same for each unit of x.
+        more_per_x: AmountPerX,
+        /// Growth of memory in the same stretch.
+        memory: Growth,
+    },
     /// Memory grows outside tensors and Python objects.
     NativeGrowth {
         /// How that is known.
         evidence: NativeEvidence,
         /// Growth of memory in the same stretch.
         memory: Growth,
+        /// New shapes of inputs that came with the growth, on a CPU and without a compiler: caches of kernels may hold them.
+        new_shapes: Option<u64>,
     },
     /// The allocator keeps memory that the program freed.
     AllocatorRetention(Retention),
@@ -151,6 +168,53 @@ pub enum Finding {
         /// Those that leak.
         leaking: usize,
     },
+}
+
+/// Growth that comes with compilations.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recompilation {
+    /// How it is known.
+    pub evidence: CompilationEvidence,
+    /// Graphs that were compiled since the growth began.
+    pub compilations: u64,
+    /// How much memory grew for each.
+    pub each: Bytes,
+    /// Compilations of known code in the whole run so far.
+    pub recompilations: u64,
+    /// New shapes of inputs since the growth began, where the training counts them.
+    pub new_shapes: Option<u64>,
+    /// Why, most frequent first, where the compiler says so.
+    pub reasons: Vec<RecompileReason>,
+    /// Growth of memory in the same stretch.
+    pub memory: Growth,
+}
+
+/// How it is known that growth comes with compilations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CompilationEvidence {
+    /// They explain the growth better than steps, time and everything else that is counted.
+    BestClock,
+    /// They rise with memory, but as evenly as the steps, so that the two cannot be distinguished.
+    AsEvenAsSteps,
+}
+
+/// What objects that pile up are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ObjectFamily {
+    /// Figures of matplotlib.
+    Figures,
+    /// What wandb holds until it is sent.
+    Wandb,
+    /// What TensorBoard holds until it is written.
+    TensorBoard,
+    /// Items of queues between threads.
+    QueuedItems,
+    /// Loaders that are created again and again.
+    Loaders,
+    /// Threads.
+    Threads,
+    /// Any other class.
+    Other,
 }
 
 /// What shared memory is, by the names of its mappings and the processes of the run.
@@ -285,11 +349,31 @@ impl Finding {
         }
     }
 
-    /// The same, for a report that must not repeat all of these words.
-    pub fn grown_tensors_mut(&mut self) -> &mut [GrownTensors] {
+    /// All that is in the training's own words, for a report that must not repeat all of them.
+    pub fn own_words(&self) -> Vec<&str> {
         match self {
-            Finding::HeldReferences { grown, .. } => grown,
-            _ => &mut [],
+            Finding::HeldReferences { grown, .. } => {
+                grown.iter().map(|grown| grown.what.as_str()).collect()
+            }
+            Finding::Recompilation(found) => {
+                found.reasons.iter().map(|one| one.what.as_str()).collect()
+            }
+            Finding::PiledUpObjects { what, .. } => vec![what],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn own_words_mut(&mut self) -> Vec<&mut String> {
+        match self {
+            Finding::HeldReferences { grown, .. } => {
+                grown.iter_mut().map(|grown| &mut grown.what).collect()
+            }
+            Finding::Recompilation(found) => {
+                found.reasons.iter_mut().map(|one| &mut one.what).collect()
+            }
+            Finding::PiledUpObjects { what, .. } => vec![what],
+            _ => Vec::new(),
         }
     }
 }
@@ -316,6 +400,8 @@ names! {
     CheckpointGrowth => "checkpoint-growth",
     EpochGrowth => "epoch-growth",
     HeldReferences => "held-references",
+    Recompilation => "recompilation",
+    PiledUpObjects => "piled-up-objects",
     NativeGrowth => "native-growth",
     AllocatorRetention => "allocator-retention",
     PythonObjects => "python-objects",

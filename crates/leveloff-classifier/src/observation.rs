@@ -6,7 +6,9 @@ use std::sync::Arc;
 use leveloff_model::process::{Pid, ProcessIndex, Rank, Role};
 use leveloff_model::progress::{MarkKind, Phase, RESTART, StepUnit};
 use leveloff_model::sample::Ceiling;
-use leveloff_model::training_counters::{GrownTensors, TrainingCounters};
+use leveloff_model::training_counters::{
+    GrownObjects, GrownTensors, RecompileReason, TrainingCounters,
+};
 use leveloff_model::units::{Bytes, CpuMillis, Seconds, Step};
 
 /// What is known of a run at one moment. A recording's tick gives all of it, a pasted log only a
@@ -35,6 +37,10 @@ pub struct Observation {
     pub counters: TrainingCounters,
     /// Tensors whose number grew, most bytes first, if the training reports them.
     pub grown: Vec<GrownTensors>,
+    /// Why code was compiled again, most frequent first, if the training reports it.
+    pub recompile_reasons: Vec<RecompileReason>,
+    /// Python objects whose number grew, if the training reports them.
+    pub grown_objects: Vec<GrownObjects>,
     /// GPU memory of all processes, as the driver reports it.
     pub gpu_bytes: Option<Bytes>,
     /// The current epoch; 2.5 is half-way through the third.

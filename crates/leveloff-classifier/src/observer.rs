@@ -173,6 +173,16 @@ impl Observer {
         if observation.grown != progress.grown {
             observation.grown.clone_from(&progress.grown);
         }
+        if observation.recompile_reasons != progress.recompile_reasons {
+            observation
+                .recompile_reasons
+                .clone_from(&progress.recompile_reasons);
+        }
+        if observation.grown_objects != progress.grown_objects {
+            observation
+                .grown_objects
+                .clone_from(&progress.grown_objects);
+        }
         observation.gpu_bytes = gpu_memory(sample);
         observation.epoch = progress.epoch;
         observation.phase.clone_from(&progress.phase);

@@ -175,6 +175,9 @@ impl RunCurves {
             TrainingCounter::Samples,
             TrainingCounter::Tokens,
             TrainingCounter::Episodes,
+            TrainingCounter::Compilations,
+            TrainingCounter::Recompilations,
+            TrainingCounter::InputShapes,
         ]
         .map(Series::Counter);
         let is_curve = |series: &Series| !no_curves.contains(series);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::process::ProcessIndex;
-use crate::training_counters::{GrownTensors, TrainingCounters};
+use crate::training_counters::{GrownObjects, GrownTensors, RecompileReason, TrainingCounters};
 use crate::units::{Seconds, Step};
 
 /// The training's last known progress. A field is `None` until a source reports it.
@@ -23,6 +23,10 @@ pub struct Progress {
     pub counters: TrainingCounters,
     /// Tensors that became more, most bytes first, if the training reports them.
     pub grown: Vec<GrownTensors>,
+    /// Why code was compiled again, most frequent first, if the training reports it.
+    pub recompile_reasons: Vec<RecompileReason>,
+    /// Python objects that became more, if the training reports them.
+    pub grown_objects: Vec<GrownObjects>,
     /// Where the step comes from.
     pub source: Option<StepSource>,
     /// What the step counts; `None` stands for steps.

@@ -37,11 +37,84 @@ pub enum TrainingCounter {
     Tokens,
     /// Episodes played.
     Episodes,
+    /// Graphs that compilers have compiled so far, also those that they compiled again.
+    Compilations,
+    /// Of those, graphs of code that had been compiled before.
+    Recompilations,
+    /// Distinct shapes of inputs so far.
+    InputShapes,
+    /// Figures of matplotlib's pyplot that are not closed.
+    OpenFigures,
 }
 
 /// The value of each counter that is known.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TrainingCounters([Option<u64>; TrainingCounter::COUNT]);
+
+/// Why code was compiled again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecompileReason {
+    /// What differed.
+    pub kind: RecompileKind,
+    /// What it is about, as the training writes it: `x, dimension 1`.
+    pub what: String,
+    /// How often so far.
+    pub count: u64,
+}
+
+/// What differed when code was compiled again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RecompileKind {
+    /// The shape of an input.
+    Size,
+    /// A type.
+    Type,
+    /// The identity of an object: a function or a module that was made anew.
+    Object,
+    /// A number or another value.
+    Value,
+    /// Anything else.
+    Other,
+}
+
+impl RecompileKind {
+    /// Every kind.
+    pub const ALL: [RecompileKind; 5] = [
+        RecompileKind::Size,
+        RecompileKind::Type,
+        RecompileKind::Object,
+        RecompileKind::Value,
+        RecompileKind::Other,
+    ];
+
+    /// Its name in marks and recordings.
+    pub const fn name(self) -> &'static str {
+        match self {
+            RecompileKind::Size => "size",
+            RecompileKind::Type => "type",
+            RecompileKind::Object => "object",
+            RecompileKind::Value => "value",
+            RecompileKind::Other => "other",
+        }
+    }
+
+    /// The kind with this name; one that this version does not know is `Other`.
+    pub fn from_name(name: &str) -> RecompileKind {
+        let known = RecompileKind::ALL
+            .into_iter()
+            .find(|kind| kind.name() == name);
+        known.unwrap_or(RecompileKind::Other)
+    }
+}
+
+/// Python objects of one class that became more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GrownObjects {
+    /// The class, as the training writes it: `matplotlib.figure.Figure`.
+    pub what: String,
+    /// How many more there are than at the first count.
+    pub more: u64,
+}
 
 /// Tensors of one type and shape that became more.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,7 +132,7 @@ impl TrainingCounter {
     pub const COUNT: usize = TrainingCounter::ALL.len();
 
     /// Every counter, in the order of display.
-    pub const ALL: [TrainingCounter; 16] = [
+    pub const ALL: [TrainingCounter; 20] = [
         TrainingCounter::Tensors,
         TrainingCounter::TensorBytes,
         TrainingCounter::DeviceTensors,
@@ -76,6 +149,10 @@ impl TrainingCounter {
         TrainingCounter::Samples,
         TrainingCounter::Tokens,
         TrainingCounter::Episodes,
+        TrainingCounter::Compilations,
+        TrainingCounter::Recompilations,
+        TrainingCounter::InputShapes,
+        TrainingCounter::OpenFigures,
     ];
 
     /// Its name in marks, recordings and reports for programs.
@@ -97,6 +174,10 @@ impl TrainingCounter {
             TrainingCounter::Samples => "samples",
             TrainingCounter::Tokens => "tokens",
             TrainingCounter::Episodes => "episodes",
+            TrainingCounter::Compilations => "compilations",
+            TrainingCounter::Recompilations => "recompilations",
+            TrainingCounter::InputShapes => "input_shapes",
+            TrainingCounter::OpenFigures => "open_figures",
         }
     }
 
@@ -119,6 +200,10 @@ impl TrainingCounter {
                 | TrainingCounter::Samples
                 | TrainingCounter::Tokens
                 | TrainingCounter::Episodes
+                | TrainingCounter::Compilations
+                | TrainingCounter::Recompilations
+                | TrainingCounter::InputShapes
+                | TrainingCounter::OpenFigures
         )
     }
 }

@@ -3,7 +3,9 @@
 use leveloff_model::process::Pid;
 use leveloff_model::process::StartTicks;
 use leveloff_model::progress::Phase;
-use leveloff_model::training_counters::{GrownTensors, TrainingCounter};
+use leveloff_model::training_counters::{
+    GrownObjects, GrownTensors, RecompileKind, RecompileReason, TrainingCounter,
+};
 use leveloff_model::units::{Bytes, Step};
 use serde_json::{Map, Value};
 
@@ -54,7 +56,7 @@ pub enum BadMark {
 /// How many facts of one mark are kept.
 const MOST_FACTS: usize = 64;
 
-/// How many kinds of tensors are kept.
+/// How many kinds of tensors, classes of objects or reasons are kept.
 const MOST_GROWN: usize = 8;
 
 /// The longest name of a fact, an event or a phase that is kept.
@@ -113,6 +115,8 @@ fn take(mark: &mut ProgressUpdate, name: &str, value: &Value) -> Result<(), BadM
         "path" => mark.path = Some(path(value)?),
         "obeys_stop" => mark.obeys_stop = Some(yes_or_no(value, "obeys_stop")?),
         "tensors_grown" => mark.grown = Some(grown_tensors(value)?),
+        "objects_grown" => mark.grown_objects = Some(grown_objects(value)?),
+        "recompile_reasons" => mark.recompile_reasons = Some(recompile_reasons(value)?),
         _ => {
             if let Some(fact) = TrainingCounter::from_name(name) {
                 mark.counters.set(fact, count(fact.name())?);
@@ -132,26 +136,64 @@ fn take(mark: &mut ProgressUpdate, name: &str, value: &Value) -> Result<(), BadM
 fn grown_tensors(value: &Value) -> Result<Vec<GrownTensors>, BadMark> {
     const NAME: &str = "tensors_grown";
     let wrong = BadMark::WrongField(NAME, "a list of [text, tensors, bytes]");
-    let one = |value: &Value| {
-        let [what, more, more_bytes] = value.as_array()?.as_slice() else {
+    let one = |row: &[Value]| {
+        let [what, more, more_bytes] = row else {
             return None;
         };
         Some(GrownTensors {
-            what: word(what, NAME).ok().filter(|what| is_tensor_kind(what))?,
+            what: plain_word(what, NAME)?,
             more: whole(more)?,
             more_bytes: Bytes(whole(more_bytes)?),
         })
     };
-    let listed = value.as_array().ok_or_else(|| wrong.clone())?;
-    let kinds = listed.iter().take(MOST_GROWN).map(one);
-    kinds.collect::<Option<Vec<_>>>().ok_or(wrong)
+    rows(value, one).ok_or(wrong)
 }
 
-/// Whether `what` is a type, a shape and a device. It is printed inside messages and Markdown, so nothing
-/// else is accepted.
-fn is_tensor_kind(what: &str) -> bool {
-    what.chars()
-        .all(|c| c.is_ascii_alphanumeric() || "_.,:[] ".contains(c))
+/// `[["matplotlib.figure.Figure", 41], …]`
+fn grown_objects(value: &Value) -> Result<Vec<GrownObjects>, BadMark> {
+    const NAME: &str = "objects_grown";
+    let wrong = BadMark::WrongField(NAME, "a list of [text, objects]");
+    let one = |row: &[Value]| {
+        let [what, more] = row else {
+            return None;
+        };
+        Some(GrownObjects {
+            what: plain_word(what, NAME)?,
+            more: whole(more)?,
+        })
+    };
+    rows(value, one).ok_or(wrong)
+}
+
+/// `[["size", "x, dimension 1", 41], …]`
+fn recompile_reasons(value: &Value) -> Result<Vec<RecompileReason>, BadMark> {
+    const NAME: &str = "recompile_reasons";
+    let wrong = BadMark::WrongField(NAME, "a list of [kind, text, times]");
+    let one = |row: &[Value]| {
+        let [kind, what, count] = row else {
+            return None;
+        };
+        Some(RecompileReason {
+            kind: RecompileKind::from_name(kind.as_str()?),
+            what: plain_word(what, NAME)?,
+            count: whole(count)?,
+        })
+    };
+    rows(value, one).ok_or(wrong)
+}
+
+/// The first rows of a list of lists; `None` if one of them is invalid.
+fn rows<T>(value: &Value, one: impl Fn(&[Value]) -> Option<T>) -> Option<Vec<T>> {
+    let listed = value.as_array()?.iter().take(MOST_GROWN);
+    listed.map(|row| one(row.as_array()?)).collect()
+}
+
+/// A type, a shape, a class or an argument. It is printed inside messages and Markdown, so nothing else is accepted.
+fn plain_word(value: &Value, name: &'static str) -> Option<String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_.,:[] ".contains(c);
+    word(value, name)
+        .ok()
+        .filter(|word| word.chars().all(is_plain))
 }
 
 /// A whole number, also one written as `10.0`, within what a float can hold.
@@ -283,6 +325,38 @@ mod tests {
         let many = vec![r#"["a",1,2]"#; 100].join(",");
         let (update, _) = mark(&format!("{{\"tensors_grown\":[{many}]}}"));
         assert_eq!(update.grown.map(|grown| grown.len()), Some(MOST_GROWN));
+    }
+
+    #[test]
+    fn reasons_and_objects_are_read_or_refused_whole() {
+        let (update, bad) = mark(
+            r#"{"recompile_reasons":[["size","x, dimension 1",41],["of later",  "f",1]],"objects_grown":[["a.B",3]]}"#,
+        );
+        let reason = |kind, what: &str, count| RecompileReason {
+            kind,
+            what: what.to_owned(),
+            count,
+        };
+        let expected = [
+            reason(RecompileKind::Size, "x, dimension 1", 41),
+            reason(RecompileKind::Other, "f", 1),
+        ];
+        assert_eq!(
+            (update.recompile_reasons, bad),
+            (Some(expected.to_vec()), None)
+        );
+        assert_eq!(update.grown_objects.unwrap()[0].more, 3);
+        for line in [
+            r#"{"recompile_reasons":[["size","a`b",1]]}"#,
+            r#"{"recompile_reasons":[[7,"a",1]]}"#,
+            r#"{"recompile_reasons":[["size","a"]]}"#,
+            r#"{"objects_grown":[["a.B",1,2]]}"#,
+            r#"{"objects_grown":[["@a",1]]}"#,
+            r#"{"objects_grown":{}}"#,
+        ] {
+            let (update, bad) = mark(line);
+            assert!(update.is_empty() && bad.is_some(), "{line}");
+        }
     }
 
     #[test]

@@ -295,6 +295,8 @@ impl RunProgress {
             self.forget_plan();
             self.progress.counters = TrainingCounters::default();
             self.progress.grown.clear();
+            self.progress.recompile_reasons.clear();
+            self.progress.grown_objects.clear();
         } else if arrival.is_new_clock && outranks_plan {
             // The plan counted what the earlier counter counts.
             self.forget_plan();
@@ -339,6 +341,12 @@ impl RunProgress {
         }
         if let Some(grown) = &update.grown {
             progress.grown.clone_from(grown);
+        }
+        if let Some(reasons) = &update.recompile_reasons {
+            progress.recompile_reasons.clone_from(reasons);
+        }
+        if let Some(grown) = &update.grown_objects {
+            progress.grown_objects.clone_from(grown);
         }
         if update.phase.is_some() {
             progress.phase.clone_from(&update.phase);

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use leveloff_model::progress::{Phase, StepUnit};
-use leveloff_model::training_counters::{GrownTensors, TrainingCounters};
+use leveloff_model::training_counters::{
+    GrownObjects, GrownTensors, RecompileReason, TrainingCounters,
+};
 use leveloff_model::units::Step;
 
 /// Seconds since 1970 on the training's own clock.
@@ -37,6 +39,10 @@ pub struct ProgressUpdate {
     pub counters: TrainingCounters,
     /// The kinds of tensors that grew in number.
     pub grown: Option<Vec<GrownTensors>>,
+    /// Why code was compiled again.
+    pub recompile_reasons: Option<Vec<RecompileReason>>,
+    /// The classes of Python objects that grew in number.
+    pub grown_objects: Option<Vec<GrownObjects>>,
     /// A named event, such as `checkpoint`.
     pub event: Option<String>,
     /// The path of that event, such as the checkpoint that was saved.
@@ -82,6 +88,8 @@ impl ProgressUpdate {
         self.epoch_steps = self.epoch_steps.or(before.epoch_steps);
         self.counters = before.counters.updated_by(&self.counters);
         self.grown = self.grown.take().or(before.grown);
+        self.recompile_reasons = self.recompile_reasons.take().or(before.recompile_reasons);
+        self.grown_objects = self.grown_objects.take().or(before.grown_objects);
         self.obeys_stop = self.obeys_stop.or(before.obeys_stop);
     }
 }

@@ -67,6 +67,16 @@ fn of_mark(mark: ProgressUpdate, bad: Option<BadMark>) -> Value {
             .map(|g| json!([g.what, g.more, g.more_bytes.0]));
         row.collect::<Vec<_>>()
     });
+    let reasons = mark.recompile_reasons.map(|reasons| {
+        let row = reasons
+            .iter()
+            .map(|one| json!([one.kind.name(), one.what, one.count]));
+        row.collect::<Vec<_>>()
+    });
+    let objects = mark.grown_objects.map(|grown| {
+        let row = grown.iter().map(|one| json!([one.what, one.more]));
+        row.collect::<Vec<_>>()
+    });
     let bad = bad.map(|bad| match bad {
         BadMark::WrongField(field, _) => field,
         BadMark::NotJson | BadMark::TooLong => "line",
@@ -83,6 +93,8 @@ fn of_mark(mark: ProgressUpdate, bad: Option<BadMark>) -> Value {
         "obeys_stop": mark.obeys_stop,
         "counters": (!counters.is_empty()).then_some(counters),
         "tensors_grown": grown,
+        "recompile_reasons": reasons,
+        "objects_grown": objects,
         "facts": (!mark.facts.is_empty()).then_some(mark.facts),
         "bad": bad,
     });

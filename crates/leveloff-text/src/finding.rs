@@ -1,6 +1,7 @@
 //! Findings in words: the numbers that support each, and the next step to take.
 
 mod experiment;
+mod piling_up;
 
 use std::borrow::Cow;
 
@@ -40,7 +41,19 @@ pub fn finding_words(finding: &Finding) -> FindingWords {
             memory,
             grown,
         } => held_references(*tensors, memory, grown),
-        Finding::NativeGrowth { evidence, memory } => native(*evidence, memory),
+        Finding::Recompilation(found) => piling_up::recompilation(found),
+        Finding::PiledUpObjects {
+            what,
+            family,
+            more,
+            more_per_x,
+            memory,
+        } => piling_up::objects(what, *family, (*more, *more_per_x), memory),
+        Finding::NativeGrowth {
+            evidence,
+            memory,
+            new_shapes,
+        } => piling_up::with_new_shapes(native(*evidence, memory), *new_shapes),
         Finding::AllocatorRetention(retention) => retained(retention),
         Finding::PythonObjects {
             more,

@@ -94,6 +94,10 @@ pub fn inside_words(fact: TrainingCounter) -> &'static str {
         TrainingCounter::Samples => "samples",
         TrainingCounter::Tokens => "tokens",
         TrainingCounter::Episodes => "episodes",
+        TrainingCounter::Compilations => "compilations",
+        TrainingCounter::Recompilations => "recompilations",
+        TrainingCounter::InputShapes => "shapes of inputs",
+        TrainingCounter::OpenFigures => "open figures",
         TrainingCounter::TensorCounts => "counts of tensors",
     }
 }

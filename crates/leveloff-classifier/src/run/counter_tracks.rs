@@ -1,6 +1,10 @@
 //! What the training counted inside, as series.
 
-use leveloff_model::training_counters::{GrownTensors, TrainingCounter};
+use std::collections::BTreeMap;
+
+use leveloff_model::training_counters::{
+    GrownObjects, GrownTensors, RecompileReason, TrainingCounter,
+};
 
 use super::track::{SeldomTrack, Track};
 use crate::observation::Observation;
@@ -31,11 +35,28 @@ impl Stretch {
     }
 }
 
+/// Classes of objects whose number is followed.
+const MOST_CLASSES: usize = 32;
+
+/// Objects of a class, as they became more.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ClassTrack<'a> {
+    /// The class.
+    pub(super) name: &'a str,
+    /// How many more there were.
+    pub(super) track: &'a Track,
+    /// From the first count to the last.
+    pub(super) counted: Stretch,
+}
+
 /// A series for each fact.
 #[derive(Debug, Clone, Default)]
 pub(super) struct CounterTracks {
     tracks: [SeldomTrack; TrainingCounter::COUNT],
     grown: Vec<GrownTensors>,
+    reasons: Vec<RecompileReason>,
+    objects: Vec<GrownObjects>,
+    classes: BTreeMap<String, SeldomTrack>,
 }
 
 impl CounterTracks {
@@ -49,6 +70,25 @@ impl CounterTracks {
         }
         if self.grown != observation.grown {
             self.grown.clone_from(&observation.grown);
+        }
+        if self.reasons != observation.recompile_reasons {
+            self.reasons.clone_from(&observation.recompile_reasons);
+        }
+        self.observe_objects(x, observation);
+    }
+
+    fn observe_objects(&mut self, x: f64, observation: &Observation) {
+        if self.objects != observation.grown_objects {
+            self.objects.clone_from(&observation.grown_objects);
+        }
+        for GrownObjects { what, more } in &self.objects {
+            let has_room = self.classes.len() < MOST_CLASSES;
+            if !self.classes.contains_key(what) && has_room {
+                self.classes.insert(what.clone(), SeldomTrack::default());
+            }
+            if let Some(track) = self.classes.get_mut(what) {
+                track.push(x, *more as f64);
+            }
         }
     }
 
@@ -79,6 +119,15 @@ impl CounterTracks {
         Stretch::of(counted.track(), counted.changed_at()).filter(|_| is_known)
     }
 
+    /// How many values of a counter were seen, and from the first to the last of them. Two show no trend, but an amount.
+    pub(super) fn seen(&self, fact: TrainingCounter) -> Option<(u64, Stretch)> {
+        let seldom = &self.tracks[fact as usize];
+        Some((
+            seldom.values(),
+            Stretch::of(seldom.track(), seldom.changed_at())?,
+        ))
+    }
+
     fn counts(&self) -> &SeldomTrack {
         &self.tracks[TrainingCounter::TensorCounts as usize]
     }
@@ -86,6 +135,24 @@ impl CounterTracks {
     /// Live tensors.
     pub(super) fn tensors(&self) -> &Track {
         self.track(TrainingCounter::Tensors)
+    }
+
+    /// Why code was compiled again, as last reported.
+    pub(super) fn reasons(&self) -> &[RecompileReason] {
+        &self.reasons
+    }
+
+    /// The classes that were last reported to have become more, in the order of the report.
+    pub(super) fn classes(&self) -> impl Iterator<Item = ClassTrack<'_>> {
+        self.objects.iter().filter_map(|grown| {
+            let (name, seldom) = self.classes.get_key_value(&grown.what)?;
+            let counted = Stretch::of(seldom.track(), seldom.changed_at())?;
+            (seldom.values() >= LEAST_COUNTS).then(|| ClassTrack {
+                name,
+                track: seldom.track(),
+                counted,
+            })
+        })
     }
 
     /// Which tensors became more, as last reported.

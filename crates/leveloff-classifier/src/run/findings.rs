@@ -3,6 +3,7 @@
 mod counters;
 mod counts;
 mod growth;
+mod piling_up;
 mod workers;
 
 use leveloff_model::process::Role;

@@ -4,6 +4,7 @@ use leveloff_model::training_counters::TrainingCounter;
 
 use super::run_series::RunSeries;
 use super::series_judgements::SeriesJudgements;
+use super::track::Track;
 use crate::judge::{Before, Prior, Quantity};
 use crate::observation::XUnit;
 use crate::units::{Amount, X};
@@ -17,6 +18,8 @@ const CACHES_AMONG_WARMUPS: f64 = 1.0 / 3.0;
 const COMPARED_AT: u32 = 12;
 /// Two series that correlate so well rise together.
 const RISE_TOGETHER: f64 = 0.95;
+/// A count that correlates with x so well is proportional to it.
+const EVEN: f64 = 0.999;
 /// References that are kept do not come and go: their number follows the steps this well. One that
 /// a garbage collector works on rises too for a while, but not straight.
 const STRAIGHT: f64 = 0.98;
@@ -83,6 +86,22 @@ pub(super) fn rises_with_memory(
     JointSamples::between(series, fact, from, to).rise_together()
 }
 
+/// Whether a counter rises as evenly as x itself: then the two cannot be distinguished as causes.
+pub(super) fn rises_evenly(series: &RunSeries, fact: TrainingCounter, from: f64, to: f64) -> bool {
+    let samples = JointSamples::between(series, fact, from, to);
+    samples.correlate(|sample| (sample.x, sample.counted)) >= EVEN
+}
+
+/// The same as `rises_with_memory` for a count that is not a counter.
+pub(super) fn track_rises_with_memory(
+    series: &RunSeries,
+    counted: &Track,
+    from: f64,
+    to: f64,
+) -> bool {
+    JointSamples::of(series, counted, from, to).rise_together()
+}
+
 /// Memory and something counted inside at evenly spaced x.
 struct JointSamples(Vec<JointSample>);
 
@@ -95,7 +114,10 @@ struct JointSample {
 
 impl JointSamples {
     fn between(series: &RunSeries, fact: TrainingCounter, from: f64, to: f64) -> JointSamples {
-        let counted = series.counters.track(fact);
+        JointSamples::of(series, series.counters.track(fact), from, to)
+    }
+
+    fn of(series: &RunSeries, counted: &Track, from: f64, to: f64) -> JointSamples {
         let from = from.max(counted.began_at().unwrap_or(from));
         let sample = |sample: u32| {
             let x = from + (to - from) * f64::from(sample) / f64::from(COMPARED_AT);

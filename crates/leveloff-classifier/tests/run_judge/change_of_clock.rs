@@ -82,7 +82,7 @@ fn a_counter_that_goes_on_where_the_other_was_loses_nothing() {
 }
 
 #[test]
-fn samples_tokens_and_episodes_are_clocks_and_no_series() {
+fn what_is_only_a_clock_is_no_series() {
     let mut run = RunAnalysis::default();
     for step in 0..600_u32 {
         let mut observation = trainer(step, 500.0 + wobble(step));
@@ -90,6 +90,9 @@ fn samples_tokens_and_episodes_are_clocks_and_no_series() {
             TrainingCounter::Samples,
             TrainingCounter::Tokens,
             TrainingCounter::Episodes,
+            TrainingCounter::Compilations,
+            TrainingCounter::Recompilations,
+            TrainingCounter::InputShapes,
         ] {
             let counted = u64::from(step) << 30;
             observation.counters.set(counter, Some(counted));

@@ -348,3 +348,37 @@ fn a_trim_that_ended_the_growth_is_reported() {
     let trimmed = Finding::AllocatorRetention(Retention::Trimmed(Bytes(TRIMMED)));
     assert_eq!(finding(&verdict, "allocator-retention"), Some(&trimmed));
 }
+
+/// A fast run in which tensors were counted at its start and once later, when they held so much more.
+fn counted_twice(more_mib: f64) -> RunVerdict {
+    growing(|step, observation| {
+        let (counts, tensors, more) = match step >= 600 {
+            true => (2.0, 674.0, more_mib),
+            false => (1.0, 24.0, 0.0),
+        };
+        set(
+            observation,
+            &[
+                (TrainingCounter::Tensors, tensors),
+                (TrainingCounter::TensorBytes, (4.0 + more) * MIB),
+                (TrainingCounter::TensorCounts, counts),
+                (TrainingCounter::MallocUsed, LEVEL + growth(step)),
+                (TrainingCounter::MallocFree, 20e6),
+            ],
+        );
+    })
+}
+
+#[test]
+fn two_counts_show_tensors_that_grew_by_as_much_as_memory() {
+    let verdict = counted_twice(1000.0);
+    assert!(finding(&verdict, "held-references").is_some());
+    assert_eq!(finding(&verdict, "native-growth"), None);
+}
+
+#[test]
+fn more_tensors_in_two_counts_that_do_not_explain_the_growth_name_nothing() {
+    let verdict = counted_twice(100.0);
+    assert_eq!(finding(&verdict, "held-references"), None);
+    assert_eq!(finding(&verdict, "native-growth"), None);
+}

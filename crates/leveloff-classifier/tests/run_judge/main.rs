@@ -8,5 +8,6 @@ mod hardship;
 mod inside;
 mod made_up;
 mod outside_memory;
+mod piling_up;
 mod trace;
 mod traces;

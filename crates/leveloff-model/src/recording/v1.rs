@@ -280,6 +280,20 @@ pub struct SampleRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tensors_grown: Option<Vec<(String, u64, u64)>>,
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub compilations: Change<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub recompilations: Change<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub input_shapes: Change<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub open_figures: Change<u64>,
+    /// Why code was compiled again: kind, what, how often.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recompile_reasons: Option<Vec<(String, String, u64)>>,
+    /// Which Python objects became more: class, how many.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub objects_grown: Option<Vec<(String, u64)>>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
     pub source: Change<SourceName>,
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
     pub step_source: Change<StepSourceRow>,
@@ -321,6 +335,10 @@ impl SampleRow {
             TrainingCounter::Samples => &mut self.samples,
             TrainingCounter::Tokens => &mut self.tokens,
             TrainingCounter::Episodes => &mut self.episodes,
+            TrainingCounter::Compilations => &mut self.compilations,
+            TrainingCounter::Recompilations => &mut self.recompilations,
+            TrainingCounter::InputShapes => &mut self.input_shapes,
+            TrainingCounter::OpenFigures => &mut self.open_figures,
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::sample::{
     Ceiling, CgroupReading, Event, Gap, MachineReading, MappingReading, ProcessReading, PssReading,
     Sample, Tick,
 };
-use crate::training_counters::{GrownTensors, TrainingCounter};
+use crate::training_counters::{GrownObjects, GrownTensors, RecompileReason, TrainingCounter};
 use crate::units::{Bytes, Seconds, Step};
 
 /// Writes a recording. Every tick is handed to the output in a single write, so that a reader
@@ -186,6 +186,10 @@ impl Written {
                 *row.counter(fact) = change(was.counters.get(fact), is.counters.get(fact));
             }
             row.tensors_grown = (was.grown != is.grown).then(|| grown_rows(&is.grown));
+            row.recompile_reasons = (was.recompile_reasons != is.recompile_reasons)
+                .then(|| reason_rows(&is.recompile_reasons));
+            row.objects_grown =
+                (was.grown_objects != is.grown_objects).then(|| object_rows(&is.grown_objects));
             self.progress = is.clone();
         }
         for reading in &sample.processes {
@@ -419,6 +423,16 @@ fn maps_row(mappings: &MappingReading) -> MapsRow {
         swap: kinds.swap.0,
         unknown: other.into_iter().collect(),
     }
+}
+
+fn reason_rows(reasons: &[RecompileReason]) -> Vec<(String, String, u64)> {
+    let row = |one: &RecompileReason| (one.kind.name().to_owned(), one.what.clone(), one.count);
+    reasons.iter().map(row).collect()
+}
+
+fn object_rows(grown: &[GrownObjects]) -> Vec<(String, u64)> {
+    let row = |objects: &GrownObjects| (objects.what.clone(), objects.more);
+    grown.iter().map(row).collect()
 }
 
 fn grown_rows(grown: &[GrownTensors]) -> Vec<(String, u64, u64)> {

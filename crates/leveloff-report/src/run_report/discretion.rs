@@ -51,9 +51,9 @@ impl RunReport {
         let why = infos(&mut self.processes).map(|info| &mut info.why);
         let texts = self.notes.iter_mut().chain(&mut background.gaps);
         let findings = self.verdict.findings.iter_mut();
-        let named = findings.flat_map(Finding::grown_tensors_mut);
-        let grown = named.chain(&mut self.grown);
-        let texts = texts.chain(grown.map(|grown| &mut grown.what));
+        let named = findings.flat_map(Finding::own_words_mut);
+        let grown = self.grown.iter_mut().map(|grown| &mut grown.what);
+        let texts = texts.chain(named).chain(grown);
         let source = self.progress.iter_mut().filter_map(|it| it.source.as_mut());
         let texts = texts.chain(source.flat_map(|source| {
             let parts = [&mut source.file, &mut source.counter, &mut source.pattern];
@@ -83,19 +83,16 @@ impl RunReport {
             .filter_map(|process| process.command());
         let commands = of_processes.chain(self.background.command.as_deref());
         let texts = self.notes.iter().chain(&self.background.gaps);
-        let named = self
-            .verdict
-            .findings
-            .iter()
-            .flat_map(Finding::grown_tensors);
-        let texts = texts.chain(named.chain(&self.grown).map(|grown| &grown.what));
+        let named = self.verdict.findings.iter().flat_map(Finding::own_words);
+        let grown = self.grown.iter().map(|grown| &grown.what);
         let source = self.progress.iter().filter_map(|it| it.source.as_ref());
         let texts = texts.chain(source.flat_map(|source| &source.file));
         let stacks = self.lines.iter().flat_map(|line| &line.site.stack);
         let files = stacks.filter_map(|frame| frame.file.as_ref());
-        for text in commands.flatten().chain(texts).chain(files) {
+        for text in commands.flatten().chain(texts).chain(grown).chain(files) {
             look(text);
         }
+        named.for_each(look);
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use leveloff_classifier::finding::{Finding, NativeEvidence, SharedKind};
+use leveloff_classifier::finding::{Finding, NativeEvidence, ObjectFamily, SharedKind};
 
 /// An experiment. `TRAIN` in a command is the user's own command, `BEFORE` the recording at hand.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +23,12 @@ pub fn experiment(finding: &Finding) -> Experiment {
         Finding::CheckpointGrowth(_) => WITHOUT_CHECKPOINTS,
         Finding::EpochGrowth(_) => LONGER_EPOCHS,
         Finding::HeldReferences { .. } => COUNT_SHAPES,
+        Finding::Recompilation(_) => WITHOUT_COMPILER,
+        Finding::PiledUpObjects { family, .. } => objects(*family),
+        Finding::NativeGrowth {
+            new_shapes: Some(_),
+            ..
+        } => WITHOUT_PRIMITIVES,
         Finding::NativeGrowth { evidence, .. } => native(evidence),
         Finding::AllocatorRetention(_) => WITHOUT_HOLES,
         Finding::PythonObjects { .. } => TRACE_PYTHON,
@@ -77,6 +83,46 @@ const COUNT_SHAPES: Fixed = (
     "tensors stay level, and so does memory",
     "native code and the allocator",
 );
+
+const WITHOUT_COMPILER: Fixed = (
+    "TORCH_COMPILE_DISABLE=1 leveloff run -o eager.jsonl -- TRAIN; leveloff compare BEFORE eager.jsonl",
+    "memory is level without torch.compile",
+    "growth at every step",
+);
+
+const WITHOUT_PRIMITIVES: Fixed = (
+    "ONEDNN_PRIMITIVE_CACHE_CAPACITY=1 leveloff run -o uncached.jsonl -- TRAIN; leveloff compare BEFORE uncached.jsonl",
+    "the growth is gone if it was oneDNN's cache, and goes on if it is another native leak",
+    "one of the two",
+);
+
+const WITHOUT_FIGURES: Fixed = (
+    "leveloff run -o closed.jsonl -- TRAIN with plt.close('all') after each plot; leveloff compare BEFORE closed.jsonl",
+    "memory is level, and no figure stays open",
+    "native code and tensors",
+);
+
+const WITHOUT_LOGGING: Fixed = (
+    "leveloff run -o quiet.jsonl -- TRAIN with logging off; leveloff compare BEFORE quiet.jsonl",
+    "memory is level, and the objects stay as many",
+    "the model and its data",
+);
+
+const NAME_REFERRERS: Fixed = (
+    "leveloff run --blame -o blame.jsonl -- TRAIN; leveloff blame blame.jsonl",
+    "lines that create these objects hold the growth",
+    "native libraries",
+);
+
+fn objects(family: ObjectFamily) -> Fixed {
+    match family {
+        ObjectFamily::Figures => WITHOUT_FIGURES,
+        ObjectFamily::Wandb | ObjectFamily::TensorBoard | ObjectFamily::QueuedItems => {
+            WITHOUT_LOGGING
+        }
+        ObjectFamily::Loaders | ObjectFamily::Threads | ObjectFamily::Other => NAME_REFERRERS,
+    }
+}
 
 const WITHOUT_HOLES: Fixed = (
     "MALLOC_MMAP_THRESHOLD_=65536 leveloff run -o mmap.jsonl -- TRAIN; leveloff compare BEFORE mmap.jsonl",

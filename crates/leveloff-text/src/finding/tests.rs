@@ -1,6 +1,8 @@
+use leveloff_classifier::finding::{CompilationEvidence, ObjectFamily, Recompilation};
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::units::{AmountPerX, X};
 use leveloff_classifier::verdict::ClockTick;
+use leveloff_model::training_counters::{RecompileKind, RecompileReason};
 
 use super::*;
 
@@ -75,7 +77,15 @@ fn all() -> Vec<Finding> {
     all.extend(of_native_code().map(|evidence| Finding::NativeGrowth {
         evidence,
         memory: GROWTH,
+        new_shapes: None,
     }));
+    all.push(Finding::NativeGrowth {
+        evidence: NativeEvidence::OutsideMalloc { tensors: None },
+        memory: GROWTH,
+        new_shapes: Some(113),
+    });
+    all.extend(of_compilers());
+    all.extend(of_objects());
     all.extend(of_shared_memory());
     all.extend(of_allocators().map(Finding::AllocatorRetention));
     all.extend(of_counts());
@@ -94,6 +104,56 @@ fn of_shared_memory() -> impl Iterator<Item = Finding> {
         growth: GROWTH,
         kind,
     })
+}
+
+fn of_compilers() -> impl Iterator<Item = Finding> {
+    let kinds = RecompileKind::ALL.map(Some).into_iter().chain([None]);
+    kinds.map(|kind| {
+        let reason = |kind| RecompileReason {
+            kind,
+            what: "args[0], dimension 1".to_owned(),
+            count: 41,
+        };
+        Finding::Recompilation(Recompilation {
+            evidence: match kind {
+                None => CompilationEvidence::AsEvenAsSteps,
+                Some(_) => CompilationEvidence::BestClock,
+            },
+            compilations: 43,
+            each: Bytes(1900 << 10),
+            recompilations: 42,
+            new_shapes: kind.is_none().then_some(44),
+            reasons: kind.map(reason).into_iter().collect(),
+            memory: GROWTH,
+        })
+    })
+}
+
+fn of_objects() -> impl Iterator<Item = Finding> {
+    let families = [
+        ("matplotlib.figure.Figure", ObjectFamily::Figures),
+        ("wandb.sdk.data_types.image.Image", ObjectFamily::Wandb),
+        (
+            "tensorboard.summary.writer.event_file_writer._AsyncWriter",
+            ObjectFamily::TensorBoard,
+        ),
+        ("items in queue.Queue", ObjectFamily::QueuedItems),
+        (
+            "torch.utils.data.dataloader._MultiProcessingDataLoaderIter",
+            ObjectFamily::Loaders,
+        ),
+        ("threading.Thread", ObjectFamily::Threads),
+        ("mine.Entry", ObjectFamily::Other),
+    ];
+    families
+        .into_iter()
+        .map(|(what, family)| Finding::PiledUpObjects {
+            what: what.to_owned(),
+            family,
+            more: 41,
+            more_per_x: AmountPerX(0.1),
+            memory: GROWTH,
+        })
 }
 
 fn of_tensors() -> impl Iterator<Item = TensorGrowth> {

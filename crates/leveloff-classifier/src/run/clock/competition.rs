@@ -159,7 +159,7 @@ fn columns(points: &[ClockPoint]) -> Vec<Column> {
     }
     for (place, counter) in SIDE_COUNTERS.into_iter().enumerate() {
         let values: Option<Vec<f64>> = points.iter().map(|point| point.side[place]).collect();
-        columns.extend(values.map(|values| column(Rival::Counter(tick_of(counter)), values)));
+        columns.extend(values.iter().flat_map(|values| of_counter(counter, values)));
     }
     columns.retain(|column| column.ticks > 0.0);
     for (place, tick) in EVENT_KINDS.into_iter().enumerate() {
@@ -169,8 +169,29 @@ fn columns(points: &[ClockPoint]) -> Vec<Column> {
     columns
 }
 
+/// Compilations are few and take seconds: like events, they may be counted a sample before or after their memory is seen.
+fn of_counter(counter: TrainingCounter, values: &[f64]) -> Vec<Column> {
+    let clock = Rival::Counter(tick_of(counter));
+    let now = column(clock, values.iter().copied());
+    match counter {
+        TrainingCounter::Compilations if now.ticks < LEAST_EVENTS => Vec::new(),
+        TrainingCounter::Compilations => {
+            let shifted = |by| column(clock, shifted(values, by));
+            [0, -1, 1].into_iter().map(shifted).collect()
+        }
+        _ => vec![now],
+    }
+}
+
+/// The same, a moment earlier or later.
+fn shifted(values: &[f64], by: isize) -> impl Iterator<Item = f64> {
+    let last = values.len() - 1;
+    (0..=last).map(move |place| values[place.saturating_add_signed(by).min(last)])
+}
+
 fn tick_of(counter: TrainingCounter) -> ClockTick {
     match counter {
+        TrainingCounter::Compilations => ClockTick::Compilation,
         TrainingCounter::Tokens => ClockTick::Token,
         TrainingCounter::Samples => ClockTick::TrainingSample,
         _ => ClockTick::Episode,
@@ -195,14 +216,11 @@ fn columns_of_events(tick: ClockTick, counts: &[f64]) -> Vec<Column> {
     if ticks < LEAST_EVENTS {
         return Vec::new();
     }
-    let shifted = |by: isize| {
-        let at = |place: usize| counts[place.saturating_add_signed(by).min(last)];
-        Column {
-            is_shifted: by != 0,
-            ..column(Rival::Event(tick), (0..=last).map(at))
-        }
+    let at_event = |by| Column {
+        is_shifted: by != 0,
+        ..column(Rival::Event(tick), shifted(counts, by))
     };
-    let mut columns: Vec<Column> = [0, -1, 1].into_iter().map(shifted).collect();
+    let mut columns: Vec<Column> = [0, -1, 1].into_iter().map(at_event).collect();
     if last as f64 >= MOMENTS_TO_SEE_A_SPIKE * ticks {
         let is_new = |place: usize| place > 0 && counts[place] > counts[place - 1];
         let spikes = (0..=last).map(|place| f64::from(u8::from(is_new(place))));
@@ -318,6 +336,10 @@ fn outcome(mut best: Vec<Best>) -> Outcome {
     let is = |clock: Rival| best.iter().any(|rival| rival.clock == clock);
     match (is(Rival::Step), best.iter().find_map(Best::ticking)) {
         (true, None) => Outcome::Steps,
+        // Compiling takes most of the time where it is frequent, so time cannot acquit it.
+        (false, Some(counter)) if counter.tick == ClockTick::Compilation => {
+            Outcome::Counter(counter)
+        }
         (false, Some(counter)) if !is(Rival::Time) => Outcome::Counter(counter),
         _ => Outcome::Open,
     }

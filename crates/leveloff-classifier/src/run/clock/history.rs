@@ -8,10 +8,11 @@ use leveloff_model::training_counters::TrainingCounter;
 use crate::observation::Observation;
 
 /// Counters of the training beside its steps.
-pub(in crate::run) const SIDE_COUNTERS: [TrainingCounter; 3] = [
+pub(in crate::run) const SIDE_COUNTERS: [TrainingCounter; 4] = [
     TrainingCounter::Tokens,
     TrainingCounter::Samples,
     TrainingCounter::Episodes,
+    TrainingCounter::Compilations,
 ];
 
 /// A moment between events.
@@ -26,7 +27,7 @@ pub(in crate::run) struct ClockPoint {
     /// What malloc has in use, where the training counts it.
     pub(super) in_use: Option<f64>,
     /// Each of [`SIDE_COUNTERS`], where it is known.
-    pub(super) side: [Option<f64>; 3],
+    pub(super) side: [Option<f64>; 4],
     /// Events of each kind so far.
     pub(super) events: [f64; 3],
 }

@@ -3,9 +3,13 @@
 use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::Bytes;
 
+use super::piling_up::{new_shapes, piles_up};
 use super::{Case, Rule, amount, count};
 use crate::finding::{Finding, Growth, NativeEvidence, Retention, TensorGrowth};
+use crate::run::counter_tracks::Stretch;
+use crate::run::decide::shared_growth;
 use crate::run::held_references::{rises_with_memory, tensors_rise_with_memory};
+use crate::run::track::Track;
 use crate::units::AmountPerX;
 use crate::verdict::{Subject, Verdict};
 
@@ -21,6 +25,8 @@ const MOSTLY_THE_COUNTING_PROCESS: f64 = 0.5;
 const COVERS: f64 = 0.5;
 /// Something with this share of the growth explains it.
 const EXPLAINS: f64 = 0.5;
+/// Something that grew by more than this share of the growth is not what grew.
+const EXPLAINS_TWICE: f64 = 1.5;
 /// What malloc has in use and has kept is less than this share: the growth is not malloc's.
 const NOT_MALLOCS: f64 = 0.3;
 /// The largest block that Python's own allocator gives out; anything larger is malloc's.
@@ -41,10 +47,25 @@ fn growing_cause(case: &Case) -> Option<Finding> {
         return None;
     }
     let counts = Counts::of(case);
-    more_tensors(case, &counts)
-        .or_else(|| larger_tensors(case, &counts))
-        .or_else(|| by_malloc(case, &counts))
-        .or_else(|| by_tensors_alone(case, &counts))
+    let held = || {
+        more_tensors(case, &counts)
+            .or_else(|| larger_tensors(case, &counts))
+            .or_else(|| tensors_of_two_counts(case, &counts))
+    };
+    // Both may rise at every step. Then the bytes in tensors decide.
+    let found = match counts.tensors_are_small(case) {
+        true => piles_up(case, &counts).or_else(held),
+        false => held().or_else(|| piles_up(case, &counts)),
+    };
+    if found.is_some() || is_mostly_shared(case, growth) {
+        return found;
+    }
+    by_malloc(case, &counts).or_else(|| by_tensors_alone(case, &counts))
+}
+
+/// Shared memory has a finding of its own. malloc's counters and Python's say nothing of it.
+fn is_mostly_shared(case: &Case, growth: f64) -> bool {
+    shared_growth(case.series, case.onset, case.now) >= EXPLAINS * growth
 }
 
 /// Page-locked host memory has much of the growth, or grows on its own.
@@ -68,70 +89,86 @@ fn pinned(case: &Case) -> Option<Finding> {
 }
 
 /// Growth of what the training counts inside.
-struct Counts {
+pub(super) struct Counts {
     tensors: Option<Grown>,
     /// Without those on devices.
     tensor_bytes: Option<Grown>,
     malloc_used: Option<Grown>,
     malloc_kept: Option<Grown>,
-    python_blocks: Option<Grown>,
+    pub(super) python_blocks: Option<Grown>,
 }
 
 /// What grew while it was counted, beside the memory of the process that counted.
 #[derive(Clone, Copy)]
-struct Grown {
-    from: f64,
-    to: f64,
-    by: f64,
-    memory: f64,
+pub(super) struct Grown {
+    pub(super) from: f64,
+    pub(super) to: f64,
+    pub(super) by: f64,
+    pub(super) memory: f64,
 }
 
 impl Counts {
     fn of(case: &Case) -> Counts {
         let grown = |fact| Grown::of(case, fact);
-        let on_devices = |bytes: Grown| {
-            let devices = case
-                .series
-                .counters
-                .track(TrainingCounter::DeviceTensorBytes);
-            Grown {
-                by: bytes.by - devices.growth_since(bytes.from, bytes.to),
-                ..bytes
-            }
-        };
         Counts {
             tensors: grown(TrainingCounter::Tensors),
-            tensor_bytes: grown(TrainingCounter::TensorBytes).map(on_devices),
+            tensor_bytes: grown(TrainingCounter::TensorBytes).map(|bytes| on_host(case, bytes)),
             malloc_used: grown(TrainingCounter::MallocUsed),
             malloc_kept: grown(TrainingCounter::MallocFree),
             python_blocks: grown(TrainingCounter::PythonBlocks),
         }
     }
+
+    /// Whether the bytes in tensors are known, and too few to explain the growth. Level ones are the same number again and
+    /// again, so there it counts how often tensors were counted.
+    pub(super) fn tensors_are_small(&self, case: &Case) -> bool {
+        let track = case.series.counters.track(TrainingCounter::TensorBytes);
+        match (self.tensor_bytes, self.tensors) {
+            (Some(bytes), _) => bytes.share() < EXPLAINS,
+            (None, Some(tensors)) if track.points() > 0 => {
+                track.growth_since(tensors.from, tensors.to) < EXPLAINS * tensors.memory
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Without tensors on devices.
+fn on_host(case: &Case, bytes: Grown) -> Grown {
+    let fact = TrainingCounter::DeviceTensorBytes;
+    let devices = case.series.counters.track(fact);
+    Grown {
+        by: bytes.by - devices.growth_since(bytes.from, bytes.to),
+        ..bytes
+    }
 }
 
 impl Grown {
     /// Since the onset, as far as it was counted; `None` if that is not far enough.
-    fn of(case: &Case, fact: TrainingCounter) -> Option<Grown> {
+    pub(super) fn of(case: &Case, fact: TrainingCounter) -> Option<Grown> {
         let counted = case.series.counters.counted(fact)?;
+        Grown::of_track(case, case.series.counters.track(fact), counted)
+    }
+
+    /// The same for a count that is not a counter.
+    pub(super) fn of_track(case: &Case, track: &Track, counted: Stretch) -> Option<Grown> {
         let (from, to) = (counted.from.max(case.onset), counted.to.min(case.now));
         let covers = to - from >= COVERS * (case.now - case.onset);
         covers.then(|| Grown {
             from,
             to,
-            by: Grown::counted(case, fact, from, to),
+            by: Grown::between(track, counted, from, to),
             memory: case.counting_process_growth(from, to),
         })
     }
 
     /// By the counts themselves where a stretch begins and ends with one; a curve is an approximation.
-    fn counted(case: &Case, fact: TrainingCounter, from: f64, to: f64) -> f64 {
-        let track = case.series.counters.track(fact);
-        let counted = case.series.counters.counted(fact);
-        let start = match counted.is_some_and(|counted| counted.from >= from) {
+    fn between(track: &Track, counted: Stretch, from: f64, to: f64) -> f64 {
+        let start = match counted.from >= from {
             true => track.first(),
             false => track.value_at(from).unwrap_or(track.first()),
         };
-        let end = match counted.is_some_and(|counted| counted.to <= to) {
+        let end = match counted.to <= to {
             true => track.newest(),
             false => track.value_at(to).unwrap_or(track.newest()),
         };
@@ -142,16 +179,16 @@ impl Grown {
         self.by / self.memory.max(1.0)
     }
 
-    fn per_x(&self) -> AmountPerX {
+    pub(super) fn per_x(&self) -> AmountPerX {
         AmountPerX(self.by / (self.to - self.from))
     }
 
     /// Growth of the counting process's memory in the same stretch.
-    fn memory(&self, case: &Case) -> Growth {
+    pub(super) fn memory(&self, case: &Case) -> Growth {
         case.growth(self.memory, self.from)
     }
 
-    fn rises_with_memory(&self, case: &Case, fact: TrainingCounter) -> bool {
+    pub(super) fn rises_with_memory(&self, case: &Case, fact: TrainingCounter) -> bool {
         rises_with_memory(case.series, fact, self.from, self.to)
     }
 }
@@ -187,6 +224,24 @@ fn larger_tensors(case: &Case, counts: &Counts) -> Option<Finding> {
         .then(|| held_references(case, growth, &bytes))
 }
 
+/// Tensors that were counted only twice: no trend, but bytes that became more by about as much as memory did.
+fn tensors_of_two_counts(case: &Case, counts: &Counts) -> Option<Finding> {
+    let counters = &case.series.counters;
+    let (values, seen) = counters.seen(TrainingCounter::TensorBytes)?;
+    if counts.tensor_bytes.is_some() || values < 2 {
+        return None;
+    }
+    let track = counters.track(TrainingCounter::TensorBytes);
+    let bytes = on_host(case, Grown::of_track(case, track, seen)?);
+    let growth = TensorGrowth::Size {
+        more: amount(bytes.by),
+        tensors: count(counters.tensors().newest()),
+    };
+    (EXPLAINS..=EXPLAINS_TWICE)
+        .contains(&bytes.share())
+        .then(|| held_references(case, growth, &bytes))
+}
+
 /// What malloc and Python's own allocator show of growth that is not in tensors.
 fn by_malloc(case: &Case, counts: &Counts) -> Option<Finding> {
     let (used, kept) = counts.malloc_used.zip(counts.malloc_kept)?;
@@ -210,6 +265,7 @@ fn by_malloc(case: &Case, counts: &Counts) -> Option<Finding> {
     Some(Finding::NativeGrowth {
         evidence,
         memory: used.memory(case),
+        new_shapes: new_shapes(case),
     })
 }
 
@@ -275,6 +331,7 @@ fn by_tensors_alone(case: &Case, counts: &Counts) -> Option<Finding> {
         false => Finding::NativeGrowth {
             evidence: NativeEvidence::LevelTensors { tensors },
             memory,
+            new_shapes: new_shapes(case),
         },
     })
 }
@@ -288,7 +345,11 @@ fn level_tensors(case: &Case, counts: &Counts) -> Option<u64> {
 /// Tensors become more, though not enough to explain the growth.
 fn tensors_pile_up(case: &Case, counts: &Counts) -> bool {
     let tensors = case.series.counters.tensors();
-    let more = counts.tensors.map_or(0.0, |tensors| tensors.by);
+    let more = match counts.tensors {
+        Some(tensors) => tensors.by,
+        // Counted too seldom for a trend, but there are more of them than at first.
+        None => tensors.newest() - tensors.first(),
+    };
     let leak = case
         .judgements
         .of_subject(Subject::Counter(TrainingCounter::Tensors))

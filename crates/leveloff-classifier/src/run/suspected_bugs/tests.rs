@@ -31,6 +31,7 @@ fn native_growth() -> Finding {
             python_blocks: None,
         },
         memory: GROWTH,
+        new_shapes: None,
     }
 }
 

@@ -8,7 +8,9 @@ use crate::recording::v1::{CeilingRow, SampleRow, StepSourceRow};
 use crate::sample::{
     Ceiling, CgroupReading, MachineReading, MappingReading, OwnCost, ProcessReading, Sample,
 };
-use crate::training_counters::{GrownTensors, TrainingCounter};
+use crate::training_counters::{
+    GrownObjects, GrownTensors, RecompileKind, RecompileReason, TrainingCounter,
+};
 use crate::units::{ByteDelta, Bytes, CpuMillis, Seconds, Step};
 
 /// The state after the lines read so far.
@@ -47,6 +49,13 @@ impl State {
         }
         if let Some(grown) = row.tensors_grown.take() {
             progress.grown = grown.into_iter().map(grown_tensors).collect();
+        }
+        if let Some(reasons) = row.recompile_reasons.take() {
+            progress.recompile_reasons = reasons.into_iter().map(recompile_reason).collect();
+        }
+        if let Some(grown) = row.objects_grown.take() {
+            let objects = |(what, more)| GrownObjects { what, more };
+            progress.grown_objects = grown.into_iter().map(objects).collect();
         }
         set_with(&mut progress.unit, row.unit.take(), |name| step_unit(&name));
         set_with(
@@ -140,6 +149,14 @@ fn step_source(row: StepSourceRow) -> StepSource {
 fn step_unit(name: &str) -> StepUnit {
     let known = StepUnit::ALL.into_iter().find(|unit| unit.name() == name);
     known.unwrap_or(StepUnit::Steps)
+}
+
+fn recompile_reason((kind, what, count): (String, String, u64)) -> RecompileReason {
+    RecompileReason {
+        kind: RecompileKind::from_name(&kind),
+        what,
+        count,
+    }
 }
 
 fn grown_tensors((what, more, more_bytes): (String, u64, u64)) -> GrownTensors {

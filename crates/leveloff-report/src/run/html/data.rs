@@ -116,7 +116,11 @@ fn inside_group(fact: TrainingCounter) -> &'static str {
         | TrainingCounter::TensorCounts
         | TrainingCounter::Samples
         | TrainingCounter::Tokens
-        | TrainingCounter::Episodes => "counts",
+        | TrainingCounter::Episodes
+        | TrainingCounter::Compilations
+        | TrainingCounter::Recompilations
+        | TrainingCounter::InputShapes
+        | TrainingCounter::OpenFigures => "counts",
         TrainingCounter::CudaReserved
         | TrainingCounter::CudaAllocated
         | TrainingCounter::DeviceTensorBytes => "gpu",

@@ -171,7 +171,7 @@ fn a_long_run_of_every_series_is_below_two_megabytes() {
     let wavy = |step: u32| 9e11 + 1e9 * f64::from(step % 977) + f64::from(step);
     let report = run.steps(1..=66_000, wavy).report();
     assert!(report.curves.stride() > 1);
-    assert_eq!(report.curves.series().len(), 19 + Role::ALL.len());
+    assert_eq!(report.curves.series().len(), 20 + Role::ALL.len());
     let html = page(&report);
     assert!(html.len() < 2_000_000, "{} bytes", html.len());
     assert!(data_of(&html)["runs"][0]["series"][0]["high"].is_array());

@@ -1,7 +1,8 @@
 //! The numbers that a finding rests on, by name. Amounts of memory are bytes.
 
 use leveloff_classifier::finding::{
-    EventGrowth, FileOwner, Finding, Growth, NativeEvidence, Retention, SharedKind, TensorGrowth,
+    CompilationEvidence, EventGrowth, FileOwner, Finding, Growth, NativeEvidence, ObjectFamily,
+    Recompilation, Retention, SharedKind, TensorGrowth,
 };
 use leveloff_model::units::BytesPerSecond;
 use serde_json::Value;
@@ -17,7 +18,26 @@ pub(super) fn evidence(finding: &Finding) -> Value {
         Finding::HeldReferences {
             tensors, memory, ..
         } => merged([tensor_growth(tensors), growth(memory)]),
-        Finding::NativeGrowth { evidence, memory } => merged([native(evidence), growth(memory)]),
+        Finding::Recompilation(found) => recompilation(found),
+        Finding::PiledUpObjects {
+            what,
+            family,
+            more,
+            more_per_x,
+            memory,
+        } => merged([
+            object! { class: what, family: object_family(*family), more_objects: more, more_objects_per_x: more_per_x },
+            growth(memory),
+        ]),
+        Finding::NativeGrowth {
+            evidence,
+            memory,
+            new_shapes,
+        } => merged([
+            native(evidence),
+            growth(memory),
+            object! { new_shapes: new_shapes },
+        ]),
         Finding::AllocatorRetention(retention) => retained(retention),
         Finding::PythonObjects {
             more,
@@ -107,6 +127,38 @@ fn at_events(events: &EventGrowth) -> Value {
         share: events.share,
         since_x: events.since.x,
         coincident: coincident,
+    }
+}
+
+fn recompilation(found: &Recompilation) -> Value {
+    let reasons = found.reasons.iter().map(|one| {
+        object! { kind: one.kind.name(), what: one.what, times: one.count }
+    });
+    merged([
+        object! {
+            evidence: match found.evidence {
+                CompilationEvidence::BestClock => "best_clock",
+                CompilationEvidence::AsEvenAsSteps => "as_even_as_steps",
+            },
+            compilations: found.compilations,
+            each_bytes: found.each.0,
+            recompilations: found.recompilations,
+            new_shapes: found.new_shapes,
+            reasons: reasons.collect::<Vec<_>>(),
+        },
+        growth(&found.memory),
+    ])
+}
+
+fn object_family(family: ObjectFamily) -> &'static str {
+    match family {
+        ObjectFamily::Figures => "figures",
+        ObjectFamily::Wandb => "wandb",
+        ObjectFamily::TensorBoard => "tensorboard",
+        ObjectFamily::QueuedItems => "queued_items",
+        ObjectFamily::Loaders => "loaders",
+        ObjectFamily::Threads => "threads",
+        ObjectFamily::Other => "other",
     }
 }
 

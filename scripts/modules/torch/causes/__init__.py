@@ -1,0 +1,1 @@
+"""Trainings that grow for one known reason, and what leveloff says of each."""
