@@ -6,7 +6,7 @@ use leveloff_classifier::run::RunJudge;
 use leveloff_classifier::verdict::{RunVerdict, Verdict};
 use leveloff_model::process::{Pid, ProcessIndex, Role};
 use leveloff_model::recording::StatedFacts;
-use leveloff_model::units::{Bytes, Seconds};
+use leveloff_model::units::Seconds;
 
 use crate::run::{MB, bytes};
 
