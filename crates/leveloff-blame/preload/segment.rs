@@ -1,14 +1,14 @@
 //! This process's file for the recorder. It is made at the first sample, so that programs that allocate little cost
 //! nothing, and again in a forked child.
 
-use core::ffi::{c_char, c_int};
+use core::ffi::{c_char, c_int, c_void};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 use crate::c;
 use crate::layout::{MAGIC, SEGMENT_BYTES, Segment, VERSION};
-use crate::private_memory::private;
+use crate::private_memory::{self, private};
 use crate::python;
-use crate::state::{self, DIRECTORY};
+use crate::state;
 use crate::unwind;
 
 /// The longest path that is built.
@@ -104,8 +104,7 @@ fn is_size_allowed() -> bool {
 
 /// Creates `DIRECTORY/PID-N` with the first N that is free.
 fn create(path: &mut [u8; PATH]) -> Option<c_int> {
-    // SAFETY: the name ends with a zero byte.
-    let directory = unsafe { c::getenv(DIRECTORY.as_ptr()) };
+    let directory = state::directory();
     if directory.is_null() {
         return None;
     }
@@ -159,9 +158,25 @@ fn push_number(path: &mut [u8; PATH], end: &mut usize, number: u32) {
     }
 }
 
-/// Whether the program's malloc is another library's.
+/// Removes what was mapped, unless a thread still uses it. Nothing is enabled any more.
+pub fn give_back() {
+    if !state::is_left() {
+        return;
+    }
+    let start = private().segment.swap(0, AcqRel);
+    if start > MAKING {
+        // SAFETY: no thread uses the mapping, and none comes: sampling is disabled.
+        unsafe { c::unmap(start as *mut c_void, SEGMENT_BYTES) };
+    }
+    private_memory::clear();
+}
+
+/// Whether the program's malloc is another library's. Where the library was attached, all objects call this one.
 fn foreign_malloc() -> u64 {
+    if state::is_attached() {
+        return 0;
+    }
     let used = c::symbol(c::RTLD_DEFAULT, c"malloc");
-    let is_ours = used == crate::interpose::malloc as *const () as *mut core::ffi::c_void;
+    let is_ours = used == crate::interpose::malloc as *const () as *mut c_void;
     u64::from(!is_ours) * crate::layout::FLAG_FOREIGN_MALLOC
 }

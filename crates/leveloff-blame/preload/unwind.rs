@@ -39,6 +39,10 @@ static mut FIND_OBJECT: Option<FindObject> = None;
 static mut THREAD_ATTRIBUTES: Option<ThreadAttributes> = None;
 static mut ATTRIBUTES_STACK: Option<AttributesStack> = None;
 
+/// The addresses of the object with Python's interpreter, and of libc.
+static mut INTERPRETER_OBJECT: (usize, usize) = (0, 0);
+static mut LIBC: (usize, usize) = (0, 0);
+
 /// Rules that are kept.
 const RULES: usize = 1 << 13;
 
@@ -76,6 +80,18 @@ pub fn prepare() {
     }
 }
 
+/// Remembers which object the interpreter is in.
+///
+/// # Safety
+/// Sampling is not enabled yet.
+pub unsafe fn know_interpreter(address: usize) {
+    // SAFETY: the caller's.
+    unsafe {
+        let libc = THREAD_ATTRIBUTES.map_or(0, |it| it as usize);
+        (INTERPRETER_OBJECT, LIBC) = (range_of(address), range_of(libc));
+    }
+}
+
 /// What the recorder has to know.
 pub fn flags() -> u64 {
     // SAFETY: set once before sampling is enabled.
@@ -107,7 +123,7 @@ pub fn frames(out: &mut [u64], to_interpreter: bool) -> usize {
     if top <= bottom {
         return 0;
     }
-    let own = own_object(registers.pc);
+    let own = range_of(registers.pc);
     let mut length = 0;
     let mut is_first = true;
     while length < out.len() {
@@ -116,7 +132,7 @@ pub fn frames(out: &mut [u64], to_interpreter: bool) -> usize {
         is_first = false;
         let rule = rule_at(at);
         if to_interpreter && rule.is_interpreter() {
-            break;
+            return length;
         }
         if !step(&mut registers, rule, at, bottom, top) {
             break;
@@ -126,7 +142,26 @@ pub fn frames(out: &mut [u64], to_interpreter: bool) -> usize {
             length += 1;
         }
     }
-    length
+    match to_interpreter {
+        true => length_up_to_interpreter(&out[..length]),
+        false => length,
+    }
+}
+
+/// How many frames are a library's that Python called. An interpreter that was compiled with tail calls has a function for each
+/// instruction, so its frames are told by their object; those that the library calls in turn stay.
+fn length_up_to_interpreter(frames: &[u64]) -> usize {
+    let within =
+        |object: (usize, usize), frame: &u64| (object.0..object.1).contains(&(*frame as usize));
+    // SAFETY: set once before sampling is enabled.
+    let (interpreter, libc) = unsafe { (INTERPRETER_OBJECT, LIBC) };
+    let is_library = |frame: &u64| !within(interpreter, frame) && !within(libc, frame);
+    let Some(first) = frames.iter().position(is_library) else {
+        return 0;
+    };
+    let rest = &frames[first..];
+    let calling = rest.iter().position(|frame| within(interpreter, frame));
+    first + calling.unwrap_or(rest.len())
 }
 
 /// Moves to the calling frame. False at the end of the stack, and where the tables make no sense.
@@ -275,7 +310,7 @@ fn object_at(at: usize) -> Option<FoundObject> {
     (result == 0).then_some(object)
 }
 
-/// The addresses of this library.
-fn own_object(pc: usize) -> (usize, usize) {
+/// The addresses of the object that contains one.
+fn range_of(pc: usize) -> (usize, usize) {
     object_at(pc).map_or((0, 0), |object| (object.start, object.end))
 }
