@@ -22,7 +22,8 @@ pub struct ThreadState {
 
 global_asm!(
     ".section .tbss,\"awT\",@nobits",
-    ".balign 64",
+    // A larger alignment than that of the program's own block would keep the library from being loaded later.
+    ".balign 16",
     ".hidden leveloff_blame_thread",
     ".globl leveloff_blame_thread",
     ".type leveloff_blame_thread,@object",

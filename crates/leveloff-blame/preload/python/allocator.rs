@@ -236,10 +236,20 @@ unsafe extern "C" fn realloc<const DOMAIN: usize>(
 }
 
 unsafe extern "C" fn free<const DOMAIN: usize>(context: *mut c_void, block: *mut c_void) {
-    if may_contain(block as usize) {
-        sampler::forget(block);
-    }
     // SAFETY: the caller keeps the contract of the wrapped allocator.
+    unsafe {
+        match may_contain(block as usize) {
+            false => (wrapped::<DOMAIN>().free)(context, block),
+            true => free_known::<DOMAIN>(context, block),
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+unsafe extern "C" fn free_known<const DOMAIN: usize>(context: *mut c_void, block: *mut c_void) {
+    sampler::forget(block);
+    // SAFETY: as `free`.
     unsafe { (wrapped::<DOMAIN>().free)(context, block) }
 }
 
