@@ -33,10 +33,14 @@ pub const RLIMIT_FSIZE: c_int = 1;
 const SYS_MMAP: c_long = 9;
 #[cfg(target_arch = "x86_64")]
 const SYS_MUNMAP: c_long = 11;
+#[cfg(target_arch = "x86_64")]
+const SYS_MSYNC: c_long = 26;
 #[cfg(target_arch = "aarch64")]
 const SYS_MMAP: c_long = 222;
 #[cfg(target_arch = "aarch64")]
 const SYS_MUNMAP: c_long = 215;
+#[cfg(target_arch = "aarch64")]
+const SYS_MSYNC: c_long = 227;
 
 #[repr(C)]
 pub struct Timespec {
@@ -48,16 +52,6 @@ pub struct Timespec {
 pub struct Limit {
     pub current: u64,
     pub maximum: u64,
-}
-
-/// Larger than `pthread_attr_t` of glibc and musl on both architectures.
-#[repr(C, align(16))]
-pub struct ThreadAttributes([u8; 128]);
-
-impl ThreadAttributes {
-    pub const fn new() -> ThreadAttributes {
-        ThreadAttributes([0; 128])
-    }
 }
 
 /// `dl_phdr_info`: a loaded object.
@@ -96,7 +90,6 @@ unsafe extern "C" {
     pub fn getrlimit(resource: c_int, limit: *mut Limit) -> c_int;
     pub fn clock_gettime(clock: c_int, time: *mut Timespec) -> c_int;
     pub fn pthread_self() -> usize;
-    pub fn pthread_attr_destroy(attributes: *mut ThreadAttributes) -> c_int;
     pub fn __errno_location() -> *mut c_int;
     fn syscall(number: c_long, ...) -> c_long;
 }
@@ -148,6 +141,14 @@ pub fn map(length: usize, flags: c_int, fd: c_int) -> *mut c_void {
 pub unsafe fn unmap(address: *mut c_void, length: usize) {
     // SAFETY: the caller's.
     unsafe { syscall(SYS_MUNMAP, address, length) };
+}
+
+/// Whether every page of a range is mapped.
+pub fn is_mapped(start: usize, length: usize) -> bool {
+    const MS_ASYNC: usize = 1;
+    let page = start & !(page_bytes() - 1);
+    // SAFETY: with this flag the call looks for holes, and does nothing else.
+    unsafe { syscall(SYS_MSYNC, page, start - page + length, MS_ASYNC) == 0 }
 }
 
 pub fn page_bytes() -> usize {

@@ -50,6 +50,7 @@ extern "C" fn start() {
     unsafe {
         real::resolve();
         if state::configure() && private_memory::map() {
+            segment::prepare();
             unwind::prepare();
             python::prepare();
             state::enable();

@@ -2,10 +2,11 @@
 //! nothing, and again in a forked child.
 
 use core::ffi::{c_char, c_int, c_void};
+use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 use crate::c;
-use crate::layout::{MAGIC, SEGMENT_BYTES, Segment, VERSION};
+use crate::layout::{FLAG_FOREIGN_MALLOC, MAGIC, SEGMENT_BYTES, Segment, VERSION};
 use crate::private_memory::{self, private};
 use crate::python;
 use crate::state;
@@ -15,6 +16,8 @@ use crate::unwind;
 const PATH: usize = 512;
 /// Files of one pid: a program that executes others makes one for each.
 const MOST_FILES: u8 = 100;
+/// The flag of a foreign malloc, if there is one. Where the library is attached, all objects call this one.
+static FOREIGN_MALLOC: AtomicU64 = AtomicU64::new(0);
 /// Stored while the file is being made.
 const MAKING: u64 = 1;
 
@@ -42,7 +45,7 @@ pub fn is_ready() -> bool {
 }
 
 /// Waits a moment for the thread that makes the segment.
-fn wait_for(place: &core::sync::atomic::AtomicU64) -> bool {
+fn wait_for(place: &AtomicU64) -> bool {
     const TURNS: u32 = 50_000_000;
     for _ in 0..TURNS {
         if place.load(Acquire) > MAKING {
@@ -85,7 +88,7 @@ fn make() -> Option<&'static Segment> {
     header.pid.store(unsafe { c::getpid() } as u64, Relaxed);
     header.python.store(python::version(), Relaxed);
     header.period.store(state::period(), Relaxed);
-    let flags = unwind::flags() | python::flags() | foreign_malloc();
+    let flags = unwind::flags() | python::flags() | FOREIGN_MALLOC.load(Relaxed);
     header.flags.store(flags, Relaxed);
     header.magic.store(MAGIC, Release);
     Some(segment)
@@ -171,12 +174,10 @@ pub fn give_back() {
     private_memory::clear();
 }
 
-/// Whether the program's malloc is another library's. Where the library was attached, all objects call this one.
-fn foreign_malloc() -> u64 {
-    if state::is_attached() {
-        return 0;
-    }
+/// Learns whether the program's malloc is another library's. Not when a segment is made: looking a name up takes the dynamic
+/// linker's lock, which a thread that loads a library holds while it allocates.
+pub fn prepare() {
     let used = c::symbol(c::RTLD_DEFAULT, c"malloc");
     let is_ours = used == crate::interpose::malloc as *const () as *mut c_void;
-    u64::from(!is_ours) * crate::layout::FLAG_FOREIGN_MALLOC
+    FOREIGN_MALLOC.store(u64::from(!is_ours) * FLAG_FOREIGN_MALLOC, Relaxed);
 }

@@ -30,14 +30,11 @@ struct FoundObject {
 }
 
 type FindObject = unsafe extern "C" fn(usize, *mut FoundObject) -> c_int;
-type ThreadAttributes = unsafe extern "C" fn(usize, *mut c::ThreadAttributes) -> c_int;
-type AttributesStack =
-    unsafe extern "C" fn(*const c::ThreadAttributes, *mut usize, *mut usize) -> c_int;
 
 /// Set once, before sampling is enabled.
 static mut FIND_OBJECT: Option<FindObject> = None;
-static mut THREAD_ATTRIBUTES: Option<ThreadAttributes> = None;
-static mut ATTRIBUTES_STACK: Option<AttributesStack> = None;
+/// Where the stack of the program's first thread ends; 0 if that is not known.
+static mut FIRST_STACK_END: usize = 0;
 
 /// The addresses of the object with Python's interpreter, and of libc.
 static mut INTERPRETER_OBJECT: (usize, usize) = (0, 0);
@@ -73,10 +70,8 @@ pub fn prepare() {
     // SAFETY: the symbols have these types; there is one thread.
     unsafe {
         FIND_OBJECT = transmute::<*mut c_void, Option<FindObject>>(find(c"_dl_find_object"));
-        THREAD_ATTRIBUTES =
-            transmute::<*mut c_void, Option<ThreadAttributes>>(find(c"pthread_getattr_np"));
-        ATTRIBUTES_STACK =
-            transmute::<*mut c_void, Option<AttributesStack>>(find(c"pthread_attr_getstack"));
+        let end = find(c"__libc_stack_end").cast::<usize>();
+        FIRST_STACK_END = if end.is_null() { 0 } else { *end };
     }
 }
 
@@ -87,7 +82,7 @@ pub fn prepare() {
 pub unsafe fn know_interpreter(address: usize) {
     // SAFETY: the caller's.
     unsafe {
-        let libc = THREAD_ATTRIBUTES.map_or(0, |it| it as usize);
+        let libc = c::symbol(c::RTLD_DEFAULT, c"__libc_start_main") as usize;
         (INTERPRETER_OBJECT, LIBC) = (range_of(address), range_of(libc));
     }
 }
@@ -243,21 +238,22 @@ fn stack_top() -> usize {
     }
 }
 
+/// Asks neither libc, which takes a lock and allocates for the answer (a program that does so would wait for itself), nor
+/// /proc. A thread's control block is at the end of its stack; that of the first thread is elsewhere, and below its stack.
 unsafe fn find_stack_top() -> Option<usize> {
-    let mut attributes = c::ThreadAttributes::new();
-    let (mut low, mut size) = (0, 0);
-    // SAFETY: `attributes` is large enough, and destroyed after use.
-    unsafe {
-        let (get, stack) = (THREAD_ATTRIBUTES?, ATTRIBUTES_STACK?);
-        if get(c::pthread_self(), &raw mut attributes) != 0 {
-            return None;
-        }
-        let is_known = stack(&raw const attributes, &raw mut low, &raw mut size) == 0;
-        c::pthread_attr_destroy(&raw mut attributes);
-        let here = (&raw const low) as usize;
-        // A coroutine's stack is not the thread's.
-        (is_known && here > low && here < low + size).then_some(low + size)
-    }
+    /// No stack is larger.
+    const LARGEST_STACK: usize = 1 << 30;
+    let here = 0_usize;
+    let here = (&raw const here) as usize;
+    // SAFETY: takes no arguments; the static is set once before sampling is enabled.
+    let (control_block, first_end) = unsafe { (c::pthread_self(), FIRST_STACK_END) };
+    let top = match control_block > here {
+        true => control_block,
+        false => first_end,
+    };
+    let length = top.checked_sub(here)?;
+    // A coroutine's stack is neither: then there is a hole.
+    (length < LARGEST_STACK && c::is_mapped(here, length)).then_some(top)
 }
 
 fn rule_at(at: usize) -> Rule {

@@ -119,6 +119,21 @@ int main(void) {
 }
 ";
 
+/// Asks libc for something that it allocates for while it holds a lock. The library must not ask for the same.
+const ASKS_LIBC: &str = "#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+int main(void) {
+  pthread_attr_t attributes;
+  for (int i = 0; i < 20; i++) {
+    if (pthread_getattr_np(pthread_self(), &attributes)) return 1;
+    pthread_attr_destroy(&attributes);
+  }
+  puts(\"done\");
+  return 2;
+}
+";
+
 /// A thousand threads that live at the same time.
 const THREADS: &str = "#include <pthread.h>
 #include <stdio.h>
@@ -307,6 +322,14 @@ fn script_ends_alike(source: &str, code: i32) {
 #[test]
 fn fork_in_a_signal_handler() {
     program_ends_alike("handler", FORKS_IN_HANDLER, &[], 6);
+}
+
+#[test]
+fn a_lock_that_libc_holds_while_it_allocates() {
+    // Each has its first sample at another moment.
+    for _ in 0..10 {
+        program_ends_alike("asks", ASKS_LIBC, &["-pthread"], 2);
+    }
 }
 
 #[test]
