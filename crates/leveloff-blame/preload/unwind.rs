@@ -239,7 +239,8 @@ fn stack_top() -> usize {
 }
 
 /// Asks neither libc, which takes a lock and allocates for the answer (a program that does so would wait for itself), nor
-/// /proc. A thread's control block is at the end of its stack; that of the first thread is elsewhere, and below its stack.
+/// /proc. A thread's control block is at the end of its stack; the first thread's stack has an end of its own. The nearer one
+/// counts.
 unsafe fn find_stack_top() -> Option<usize> {
     /// No stack is larger.
     const LARGEST_STACK: usize = 1 << 30;
@@ -247,11 +248,9 @@ unsafe fn find_stack_top() -> Option<usize> {
     let here = (&raw const here) as usize;
     // SAFETY: takes no arguments; the static is set once before sampling is enabled.
     let (control_block, first_end) = unsafe { (c::pthread_self(), FIRST_STACK_END) };
-    let top = match control_block > here {
-        true => control_block,
-        false => first_end,
-    };
-    let length = top.checked_sub(here)?;
+    let ends = [control_block, first_end].into_iter();
+    let top = ends.filter(|end| *end > here).min()?;
+    let length = top - here;
     // A coroutine's stack is neither: then there is a hole.
     (length < LARGEST_STACK && c::is_mapped(here, length)).then_some(top)
 }
