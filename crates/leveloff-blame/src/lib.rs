@@ -26,6 +26,4 @@ pub mod symbols;
 #[path = "../preload/arithmetic.rs"]
 mod arithmetic;
 #[cfg(test)]
-mod attached_tests;
-#[cfg(test)]
 mod preload_tests;
