@@ -34,6 +34,8 @@ fn main() {
         .args(["-C", "panic=abort", "-C", "opt-level=3", "-C", "lto=fat"])
         .args(["-C", "codegen-units=1", "-C", "strip=symbols"])
         .args(["-C", "overflow-checks=off", "-C", "relocation-model=pic"])
+        // In a program that runs already, the library's own names must mean its own functions.
+        .args(["-C", "link-arg=-Wl,-Bsymbolic-functions"])
         .arg("-o")
         .arg(&library)
         .arg("preload/lib.rs");

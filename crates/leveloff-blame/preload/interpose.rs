@@ -159,10 +159,21 @@ pub unsafe extern "C" fn posix_memalign(
 /// As free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn free(block: *mut c_void) {
-    if may_contain(block as usize) {
-        sampler::forget(block);
-    }
     // SAFETY: the caller keeps free's contract.
+    unsafe {
+        match may_contain(block as usize) {
+            false => real::FREE(block),
+            true => free_known(block),
+        }
+    }
+}
+
+/// Apart from `free`, which so needs no stack frame.
+#[cold]
+#[inline(never)]
+unsafe extern "C" fn free_known(block: *mut c_void) {
+    sampler::forget(block);
+    // SAFETY: as free.
     unsafe { real::FREE(block) }
 }
 

@@ -15,14 +15,17 @@
 #![warn(missing_docs, unsafe_op_in_unsafe_fn)]
 
 mod arithmetic;
+mod attachment;
 mod c;
 mod interpose;
 #[allow(dead_code, reason = "the recorder's side uses the rest")]
 mod layout;
+mod linkage;
 mod live_table;
 mod private_memory;
 mod python;
 mod real;
+mod relocations;
 mod sampler;
 mod segment;
 mod stacks;
@@ -37,12 +40,17 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     unsafe { c::abort() }
 }
 
-/// Runs before `main`, after the dynamic linker has relocated every library.
+/// Runs before `main`, after the dynamic linker has relocated every library. In a program that runs already there is nothing
+/// to do until [`attachment`] is called.
 extern "C" fn start() {
+    if !state::is_preloaded() {
+        return;
+    }
     // SAFETY: there is one thread, and libc is ready.
     unsafe {
         real::resolve();
         if state::configure() && private_memory::map() {
+            segment::prepare();
             unwind::prepare();
             python::prepare();
             state::enable();

@@ -42,7 +42,7 @@ pub fn may_contain(address: usize) -> bool {
 /// Neighbouring blocks have neighbouring bytes, so the filter's hot part stays in the cache.
 #[inline(always)]
 fn filter_index(address: usize) -> usize {
-    ((address >> 4) ^ (address >> 22) ^ (address >> 38)) & (FILTER - 1)
+    ((address >> 4) ^ (address >> 22)) & (FILTER - 1)
 }
 
 fn first_bucket(address: usize) -> usize {

@@ -50,6 +50,18 @@ pub unsafe fn map() -> bool {
     true
 }
 
+/// Empties the tables, and gives their memory back.
+pub fn clear() {
+    // SAFETY: a page of the mapping is zero at the next access.
+    unsafe {
+        c::madvise(
+            PRIVATE.cast_mut().cast(),
+            size_of::<Private>(),
+            c::MADV_DONTNEED,
+        )
+    };
+}
+
 /// The tables. Only called when sampling is enabled, which is after [`map`].
 pub fn private() -> &'static Private {
     // SAFETY: set once before sampling is enabled, and never unmapped. All fields but `blocks` are atomic; a block

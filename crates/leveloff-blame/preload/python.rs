@@ -10,8 +10,8 @@ mod offsets;
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::mem::transmute;
 
-use crate::c;
 use crate::layout::{FLAG_UNKNOWN_PYTHON, INSTRUCTION_BITS, PYTHON_FRAME};
+use crate::{c, unwind};
 use offsets::{FrameChain, Offsets};
 
 type ThisThreadState = unsafe extern "C" fn() -> usize;
@@ -42,7 +42,7 @@ const LOWEST_OBJECT: usize = 1 << 12;
 /// Finds the interpreter, if this process has one, and wraps its allocator.
 pub fn prepare() {
     let find = |name| c::symbol(c::RTLD_DEFAULT, name);
-    // SAFETY: the symbols have these types; there is one thread, and Python has not started.
+    // SAFETY: the symbols have these types. Python has not started, or this thread holds its lock.
     unsafe {
         VERSION = find_version();
         if VERSION == 0 {
@@ -70,8 +70,18 @@ pub fn prepare() {
             code_type,
             interpreter: find(c"_PyEval_EvalFrameDefault") as usize,
         });
+        unwind::know_interpreter(interpreter());
         allocator::wrap();
     }
+}
+
+/// Takes the wrappers of the allocator out. False if someone else has wrapped them.
+///
+/// # Safety
+/// Python's lock is held.
+pub unsafe fn restore() -> bool {
+    // SAFETY: the caller's.
+    unsafe { allocator::unwrap() }
 }
 
 /// The version as in `Py_Version >> 16`; 0 without Python.

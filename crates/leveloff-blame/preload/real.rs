@@ -1,14 +1,14 @@
 //! The functions that are replaced, as the next library has them. Until they are known, a small buffer serves what the
 //! dynamic linker itself allocates while it looks them up.
 
-use core::ffi::{c_int, c_void};
+use core::ffi::{CStr, c_int, c_void};
 use core::mem::transmute;
 use core::sync::atomic::{
     AtomicU8, AtomicUsize,
     Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 
-use crate::c;
+use crate::{c, linkage};
 
 pub type Malloc = unsafe extern "C" fn(usize) -> *mut c_void;
 pub type Calloc = unsafe extern "C" fn(usize, usize) -> *mut c_void;
@@ -61,7 +61,58 @@ pub fn resolve() -> bool {
     {
         return PROGRESS.load(Acquire) == RESOLVED;
     }
-    let next = |name| c::symbol(c::RTLD_NEXT, name);
+    // SAFETY: there is one thread.
+    if !unsafe { look_up(|name| c::symbol(c::RTLD_NEXT, name)) } {
+        // SAFETY: no C library has this; there is nothing to fall back to.
+        unsafe { c::abort() }
+    }
+    PROGRESS.store(RESOLVED, Release);
+    true
+}
+
+/// Looks up the functions that a running program uses. False if it has none that can be replaced.
+///
+/// # Safety
+/// Nothing calls this library's functions yet.
+pub unsafe fn resolve_from_outside() -> bool {
+    let ours = crate::interpose::malloc as *const () as *mut c_void;
+    let is_foreign = c::symbol(c::RTLD_DEFAULT, c"malloc") != ours;
+    // SAFETY: the caller's.
+    let is_known = is_foreign && unsafe { look_up(linkage::function_behind_program) };
+    PROGRESS.store(RESOLVED, Release);
+    is_known
+}
+
+/// The address of a function that was looked up; 0 if there is none.
+///
+/// # Safety
+/// The functions are resolved.
+pub unsafe fn address_of(name: &CStr) -> usize {
+    let address = |function: Option<*const ()>| function.map_or(0, |it| it as usize);
+    // SAFETY: the caller's.
+    unsafe {
+        match name.to_bytes() {
+            b"malloc" => MALLOC as usize,
+            b"calloc" => CALLOC as usize,
+            b"realloc" => REALLOC as usize,
+            b"free" => FREE as usize,
+            b"memalign" => MEMALIGN as usize,
+            b"aligned_alloc" => ALIGNED_ALLOC as usize,
+            b"posix_memalign" => address(POSIX_MEMALIGN.map(|it| it as *const ())),
+            b"mmap" | b"mmap64" => address(MMAP.map(|it| it as *const ())),
+            b"munmap" => address(MUNMAP.map(|it| it as *const ())),
+            b"mremap" => address(MREMAP.map(|it| it as *const ())),
+            b"dlclose" => address(DLCLOSE.map(|it| it as *const ())),
+            _ => 0,
+        }
+    }
+}
+
+/// False if a function is missing that everything needs.
+///
+/// # Safety
+/// No other thread uses the functions.
+unsafe fn look_up(next: impl Fn(&CStr) -> *mut c_void) -> bool {
     // SAFETY: every symbol has the type of its C declaration; a null pointer is `None` where that is allowed.
     unsafe {
         POSIX_MEMALIGN = transmute::<*mut c_void, Option<PosixMemalign>>(next(c"posix_memalign"));
@@ -79,8 +130,7 @@ pub fn resolve() -> bool {
         let (malloc, calloc) = (next(c"malloc"), next(c"calloc"));
         let (realloc, free) = (next(c"realloc"), next(c"free"));
         if malloc.is_null() || calloc.is_null() || realloc.is_null() || free.is_null() {
-            // No C library has this; there is nothing to fall back to.
-            c::abort();
+            return false;
         }
         CALLOC = transmute::<*mut c_void, Calloc>(calloc);
         FREE_BEHIND_BUFFER = transmute::<*mut c_void, Free>(free);
@@ -93,7 +143,6 @@ pub fn resolve() -> bool {
         };
         MALLOC = transmute::<*mut c_void, Malloc>(malloc);
     }
-    PROGRESS.store(RESOLVED, Release);
     true
 }
 

@@ -58,20 +58,20 @@ pub fn sample(block: *mut c_void, length: usize, kind: u32) {
             (*thread).left = WHILE_BUSY;
             return;
         }
-        if !state::is_enabled() {
+        if !state::enter() {
             (*thread).left = WHILE_SILENT;
             return;
         }
         let period = (*thread).period;
         draw(thread);
-        if period == 0 || block.is_null() {
-            return;
+        if period != 0 && !block.is_null() {
+            let errno = *c::__errno_location();
+            (*thread).busy = 1;
+            record(block as usize, length.max(1), kind, period);
+            (*thread).busy = 0;
+            *c::__errno_location() = errno;
         }
-        let errno = *c::__errno_location();
-        (*thread).busy = 1;
-        record(block as usize, length.max(1), kind, period);
-        (*thread).busy = 0;
-        *c::__errno_location() = errno;
+        state::leave();
     }
 }
 
@@ -147,15 +147,21 @@ fn record(address: usize, length: usize, kind: u32, period: u64) {
 #[cold]
 #[inline(never)]
 pub fn forget(block: *mut c_void) -> Option<Block> {
-    if block.is_null() || !state::is_enabled() {
+    if block.is_null() || !state::enter() {
         return None;
     }
+    let known = forget_known(block as usize);
+    state::leave();
+    known
+}
+
+fn forget_known(address: usize) -> Option<Block> {
     if python::is_finalising() {
         segment().header.flags.fetch_or(FLAG_FINALISING, Relaxed);
         state::silence();
         return None;
     }
-    let known = live_table::remove(block as usize)?;
+    let known = live_table::remove(address)?;
     add(&segment().stacks[known.stack as usize].freed, &known);
     Some(known)
 }
@@ -163,9 +169,13 @@ pub fn forget(block: *mut c_void) -> Option<Block> {
 /// Takes [`forget`] back: the block was not freed.
 #[cold]
 pub fn remember(block: *mut c_void, known: Block) {
+    if !state::enter() {
+        return;
+    }
     if live_table::insert(block as usize, known) {
         add(&segment().stacks[known.stack as usize].made, &known);
     }
+    state::leave();
 }
 
 fn add(counts: &Counts, block: &Block) {
@@ -185,6 +195,9 @@ fn variance(block: &Block) -> u64 {
 fn govern(samples: u64) {
     if samples % WINDOW != 0 {
         return;
+    }
+    if !state::is_awaited() {
+        state::silence();
     }
     let now = c::now_ms();
     let began = private().window.swap(now, Relaxed);

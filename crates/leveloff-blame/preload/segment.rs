@@ -1,20 +1,23 @@
 //! This process's file for the recorder. It is made at the first sample, so that programs that allocate little cost
 //! nothing, and again in a forked child.
 
-use core::ffi::{c_char, c_int};
+use core::ffi::{c_char, c_int, c_void};
+use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 use crate::c;
-use crate::layout::{MAGIC, SEGMENT_BYTES, Segment, VERSION};
-use crate::private_memory::private;
+use crate::layout::{FLAG_FOREIGN_MALLOC, MAGIC, SEGMENT_BYTES, Segment, VERSION};
+use crate::private_memory::{self, private};
 use crate::python;
-use crate::state::{self, DIRECTORY};
+use crate::state;
 use crate::unwind;
 
 /// The longest path that is built.
 const PATH: usize = 512;
 /// Files of one pid: a program that executes others makes one for each.
 const MOST_FILES: u8 = 100;
+/// The flag of a foreign malloc, if there is one. Where the library is attached, all objects call this one.
+static FOREIGN_MALLOC: AtomicU64 = AtomicU64::new(0);
 /// Stored while the file is being made.
 const MAKING: u64 = 1;
 
@@ -42,7 +45,7 @@ pub fn is_ready() -> bool {
 }
 
 /// Waits a moment for the thread that makes the segment.
-fn wait_for(place: &core::sync::atomic::AtomicU64) -> bool {
+fn wait_for(place: &AtomicU64) -> bool {
     const TURNS: u32 = 50_000_000;
     for _ in 0..TURNS {
         if place.load(Acquire) > MAKING {
@@ -85,7 +88,7 @@ fn make() -> Option<&'static Segment> {
     header.pid.store(unsafe { c::getpid() } as u64, Relaxed);
     header.python.store(python::version(), Relaxed);
     header.period.store(state::period(), Relaxed);
-    let flags = unwind::flags() | python::flags() | foreign_malloc();
+    let flags = unwind::flags() | python::flags() | FOREIGN_MALLOC.load(Relaxed);
     header.flags.store(flags, Relaxed);
     header.magic.store(MAGIC, Release);
     Some(segment)
@@ -104,8 +107,7 @@ fn is_size_allowed() -> bool {
 
 /// Creates `DIRECTORY/PID-N` with the first N that is free.
 fn create(path: &mut [u8; PATH]) -> Option<c_int> {
-    // SAFETY: the name ends with a zero byte.
-    let directory = unsafe { c::getenv(DIRECTORY.as_ptr()) };
+    let directory = state::directory();
     if directory.is_null() {
         return None;
     }
@@ -159,9 +161,23 @@ fn push_number(path: &mut [u8; PATH], end: &mut usize, number: u32) {
     }
 }
 
-/// Whether the program's malloc is another library's.
-fn foreign_malloc() -> u64 {
+/// Removes what was mapped, unless a thread still uses it. Nothing is enabled any more.
+pub fn give_back() {
+    if !state::is_left() {
+        return;
+    }
+    let start = private().segment.swap(0, AcqRel);
+    if start > MAKING {
+        // SAFETY: no thread uses the mapping, and none comes: sampling is disabled.
+        unsafe { c::unmap(start as *mut c_void, SEGMENT_BYTES) };
+    }
+    private_memory::clear();
+}
+
+/// Learns whether the program's malloc is another library's. Not when a segment is made: looking a name up takes the dynamic
+/// linker's lock, which a thread that loads a library holds while it allocates.
+pub fn prepare() {
     let used = c::symbol(c::RTLD_DEFAULT, c"malloc");
-    let is_ours = used == crate::interpose::malloc as *const () as *mut core::ffi::c_void;
-    u64::from(!is_ours) * crate::layout::FLAG_FOREIGN_MALLOC
+    let is_ours = used == crate::interpose::malloc as *const () as *mut c_void;
+    FOREIGN_MALLOC.store(u64::from(!is_ours) * FLAG_FOREIGN_MALLOC, Relaxed);
 }

@@ -30,14 +30,15 @@ struct FoundObject {
 }
 
 type FindObject = unsafe extern "C" fn(usize, *mut FoundObject) -> c_int;
-type ThreadAttributes = unsafe extern "C" fn(usize, *mut c::ThreadAttributes) -> c_int;
-type AttributesStack =
-    unsafe extern "C" fn(*const c::ThreadAttributes, *mut usize, *mut usize) -> c_int;
 
 /// Set once, before sampling is enabled.
 static mut FIND_OBJECT: Option<FindObject> = None;
-static mut THREAD_ATTRIBUTES: Option<ThreadAttributes> = None;
-static mut ATTRIBUTES_STACK: Option<AttributesStack> = None;
+/// Where the stack of the program's first thread ends; 0 if that is not known.
+static mut FIRST_STACK_END: usize = 0;
+
+/// The addresses of the object with Python's interpreter, and of libc.
+static mut INTERPRETER_OBJECT: (usize, usize) = (0, 0);
+static mut LIBC: (usize, usize) = (0, 0);
 
 /// Rules that are kept.
 const RULES: usize = 1 << 13;
@@ -69,10 +70,20 @@ pub fn prepare() {
     // SAFETY: the symbols have these types; there is one thread.
     unsafe {
         FIND_OBJECT = transmute::<*mut c_void, Option<FindObject>>(find(c"_dl_find_object"));
-        THREAD_ATTRIBUTES =
-            transmute::<*mut c_void, Option<ThreadAttributes>>(find(c"pthread_getattr_np"));
-        ATTRIBUTES_STACK =
-            transmute::<*mut c_void, Option<AttributesStack>>(find(c"pthread_attr_getstack"));
+        let end = find(c"__libc_stack_end").cast::<usize>();
+        FIRST_STACK_END = if end.is_null() { 0 } else { *end };
+    }
+}
+
+/// Remembers which object the interpreter is in.
+///
+/// # Safety
+/// Sampling is not enabled yet.
+pub unsafe fn know_interpreter(address: usize) {
+    // SAFETY: the caller's.
+    unsafe {
+        let libc = c::symbol(c::RTLD_DEFAULT, c"__libc_start_main") as usize;
+        (INTERPRETER_OBJECT, LIBC) = (range_of(address), range_of(libc));
     }
 }
 
@@ -107,7 +118,7 @@ pub fn frames(out: &mut [u64], to_interpreter: bool) -> usize {
     if top <= bottom {
         return 0;
     }
-    let own = own_object(registers.pc);
+    let own = range_of(registers.pc);
     let mut length = 0;
     let mut is_first = true;
     while length < out.len() {
@@ -116,7 +127,7 @@ pub fn frames(out: &mut [u64], to_interpreter: bool) -> usize {
         is_first = false;
         let rule = rule_at(at);
         if to_interpreter && rule.is_interpreter() {
-            break;
+            return length;
         }
         if !step(&mut registers, rule, at, bottom, top) {
             break;
@@ -126,7 +137,26 @@ pub fn frames(out: &mut [u64], to_interpreter: bool) -> usize {
             length += 1;
         }
     }
-    length
+    match to_interpreter {
+        true => length_up_to_interpreter(&out[..length]),
+        false => length,
+    }
+}
+
+/// How many frames are a library's that Python called. An interpreter that was compiled with tail calls has a function for each
+/// instruction, so its frames are told by their object; those that the library calls in turn stay.
+fn length_up_to_interpreter(frames: &[u64]) -> usize {
+    let within =
+        |object: (usize, usize), frame: &u64| (object.0..object.1).contains(&(*frame as usize));
+    // SAFETY: set once before sampling is enabled.
+    let (interpreter, libc) = unsafe { (INTERPRETER_OBJECT, LIBC) };
+    let is_library = |frame: &u64| !within(interpreter, frame) && !within(libc, frame);
+    let Some(first) = frames.iter().position(is_library) else {
+        return 0;
+    };
+    let rest = &frames[first..];
+    let calling = rest.iter().position(|frame| within(interpreter, frame));
+    first + calling.unwrap_or(rest.len())
 }
 
 /// Moves to the calling frame. False at the end of the stack, and where the tables make no sense.
@@ -208,21 +238,21 @@ fn stack_top() -> usize {
     }
 }
 
+/// Asks neither libc, which takes a lock and allocates for the answer (a program that does so would wait for itself), nor
+/// /proc. A thread's control block is at the end of its stack; the first thread's stack has an end of its own. The nearer one
+/// counts.
 unsafe fn find_stack_top() -> Option<usize> {
-    let mut attributes = c::ThreadAttributes::new();
-    let (mut low, mut size) = (0, 0);
-    // SAFETY: `attributes` is large enough, and destroyed after use.
-    unsafe {
-        let (get, stack) = (THREAD_ATTRIBUTES?, ATTRIBUTES_STACK?);
-        if get(c::pthread_self(), &raw mut attributes) != 0 {
-            return None;
-        }
-        let is_known = stack(&raw const attributes, &raw mut low, &raw mut size) == 0;
-        c::pthread_attr_destroy(&raw mut attributes);
-        let here = (&raw const low) as usize;
-        // A coroutine's stack is not the thread's.
-        (is_known && here > low && here < low + size).then_some(low + size)
-    }
+    /// No stack is larger.
+    const LARGEST_STACK: usize = 1 << 30;
+    let here = 0_usize;
+    let here = (&raw const here) as usize;
+    // SAFETY: takes no arguments; the static is set once before sampling is enabled.
+    let (control_block, first_end) = unsafe { (c::pthread_self(), FIRST_STACK_END) };
+    let ends = [control_block, first_end].into_iter();
+    let top = ends.filter(|end| *end > here).min()?;
+    let length = top - here;
+    // A coroutine's stack is neither: then there is a hole.
+    (length < LARGEST_STACK && c::is_mapped(here, length)).then_some(top)
 }
 
 fn rule_at(at: usize) -> Rule {
@@ -275,7 +305,7 @@ fn object_at(at: usize) -> Option<FoundObject> {
     (result == 0).then_some(object)
 }
 
-/// The addresses of this library.
-fn own_object(pc: usize) -> (usize, usize) {
+/// The addresses of the object that contains one.
+fn range_of(pc: usize) -> (usize, usize) {
     object_at(pc).map_or((0, 0), |object| (object.start, object.end))
 }

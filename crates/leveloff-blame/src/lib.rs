@@ -4,12 +4,14 @@
 //! here); this crate prepares it and reads what it writes:
 //!
 //! - [`preload`]: puts the library where the program can load it, and says why it cannot;
+//! - [`attach`]: adds it to a Python program that runs already;
 //! - [`segment`]: the file that the library writes, as values;
 //! - [`line_table`]: Python's line tables;
 //! - [`symbols`]: names of native functions;
 //! - [`site_table`]: stacks, added up by line of the program;
 //! - [`collector`]: does all that while the program runs, and makes events of a recording from it.
 
+pub mod attach;
 pub mod collector;
 #[path = "../preload/layout.rs"]
 #[allow(dead_code, reason = "the library uses the rest")]

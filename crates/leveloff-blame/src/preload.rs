@@ -18,7 +18,7 @@ const LIBRARY: Option<&[u8]> = Some(include_bytes!(concat!(
 #[cfg(not(has_preload_library))]
 const LIBRARY: Option<&[u8]> = None;
 
-const LIBRARY_NAME: &str = "libleveloff_blame.so";
+pub(crate) const LIBRARY_NAME: &str = "libleveloff_blame.so";
 /// The directory of segments, as the library reads it.
 const DIRECTORY: &str = "LEVELOFF_BLAME_DIR";
 const PRELOAD: &str = "LD_PRELOAD";

@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn nonsense_is_refused_with_what_would_do() {
         for (arguments, words) in [
-            (["--steps", "0"], "zero steps"),
+            (["--steps", "0"], "too few"),
             (["--steps", "1e3"], "whole number"),
             (["--pace", "0"], "steps a second"),
             (["--pace", "NaN"], "steps a second"),

@@ -25,7 +25,7 @@ mod target;
 mod watch;
 
 pub(crate) use appearance::AppearanceArgs;
-pub(crate) use blame::{BlameArgs, BlameFormat};
+pub(crate) use blame::{AttachArgs, BlameArgs, BlameFormat};
 pub(crate) use check::CheckArgs;
 pub(crate) use columns::ColumnArgs;
 pub(crate) use compare::{CompareArgs, CompareFormat};

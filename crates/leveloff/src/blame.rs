@@ -1,6 +1,7 @@
 //! `--blame`: the preloaded library and the collector of what it writes, for as long as a run is watched.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use leveloff_blame::collector::Collector;
 use leveloff_blame::preload::{PreloadDirectory, PreloadError};
@@ -23,6 +24,11 @@ impl Blame {
             directory,
             collector,
         })
+    }
+
+    /// Where the library and the segments are.
+    pub(crate) fn directory(&self) -> &Path {
+        self.directory.path()
     }
 
     /// The variables that the command has to be started with.

@@ -239,6 +239,11 @@ impl Session {
         }
     }
 
+    /// Where the recording can be read as long as the session exists, named or not.
+    pub(crate) fn source(&self) -> Option<&Path> {
+        self.source.as_deref()
+    }
+
     pub(crate) fn step(&self) -> Option<Step> {
         self.last_step
     }

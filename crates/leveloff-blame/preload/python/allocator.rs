@@ -33,132 +33,224 @@ struct ArenaAllocator {
 type Access = unsafe extern "C" fn(c_int, *mut Allocator);
 type ArenaAccess = unsafe extern "C" fn(*mut ArenaAllocator);
 
-/// The domains "mem" and "obj"; "raw" is malloc.
-const DOMAINS: [c_int; 2] = [1, 2];
+/// The domains "mem" and "obj"; "raw" is malloc. Each has wrappers of its own, so that the wrapped allocator's context
+/// can stay: a thread that reads the structure while it is being replaced may see old and new fields.
+const MEM: usize = 1;
+const OBJECT: usize = 2;
 /// Larger blocks go to malloc, which counts them.
 const LARGEST_SMALL: usize = 512;
 
-/// The wrapped allocators, written before Python starts. Their addresses are the wrappers' contexts.
-static mut WRAPPED: [Option<Allocator>; 2] = [None; 2];
+/// The wrapped allocators by domain, written before the wrappers are in use.
+static mut WRAPPED: [Allocator; 3] = [Allocator {
+    context: core::ptr::null_mut(),
+    malloc: nothing,
+    calloc: nothing_of_many,
+    realloc: nothing_again,
+    free: ignore,
+}; 3];
 static mut WRAPPED_ARENA: Option<ArenaAllocator> = None;
 
-/// Wraps the allocators.
-///
-/// # Safety
-/// There is one thread, and Python has not started.
-pub unsafe fn wrap() {
-    let find = |name| c::symbol(c::RTLD_DEFAULT, name);
-    // SAFETY: the symbols have these types.
-    let (get, set, get_arena, set_arena) = unsafe {
-        (
-            transmute::<*mut c_void, Option<Access>>(find(c"PyMem_GetAllocator")),
-            transmute::<*mut c_void, Option<Access>>(find(c"PyMem_SetAllocator")),
-            transmute::<*mut c_void, Option<ArenaAccess>>(find(c"PyObject_GetArenaAllocator")),
-            transmute::<*mut c_void, Option<ArenaAccess>>(find(c"PyObject_SetArenaAllocator")),
-        )
-    };
-    let (Some(get), Some(set), Some(get_arena), Some(set_arena)) = (get, set, get_arena, set_arena)
-    else {
-        return;
-    };
-    let ours = |context| Allocator {
-        context,
-        malloc,
-        calloc,
-        realloc,
-        free,
-    };
-    for (n, domain) in DOMAINS.into_iter().enumerate() {
-        // SAFETY: the structures have Python's layout; the static lives as long as the wrapper.
+/// How Python's allocators are read and replaced.
+#[derive(Clone, Copy)]
+struct Accesses {
+    get: Access,
+    set: Access,
+    get_arena: ArenaAccess,
+    set_arena: ArenaAccess,
+}
+
+impl Accesses {
+    fn find() -> Option<Accesses> {
+        let find = |name| c::symbol(c::RTLD_DEFAULT, name);
+        // SAFETY: the symbols have these types.
         unsafe {
-            let mut wrapped = ours(core::ptr::null_mut());
-            get(domain, &raw mut wrapped);
-            WRAPPED[n] = Some(wrapped);
-            let context = (*&raw mut WRAPPED[n])
-                .as_mut()
-                .map_or(core::ptr::null_mut(), |it| &raw mut *it);
-            let mut wrapper = ours(context.cast());
-            set(domain, &raw mut wrapper);
+            Some(Accesses {
+                get: transmute::<*mut c_void, Option<Access>>(find(c"PyMem_GetAllocator"))?,
+                set: transmute::<*mut c_void, Option<Access>>(find(c"PyMem_SetAllocator"))?,
+                get_arena: transmute::<*mut c_void, Option<ArenaAccess>>(find(
+                    c"PyObject_GetArenaAllocator",
+                ))?,
+                set_arena: transmute::<*mut c_void, Option<ArenaAccess>>(find(
+                    c"PyObject_SetArenaAllocator",
+                ))?,
+            })
         }
     }
-    // SAFETY: as above.
-    unsafe {
-        let mut arena = ArenaAllocator {
+
+    unsafe fn current(&self, domain: usize) -> Allocator {
+        let mut current = wrapper::<OBJECT>(core::ptr::null_mut());
+        // SAFETY: the structure has Python's layout.
+        unsafe { (self.get)(domain as c_int, &raw mut current) };
+        current
+    }
+
+    unsafe fn current_arena(&self) -> ArenaAllocator {
+        let mut current = ArenaAllocator {
             context: core::ptr::null_mut(),
             alloc: arena_alloc,
             free: arena_free,
         };
-        get_arena(&raw mut arena);
+        // SAFETY: the structure has Python's layout.
+        unsafe { (self.get_arena)(&raw mut current) };
+        current
+    }
+}
+
+/// Wraps the allocators.
+///
+/// # Safety
+/// Python has not started, or this thread holds its lock.
+pub unsafe fn wrap() {
+    let Some(accesses) = Accesses::find() else {
+        return;
+    };
+    // SAFETY: the caller's; the wrapped allocator is stored before its wrapper is set.
+    unsafe {
+        let arena = accesses.current_arena();
         WRAPPED_ARENA = Some(arena);
-        let mut wrapper = ArenaAllocator {
+        let mut wrapper_of_arena = ArenaAllocator {
             context: arena.context,
             alloc: arena_alloc,
             free: arena_free,
         };
-        set_arena(&raw mut wrapper);
-    }
-}
-
-unsafe extern "C" fn malloc(context: *mut c_void, length: usize) -> *mut c_void {
-    // SAFETY: the context is a wrapped allocator.
-    unsafe {
-        let wrapped = &*context.cast::<Allocator>();
-        if length > LARGEST_SMALL || count_down(length) {
-            return (wrapped.malloc)(wrapped.context, length);
+        (accesses.set_arena)(&raw mut wrapper_of_arena);
+        for domain in [MEM, OBJECT] {
+            let wrapped = accesses.current(domain);
+            WRAPPED[domain] = wrapped;
+            let mut wrapper = match domain {
+                MEM => wrapper::<MEM>(wrapped.context),
+                _ => wrapper::<OBJECT>(wrapped.context),
+            };
+            (accesses.set)(domain as c_int, &raw mut wrapper);
         }
-        let block = (wrapped.malloc)(wrapped.context, length);
-        sampler::sample(block, length, KIND_PYTHON_OBJECT);
-        block
     }
 }
 
-unsafe extern "C" fn calloc(context: *mut c_void, count: usize, length: usize) -> *mut c_void {
+/// Takes the wrappers out. False if someone else has wrapped them since: then they stay, and pass every call on.
+///
+/// # Safety
+/// This thread holds Python's lock.
+pub unsafe fn unwrap() -> bool {
+    // SAFETY: the caller's; `wrap` has stored what is set again.
+    unsafe {
+        let (Some(accesses), Some(mut arena)) = (Accesses::find(), WRAPPED_ARENA) else {
+            return true;
+        };
+        let mut is_whole = true;
+        for domain in [MEM, OBJECT] {
+            let ours = match domain {
+                MEM => malloc::<MEM> as *const (),
+                _ => malloc::<OBJECT> as *const (),
+            };
+            let is_ours = accesses.current(domain).malloc as *const () == ours;
+            if is_ours {
+                let mut wrapped = WRAPPED[domain];
+                (accesses.set)(domain as c_int, &raw mut wrapped);
+            }
+            is_whole &= is_ours;
+        }
+        let is_ours = accesses.current_arena().alloc as *const () == arena_alloc as *const ();
+        if is_ours {
+            (accesses.set_arena)(&raw mut arena);
+        }
+        is_whole && is_ours
+    }
+}
+
+fn wrapper<const DOMAIN: usize>(context: *mut c_void) -> Allocator {
+    Allocator {
+        context,
+        malloc: malloc::<DOMAIN>,
+        calloc: calloc::<DOMAIN>,
+        realloc: realloc::<DOMAIN>,
+        free: free::<DOMAIN>,
+    }
+}
+
+/// The allocator that a wrapper calls.
+#[inline(always)]
+fn wrapped<const DOMAIN: usize>() -> &'static Allocator {
+    // SAFETY: written before the wrapper is in use.
+    unsafe { &*&raw const WRAPPED[DOMAIN] }
+}
+
+unsafe extern "C" fn malloc<const DOMAIN: usize>(
+    context: *mut c_void,
+    length: usize,
+) -> *mut c_void {
+    // SAFETY: the caller keeps the contract of the wrapped allocator.
+    unsafe {
+        match length > LARGEST_SMALL || count_down(length) {
+            true => (wrapped::<DOMAIN>().malloc)(context, length),
+            false => malloc_at_sample::<DOMAIN>(context, length),
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn malloc_at_sample<const DOMAIN: usize>(
+    context: *mut c_void,
+    length: usize,
+) -> *mut c_void {
+    // SAFETY: as `malloc`.
+    let block = unsafe { (wrapped::<DOMAIN>().malloc)(context, length) };
+    sampler::sample(block, length, KIND_PYTHON_OBJECT);
+    block
+}
+
+unsafe extern "C" fn calloc<const DOMAIN: usize>(
+    context: *mut c_void,
+    count: usize,
+    length: usize,
+) -> *mut c_void {
     let bytes = count.saturating_mul(length);
-    // SAFETY: the context is a wrapped allocator.
-    unsafe {
-        let wrapped = &*context.cast::<Allocator>();
-        let is_unsampled = bytes > LARGEST_SMALL || count_down(bytes);
-        let block = (wrapped.calloc)(wrapped.context, count, length);
-        if !is_unsampled {
-            sampler::sample(block, bytes, KIND_PYTHON_OBJECT);
-        }
-        block
+    let is_unsampled = bytes > LARGEST_SMALL || count_down(bytes);
+    // SAFETY: the caller keeps the contract of the wrapped allocator.
+    let block = unsafe { (wrapped::<DOMAIN>().calloc)(context, count, length) };
+    if !is_unsampled {
+        sampler::sample(block, bytes, KIND_PYTHON_OBJECT);
     }
+    block
 }
 
-unsafe extern "C" fn realloc(
+unsafe extern "C" fn realloc<const DOMAIN: usize>(
     context: *mut c_void,
     block: *mut c_void,
     length: usize,
 ) -> *mut c_void {
-    // SAFETY: the context is a wrapped allocator.
+    // If the block becomes large, malloc's functions count the new one.
+    let known = match may_contain(block as usize) {
+        true => sampler::forget(block),
+        false => None,
+    };
+    let is_unsampled = length > LARGEST_SMALL || count_down(length);
+    // SAFETY: the caller keeps the contract of the wrapped allocator.
+    let moved = unsafe { (wrapped::<DOMAIN>().realloc)(context, block, length) };
+    match known {
+        Some(known) if moved.is_null() => sampler::remember(block, known),
+        _ if !is_unsampled => sampler::sample(moved, length, KIND_PYTHON_OBJECT),
+        _ => {}
+    }
+    moved
+}
+
+unsafe extern "C" fn free<const DOMAIN: usize>(context: *mut c_void, block: *mut c_void) {
+    // SAFETY: the caller keeps the contract of the wrapped allocator.
     unsafe {
-        let wrapped = &*context.cast::<Allocator>();
-        // If the block becomes large, malloc's functions count the new one.
-        let known = match may_contain(block as usize) {
-            true => sampler::forget(block),
-            false => None,
-        };
-        let is_unsampled = length > LARGEST_SMALL || count_down(length);
-        let moved = (wrapped.realloc)(wrapped.context, block, length);
-        match known {
-            Some(known) if moved.is_null() => sampler::remember(block, known),
-            _ if !is_unsampled => sampler::sample(moved, length, KIND_PYTHON_OBJECT),
-            _ => {}
+        match may_contain(block as usize) {
+            false => (wrapped::<DOMAIN>().free)(context, block),
+            true => free_known::<DOMAIN>(context, block),
         }
-        moved
     }
 }
 
-unsafe extern "C" fn free(context: *mut c_void, block: *mut c_void) {
-    if may_contain(block as usize) {
-        sampler::forget(block);
-    }
-    // SAFETY: the context is a wrapped allocator.
-    unsafe {
-        let wrapped = &*context.cast::<Allocator>();
-        (wrapped.free)(wrapped.context, block);
-    }
+#[cold]
+#[inline(never)]
+unsafe extern "C" fn free_known<const DOMAIN: usize>(context: *mut c_void, block: *mut c_void) {
+    sampler::forget(block);
+    // SAFETY: as `free`.
+    unsafe { (wrapped::<DOMAIN>().free)(context, block) }
 }
 
 unsafe extern "C" fn arena_alloc(context: *mut c_void, length: usize) -> *mut c_void {
@@ -183,3 +275,17 @@ unsafe extern "C" fn arena_free(context: *mut c_void, arena: *mut c_void, length
         }
     }
 }
+
+unsafe extern "C" fn nothing(_: *mut c_void, _: usize) -> *mut c_void {
+    core::ptr::null_mut()
+}
+
+unsafe extern "C" fn nothing_of_many(_: *mut c_void, _: usize, _: usize) -> *mut c_void {
+    core::ptr::null_mut()
+}
+
+unsafe extern "C" fn nothing_again(_: *mut c_void, _: *mut c_void, _: usize) -> *mut c_void {
+    core::ptr::null_mut()
+}
+
+unsafe extern "C" fn ignore(_: *mut c_void, _: *mut c_void) {}

@@ -1,4 +1,8 @@
-//! `leveloff blame`: the lines of a recorded run whose memory grew.
+//! `leveloff blame`: the lines whose memory grew, of a recorded run or of a program that runs already.
+
+mod attached;
+
+use std::path::Path;
 
 use anyhow::{Result, bail};
 use leveloff_classifier::allocation_history::LineWindow;
@@ -19,7 +23,19 @@ pub(crate) fn run(args: &BlameArgs) -> Result<Exit> {
     }
     let existing = Existing::replaced_if(args.force);
     outputs::check(&args.output, existing)?;
-    outputs::refuse_input(&args.output, &[&args.file])?;
+    match (&args.file, args.attach.pid) {
+        (Some(file), _) => {
+            outputs::refuse_input(&args.output, &[file])?;
+            print(args, file)
+        }
+        (None, Some(pid)) => attached::run(pid, args),
+        (None, None) => unreachable!("clap asks for a file or a process"),
+    }
+}
+
+/// Prints the lines of a recording.
+fn print(args: &BlameArgs, file: &Path) -> Result<Exit> {
+    let existing = Existing::replaced_if(args.force);
     let reader = RunReader {
         stated: args.facts.stated(),
         line_window: LineWindow {
@@ -28,7 +44,7 @@ pub(crate) fn run(args: &BlameArgs) -> Result<Exit> {
         },
         ..RunReader::default()
     };
-    let report = reader.read(&args.file)?;
+    let report = reader.read(file)?;
     let bytes = match args.format {
         BlameFormat::Text => lines::text(&report).into_bytes(),
         BlameFormat::Folded => lines::folded(&report).into_bytes(),

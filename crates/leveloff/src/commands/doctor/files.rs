@@ -14,19 +14,31 @@ pub(super) fn checks(machine: &Machine) -> Vec<Check> {
         terminal(machine),
         encoding(machine),
         clock(machine),
-        blame(),
+        blame(machine),
     ]
 }
 
-fn blame() -> Check {
+fn blame(machine: &Machine) -> Check {
     let name = "blame";
     match leveloff_blame::preload::check() {
-        Ok(()) => Check::ok(name, "leveloff run --blame can name lines here"),
+        Ok(()) => Check::ok(name, blame_works(&machine.root)),
         Err(error) => Check::missing(
             name,
             error.to_string(),
             "set TMPDIR to a directory on a file system that is not mounted noexec",
         ),
+    }
+}
+
+/// What works, and whether a program that runs already can be asked: that takes the rights of a debugger.
+fn blame_works(root: &Path) -> String {
+    let works = "leveloff run --blame can name lines here";
+    let scope = fs::read_to_string(root.join("proc/sys/kernel/yama/ptrace_scope"));
+    match scope.as_deref().map(str::trim) {
+        Err(_) | Ok("0") => works.to_owned(),
+        Ok(scope) => {
+            format!("{works}; blame --pid needs root (kernel.yama.ptrace_scope={scope})")
+        }
     }
 }
 
