@@ -107,7 +107,10 @@ mod tests {
         let address = a_function_to_find() + 1;
         let found = look_up(std::process::id(), &[address]);
         // A function that is inlined there stands in front of it.
-        let names: Vec<&str> = found[&address].iter().map(|frame| &*frame.function).collect();
+        let names: Vec<&str> = found[&address]
+            .iter()
+            .map(|frame| &*frame.function)
+            .collect();
         let last = names.last().unwrap();
         assert!(last.contains("a_function_to_find"), "{names:?}");
     }

@@ -39,7 +39,7 @@ fn compiled(step: u32) -> u32 {
 }
 
 fn is_new_shape(step: u32) -> bool {
-    let often = if step / 90 % 2 == 0 { 30 } else { 4 };
+    let often = if (step / 90).is_multiple_of(2) { 30 } else { 4 };
     (wobble(step) * 1000.0) as i32 % often == 0
 }
 
