@@ -26,4 +26,6 @@ pub mod symbols;
 #[path = "../preload/arithmetic.rs"]
 mod arithmetic;
 #[cfg(test)]
+mod attached_tests;
+#[cfg(test)]
 mod preload_tests;

@@ -5,6 +5,8 @@
 #![allow(clippy::unwrap_used)] // Helpers of tests count as tests.
 
 mod blame;
+mod blame_attach;
+mod blame_safety;
 mod check;
 mod compare;
 mod config;
