@@ -82,11 +82,21 @@ pub struct LogEvidence {
     pub is_inference: bool,
     /// It has lines of an epoch's number and nothing else.
     pub has_epochs: bool,
+    /// How many lines it has of names without a meaning to us and their values.
+    pub records: u32,
     /// How many lines it has.
     pub lines: u64,
 }
 
+/// As many lines of values are no description of the data.
+const FEWEST_RECORDS: u32 = 3;
+
 impl LogEvidence {
+    /// Whether something in the log is of a training: metrics, a word, or lines of values again and again.
+    pub fn has_training(self) -> bool {
+        self.is_training || self.has_metrics || self.records >= FEWEST_RECORDS && !self.is_inference
+    }
+
     /// Whether the log is about inference or evaluation, and nothing in it is about training.
     fn is_only_inference(self) -> bool {
         self.is_inference && !self.is_training && !self.has_metrics
@@ -328,6 +338,10 @@ impl Counter {
 
     /// `[3][10/40]`, `[1, 2000]`, `100 2.31`.
     fn is_unnamed_clock(&self, facts: &LineFacts, log: LogEvidence) -> bool {
+        // A caption and its score for each picture.
+        if facts.names_media && !facts.is_training && !log.is_training {
+            return false;
+        }
         let has_epoch = self.has_epoch();
         if self.has_total() {
             let is_measured = facts.has_metric

@@ -243,6 +243,7 @@ pub fn is_barren(facts: &LineFacts, counts: &[LabelledCount]) -> bool {
         _ => true,
     };
     !facts.has_metric
+        && !facts.is_record
         && !facts.is_checkpoint
         && !facts.announces_evaluation
         && !facts.is_training

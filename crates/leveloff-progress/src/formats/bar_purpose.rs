@@ -46,13 +46,13 @@ const EVALUATION: [&str; 11] = [
 /// transformers, datasets, huggingface_hub, tokenizers and torch's hub, and the file names that
 /// downloads show.
 #[rustfmt::skip]
-const PREPARATION: [&str; 48] = [
+const PREPARATION: [&str; 50] = [
     "map", "filter", "load", "download", "fetch", "generating", "saving", "save", "writing",
     "reading", "token", "encod", "shard", "split", "resolv", "extract", "unpack", "upload",
     "creating", "convert", "cast", "build", "pack", "cach", "comput", "collect", "preprocess",
     "process", "flatten", "format", "quantiz", "merg", "materializ", "copy", "index", "scan",
     "safetensors", "json", "parquet", "arrow", "gguf", "adding", "prepar",
-    "captur", "render", "instal", "sampling", "rollout",
+    "captur", "render", "instal", "sampling", "rollout", "calibrat", "verif",
 ];
 
 /// Words that begin a description of training.
@@ -79,10 +79,10 @@ impl BarPurpose {
             BarPurpose::Evaluation
         } else if let Some(epoch) = epoch_number(&text) {
             BarPurpose::Epoch(epoch)
-        } else if let Some(epoch) = leading_pair(&text) {
-            BarPurpose::Epoch(epoch)
         } else if any(&PREPARATION) {
             BarPurpose::Preparation
+        } else if let Some(epoch) = leading_pair(&text) {
+            BarPurpose::Epoch(epoch)
         } else if any(&["epoch"]) {
             BarPurpose::EpochCounter
         } else if any(&TRAINING) {
@@ -191,6 +191,7 @@ mod tests {
             ("d: 0.41; g: 0.92", BarPurpose::Measured),
             ("Running rollout of 300 steps", BarPurpose::Preparation),
             ("Map (num_proc=4)", BarPurpose::Preparation),
+            ("(3/33): Calibrating", BarPurpose::Preparation),
             ("Generating train split", BarPurpose::Preparation),
             ("Loading checkpoint shards", BarPurpose::Preparation),
             ("model-00001-of-00002.safetensors", BarPurpose::Preparation),
