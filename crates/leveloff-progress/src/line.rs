@@ -208,6 +208,8 @@ mod tests {
         assert_eq!(counts("iteration       10/    1000 |"), [(10, Some(1000))]);
         assert_eq!(counts("step 3 of 7, 1,234 x"), [(3, Some(7)), (1234, None)]);
         assert_eq!(counts("it 1.2k"), [(1200, None)]);
+        assert_eq!(counts("on:train 80.0it/800it rate"), [(80, Some(800))]);
+        assert_eq!(counts("on:train 100it/800it rate"), [(100, Some(800))]);
     }
 
     #[test]

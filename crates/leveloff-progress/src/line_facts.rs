@@ -41,6 +41,8 @@ pub struct LineFacts {
     pub is_settings: bool,
     /// It is short and about an evaluation, without a metric.
     pub announces_evaluation: bool,
+    /// It has many names without a meaning to us, with fractions as their values.
+    pub has_many_values: bool,
     /// It is about training.
     pub is_training: bool,
     /// It is about the use of a model.
@@ -69,6 +71,7 @@ impl LineFacts {
         let mut facts = LineFacts::default();
         let (mut mentions_preparation, mut is_training, mut is_solver) = (false, false, false);
         let (mut words, mut unknown_words, mut settings, mut metric_words) = (0, 0, 0, 0);
+        let mut named_values = 0;
         let has_fraction = numbers.iter().any(|number| is_fraction(line, number));
         // An evaluation word that may be the name of a metric: `val loss`.
         let mut open_evaluation: Option<usize> = None;
@@ -118,6 +121,7 @@ impl LineFacts {
                     facts.names_media |= is_media(line, &word);
                     let is_name = is_name(line, word.start, word.end);
                     facts.has_named_value |= is_name;
+                    named_values += usize::from(is_name);
                     facts.has_loose_words |= !is_name && !is_unit(line, word.start);
                 }
                 _ => {}
@@ -139,6 +143,9 @@ impl LineFacts {
         facts.is_checkpoint = is_checkpoint(line);
         facts.is_bare = numbers.len() == 1 && unknown_words == 0 && !mentions_preparation;
         facts.has_fraction = has_fraction;
+        let fractions = || numbers.iter().filter(|number| is_fraction(line, number));
+        facts.has_many_values =
+            named_values >= FEWEST_VALUES && fractions().count() >= FEWEST_VALUES;
         facts.names_metrics = metric_words >= 2;
         facts.may_be_header = metric_words > 0;
         facts.is_record = facts.has_named_value
@@ -224,6 +231,13 @@ fn is_unit(line: &[u8], start: usize) -> bool {
 
 /// Whether the word at `start..end` is a name with a value: `learn: 0.69`.
 fn is_name(line: &[u8], start: usize, end: usize) -> bool {
+    // `D/latent_real: [0.6]`: each word is a part of the name.
+    let in_name = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'/');
+    let joined = match line.get(end) {
+        Some(b'_' | b'/') => line[end..].iter().take_while(|b| in_name(b)).count(),
+        _ => 0,
+    };
+    let end = end + joined;
     matches!(line.get(end), Some(b'=' | b':')) && has_value(line, start, end)
 }
 

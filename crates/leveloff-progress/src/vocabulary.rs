@@ -184,7 +184,7 @@ const BEGINNINGS: [(Meaning, &str); 3] = [
      unpack upload creat convert cast build built pack cach comput collect preproc process flatten \
      format quantiz merg materializ copy copied index scan safetensors json parquet arrow gguf adding \
      prepar compil install receiv object delta transfer request http get post crawl pars import \
-     migrat queue linking checking calibrat verif",
+     migrat queue linking checking calibrat verif shuffl",
     ),
     (
         Meaning::Inference,

@@ -416,7 +416,7 @@ impl Counter {
             && self.repeats > 0
             && facts.has_fraction
             && facts.has_named_value
-            && (!facts.has_quantity || facts.is_training)
+            && (!facts.has_quantity || facts.is_training || facts.has_many_values)
             && !facts.has_loose_words
             && !facts.is_preparation
     }
