@@ -103,7 +103,7 @@ fn messages_of_errors_solvers_and_captions_are_no_training() {
             .collect::<String>();
     let captions: String = (1..80)
         .map(|k| {
-            format!("[{k}/80] image_{k:04}.jpg -> a man and 3 horses (0.4{k}s, score 0.8{k})\n")
+            format!("[{k}/80] image_{k:04}.jpg -> a man stands near {} horses (0.4{k}s, score 0.8{k})\n", k % 7)
         })
         .collect();
     let calibration: String = (1..60)

@@ -269,6 +269,11 @@ impl Counter {
         if log.is_only_inference() && !facts.has_metric {
             return false;
         }
+        // A caption and its score for each picture.
+        let is_caption = facts.names_media && !facts.is_training && !log.is_training;
+        if is_caption && self.is_unnamed() {
+            return false;
+        }
         let rises_in_same_line = self.rises_in_same_line(facts, log);
         match self.label {
             Label::Step(name) => self.is_named_clock(name, facts, log),
@@ -338,10 +343,6 @@ impl Counter {
 
     /// `[3][10/40]`, `[1, 2000]`, `100 2.31`.
     fn is_unnamed_clock(&self, facts: &LineFacts, log: LogEvidence) -> bool {
-        // A caption and its score for each picture.
-        if facts.names_media && !facts.is_training && !log.is_training {
-            return false;
-        }
         let has_epoch = self.has_epoch();
         if self.has_total() {
             let is_measured = facts.has_metric
