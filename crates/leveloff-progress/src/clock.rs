@@ -128,6 +128,7 @@ impl Clock {
         self.labelled_counts(line, scanned, facts, in_table, &mut counts);
         self.note_settings(&counts, &mut reading);
         self.log.has_metrics |= facts.has_result && !facts.is_settings;
+        self.log.records = self.log.records.saturating_add(u32::from(facts.is_record));
         let epoch_in_line = epoch_of(&counts);
         self.log.has_epochs |= epoch_in_line.is_some() && facts.is_bare;
         let mut best: Option<(u64, StepChange)> = None;

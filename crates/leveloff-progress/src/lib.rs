@@ -13,6 +13,7 @@
 
 mod clock;
 mod formats;
+mod key_search;
 mod label;
 mod line;
 mod line_facts;

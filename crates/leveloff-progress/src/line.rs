@@ -86,6 +86,19 @@ impl ScannedLine {
                 at = token.end;
                 continue;
             }
+            if is_plain_letter(byte) {
+                if !matches!(last, Last::Letter | Last::Joint) {
+                    (phrase, phrase_start, is_further) = (SEED, at, false);
+                }
+                // Most of most lines: words are read without looking at anything but their letters.
+                while let Some(letter) = line.get(at).copied().filter(|b| is_plain_letter(*b)) {
+                    skeleton = mixed(skeleton, letter);
+                    phrase = mixed(phrase, letter.to_ascii_lowercase());
+                    at += 1;
+                }
+                (last, last_byte) = (Last::Letter, line[at - 1]);
+                continue;
+            }
             let (mark, next) = mark_of(line, at);
             at = next;
             // Padding and bars change their length from line to line.
@@ -127,7 +140,12 @@ fn mixed(hash: u64, byte: u8) -> u64 {
 const BAR: u8 = b'=';
 
 fn is_letter(byte: u8) -> bool {
-    byte.is_ascii_alphabetic() || byte == b'_' || byte >= 0x80
+    is_plain_letter(byte) || byte >= 0x80
+}
+
+/// A letter that stands for itself.
+fn is_plain_letter(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || byte == b'_'
 }
 
 /// What the byte at `at` stands for, and where the next one is.
@@ -208,6 +226,8 @@ mod tests {
         assert_eq!(counts("iteration       10/    1000 |"), [(10, Some(1000))]);
         assert_eq!(counts("step 3 of 7, 1,234 x"), [(3, Some(7)), (1234, None)]);
         assert_eq!(counts("it 1.2k"), [(1200, None)]);
+        assert_eq!(counts("on:train 80.0it/800it rate"), [(80, Some(800))]);
+        assert_eq!(counts("on:train 100it/800it rate"), [(100, Some(800))]);
     }
 
     #[test]

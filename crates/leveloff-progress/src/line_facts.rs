@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-use crate::label::Words;
+use crate::label::{Word, Words};
 use crate::line::{Amount, Number};
 use crate::vocabulary::Meaning;
 
@@ -41,10 +41,16 @@ pub struct LineFacts {
     pub is_settings: bool,
     /// It is short and about an evaluation, without a metric.
     pub announces_evaluation: bool,
+    /// It has many names without a meaning to us, with fractions as their values.
+    pub has_many_values: bool,
     /// It is about training.
     pub is_training: bool,
     /// It is about the use of a model.
     pub is_inference: bool,
+    /// It names a picture, a sound or a film: `image_0001.jpg`.
+    pub names_media: bool,
+    /// It has nothing but names without a meaning to us and their values: `G: 1.20 | D: 0.91 | GP: 0.12`.
+    pub is_record: bool,
 }
 
 /// How many separators may stand between a name and its value: tables are padded.
@@ -53,6 +59,9 @@ const MOST_PADDING: usize = 40;
 /// A line with this many settings is a list of them.
 const MOST_SETTINGS: usize = 3;
 
+/// A record has at least this many values.
+const FEWEST_VALUES: usize = 3;
+
 /// An announcement has at most this many words.
 const LONGEST_ANNOUNCEMENT: usize = 6;
 
@@ -60,8 +69,9 @@ impl LineFacts {
     /// Reads a line.
     pub fn of(line: &[u8], numbers: &[Number]) -> LineFacts {
         let mut facts = LineFacts::default();
-        let (mut mentions_preparation, mut is_training, mut is_clustering) = (false, false, false);
+        let (mut mentions_preparation, mut is_training, mut is_solver) = (false, false, false);
         let (mut words, mut unknown_words, mut settings, mut metric_words) = (0, 0, 0, 0);
+        let mut named_values = 0;
         let has_fraction = numbers.iter().any(|number| is_fraction(line, number));
         // An evaluation word that may be the name of a metric: `val loss`.
         let mut open_evaluation: Option<usize> = None;
@@ -74,6 +84,7 @@ impl LineFacts {
                 facts.evaluation_from = facts.evaluation_from.or(Some(from));
             }
             match word.meaning {
+                Meaning::Metric if is_log_level(line, &word) => {}
                 Meaning::Metric => {
                     metric_words += 1;
                     // "loss at step 2000: 4.19"
@@ -99,7 +110,7 @@ impl LineFacts {
                 Meaning::Setting | Meaning::Length => {
                     settings += usize::from(has_value(line, word.start, word.end));
                 }
-                Meaning::Clustering => is_clustering = true,
+                Meaning::Solver => is_solver = true,
                 Meaning::Inference => {
                     facts.is_inference = true;
                     unknown_words += 1;
@@ -107,8 +118,10 @@ impl LineFacts {
                 }
                 Meaning::Unknown => {
                     unknown_words += 1;
+                    facts.names_media |= is_media(line, &word);
                     let is_name = is_name(line, word.start, word.end);
                     facts.has_named_value |= is_name;
+                    named_values += usize::from(is_name);
                     facts.has_loose_words |= !is_name && !is_unit(line, word.start);
                 }
                 _ => {}
@@ -116,7 +129,7 @@ impl LineFacts {
         }
         facts.evaluation_from = facts.evaluation_from.or(open_evaluation);
         facts.is_training = is_training;
-        if is_clustering {
+        if is_solver {
             (facts.has_metric, facts.has_result) = (false, false);
             mentions_preparation = true;
         }
@@ -130,8 +143,17 @@ impl LineFacts {
         facts.is_checkpoint = is_checkpoint(line);
         facts.is_bare = numbers.len() == 1 && unknown_words == 0 && !mentions_preparation;
         facts.has_fraction = has_fraction;
+        let fractions = || numbers.iter().filter(|number| is_fraction(line, number));
+        facts.has_many_values =
+            named_values >= FEWEST_VALUES && fractions().count() >= FEWEST_VALUES;
         facts.names_metrics = metric_words >= 2;
         facts.may_be_header = metric_words > 0;
+        facts.is_record = facts.has_named_value
+            && unknown_words == words
+            && !facts.has_loose_words
+            && numbers.len() == words
+            && words >= FEWEST_VALUES
+            && numbers.iter().all(|number| is_fraction(line, number));
         facts
     }
 
@@ -148,6 +170,20 @@ fn begins_with_check_mark(line: &[u8]) -> bool {
         // U+2713 to U+2718, U+2705, U+274C and U+221A.
         [0xe2, 0x9c, 0x93..=0x98 | 0x85, ..] | [0xe2, 0x9d, 0x8c, ..] | [0xe2, 0x88, 0x9a, ..]
     )
+}
+
+/// `[Error]: 3 unprocessed`, `ERROR 12 rows`: how severe a message is, where a metric is called `error`.
+fn is_log_level(line: &[u8], word: &Word) -> bool {
+    let text = &line[word.start..word.end];
+    let is_error = text.eq_ignore_ascii_case(b"error") || text.eq_ignore_ascii_case(b"err");
+    let is_framed = line[..word.start].ends_with(b"[") && line[word.end..].starts_with(b"]");
+    is_error && (is_framed || text == b"ERROR")
+}
+
+/// Whether a word is the ending of a file that a model is applied to; of `mp3` and `mp4` the letters are the word.
+fn is_media(line: &[u8], word: &Word) -> bool {
+    const ENDINGS: [&[u8]; 7] = [b"jpg", b"jpeg", b"png", b"tif", b"wav", b"flac", b"mp"];
+    line[..word.start].ends_with(b".") && ENDINGS.contains(&&line[word.start..word.end])
 }
 
 /// `amp=False, batch=8, cache=None`: no line of a training's progress has switches.
@@ -195,6 +231,13 @@ fn is_unit(line: &[u8], start: usize) -> bool {
 
 /// Whether the word at `start..end` is a name with a value: `learn: 0.69`.
 fn is_name(line: &[u8], start: usize, end: usize) -> bool {
+    // `D/latent_real: [0.6]`: each word is a part of the name.
+    let in_name = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'/');
+    let joined = match line.get(end) {
+        Some(b'_' | b'/') => line[end..].iter().take_while(|b| in_name(b)).count(),
+        _ => 0,
+    };
+    let end = end + joined;
     matches!(line.get(end), Some(b'=' | b':')) && has_value(line, start, end)
 }
 

@@ -38,8 +38,8 @@ pub enum Meaning {
     Preparation,
     /// The line is about the use of a model: inference, serving, generation.
     Inference,
-    /// The line is about clusters, whose numbers have the names of a training's.
-    Clustering,
+    /// The line is about clusters or about a system of equations, whose numbers have the names of a training's.
+    Solver,
     /// Unknown.
     Unknown,
 }
@@ -139,8 +139,9 @@ const WORDS: [(Meaning, &str); 17] = [
         "tasks problems url prompts mmlu hellaswag gsm humaneval truthfulqa winogrande mbpp piqa boolq",
     ),
     (
-        Meaning::Clustering,
-        "inertia imbalance nsplit kmeans centroids centroid",
+        Meaning::Solver,
+        "inertia imbalance nsplit kmeans centroids centroid scf ecut ethr eigenvalue eigenvalues krylov simplex presolve \
+     incumbent",
     ),
     (
         Meaning::Length,
@@ -183,7 +184,7 @@ const BEGINNINGS: [(Meaning, &str); 3] = [
      unpack upload creat convert cast build built pack cach comput collect preproc process flatten \
      format quantiz merg materializ copy copied index scan safetensors json parquet arrow gguf adding \
      prepar compil install receiv object delta transfer request http get post crawl pars import \
-     migrat queue linking checking",
+     migrat queue linking checking calibrat verif shuffl",
     ),
     (
         Meaning::Inference,

@@ -29,8 +29,9 @@ EQUALLY_RIGHT = {
 }
 
 
-# Collected to be scored once; what fails in them is not corrected yet.
-HELD_OUT = {module.__name__ for module in (blind_frameworks, blind_negative, blind_trainings)}
+# The names of modules that were collected to be scored once, until something is corrected for them. Those of the last such set, D
+# (blind_frameworks, blind_negative, blind_trainings), are in the development set now.
+HELD_OUT = set()
 
 
 def write(directory, held_out=False):

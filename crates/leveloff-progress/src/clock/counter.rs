@@ -82,11 +82,21 @@ pub struct LogEvidence {
     pub is_inference: bool,
     /// It has lines of an epoch's number and nothing else.
     pub has_epochs: bool,
+    /// How many lines it has of names without a meaning to us and their values.
+    pub records: u32,
     /// How many lines it has.
     pub lines: u64,
 }
 
+/// As many lines of values are no description of the data.
+const FEWEST_RECORDS: u32 = 3;
+
 impl LogEvidence {
+    /// Whether something in the log is of a training: metrics, a word, or lines of values again and again.
+    pub fn has_training(self) -> bool {
+        self.is_training || self.has_metrics || self.records >= FEWEST_RECORDS && !self.is_inference
+    }
+
     /// Whether the log is about inference or evaluation, and nothing in it is about training.
     fn is_only_inference(self) -> bool {
         self.is_inference && !self.is_training && !self.has_metrics
@@ -259,6 +269,11 @@ impl Counter {
         if log.is_only_inference() && !facts.has_metric {
             return false;
         }
+        // A caption and its score for each picture.
+        let is_caption = facts.names_media && !facts.is_training && !log.is_training;
+        if is_caption && self.is_unnamed() {
+            return false;
+        }
         let rises_in_same_line = self.rises_in_same_line(facts, log);
         match self.label {
             Label::Step(name) => self.is_named_clock(name, facts, log),
@@ -402,7 +417,7 @@ impl Counter {
             && self.repeats > 0
             && facts.has_fraction
             && facts.has_named_value
-            && (!facts.has_quantity || facts.is_training)
+            && (!facts.has_quantity || facts.is_training || facts.has_many_values)
             && !facts.has_loose_words
             && !facts.is_preparation
     }

@@ -1,6 +1,7 @@
 //! The counters that are followed, in bounded memory.
 
 use super::counter::Counter;
+use crate::key_search::position_of;
 use crate::label::Label;
 
 /// How many counters are followed. A training's formats have a few dozen numbers; hostile output has any number.
@@ -48,6 +49,6 @@ impl CounterTable {
     }
 
     fn position(&self, key: u64) -> Option<usize> {
-        self.keys.iter().position(|known| *known == key)
+        position_of(key, &self.keys)
     }
 }

@@ -247,18 +247,24 @@ impl GlobalCount {
             }
             (_, Some(total)) if last.total == Some(total) => self.base.saturating_add(total),
             _ => {
-                let length = last.n.saturating_add(self.unprinted(printed));
+                let length = last.n.saturating_add(self.unprinted(printed, last));
                 self.base.saturating_add(length)
             }
         }
     }
 
-    /// Steps at the end of an epoch of unknown length that were not printed. A place that begins with 0 is as far from the
-    /// last one as places usually are; a count that begins later, or that counts what is done, may have printed its end.
-    fn unprinted(&self, first: Printed) -> u64 {
-        match self.increment {
-            (by, true) if first.n == 0 && self.is_index => by,
-            _ => 0,
+    /// Steps at the end of an epoch of unknown length that were not printed: the first place of the next epoch is as far
+    /// from the last one as places are, if all places are multiples from there: `1, 41, … 361, 1`. A count of what is done
+    /// that begins with 0 may have printed its end. In steps of one, 0 is a place: nothing is printed about no step.
+    fn unprinted(&self, first: Printed, last: Printed) -> u64 {
+        let (by, true) = self.increment else {
+            return 0;
+        };
+        let is_place = first.n > 0 || self.is_index || by == 1;
+        let is_even = by > 0 && last.n.saturating_sub(first.n).is_multiple_of(by);
+        match is_place && is_even {
+            true => by.saturating_sub(first.n),
+            false => 0,
         }
     }
 

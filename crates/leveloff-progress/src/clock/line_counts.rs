@@ -46,6 +46,8 @@ pub struct LabelledCount {
     pub is_rounded: bool,
     /// It counts an evaluation.
     pub is_evaluation: bool,
+    /// Nothing stands in front of it.
+    begins_line: bool,
     /// Which number of the line it is.
     pub index: usize,
 }
@@ -102,6 +104,7 @@ impl Clock {
                 is_glued: number.is_glued,
                 is_rounded: number.is_rounded,
                 is_evaluation,
+                begins_line: index == 0 && number.start == 0,
                 index,
             });
         }
@@ -213,18 +216,18 @@ pub fn epoch_of(counts: &[LabelledCount]) -> Option<EpochCount> {
     })
 }
 
-/// The number directly in front, as the `3` of `[3][10/40]` and `train 3 [10/40]`.
+/// The number directly in front, as the `3` of `[3][10/40]`, `train 3 [10/40]`, and of `3 10 loss 2.3`.
 pub fn neighbour_epoch(count: &LabelledCount, counts: &[LabelledCount]) -> Option<EpochCount> {
-    if !count.is_further
-        || !count.is_bracketed
-        || !matches!(count.label, Label::None | Label::Step(_))
-    {
+    if !count.is_further || !matches!(count.label, Label::None | Label::Step(_)) {
         return None;
     }
     let before = counts
         .iter()
         .find(|before| before.index + 1 == count.index)?;
     let is_plain = before.label == Label::None && !before.is_glued && before.n <= LAST_EPOCH;
+    if !count.is_bracketed && !before.begins_line {
+        return None;
+    }
     is_plain.then_some(EpochCount {
         number: before.n,
         of: before.total.filter(|of| *of <= LAST_EPOCH),
@@ -243,6 +246,7 @@ pub fn is_barren(facts: &LineFacts, counts: &[LabelledCount]) -> bool {
         _ => true,
     };
     !facts.has_metric
+        && !facts.is_record
         && !facts.is_checkpoint
         && !facts.announces_evaluation
         && !facts.is_training

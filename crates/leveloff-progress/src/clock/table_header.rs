@@ -25,7 +25,9 @@ impl TableHeader {
             .filter(|name| !name.is_empty())
             .take(MOST_COLUMNS)
         {
-            has_metric |= Words::of(name).any(|word| word.meaning == Meaning::Metric);
+            // Every solver has an objective; a training's table names its loss or a score.
+            has_metric |= !name.eq_ignore_ascii_case(b"objective")
+                && Words::of(name).any(|word| word.meaning == Meaning::Metric);
             let label = Label::of_name(name);
             has_count |= matches!(label, Label::Epoch | Label::Step(_));
             labels.push(label);
@@ -54,7 +56,8 @@ impl TableHeader {
     }
 }
 
-/// Whether a line names columns of which none is a training's: `Expl Unexpl |  Obj  Depth IntInf | Gap`.
+/// Whether a line names columns of which none is a training's: `Expl Unexpl |  Obj  Depth IntInf | Gap`. The tables of many
+/// solvers begin with their iterations and the objective.
 pub fn names_other_columns(line: &[u8]) -> bool {
     const FEWEST_GAPS: usize = 3;
     let is_wide = |gap: &&[u8]| matches!(gap, [b' ', b' '] | [b' ', b'|'] | [b'|', b' ']);
@@ -67,7 +70,13 @@ pub fn names_other_columns(line: &[u8]) -> bool {
     }
     let is_gap = |b: &u8| matches!(b, b' ' | b'\t' | b'|');
     let mut names = line.split(is_gap).filter(|name| !name.is_empty());
-    names.all(|name| matches!(Label::of_name(name), Label::Unknown | Label::Other))
+    let is_other = |name: &[u8]| matches!(Label::of_name(name), Label::Unknown | Label::Other);
+    match names.next() {
+        Some(name) if matches!(Label::of_name(name), Label::Step(_)) => {
+            (names.next()).is_some_and(|name| name.eq_ignore_ascii_case(b"objective"))
+        }
+        first => first.is_some_and(is_other) && names.all(is_other),
+    }
 }
 
 /// How many numbers of a line are its columns. A bar follows them, and an ellipsis where they are cut:

@@ -193,14 +193,25 @@ fn time_then_rest(text: &[u8]) -> Option<&[u8]> {
 fn rate_and_metrics(inside: &[u8]) -> Option<(Unit, bool)> {
     let mut fields = inside.split(|&b| b == b',').skip(1);
     let rate = fields.next()?;
-    let shows_loss = fields.any(|field| {
-        let name = field.trim_ascii_start();
-        name.starts_with(b"loss") || name.starts_with(b"train_loss")
-    });
+    let shows_loss = fields.any(names_loss);
     Some((
         unit_of_rate(rate.strip_suffix(b"]").unwrap_or(rate)),
         shows_loss,
     ))
+}
+
+/// Whether one of ` lr: 1.0e-04 diffusion_loss: 0.31` is a loss, and not that of an evaluation.
+fn names_loss(field: &[u8]) -> bool {
+    let contains = |name: &[u8], word: &[u8]| memchr::memmem::find(name, word).is_some();
+    field.split(|&b| b == b' ').any(|part| {
+        let end = part.iter().position(|b| matches!(b, b'=' | b':'));
+        let name = &part[..end.unwrap_or(part.len())];
+        let is_assigned = end.is_some() || name.starts_with(b"loss");
+        is_assigned
+            && contains(name, b"loss")
+            && !contains(name, b"val")
+            && !contains(name, b"test")
+    })
 }
 
 /// Of `7.22it/s`, `1.20s/it`, `?it/s`, `120MB/s`, `5000 examples/s`.

@@ -46,13 +46,13 @@ const EVALUATION: [&str; 11] = [
 /// transformers, datasets, huggingface_hub, tokenizers and torch's hub, and the file names that
 /// downloads show.
 #[rustfmt::skip]
-const PREPARATION: [&str; 48] = [
+const PREPARATION: [&str; 51] = [
     "map", "filter", "load", "download", "fetch", "generating", "saving", "save", "writing",
     "reading", "token", "encod", "shard", "split", "resolv", "extract", "unpack", "upload",
     "creating", "convert", "cast", "build", "pack", "cach", "comput", "collect", "preprocess",
     "process", "flatten", "format", "quantiz", "merg", "materializ", "copy", "index", "scan",
     "safetensors", "json", "parquet", "arrow", "gguf", "adding", "prepar",
-    "captur", "render", "instal", "sampling", "rollout",
+    "captur", "render", "instal", "sampling", "rollout", "calibrat", "verif", "shuffl",
 ];
 
 /// Words that begin a description of training.
@@ -79,10 +79,10 @@ impl BarPurpose {
             BarPurpose::Evaluation
         } else if let Some(epoch) = epoch_number(&text) {
             BarPurpose::Epoch(epoch)
-        } else if let Some(epoch) = leading_pair(&text) {
-            BarPurpose::Epoch(epoch)
         } else if any(&PREPARATION) {
             BarPurpose::Preparation
+        } else if let Some(epoch) = leading_pair(&text) {
+            BarPurpose::Epoch(epoch)
         } else if any(&["epoch"]) {
             BarPurpose::EpochCounter
         } else if any(&TRAINING) {
@@ -137,11 +137,11 @@ pub fn epoch_number(text: &str) -> Option<EpochNumber> {
     })
 }
 
-/// `1/5  0G  1.168  2.193  41  640`: the columns of a table, of which the first is the epoch.
+/// `1/5  0G  1.168  2.193  41  640` and `1/5(t)`: the first column of a table, and what is all of a description, is the epoch.
 fn leading_pair(text: &str) -> Option<EpochNumber> {
     let (number, rest) = number::whole(text.trim_start().as_bytes())?;
     let (of, rest) = number::whole(rest.strip_prefix(b"/")?)?;
-    (number <= of && rest.first() == Some(&b' ')).then_some(EpochNumber {
+    (number <= of && matches!(rest.first(), None | Some(b' ' | b'('))).then_some(EpochNumber {
         number,
         of: Some(of),
         is_hashed: false,
@@ -178,6 +178,7 @@ mod tests {
             ("Train epoch [3 / 10]", epoch(3, Some(10))),
             ("Epochs 1/3. Running Loss:    0.68", epoch(1, Some(3))),
             ("Epoch 2 of 3", epoch(2, Some(3))),
+            ("3/10(t)", epoch(3, Some(10))),
             ("Epoch", BarPurpose::EpochCounter),
             ("Training epochs", BarPurpose::EpochCounter),
             ("Validation DataLoader 0", BarPurpose::Evaluation),
@@ -191,6 +192,7 @@ mod tests {
             ("d: 0.41; g: 0.92", BarPurpose::Measured),
             ("Running rollout of 300 steps", BarPurpose::Preparation),
             ("Map (num_proc=4)", BarPurpose::Preparation),
+            ("(3/33): Calibrating", BarPurpose::Preparation),
             ("Generating train split", BarPurpose::Preparation),
             ("Loading checkpoint shards", BarPurpose::Preparation),
             ("model-00001-of-00002.safetensors", BarPurpose::Preparation),

@@ -67,6 +67,9 @@ pub fn number_at(line: &[u8], start: usize) -> NumberToken {
         // `epoch=6-step=7500-val_loss=1.06.ckpt` is a file.
         [b'-', next, ..] if before == Some(b'=') && next.is_ascii_alphabetic() => other(end),
         [b'%' | b'_', ..] => other(end),
+        [b'i', b't', b'/', ..] => {
+            scaled_iterations(line, start).unwrap_or_else(|| with_unit(line, token))
+        }
         [next, ..] if next.is_ascii_alphabetic() => with_unit(line, token),
         _ => with_total(line, token),
     }

@@ -1,5 +1,6 @@
 //! The facts about the formats seen lately: a format is looked at once, its lines come by the thousand.
 
+use crate::key_search::position_of;
 use crate::line::ScannedLine;
 use crate::line_facts::LineFacts;
 
@@ -41,6 +42,6 @@ impl FactsCache {
     }
 
     fn position(&self, skeleton: u64) -> Option<usize> {
-        self.skeletons.iter().position(|known| *known == skeleton)
+        position_of(skeleton, &self.skeletons)
     }
 }

@@ -182,6 +182,17 @@ impl BarTracker {
         if self.training.as_ref().is_some_and(is_evaluation) {
             return evaluation(bar);
         }
+        let step = epoch_index.saturating_mul(total).saturating_add(bar.n);
+        // The run has a bar of its own, which counts finer: several steps for each item of this one.
+        let is_coarser = |training: &TrainingBar| {
+            training.level == Level::Described
+                && training.epoch.is_none()
+                && training.total > bar.total
+                && training.counter.step() > step
+        };
+        if self.training.as_ref().is_some_and(is_coarser) {
+            return BarUpdate::Nothing;
+        }
         let took_over = match &self.training {
             Some(training) if training.level == Level::Described => false,
             Some(_) if bar.n == 0 => return BarUpdate::Nothing,
@@ -194,7 +205,7 @@ impl BarTracker {
         (training.total, training.n) = (bar.total, bar.n);
         training.epoch = Some(epoch.number);
         let change = training.counter.observe(Count {
-            n: epoch_index.saturating_mul(total).saturating_add(bar.n),
+            n: step,
             total: None,
             epoch: None,
         });
@@ -255,8 +266,10 @@ impl BarTracker {
             return self.count(bar, false);
         }
         let (level, nested, step) = (training.level, training.nested, training.counter.step());
+        // A bar of the whole run beside those of the epochs, which counts finer.
+        let is_of_run = training.epoch.is_some() && bar.total > training.total;
         let other_nested = self.other(bar).nested;
-        if level < Level::Described {
+        if level < Level::Described || is_of_run && bar.n > step {
             return self.take_over(bar, Level::Described);
         }
         // Of two open bars one is nested. Neither is, so the earlier one is closed, and this is the next
