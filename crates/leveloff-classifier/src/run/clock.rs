@@ -91,15 +91,15 @@ fn outcome(points: &[ClockPoint]) -> Option<Outcome> {
 fn in_use(points: &[ClockPoint]) -> Option<Vec<ClockPoint>> {
     let mut counted: Vec<ClockPoint> = Vec::new();
     for point in points {
-        let Some(in_use) = point.in_use else {
+        let Some(memory) = point.in_use() else {
             continue;
         };
-        // A number that did not change is the old one, repeated.
-        if counted.last().is_none_or(|last| last.memory != in_use) {
-            counted.push(ClockPoint {
-                memory: in_use,
-                ..*point
-            });
+        // Numbers that are all as before are the old ones, repeated.
+        if counted
+            .last()
+            .is_none_or(|last| last.allocators != point.allocators)
+        {
+            counted.push(ClockPoint { memory, ..*point });
         }
     }
     let grown = |points: &[ClockPoint]| Some(points.last()?.memory - points.first()?.memory);

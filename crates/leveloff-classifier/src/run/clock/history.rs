@@ -15,6 +15,13 @@ pub(in crate::run) const SIDE_COUNTERS: [TrainingCounter; 4] = [
     TrainingCounter::Compilations,
 ];
 
+/// They are counted together, now and then. The first is what malloc has in use.
+const ALLOCATOR_COUNTERS: [TrainingCounter; 3] = [
+    TrainingCounter::MallocUsed,
+    TrainingCounter::MallocFree,
+    TrainingCounter::PythonBlocks,
+];
+
 /// A moment between events.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::run) struct ClockPoint {
@@ -24,8 +31,8 @@ pub(in crate::run) struct ClockPoint {
     pub(super) t: Option<f64>,
     /// Memory.
     pub(super) memory: f64,
-    /// What malloc has in use, where the training counts it.
-    pub(super) in_use: Option<f64>,
+    /// What the training counted of its allocators, each of [`ALLOCATOR_COUNTERS`].
+    pub(super) allocators: [Option<f64>; 3],
     /// Each of [`SIDE_COUNTERS`], where it is known.
     pub(super) side: [Option<f64>; 4],
     /// Events of each kind so far.
@@ -56,10 +63,15 @@ impl ClockPoint {
             x,
             t: observation.t.map(|t| t.0),
             memory: observation.memory.0 as f64,
-            in_use: side(TrainingCounter::MallocUsed),
+            allocators: ALLOCATOR_COUNTERS.map(side),
             side: SIDE_COUNTERS.map(side),
             events,
         }
+    }
+
+    /// What malloc has in use, where the training counts it.
+    pub(super) fn in_use(&self) -> Option<f64> {
+        self.allocators[0]
     }
 
     fn has_rival_of_steps(&self) -> bool {
