@@ -23,7 +23,8 @@ pub struct Bytes(pub u64);
 pub struct ByteDelta(pub i64);
 
 /// Growth of memory over time.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
+#[serde(transparent)]
 pub struct BytesPerSecond(pub f64);
 
 /// Seconds on the recording's own clock: 0 at its start, never stepping back.

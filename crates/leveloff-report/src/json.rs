@@ -51,6 +51,12 @@ fn whole_without_fraction(value: Value) -> Value {
             _ => Value::Number(number),
         },
         Value::Array(items) => items.into_iter().map(whole_without_fraction).collect(),
+        Value::Object(object) => {
+            let pairs = object.into_iter();
+            pairs
+                .map(|(key, value)| (key, whole_without_fraction(value)))
+                .collect()
+        }
         value => value,
     }
 }

@@ -16,7 +16,7 @@ use leveloff_model::units::{Bytes, BytesPerSecond};
 use crate::rate::amount;
 use crate::x_position::XPosition;
 
-pub use self::experiment::{Experiment, experiment};
+pub use self::experiment::Experiment;
 
 /// Types of tensors that are named.
 const TYPES_NAMED: usize = 3;
@@ -28,14 +28,28 @@ pub struct FindingWords {
     pub text: String,
     /// The next command or setting to try.
     pub next: Cow<'static, str>,
+    /// What would refute it.
+    pub experiment: Experiment,
 }
 
 /// A finding in English.
 pub fn finding_words(finding: &Finding) -> FindingWords {
     match finding {
-        Finding::EvaluationGrowth(growth) => at_events(growth, "evaluation", AFTER_EVALUATION),
-        Finding::CheckpointGrowth(growth) => at_events(growth, "checkpoint", AFTER_CHECKPOINT),
-        Finding::EpochGrowth(growth) => at_events(growth, "epoch", AFTER_EPOCH),
+        Finding::EvaluationGrowth(growth) => at_events(
+            growth,
+            "evaluation",
+            AFTER_EVALUATION,
+            experiment::WITHOUT_EVALUATION,
+        ),
+        Finding::CheckpointGrowth(growth) => at_events(
+            growth,
+            "checkpoint",
+            AFTER_CHECKPOINT,
+            experiment::WITHOUT_CHECKPOINTS,
+        ),
+        Finding::EpochGrowth(growth) => {
+            at_events(growth, "epoch", AFTER_EPOCH, experiment::LONGER_EPOCHS)
+        }
         Finding::HeldReferences {
             tensors,
             memory,
@@ -100,12 +114,20 @@ pub fn finding_words(finding: &Finding) -> FindingWords {
     }
 }
 
-fn words(text: String, next: impl Into<Cow<'static, str>>) -> FindingWords {
-    let next = next.into();
-    FindingWords { text, next }
+fn words(text: String, next: impl Into<Cow<'static, str>>, experiment: Experiment) -> FindingWords {
+    FindingWords {
+        text,
+        next: next.into(),
+        experiment,
+    }
 }
 
-fn at_events(growth: &EventGrowth, event: &str, next: &'static str) -> FindingWords {
+fn at_events(
+    growth: &EventGrowth,
+    event: &str,
+    next: &'static str,
+    experiment: Experiment,
+) -> FindingWords {
     let EventGrowth { each, events, .. } = growth;
     let (share, since) = (growth.share * 100.0, at(growth.since));
     let events = match events {
@@ -123,7 +145,7 @@ fn at_events(growth: &EventGrowth, event: &str, next: &'static str) -> FindingWo
     let text = format!(
         "{each} stay after each {event}: {share:.0} % of the growth over {events} since {since}{others}"
     );
-    words(text, next)
+    words(text, next, experiment)
 }
 
 const AFTER_EVALUATION: &str = "evaluate under torch.no_grad() and keep numbers, not outputs; in the \
@@ -149,11 +171,11 @@ fn held_references(tensors: TensorGrowth, memory: &Growth, grown: &[GrownTensors
                 "live tensors rise with memory: {more:+} ({more_per_x:+.2} per {unit}) \
                  {while_memory_grew}, so references are kept{types}"
             );
-            words(text, LOOK_FOR_REFERENCES)
+            words(text, LOOK_FOR_REFERENCES, experiment::COUNT_SHAPES)
         }
         TensorGrowth::Size { more, tensors } => {
             let text = format!("{tensors} tensors hold {more} more {while_memory_grew}{types}");
-            words(text, LOOK_FOR_EXTENDED_TENSORS)
+            words(text, LOOK_FOR_EXTENDED_TENSORS, experiment::COUNT_SHAPES)
         }
     }
 }
@@ -167,6 +189,7 @@ const LOOK_FOR_EXTENDED_TENSORS: &str = "look for tensors that are kept or exten
 
 fn native(evidence: NativeEvidence, memory: &Growth) -> FindingWords {
     let while_memory_grew = while_memory_grew(memory);
+    let experiment = experiment::native(&evidence);
     match evidence {
         NativeEvidence::MallocInUse {
             more,
@@ -177,30 +200,36 @@ fn native(evidence: NativeEvidence, memory: &Growth) -> FindingWords {
             let text = format!(
                 "malloc has {more} more in use {while_memory_grew}{level}: native code keeps it"
             );
-            malloc_in_use(text, tensors, python_blocks)
+            malloc_in_use(text, tensors, python_blocks, experiment)
         }
         NativeEvidence::OutsideMalloc { tensors } => {
             let (grown, level) = (grown(memory), level_tensors(tensors));
             let text = format!(
                 "memory {grown}, but malloc does not hold it{level}: a library or a driver maps it directly"
             );
-            words(text, LOOK_AT_MAPPINGS)
+            words(text, LOOK_AT_MAPPINGS, experiment)
         }
         NativeEvidence::LevelTensors { tensors } => {
             let text = format!(
                 "tensors stay at {tensors} {while_memory_grew}: no references to tensors pile up; native \
                  code keeps the memory, or the allocator does not return it"
             );
-            words(text, TRY_WITHOUT_HOLES)
+            words(text, TRY_WITHOUT_HOLES, experiment)
         }
     }
 }
 
-fn malloc_in_use(text: String, tensors: Option<u64>, blocks: Option<i64>) -> FindingWords {
+fn malloc_in_use(
+    text: String,
+    tensors: Option<u64>,
+    blocks: Option<i64>,
+    experiment: Experiment,
+) -> FindingWords {
     match (tensors, blocks) {
         (None, _) => words(
             format!("{text}, or tensors do, which were not counted"),
             COUNT_TENSORS,
+            experiment,
         ),
         (Some(_), Some(more)) => words(
             format!(
@@ -208,8 +237,9 @@ fn malloc_in_use(text: String, tensors: Option<u64>, blocks: Option<i64>) -> Fin
                  the number of objects rises too ({more:+} blocks)"
             ),
             LOOK_FOR_ARRAYS,
+            experiment,
         ),
-        (Some(_), None) => words(text, TRACE_NATIVE_CODE),
+        (Some(_), None) => words(text, TRACE_NATIVE_CODE, experiment),
     }
 }
 
@@ -253,7 +283,7 @@ fn retained(retention: &Retention) -> FindingWords {
                  {while_memory_grew}: the heap is fragmented, and the program does not hold this \
                  memory{trimmed}"
             );
-            words(text, AGAINST_HOLES)
+            words(text, AGAINST_HOLES, experiment::WITHOUT_HOLES)
         }
         Retention::VaryingTensors {
             tensors,
@@ -265,13 +295,13 @@ fn retained(retention: &Retention) -> FindingWords {
                 "the number of tensors varies ({tensors} now, over a range of {range}) but does not rise \
                  {while_memory_grew}: freed memory is not returned"
             );
-            words(text, AGAINST_HOLES_AND_CYCLES)
+            words(text, AGAINST_HOLES_AND_CYCLES, experiment::WITHOUT_HOLES)
         }
-        Retention::Trimmed(trimmed) => {
+        Retention::Trimmed { trimmed } => {
             let text = format!(
                 "malloc_trim returned {trimmed}: memory had been freed, but not returned to the system"
             );
-            words(text, AGAINST_HOLES)
+            words(text, AGAINST_HOLES, experiment::WITHOUT_HOLES)
         }
     }
 }
@@ -290,7 +320,7 @@ fn python_objects(more: i64, AmountPerX(more_per_x): AmountPerX, memory: &Growth
     );
     let next = "look for lists, dicts and strings that grow: metrics, logs, samples kept by number; \
                 tracemalloc.start() and a snapshot's compare_to() name the lines";
-    words(text, next)
+    words(text, next, experiment::TRACE_PYTHON)
 }
 
 fn copy_on_write(workers: usize, copied: &Growth) -> FindingWords {
@@ -302,7 +332,7 @@ fn copy_on_write(workers: usize, copied: &Growth) -> FindingWords {
     );
     let next = "hold the data set in arrays (NumPy, torch, Arrow) and not in lists or dicts of Python \
                 objects; the growth is bounded by the size of the list times the number of workers";
-    words(text, next)
+    words(text, next, experiment::WITHOUT_FORKS)
 }
 
 fn shared_memory(growth: &Growth, kind: SharedKind) -> FindingWords {
@@ -322,7 +352,8 @@ fn shared_memory(growth: &Growth, kind: SharedKind) -> FindingWords {
             LOOK_AT_SHARED_MAPPINGS,
         ),
     };
-    words(format!("shared memory {}: {what}", grown(growth)), next)
+    let text = format!("shared memory {}: {what}", grown(growth));
+    words(text, next, experiment::shared(kind))
 }
 
 const COPY_BATCHES: &str = "copy what is kept (batch.clone()) so that the worker's segment is freed, or keep \
@@ -351,7 +382,7 @@ fn devshm(growth: &Growth, owner: FileOwner) -> FindingWords {
     );
     let next = "`ls -lS /dev/shm` lists them; the run must unlink what it writes there, and \
                 torch.multiprocessing's file_system strategy leaves files behind when a process is killed";
-    words(text, next)
+    words(text, next, experiment::WATCH_FILES)
 }
 
 fn descriptors(more: u64, now: u64, role: Role, since: Position) -> FindingWords {
@@ -361,7 +392,7 @@ fn descriptors(more: u64, now: u64, role: Role, since: Position) -> FindingWords
     let next = "`ls -l /proc/PID/fd` lists them; each batch of a loader worker that is kept holds one \
                 (torch.multiprocessing.set_sharing_strategy('file_system') only hides that), else look \
                 for files that are opened and not closed";
-    words(text, next)
+    words(text, next, experiment::LIST_DESCRIPTORS)
 }
 
 fn processes(more: u64, now: u64, most: &str, since: Position) -> FindingWords {
@@ -369,7 +400,7 @@ fn processes(more: u64, now: u64, most: &str, since: Position) -> FindingWords {
     let text = format!("processes rose by {more} to {now} since {since}: {most} now");
     let next = "a DataLoader with workers that is created again each epoch and never dropped keeps its \
                 workers: create it once, or delete it; `leveloff find --pid PID` lists them";
-    words(text, next)
+    words(text, next, experiment::WITHOUT_WORKERS)
 }
 
 fn one_process(pid: Pid, siblings: &str, growth: &Growth) -> FindingWords {
@@ -380,14 +411,14 @@ fn one_process(pid: Pid, siblings: &str, growth: &Growth) -> FindingWords {
     let next = format!(
         "`py-spy dump --pid {pid}` shows what it runs; compare what it holds with what its siblings hold"
     );
-    words(text, next)
+    words(text, next, experiment::one_process(pid))
 }
 
 fn cuda(growth: &Growth) -> FindingWords {
     let text = format!("GPU memory held by the CUDA allocator {}", grown(growth));
     let next = "torch.cuda.memory._record_memory_history() and _dump_snapshot() (torch 2.1 and later) \
                 show which code allocated it";
-    words(text, next)
+    words(text, next, experiment::RECORD_CUDA)
 }
 
 fn pinned(growth: &Growth, now: Bytes) -> FindingWords {
@@ -395,14 +426,14 @@ fn pinned(growth: &Growth, now: Bytes) -> FindingWords {
     let text = format!(
         "page-locked host memory that CUDA's host allocator holds grew by {bytes} to {now} since {since}"
     );
-    words(text, PAD_BATCHES)
+    words(text, PAD_BATCHES, experiment::WITHOUT_PINNING)
 }
 
 fn overcount(workers: &str, rss: Bytes, memory: Bytes) -> FindingWords {
     let text = format!("{workers}: {rss} of RSS, {memory} of memory");
     let next = "read the memory, not the sum of RSS, which counts a shared page once for each of them; \
                 turning these workers off would save the smaller number";
-    words(text, next)
+    words(text, next, experiment::READ_PSS)
 }
 
 fn outlier(
@@ -421,7 +452,7 @@ fn outlier(
     let next = "all ranks run the same model, so look at what else this one does (its shard of the data, \
                 its node, and, if it is rank 0, logging, evaluation and checkpoints); `leveloff watch` on \
                 its node shows which process and which kind of memory grow";
-    words(text, next)
+    words(text, next, experiment::SWAP_SHARDS)
 }
 
 /// `grew by 1.2 GiB since step 40`

@@ -345,7 +345,9 @@ fn a_trim_that_ended_the_growth_is_reported() {
         }
         observation
     }));
-    let trimmed = Finding::AllocatorRetention(Retention::Trimmed(Bytes(TRIMMED)));
+    let trimmed = Finding::AllocatorRetention(Retention::Trimmed {
+        trimmed: Bytes(TRIMMED),
+    });
     assert_eq!(finding(&verdict, "allocator-retention"), Some(&trimmed));
 }
 

@@ -98,7 +98,7 @@ fn page_lines(dashboard: &Dashboard, styles: &Styles, columns: u16) -> Vec<Line<
 fn findings(run: &RunState, verdict: &RunVerdict) -> Vec<Note> {
     let lines = allocation::named(run.lines()).map(|line| line_note(line, verdict));
     let findings = verdict.findings.iter().map(|finding| {
-        let FindingWords { text, next } = finding_words(finding);
+        let FindingWords { text, next, .. } = finding_words(finding);
         Note {
             name: finding.name().replace('-', " "),
             text,

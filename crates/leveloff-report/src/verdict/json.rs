@@ -2,8 +2,6 @@
 //!
 //! The keys up to `points` are a contract; new ones come after them. What is not known is null.
 
-mod evidence;
-
 use leveloff_classifier::allocation_history::{Certainty, LineGrowth};
 use leveloff_classifier::finding::Finding;
 use leveloff_classifier::known_bugs::SuspectedBug;
@@ -12,7 +10,7 @@ use leveloff_model::allocation::StackFrame;
 use leveloff_model::process::Role;
 use leveloff_model::progress::{Progress, StepSource, StepUnit};
 use leveloff_model::training_counters::TrainingCounter;
-use leveloff_text::finding::{experiment, finding_words};
+use leveloff_text::finding::finding_words;
 use leveloff_text::judged::{Judged, Look};
 use leveloff_text::known_bug::bug_words;
 use leveloff_text::steps;
@@ -228,12 +226,12 @@ fn frame_row(frame: &StackFrame) -> Value {
 
 fn finding_row(finding: &Finding) -> Value {
     let words = finding_words(finding);
-    let experiment = experiment(finding);
+    let experiment = words.experiment;
     object! {
         name: finding.name(),
         text: words.text,
         next: words.next,
-        evidence: evidence::evidence(finding),
+        evidence: finding,
         experiment: object! {
             command: experiment.command,
             expected: experiment.expected,

@@ -1,9 +1,10 @@
-//! The experiment that would refute a finding: what to run, what to expect if the finding is right, and which other
-//! explanation that outcome rules out.
+//! Experiments that would refute a finding: what to run, what to expect if the finding is right, and which other
+//! explanation that outcome rules out. Several findings share one.
 
 use std::borrow::Cow;
 
-use leveloff_classifier::finding::{Finding, NativeEvidence, ObjectFamily, SharedKind};
+use leveloff_classifier::finding::{NativeEvidence, ObjectFamily, SharedKind};
+use leveloff_model::process::Pid;
 
 /// An experiment. `TRAIN` in a command is the user's own command, `BEFORE` the recording at hand.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,105 +17,84 @@ pub struct Experiment {
     pub rules_out: &'static str,
 }
 
-/// The experiment for a finding.
-pub fn experiment(finding: &Finding) -> Experiment {
-    let (command, expected, rules_out) = match finding {
-        Finding::EvaluationGrowth(_) => WITHOUT_EVALUATION,
-        Finding::CheckpointGrowth(_) => WITHOUT_CHECKPOINTS,
-        Finding::EpochGrowth(_) => LONGER_EPOCHS,
-        Finding::HeldReferences { .. } => COUNT_SHAPES,
-        Finding::Recompilation(_) => WITHOUT_COMPILER,
-        Finding::PiledUpObjects { family, .. } => objects(*family),
-        Finding::NativeGrowth {
-            new_shapes: Some(_),
-            ..
-        } => WITHOUT_PRIMITIVES,
-        Finding::NativeGrowth { evidence, .. } => native(evidence),
-        Finding::AllocatorRetention(_) => WITHOUT_HOLES,
-        Finding::PythonObjects { .. } => TRACE_PYTHON,
-        Finding::CopyOnWrite { .. } => WITHOUT_FORKS,
-        Finding::SharedMemoryGrowth { kind, .. } => shared(*kind),
-        Finding::DevshmGrowth { .. } => WATCH_FILES,
-        Finding::DescriptorGrowth { .. } => LIST_DESCRIPTORS,
-        Finding::ProcessGrowth { .. } => WITHOUT_WORKERS,
-        Finding::OneProcess { pid, .. } => {
-            let command = format!("py-spy dump --pid {pid}; compare with a sibling of it");
-            return Experiment {
-                command: command.into(),
-                expected: "it is in code, or on data, that the siblings are not",
-                rules_out: "growth that every process of the role has",
-            };
+impl Experiment {
+    const fn new(
+        command: &'static str,
+        expected: &'static str,
+        rules_out: &'static str,
+    ) -> Experiment {
+        Experiment {
+            command: Cow::Borrowed(command),
+            expected,
+            rules_out,
         }
-        Finding::CudaGrowth(_) => RECORD_CUDA,
-        Finding::PinnedPool { .. } => WITHOUT_PINNING,
-        Finding::WorkerOvercount { .. } => READ_PSS,
-        Finding::OutlierRank { .. } => SWAP_SHARDS,
-    };
-    Experiment {
-        command: command.into(),
-        expected,
-        rules_out,
     }
 }
 
-/// Command, expected outcome, what that rules out.
-type Fixed = (&'static str, &'static str, &'static str);
+/// What one process runs that its siblings do not.
+pub(super) fn one_process(pid: Pid) -> Experiment {
+    Experiment {
+        command: format!("py-spy dump --pid {pid}; compare with a sibling of it").into(),
+        expected: "it is in code, or on data, that the siblings are not",
+        rules_out: "growth that every process of the role has",
+    }
+}
 
-const WITHOUT_EVALUATION: Fixed = (
+pub(super) const WITHOUT_EVALUATION: Experiment = Experiment::new(
     "leveloff run -o without.jsonl -- TRAIN with evaluation off; leveloff compare BEFORE without.jsonl",
     "memory is level without evaluations",
     "growth at every step",
 );
 
-const WITHOUT_CHECKPOINTS: Fixed = (
+pub(super) const WITHOUT_CHECKPOINTS: Experiment = Experiment::new(
     "leveloff run -o without.jsonl -- TRAIN without saving; leveloff compare BEFORE without.jsonl",
     "memory is level without checkpoints",
     "growth at every step",
 );
 
-const LONGER_EPOCHS: Fixed = (
+pub(super) const LONGER_EPOCHS: Experiment = Experiment::new(
     "leveloff run -o longer.jsonl -- TRAIN with epochs of twice the length; leveloff compare BEFORE longer.jsonl",
     "growth per step is half of what it was",
     "growth at every step",
 );
 
-const COUNT_SHAPES: Fixed = (
+pub(super) const COUNT_SHAPES: Experiment = Experiment::new(
     "leveloff run -o clean.jsonl -- TRAIN with .detach() or .item() on what is kept; leveloff judge clean.jsonl",
     "tensors stay level, and so does memory",
     "native code and the allocator",
 );
 
-const WITHOUT_COMPILER: Fixed = (
+pub(super) const WITHOUT_COMPILER: Experiment = Experiment::new(
     "TORCH_COMPILE_DISABLE=1 leveloff run -o eager.jsonl -- TRAIN; leveloff compare BEFORE eager.jsonl",
     "memory is level without torch.compile",
     "growth at every step",
 );
 
-const WITHOUT_PRIMITIVES: Fixed = (
+pub(super) const WITHOUT_PRIMITIVES: Experiment = Experiment::new(
     "ONEDNN_PRIMITIVE_CACHE_CAPACITY=1 leveloff run -o uncached.jsonl -- TRAIN; leveloff compare BEFORE uncached.jsonl",
     "the growth is gone if it was oneDNN's cache, and goes on if it is another native leak",
     "one of the two",
 );
 
-const WITHOUT_FIGURES: Fixed = (
+pub(super) const WITHOUT_FIGURES: Experiment = Experiment::new(
     "leveloff run -o closed.jsonl -- TRAIN with plt.close('all') after each plot; leveloff compare BEFORE closed.jsonl",
     "memory is level, and no figure stays open",
     "native code and tensors",
 );
 
-const WITHOUT_LOGGING: Fixed = (
+pub(super) const WITHOUT_LOGGING: Experiment = Experiment::new(
     "leveloff run -o quiet.jsonl -- TRAIN with logging off; leveloff compare BEFORE quiet.jsonl",
     "memory is level, and the objects stay as many",
     "the model and its data",
 );
 
-const NAME_REFERRERS: Fixed = (
+pub(super) const NAME_REFERRERS: Experiment = Experiment::new(
     "leveloff run --blame -o blame.jsonl -- TRAIN; leveloff blame blame.jsonl",
     "lines that create these objects hold the growth",
     "native libraries",
 );
 
-fn objects(family: ObjectFamily) -> Fixed {
+pub(super) fn objects(family: ObjectFamily) -> Experiment {
     match family {
         ObjectFamily::Figures => WITHOUT_FIGURES,
         ObjectFamily::Wandb | ObjectFamily::TensorBoard | ObjectFamily::QueuedItems => {
@@ -124,85 +104,85 @@ fn objects(family: ObjectFamily) -> Fixed {
     }
 }
 
-const WITHOUT_HOLES: Fixed = (
+pub(super) const WITHOUT_HOLES: Experiment = Experiment::new(
     "MALLOC_MMAP_THRESHOLD_=65536 leveloff run -o mmap.jsonl -- TRAIN; leveloff compare BEFORE mmap.jsonl",
     "memory is level, or grows far less",
     "memory that the program still holds",
 );
 
-const TRACE_PYTHON: Fixed = (
+pub(super) const TRACE_PYTHON: Experiment = Experiment::new(
     "leveloff run --blame -o blame.jsonl -- TRAIN; leveloff blame blame.jsonl",
     "lines of Python code hold the growth",
     "native libraries",
 );
 
-const TRACE_NATIVE: Fixed = (
+pub(super) const TRACE_NATIVE: Experiment = Experiment::new(
     "leveloff run --blame -o blame.jsonl -- TRAIN; leveloff blame blame.jsonl",
     "the growth is in native frames, and no list or dict of Python holds it",
     "references that Python keeps",
 );
 
-const LIST_MAPPINGS: Fixed = (
+pub(super) const LIST_MAPPINGS: Experiment = Experiment::new(
     "pmap -x PID > before; some minutes later: pmap -x PID > after; diff before after",
     "mappings other than [heap] grow",
     "malloc",
 );
 
-const WITHOUT_FORKS: Fixed = (
+pub(super) const WITHOUT_FORKS: Experiment = Experiment::new(
     "leveloff run -o single.jsonl -- TRAIN with num_workers=0; leveloff compare BEFORE single.jsonl",
     "memory is level without workers",
     "a leak in the data set's own code",
 );
 
-const WITHOUT_PINNING: Fixed = (
+pub(super) const WITHOUT_PINNING: Experiment = Experiment::new(
     "leveloff run -o unpinned.jsonl -- TRAIN with pin_memory=False; leveloff compare BEFORE unpinned.jsonl",
     "the growth is gone",
     "batches that are kept",
 );
 
-const LIST_SHARED: Fixed = (
+pub(super) const LIST_SHARED: Experiment = Experiment::new(
     "grep -E 'rw-s|memfd|/dev/shm' /proc/PID/maps, twice, some minutes apart",
     "the same kind of mapping has become more or larger",
     "private memory of the process",
 );
 
-const WATCH_FILES: Fixed = (
+pub(super) const WATCH_FILES: Experiment = Experiment::new(
     "ls -ltr /dev/shm | tail; stop the run; ls -ltr /dev/shm | tail",
     "no new file appears once the run has stopped",
     "another program on this machine",
 );
 
-const LIST_DESCRIPTORS: Fixed = (
+pub(super) const LIST_DESCRIPTORS: Experiment = Experiment::new(
     "ls -l /proc/PID/fd | awk '{print $NF}' | sort | uniq -c | sort -n | tail",
     "one kind of file has most of the descriptors",
     "a data set whose files are opened once",
 );
 
-const WITHOUT_WORKERS: Fixed = (
+pub(super) const WITHOUT_WORKERS: Experiment = Experiment::new(
     "leveloff run -o single.jsonl -- TRAIN with num_workers=0; leveloff compare BEFORE single.jsonl",
     "the number of processes stays the same",
     "processes that the training starts elsewhere",
 );
 
-const RECORD_CUDA: Fixed = (
+pub(super) const RECORD_CUDA: Experiment = Experiment::new(
     "torch.cuda.memory._record_memory_history(), later _dump_snapshot('cuda.pickle')",
     "blocks of one place in the code become more",
     "fragmentation of the CUDA allocator",
 );
 
-const READ_PSS: Fixed = (
+pub(super) const READ_PSS: Experiment = Experiment::new(
     "grep ^Pss: /proc/PID/smaps_rollup for each of the workers",
     "their sum is the smaller number",
     "memory that turning the workers off would save",
 );
 
-const SWAP_SHARDS: Fixed = (
+pub(super) const SWAP_SHARDS: Experiment = Experiment::new(
     "start the job with the ranks' shards of the data exchanged; leveloff fleet",
     "the growth moves with the shard, or stays with the rank",
     "the other of the two",
 );
 
-fn native(evidence: &NativeEvidence) -> Fixed {
+pub(super) fn native(evidence: &NativeEvidence) -> Experiment {
     match evidence {
         NativeEvidence::MallocInUse { .. } => TRACE_NATIVE,
         NativeEvidence::OutsideMalloc { .. } => LIST_MAPPINGS,
@@ -210,13 +190,13 @@ fn native(evidence: &NativeEvidence) -> Fixed {
     }
 }
 
-const WITHOUT_HOLES_IF_NATIVE: Fixed = (
+pub(super) const WITHOUT_HOLES_IF_NATIVE: Experiment = Experiment::new(
     "MALLOC_MMAP_THRESHOLD_=65536 leveloff run -o mmap.jsonl -- TRAIN; leveloff compare BEFORE mmap.jsonl",
     "memory grows as before",
     "an allocator that keeps freed memory",
 );
 
-fn shared(kind: SharedKind) -> Fixed {
+pub(super) fn shared(kind: SharedKind) -> Experiment {
     match kind {
         SharedKind::LoaderBatches => WITHOUT_FORKS,
         SharedKind::Pinned => WITHOUT_PINNING,

@@ -4,7 +4,7 @@ use leveloff_classifier::finding::{CompilationEvidence, Growth, ObjectFamily, Re
 use leveloff_classifier::units::AmountPerX;
 use leveloff_model::training_counters::{RecompileKind, RecompileReason};
 
-use super::{FindingWords, at, while_memory_grew, words};
+use super::{FindingWords, at, experiment, while_memory_grew, words};
 
 /// Reasons that are named.
 const REASONS_NAMED: usize = 2;
@@ -31,7 +31,7 @@ pub(super) fn recompilation(found: &Recompilation) -> FindingWords {
         "{each} more for each compilation: {compilations} of them{shapes} since {since}; {certainty}; \
          {recompilations} compiled known code again{reasons}"
     );
-    words(text, next_for(&found.reasons))
+    words(text, next_for(&found.reasons), experiment::WITHOUT_COMPILER)
 }
 
 /// `, by a varying size (args[0], dimension 1: 41 times)`
@@ -87,7 +87,7 @@ pub(super) fn objects(
     let text = format!(
         "{what}: {more} more ({more_per_x:+.2} per {unit}) {while_memory_grew}, and they rise with it"
     );
-    words(text, cure(family))
+    words(text, cure(family), experiment::objects(family))
 }
 
 fn cure(family: ObjectFamily) -> &'static str {
@@ -130,5 +130,6 @@ pub(super) fn with_new_shapes(found: FindingWords, new_shapes: Option<u64>) -> F
             "run once with ONEDNN_PRIMITIVE_CACHE_CAPACITY=1; else {}",
             found.next
         ),
+        experiment::WITHOUT_PRIMITIVES,
     )
 }

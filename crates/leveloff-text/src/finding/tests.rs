@@ -202,7 +202,9 @@ fn of_allocators() -> impl Iterator<Item = Retention> {
             range: 3000,
             memory: GROWTH,
         },
-        Retention::Trimmed(Bytes(800 << 20)),
+        Retention::Trimmed {
+            trimmed: Bytes(800 << 20),
+        },
     ]
     .into_iter()
 }
@@ -244,12 +246,16 @@ fn every_finding_has_its_words() {
     let printed: Vec<String> = all()
         .iter()
         .map(|finding| {
-            let FindingWords { text, next } = finding_words(finding);
-            let Experiment {
-                command,
-                expected,
-                rules_out,
-            } = experiment(finding);
+            let FindingWords {
+                text,
+                next,
+                experiment:
+                    Experiment {
+                        command,
+                        expected,
+                        rules_out,
+                    },
+            } = finding_words(finding);
             format!(
                 "{}: {text}\n  → {next}\n  $ {command}\n    expected: {expected}\n    rules out: {rules_out}\n",
                 finding.name()

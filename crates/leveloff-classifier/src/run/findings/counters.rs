@@ -36,7 +36,7 @@ const LARGEST_BLOCK: f64 = 512.0;
 fn cause(case: &Case) -> Option<Finding> {
     growing_cause(case).or_else(|| {
         trimmed(case)
-            .map(Retention::Trimmed)
+            .map(|trimmed| Retention::Trimmed { trimmed })
             .map(Finding::AllocatorRetention)
     })
 }
