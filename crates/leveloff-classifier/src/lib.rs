@@ -32,6 +32,7 @@
 //! - [`allocation_history`]: which lines allocated memory that is not freed.
 //! - [`run_curves`]: the series of a run for charts and tables.
 //! - [`compare`], [`gate`], [`profile`], [`fleet`]: runs against earlier runs, against bounds, beside each other.
+//! - [`trial`]: runs with one thing changed, against control runs.
 
 pub mod allocation_history;
 mod clock_tick;
@@ -51,5 +52,6 @@ pub mod run_curves;
 mod share_history;
 pub mod stats;
 pub mod teardown;
+pub mod trial;
 pub mod units;
 pub mod verdict;
