@@ -46,8 +46,31 @@ pub fn decimal(text: &[u8]) -> Option<(f64, &[u8])> {
             end = exponent_end;
         }
     }
-    let number: f64 = std::str::from_utf8(&text[..end]).ok()?.parse().ok()?;
+    let number = match short_decimal(&text[..end]) {
+        Some(number) => number,
+        None => std::str::from_utf8(&text[..end]).ok()?.parse().ok()?,
+    };
     number.is_finite().then_some((number, &text[end..]))
+}
+
+/// The value of a number of few digits without an exponent. Both the digits and the power of ten are exact as floats, so the quotient
+/// is the nearest float, as a general parser's result.
+fn short_decimal(text: &[u8]) -> Option<f64> {
+    const MOST: usize = 15;
+    const POWERS: [f64; MOST + 1] = [
+        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+    ];
+    let (mut digits, mut fraction_from) = (0u64, None);
+    for (at, byte) in text.iter().enumerate().take(MOST + 2) {
+        match byte {
+            b'0'..=b'9' => digits = digits * 10 + u64::from(byte - b'0'),
+            b'.' if fraction_from.is_none() => fraction_from = Some(at + 1),
+            _ => return None,
+        }
+    }
+    let places = fraction_from.map_or(0, |from| text.len() - from);
+    let count = text.len() - usize::from(fraction_from.is_some());
+    (count <= MOST).then(|| digits as f64 / POWERS[places])
 }
 
 /// Above this a float no longer holds every whole number. No training counts that far.
@@ -127,6 +150,11 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn decimals_are_those_of_the_general_parser(text in "[0-9]{1,16}(\\.[0-9]{0,16})?") {
+            prop_assert_eq!(decimal(text.as_bytes()), Some((text.parse().unwrap(), &b""[..])));
+        }
+
         #[test]
         fn no_text_makes_it_panic(text in "[0-9.,eE+kMx-]{0,30}") {
             let _ = (whole(text.as_bytes()), scaled(text.as_bytes()), decimal(text.as_bytes()));
