@@ -75,8 +75,9 @@ impl LineFacts {
         let has_fraction = numbers.iter().any(|number| is_fraction(line, number));
         // An evaluation word that may be the name of a metric: `val loss`.
         let mut open_evaluation: Option<usize> = None;
+        let prefix = logger_prefix(line);
         for word in Words::of(line) {
-            words += 1;
+            words += usize::from(word.end >= prefix);
             let numbers_before = || numbers.iter().filter(|n| n.start < word.start).count();
             if let Some(from) = open_evaluation.take()
                 && !matches!(word.meaning, Meaning::Metric)
@@ -89,8 +90,10 @@ impl LineFacts {
                     metric_words += 1;
                     // "loss at step 2000: 4.19"
                     let is_assigned = matches!(line.get(word.end), Some(b'=' | b':'));
-                    let has_value =
-                        has_value(line, word.start, word.end) || has_fraction && !is_assigned;
+                    // "loss: {'a': 0.07, 'b': 0.08}"
+                    let is_group = line[word.end..].starts_with(b": {");
+                    let has_value = has_value(line, word.start, word.end)
+                        || has_fraction && (!is_assigned || is_group);
                     facts.has_metric |= has_value;
                     facts.has_result |= has_value && word.end - word.start > 2;
                 }
@@ -99,6 +102,10 @@ impl LineFacts {
                 Meaning::Epoch => facts.has_epoch = true,
                 Meaning::Training => {
                     is_training = true;
+                    // "Train=0.81 Test=0.92"
+                    let has_result = has_fraction_as_value(line, &word, numbers);
+                    facts.has_metric |= has_result;
+                    facts.has_result |= has_result;
                     // `some_benchmark.trainer INFO:` is the name of a logger.
                     if line[word.start - usize::from(word.start > 0)] == b'.'
                         && facts.evaluation_from == Some(numbers_before())
@@ -116,6 +123,7 @@ impl LineFacts {
                     unknown_words += 1;
                     facts.has_loose_words = true;
                 }
+                Meaning::Unknown if word.end < prefix => {}
                 Meaning::Unknown => {
                     unknown_words += 1;
                     facts.names_media |= is_media(line, &word);
@@ -163,6 +171,23 @@ impl LineFacts {
     }
 }
 
+/// The length of `INFO:root:`, which Python's logging prints in front of a message by default.
+fn logger_prefix(line: &[u8]) -> usize {
+    const LEVELS: [&[u8]; 4] = [b"INFO:", b"DEBUG:", b"WARNING:", b"ERROR:"];
+    let Some(level) = LEVELS.iter().find(|level| line.starts_with(level)) else {
+        return 0;
+    };
+    let name = &line[level.len()..];
+    let length = name
+        .iter()
+        .take_while(|b| b.is_ascii_alphanumeric() || b"_.-".contains(b))
+        .count();
+    match name.get(length) {
+        Some(b':') => level.len() + length + 1,
+        _ => 0,
+    }
+}
+
 /// `✓ updates step 3 (12 ms)`: the result of a test.
 fn begins_with_check_mark(line: &[u8]) -> bool {
     matches!(
@@ -178,6 +203,19 @@ fn is_log_level(line: &[u8], word: &Word) -> bool {
     let is_error = text.eq_ignore_ascii_case(b"error") || text.eq_ignore_ascii_case(b"err");
     let is_framed = line[..word.start].ends_with(b"[") && line[word.end..].starts_with(b"]");
     is_error && (is_framed || text == b"ERROR")
+}
+
+/// Whether a word is a name with a fraction as its value.
+fn has_fraction_as_value(line: &[u8], word: &Word, numbers: &[Number]) -> bool {
+    matches!(line.get(word.end), Some(b'=' | b':'))
+        && (numbers.iter().find(|number| number.start > word.end)).is_some_and(|number| {
+            is_fraction(line, number) && is_gap(&line[word.end + 1..number.start])
+        })
+}
+
+/// Whether nothing but spaces and a sign stands in a text.
+fn is_gap(text: &[u8]) -> bool {
+    text.iter().all(|b| matches!(b, b' ' | b'\t' | b'-' | b'+'))
 }
 
 /// Whether a word is the ending of a file that a model is applied to; of `mp3` and `mp4` the letters are the word.
@@ -238,7 +276,10 @@ fn is_name(line: &[u8], start: usize, end: usize) -> bool {
         _ => 0,
     };
     let end = end + joined;
-    matches!(line.get(end), Some(b'=' | b':')) && has_value(line, start, end)
+    let spaces = line[end..].iter().take_while(|b| **b == b' ').count();
+    let is_assigned =
+        matches!(line.get(end), Some(b'=' | b':')) || line.get(end + spaces) == Some(&b'=');
+    is_assigned && has_value(line, start, end)
 }
 
 /// Whether a number stands beside the word at `start..end`.

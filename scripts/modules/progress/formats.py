@@ -26,6 +26,8 @@ EQUALLY_RIGHT = {
     "tf_estimator": {"last_step": "8000|8001"},
     "tianshou": {"unit": "timesteps|steps"},
     "keras_verbose2": {"unit": "epochs|steps"},
+    # Epochs of 12 batches.
+    "mlnet_images": {"last_step": "39|480", "unit": "epochs|steps"},
 }
 
 

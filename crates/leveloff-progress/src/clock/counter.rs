@@ -45,6 +45,8 @@ pub struct Counter {
     has_count_form: bool,
     /// Its name says that it belongs to the training.
     is_of_training: bool,
+    /// Its name stands behind it: `412 iterations` may sum something up.
+    is_named_behind: bool,
     /// Its line stands below the names of columns that no training has.
     in_other_table: bool,
     skeleton: u64,
@@ -69,6 +71,8 @@ pub struct CounterPlace {
     pub in_other_table: bool,
     /// Its name says that it belongs to the training.
     pub is_of_training: bool,
+    /// Its name stands behind it: `412 iterations` may sum something up.
+    pub is_named_behind: bool,
 }
 
 /// What the log as a whole has shown so far.
@@ -82,6 +86,8 @@ pub struct LogEvidence {
     pub is_inference: bool,
     /// It has lines of an epoch's number and nothing else.
     pub has_epochs: bool,
+    /// It has lines that name an epoch.
+    pub names_epochs: bool,
     /// How many lines it has of names without a meaning to us and their values.
     pub records: u32,
     /// How many lines it has.
@@ -95,6 +101,11 @@ impl LogEvidence {
     /// Whether something in the log is of a training: metrics, a word, or lines of values again and again.
     pub fn has_training(self) -> bool {
         self.is_training || self.has_metrics || self.records >= FEWEST_RECORDS && !self.is_inference
+    }
+
+    /// Whether something in the log is of a training, or of epochs. Simulations and agents print steps and times too.
+    pub fn may_train(self) -> bool {
+        self.has_training() || self.names_epochs
     }
 
     /// Whether the log is about inference or evaluation, and nothing in it is about training.
@@ -151,6 +162,7 @@ impl Counter {
             has_count_form: place.has_count_form,
             in_other_table: place.in_other_table,
             is_of_training: place.is_of_training,
+            is_named_behind: place.is_named_behind,
             skeleton: 0,
             increment: 0,
             same_increments: 0,
@@ -284,13 +296,21 @@ impl Counter {
             }
             Label::Unit(_) => facts.has_metric && self.rises > 0,
             Label::Epoch => {
+                // "Processing epoch 3": the epoch says more than the other word.
+                let facts = LineFacts {
+                    is_preparation: false,
+                    ..*facts
+                };
+                let rises_in_same_line = self.rises_in_same_line(&facts, log);
                 self.rises > 0 && (facts.has_metric || self.rises > 1 && rises_in_same_line)
             }
             Label::Length => rises_in_same_line,
             Label::None => self.is_unnamed_clock(facts, log),
             Label::Unknown if self.has_total() => facts.has_metric && self.rises > 0,
             Label::Unknown => {
-                let is_measured = facts.has_metric && self.rises > 2
+                // A depth and a score, both whole, are those of a search.
+                let has_result = facts.has_fraction || log.is_training;
+                let is_measured = facts.has_metric && has_result && self.rises > 2
                     || facts.is_training && facts.has_fraction && self.rises > LONG_RISE;
                 is_measured && self.is_steady() && self.is_small() && self.rises_mostly()
             }
@@ -317,7 +337,7 @@ impl Counter {
 
     /// `step 10`, `iteration 10`, `batch 10`.
     fn is_named_clock(&self, name: StepName, facts: &LineFacts, log: LogEvidence) -> bool {
-        if facts.has_metric {
+        if facts.has_metric && (!self.is_named_behind || self.rises > 0) {
             return true;
         }
         // "Learning iteration 3/1500" is a heading of its metrics.
@@ -337,7 +357,7 @@ impl Counter {
             || facts.is_bare && (log.has_metrics || is_alone)
             || facts.has_quantity
                 && (self.is_first || self.rises > 0 || self.has_total())
-                && (name >= StepName::Step || log.has_metrics)
+                && (name >= StepName::Step && log.may_train() || log.has_metrics)
             || self.rises_in_same_line(facts, log)
     }
 
@@ -354,7 +374,21 @@ impl Counter {
             && self.is_steady()
             && (facts.has_metric && self.rises > 1
                 || self.has_count_form && (log.is_training || facts.has_metric) && self.rises > 0
-                || self.begins_columns(facts, log))
+                || self.begins_columns(facts, log)
+                || self.begins_values(facts))
+    }
+
+    /// `[0] 340 || B: 6.2 | C: 5.1 | M: 4.4`, and `[12] train's l2: 0.02`: values of a training behind a number that rises evenly.
+    fn begins_values(&self, facts: &LineFacts) -> bool {
+        let has_values =
+            facts.has_many_values || facts.is_training && facts.has_fraction && self.is_first;
+        has_values
+            && !facts.is_inference
+            && !facts.is_preparation
+            && !self.in_other_table
+            && self.rises > LONG_RISE
+            && self.repeats > LONG_RISE
+            && self.rises_evenly()
     }
 
     /// Installers, image builds and recipes count steps too, but each of their lines is another, or is one of many others.
@@ -398,10 +432,10 @@ impl Counter {
                 || self.rises >= VERY_LONG_RISE && self.repeats >= VERY_LONG_RISE)
     }
 
-    /// Whether its increments are the same. The last one of a run may be shorter.
+    /// Whether its increments are the same. The first one and the last one of a run may be shorter: `1, 10, 20`.
     fn rises_evenly(&self) -> bool {
-        let is_last = self.increment > 1 && self.rises >= VERY_LONG_RISE;
-        self.same_increments + 1 + u32::from(is_last) >= self.rises
+        let is_long = self.increment > 1 && self.rises >= VERY_LONG_RISE;
+        self.same_increments + 1 + if is_long { 2 } else { 0 } >= self.rises
     }
 
     /// Whether it rises in most of its lines, as a number without a known name must.

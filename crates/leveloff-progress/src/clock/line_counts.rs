@@ -178,6 +178,7 @@ impl Clock {
                     has_count_form: has_count_form(line, number, place),
                     in_other_table,
                     is_of_training,
+                    is_named_behind: Label::is_behind(line, number),
                 },
             );
             self.counters.insert(key, counter, self.current);

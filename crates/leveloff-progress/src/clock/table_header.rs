@@ -15,7 +15,7 @@ const MOST_COLUMNS: usize = 24;
 pub struct TableHeader(Vec<Label>);
 
 impl TableHeader {
-    /// Reads `Epoch  GPU_mem  box_loss  Size`; `None` unless it has a metric and an epoch or a step.
+    /// Reads `Epoch  GPU_mem  box_loss  Size`; `None` unless it has a metric and an epoch or a step, or an epoch and a step.
     pub fn of(line: &[u8]) -> Option<TableHeader> {
         let is_gap = |b: &u8| matches!(b, b' ' | b'\t' | b'|' | b',');
         let mut labels = Vec::new();
@@ -32,7 +32,16 @@ impl TableHeader {
             has_count |= matches!(label, Label::Epoch | Label::Step(_));
             labels.push(label);
         }
-        let is_header = has_metric && has_count && labels.len() >= FEWEST_COLUMNS;
+        // "# Epoch  batch  loss": the sign makes the line a comment.
+        if let [Label::Step(_), Label::Epoch | Label::Step(_), ..] = labels[..]
+            && line.trim_ascii_start().starts_with(b"# ")
+        {
+            labels.remove(0);
+        }
+        let has_both = labels.contains(&Label::Epoch)
+            && labels.iter().any(|label| matches!(label, Label::Step(_)))
+            && line.contains(&b'|');
+        let is_header = (has_metric && has_count || has_both) && labels.len() >= FEWEST_COLUMNS;
         is_header.then_some(TableHeader(labels))
     }
 
@@ -73,7 +82,9 @@ pub fn names_other_columns(line: &[u8]) -> bool {
     let is_other = |name: &[u8]| matches!(Label::of_name(name), Label::Unknown | Label::Other);
     match names.next() {
         Some(name) if matches!(Label::of_name(name), Label::Step(_)) => {
-            (names.next()).is_some_and(|name| name.eq_ignore_ascii_case(b"objective"))
+            let is_objective = |name: &[u8]| name.eq_ignore_ascii_case(b"objective");
+            let second = names.next();
+            second.is_some_and(|name| is_objective(name) || is_other(name) && names.all(is_other))
         }
         first => first.is_some_and(is_other) && names.all(is_other),
     }
