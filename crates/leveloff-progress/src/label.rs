@@ -3,6 +3,7 @@
 use leveloff_model::progress::StepUnit;
 
 use crate::line::Number;
+use crate::line_facts::logger_prefix;
 use crate::vocabulary::{Meaning, StepName, meaning};
 
 /// What a counter is called.
@@ -55,7 +56,11 @@ impl Label {
         let from = number
             .phrase_start
             .max(number.start.saturating_sub(LONGEST_PHRASE));
-        let phrase = &line[from..number.start];
+        // "INFO:root:[200, 0.1]" has no words.
+        let phrase = match from < logger_prefix(line) {
+            true => &[][..],
+            false => &line[from..number.start],
+        };
         match of_words(phrase) {
             Label::None => after(line, number).unwrap_or(Label::None),
             // "trained 100 steps": the word behind says more.

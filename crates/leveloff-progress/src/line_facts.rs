@@ -27,7 +27,7 @@ pub struct LineFacts {
     pub has_fraction: bool,
     /// It names at least two metrics, with or without values.
     pub names_metrics: bool,
-    /// It names a metric, as the header of a table does.
+    /// It names a metric or an epoch, as the header of a table does.
     pub may_be_header: bool,
     /// It names an epoch.
     pub has_epoch: bool,
@@ -155,7 +155,7 @@ impl LineFacts {
         facts.has_many_values =
             named_values >= FEWEST_VALUES && fractions().count() >= FEWEST_VALUES;
         facts.names_metrics = metric_words >= 2;
-        facts.may_be_header = metric_words > 0;
+        facts.may_be_header = metric_words > 0 || facts.has_epoch;
         facts.is_record = facts.has_named_value
             && unknown_words == words
             && !facts.has_loose_words
@@ -172,7 +172,7 @@ impl LineFacts {
 }
 
 /// The length of `INFO:root:`, which Python's logging prints in front of a message by default.
-fn logger_prefix(line: &[u8]) -> usize {
+pub fn logger_prefix(line: &[u8]) -> usize {
     const LEVELS: [&[u8]; 4] = [b"INFO:", b"DEBUG:", b"WARNING:", b"ERROR:"];
     let Some(level) = LEVELS.iter().find(|level| line.starts_with(level)) else {
         return 0;
@@ -256,7 +256,8 @@ fn is_fraction(line: &[u8], number: &Number) -> bool {
             && text.iter().filter(|b| **b == b'.').count() == 1
     };
     match number.amount {
-        Amount::Fraction(_) => true,
+        // "e2e4" is a move on a board.
+        Amount::Fraction(_) => !number.is_glued || text.contains(&b'.'),
         Amount::Count(_) => false,
         Amount::Other => is_negative(),
     }
@@ -275,7 +276,14 @@ fn is_name(line: &[u8], start: usize, end: usize) -> bool {
         Some(b'_' | b'/') => line[end..].iter().take_while(|b| in_name(b)).count(),
         _ => 0,
     };
-    let end = end + joined;
+    let digits = |from: usize| {
+        line[from..]
+            .iter()
+            .take_while(|b| b.is_ascii_digit())
+            .count()
+    };
+    // `l2:0.31`
+    let end = end + joined + digits(end + joined);
     let spaces = line[end..].iter().take_while(|b| **b == b' ').count();
     let is_assigned =
         matches!(line.get(end), Some(b'=' | b':')) || line.get(end + spaces) == Some(&b'=');

@@ -108,6 +108,11 @@ impl LogEvidence {
         self.has_training() || self.names_epochs
     }
 
+    /// Whether the log is about training, and nothing in it is about inference or evaluation.
+    fn is_only_training(self) -> bool {
+        self.is_training && !self.is_inference
+    }
+
     /// Whether the log is about inference or evaluation, and nothing in it is about training.
     fn is_only_inference(self) -> bool {
         self.is_inference && !self.is_training && !self.has_metrics
@@ -222,6 +227,14 @@ impl Counter {
         let is_rounded = || self.global.last().is_some_and(|last| last.is_rounded);
         matches!(self.label, Label::Step(name) if name >= StepName::Step)
             && (self.rises > 0 || is_rounded())
+    }
+
+    /// Whether it has a strange name and rises no oftener than a count of epochs beside it: `Ep 12 | dots= 30`.
+    pub fn counts_less_than_epochs(&self, epochs: &Counter) -> bool {
+        self.label == Label::Unknown
+            && epochs.label == Label::Epoch
+            && epochs.rises > 1
+            && self.rises <= 2 * epochs.rises
     }
 
     /// Whether it counts every step of an epoch, `37/400`, where the other one is rounded: `12.3k`.
@@ -348,7 +361,8 @@ impl Counter {
             return true;
         }
         // Benchmarks and data preparation count iterations and batches too.
-        if facts.is_preparation || name < StepName::Step && !log.has_metrics && !self.has_epoch() {
+        let is_part = name < StepName::Step && !self.has_epoch();
+        if facts.is_preparation || is_part && !log.has_metrics && !log.is_only_training() {
             return false;
         }
         // A loop that prints nothing but its steps.
@@ -380,8 +394,8 @@ impl Counter {
 
     /// `[0] 340 || B: 6.2 | C: 5.1 | M: 4.4`, and `[12] train's l2: 0.02`: values of a training behind a number that rises evenly.
     fn begins_values(&self, facts: &LineFacts) -> bool {
-        let has_values =
-            facts.has_many_values || facts.is_training && facts.has_fraction && self.is_first;
+        let has_value = facts.has_fraction && facts.has_named_value;
+        let has_values = facts.has_many_values || facts.is_training && has_value && self.is_first;
         has_values
             && !facts.is_inference
             && !facts.is_preparation

@@ -57,6 +57,12 @@ pub fn number_at(line: &[u8], start: usize) -> NumberToken {
     };
     match rest(line, end) {
         [b'.', next, ..] if next.is_ascii_digit() => fraction(line, start, token),
+        // "l2:0.31" is a name and its value.
+        [b':', next, ..]
+            if next.is_ascii_digit() && before.is_some_and(|b| b.is_ascii_alphabetic()) =>
+        {
+            other(end)
+        }
         [b':', next, ..] if next.is_ascii_digit() => other_until(line, end, b":.,"),
         [b'-', next, ..] if next.is_ascii_digit() => range(line, start, token),
         [b'e' | b'E', b'-' | b'+' | b'0'..=b'9', ..] => fraction(line, start, token),
