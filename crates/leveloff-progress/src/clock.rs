@@ -182,6 +182,7 @@ impl Clock {
     fn note_announcement(&mut self, facts: &LineFacts) {
         self.log.is_training |= facts.is_training;
         self.log.names_epochs |= facts.has_epoch;
+        self.log.names_device |= facts.names_device;
         self.log.is_inference |=
             facts.is_inference || facts.evaluation_from.is_some() && !facts.is_training;
         if facts.is_training {

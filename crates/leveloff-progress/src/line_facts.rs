@@ -41,6 +41,10 @@ pub struct LineFacts {
     pub is_settings: bool,
     /// It is short and about an evaluation, without a metric.
     pub announces_evaluation: bool,
+    /// It is about tensors or an accelerator.
+    pub names_device: bool,
+    /// It has two names without a meaning to us, with fractions as their values.
+    pub has_values: bool,
     /// It has many names without a meaning to us, with fractions as their values.
     pub has_many_values: bool,
     /// It is about training.
@@ -97,7 +101,10 @@ impl LineFacts {
                     facts.has_metric |= has_value;
                     facts.has_result |= has_value && word.end - word.start > 2;
                 }
-                Meaning::Quantity => facts.has_quantity |= has_value(line, word.start, word.end),
+                Meaning::Quantity => {
+                    facts.has_quantity |= has_value(line, word.start, word.end);
+                    facts.names_device |= is_of_device(&line[word.start..word.end]);
+                }
                 Meaning::Evaluation if !is_training => open_evaluation = Some(numbers_before()),
                 Meaning::Epoch => facts.has_epoch = true,
                 Meaning::Training => {
@@ -152,8 +159,9 @@ impl LineFacts {
         facts.is_bare = numbers.len() == 1 && unknown_words == 0 && !mentions_preparation;
         facts.has_fraction = has_fraction;
         let fractions = || numbers.iter().filter(|number| is_fraction(line, number));
-        facts.has_many_values =
-            named_values >= FEWEST_VALUES && fractions().count() >= FEWEST_VALUES;
+        let values = named_values.min(fractions().count());
+        facts.has_values = values >= 2;
+        facts.has_many_values = values >= FEWEST_VALUES;
         facts.names_metrics = metric_words >= 2;
         facts.may_be_header = metric_words > 0 || facts.has_epoch;
         facts.is_record = facts.has_named_value
@@ -203,6 +211,12 @@ fn is_log_level(line: &[u8], word: &Word) -> bool {
     let is_error = text.eq_ignore_ascii_case(b"error") || text.eq_ignore_ascii_case(b"err");
     let is_framed = line[..word.start].ends_with(b"[") && line[word.end..].starts_with(b"]");
     is_error && (is_framed || text == b"ERROR")
+}
+
+/// Whether a lower- or upper-case word names what only a training, or the use of a model, has.
+fn is_of_device(word: &[u8]) -> bool {
+    const NAMES: [&[u8]; 4] = [b"tensors", b"gpu", b"cuda", b"vram"];
+    NAMES.iter().any(|name| word.eq_ignore_ascii_case(name))
 }
 
 /// Whether a word is a name with a fraction as its value.

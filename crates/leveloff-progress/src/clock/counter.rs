@@ -88,6 +88,8 @@ pub struct LogEvidence {
     pub has_epochs: bool,
     /// It has lines that name an epoch.
     pub names_epochs: bool,
+    /// It has lines about tensors or an accelerator.
+    pub names_device: bool,
     /// How many lines it has of names without a meaning to us and their values.
     pub records: u32,
     /// How many lines it has.
@@ -103,9 +105,9 @@ impl LogEvidence {
         self.is_training || self.has_metrics || self.records >= FEWEST_RECORDS && !self.is_inference
     }
 
-    /// Whether something in the log is of a training, or of epochs. Simulations and agents print steps and times too.
+    /// Whether something in the log is of a training, of epochs or of an accelerator. Simulations and agents print steps and times too.
     pub fn may_train(self) -> bool {
-        self.has_training() || self.names_epochs
+        self.has_training() || self.names_epochs || self.names_device
     }
 
     /// Whether the log is about training, and nothing in it is about inference or evaluation.
@@ -304,6 +306,10 @@ impl Counter {
             Label::Step(name) => self.is_named_clock(name, facts, log),
             Label::Unit(StepUnit::Timesteps | StepUnit::Episodes) => {
                 facts.is_bare && log.has_metrics
+                    || facts.is_bare
+                        && self.has_total()
+                        && self.repeats >= LONG_RISE
+                        && !log.is_inference
                     || self.rises > 0
                         && (facts.has_metric || rises_in_same_line || self.has_epoch())
             }
@@ -319,7 +325,9 @@ impl Counter {
             }
             Label::Length => rises_in_same_line,
             Label::None => self.is_unnamed_clock(facts, log),
-            Label::Unknown if self.has_total() => facts.has_metric && self.rises > 0,
+            Label::Unknown if self.has_total() => {
+                facts.has_metric && self.rises > 0 || self.counts_values(facts, log)
+            }
             Label::Unknown => {
                 // A depth and a score, both whole, are those of a search.
                 let has_result = facts.has_fraction || log.is_training;
@@ -381,7 +389,8 @@ impl Counter {
         if self.has_total() {
             let is_measured = facts.has_metric
                 || has_epoch && facts.has_fraction && self.rises > 0
-                || has_epoch && facts.has_epoch && self.rises > 1 && !facts.is_preparation;
+                || has_epoch && facts.has_epoch && self.rises > 1 && !facts.is_preparation
+                || self.counts_values(facts, log);
             return is_measured && (has_epoch || self.rises > 0);
         }
         self.is_small()
@@ -402,6 +411,17 @@ impl Counter {
             && !self.in_other_table
             && self.rises > LONG_RISE
             && self.repeats > LONG_RISE
+            && self.rises_evenly()
+    }
+
+    /// `Época 3/20 - pérdida: 0.41 - exactitud: 0.90`: values of any name beside a count of so many, again and again.
+    fn counts_values(&self, facts: &LineFacts, log: LogEvidence) -> bool {
+        facts.has_values
+            && !facts.has_quantity
+            && !facts.is_preparation
+            && !log.is_inference
+            && self.rises >= LONG_RISE
+            && self.repeats >= LONG_RISE
             && self.rises_evenly()
     }
 

@@ -1,5 +1,7 @@
 //! Tables: a line of names, and rows of numbers below it.
 
+use leveloff_model::progress::StepUnit;
+
 use crate::label::{Label, Words};
 use crate::line::Number;
 use crate::vocabulary::Meaning;
@@ -79,14 +81,22 @@ pub fn names_other_columns(line: &[u8]) -> bool {
     }
     let is_gap = |b: &u8| matches!(b, b' ' | b'\t' | b'|');
     let mut names = line.split(is_gap).filter(|name| !name.is_empty());
-    let is_other = |name: &[u8]| matches!(Label::of_name(name), Label::Unknown | Label::Other);
-    match names.next() {
-        Some(name) if matches!(Label::of_name(name), Label::Step(_)) => {
-            let is_objective = |name: &[u8]| name.eq_ignore_ascii_case(b"objective");
-            let second = names.next();
-            second.is_some_and(|name| is_objective(name) || is_other(name) && names.all(is_other))
+    let is_of_training = |name: &[u8]| {
+        let label = Label::of_name(name);
+        matches!(
+            label,
+            Label::Metric | Label::Epoch | Label::Epochs | Label::Unit(StepUnit::Episodes)
+        )
+    };
+    let is_objective = |name: &[u8]| name.eq_ignore_ascii_case(b"objective");
+    let begins_with_step = |name: &[u8]| matches!(Label::of_name(name), Label::Step(_));
+    match (names.next(), names.next()) {
+        (Some(first), Some(second)) if begins_with_step(first) && is_objective(second) => true,
+        (Some(first), second) => {
+            let mut all = [Some(first), second].into_iter().flatten().chain(names);
+            !all.any(is_of_training)
         }
-        first => first.is_some_and(is_other) && names.all(is_other),
+        (None, _) => false,
     }
 }
 
