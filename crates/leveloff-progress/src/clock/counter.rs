@@ -233,7 +233,7 @@ impl Counter {
 
     /// Whether it has a strange name and rises no oftener than a count of epochs beside it: `Ep 12 | dots= 30`.
     pub fn counts_less_than_epochs(&self, epochs: &Counter) -> bool {
-        self.label == Label::Unknown
+        matches!(self.label, Label::Unknown | Label::Metric)
             && epochs.label == Label::Epoch
             && epochs.rises > 1
             && self.rises <= 2 * epochs.rises
@@ -431,7 +431,7 @@ impl Counter {
         self.rises > 0
             && self.repeats > 0
             && !facts.is_preparation
-            && (log.has_metrics || dominates)
+            && (log.has_metrics || dominates && (!facts.has_quantity || log.may_train()))
     }
 
     /// Whether it falls and restarts too often for a counter.
