@@ -36,29 +36,10 @@ def gromacs(log):
     log.line("\nWriting final coordinates.")
 
 
-@negative("openfoam", "OpenFOAM simpleFoam: residuals for each time")
-def openfoam(log):
-    for n in range(1, 80):
-        log.line(f"Time = {n}\n\nsmoothSolver:  Solving for Ux, Initial residual = {log.near(.01)}, Final residual = {log.near(.0007)}, No Iterations 5\nGAMG:  Solving for p, Initial residual = {log.near(.02)}, Final residual = {log.near(.0015)}, No Iterations {3 + n % 4}\ntime step continuity errors : sum local = {log.near(.0004)}, global = 1.2e-05, cumulative = {n * 1e-4}\nExecutionTime = {n * .41:.2f} s  ClockTime = {n // 2} s\n")
-
-
 @negative("wrf", "wrf-model/WRF: timing of a forecast")
 def wrf(log):
     for n in range(200):
         log.line(f"Timing for main: time 2025-03-11_{12 + n // 60:02}:{n % 60:02}:00 on domain   1:    {log.near(.4):.5f} elapsed seconds")
-
-
-@negative("pgbench", "postgres/postgres pgbench -P 5")
-def pgbench(log):
-    log.line("pgbench (16.1)\nstarting vacuum...end.")
-    for n in range(5, 301, 5):
-        log.line(f"progress: {n}.0 s, {log.near(1200.):.1f} tps, lat {log.near(.8):.3f} ms stddev {log.near(.3):.3f}, 0 failed")
-
-
-@negative("sysbench", "akopytov/sysbench --report-interval")
-def sysbench(log):
-    for n in range(10, 601, 10):
-        log.line(f"[ {n}s ] thds: 8 tps: {log.near(900.):.2f} qps: {log.near(18000.):.2f} (r/w/o: 12600.1/3600.2/1800.3) lat (ms,95%): {log.near(11.):.2f} err/s: 0.00 reconn/s: 0.00")
 
 
 @negative("memtester", "memtester: loops of tests")
@@ -69,26 +50,10 @@ def memtester(log):
             log.line(f"  {name:<20}: ok")
 
 
-@negative("blender_render", "blender/blender: frames and samples of a rendering")
-def blender_render(log):
-    for frame in range(1, 9):
-        for sample in range(0, 129, 8):
-            log.line(f"Fra:{frame} Mem:512.31M (Peak 812.10M) | Time:00:0{sample // 20}.41 | Remaining:00:12.21 | Mem:401.10M, Peak:512.31M | Scene, ViewLayer | Sample {sample}/128")
-        log.line(f"Saved: '/tmp/{frame:04}.png'\n Time: 00:14.21 (Saving: 00:00.31)\n")
-
-
 @negative("handbrake", "HandBrake/HandBrake HandBrakeCLI")
 def handbrake(log):
     for n in range(1, 1000):
         log.raw(f"\rEncoding: task 1 of 1, {n / 10:.2f} % ({log.near(45.):.2f} fps, avg {log.near(44.):.2f} fps, ETA 00h{9 - n // 120}m{n % 60:02}s)")
-
-
-@negative("yt_dlp", "yt-dlp/yt-dlp: fragments and percents")
-def yt_dlp(log):
-    log.line("[youtube] Extracting URL\n[download] Destination: video.mp4")
-    for n in range(1, 200):
-        log.raw(f"\r[download] {n / 2:5.1f}% of ~ 212.12MiB at {log.near(8.):6.2f}MiB/s ETA 00:{n % 60:02} (frag {n}/200)")
-    log.line()
 
 
 @negative("scrapy", "scrapy/scrapy logstats")
@@ -105,13 +70,6 @@ def dbt(log):
     for n in range(1, 41):
         log.line(f"{log.at('%H:%M:%S')}  {n} of 40 START sql table model analytics.fct_{n} ........... [RUN]")
         log.line(f"{log.at('%H:%M:%S')}  {n} of 40 OK created sql table model analytics.fct_{n} ...... [SELECT {n * 12} in {log.near(.41):.2f}s]")
-
-
-@negative("spark_stages", "apache/spark console progress bar")
-def spark_stages(log):
-    for stage in range(6):
-        for n in range(0, 201, 4):
-            log.raw(f"\r[Stage {stage}:{'=' * (n // 5):<39}> ({n} + 8) / 200]")
 
 
 @negative("flink_checkpoints", "apache/flink checkpoint coordinator: completed checkpoints")
@@ -165,16 +123,6 @@ def agent_steps(log):
         log.line(f"{'━' * 40} Step {n} {'━' * 40}")
         log.line(f" ─ Executing parsed code: ──────────\n  result = web_search(query=\"population of town {n}\")\n  print(result)\nOut: None")
         log.line(f"[Step {n}: Duration {log.near(3.2):.2f} seconds| Input tokens: {2000 * n:,} | Output tokens: {90 * n:,}]")
-
-
-@negative("comfyui", "comfyanonymous/ComfyUI: bars of samplers")
-def comfyui(log):
-    log.line("Total VRAM 24210 MB, total RAM 64212 MB\nStarting server\nTo see the GUI go to: http://127.0.0.1:8188")
-    for k in range(6):
-        log.line("got prompt\nloaded completely 21123.1 4897.0483474731445 True")
-        for n in range(0, 21):
-            log.raw("\r" + tqdm(n, 20, n / 3.9))
-        log.line(f"\nPrompt executed in {log.near(7.):.2f} seconds")
 
 
 @negative("encode_batches", "UKPLab/sentence-transformers encode: bars called Batches")
