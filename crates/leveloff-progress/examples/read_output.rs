@@ -50,12 +50,15 @@ fn account(mut file: File) -> io::Result<Account> {
         if length == 0 {
             break;
         }
-        for piece in chunk[..length].split_inclusive(|b| matches!(b, b'\n' | b'\r')) {
+        let mut rest = &chunk[..length];
+        while !rest.is_empty() {
+            let end = memchr::memchr2(b'\n', b'\r', rest);
+            let (piece, after) = rest.split_at(end.map_or(rest.len(), |end| end + 1));
+            rest = after;
             account.take(parser.feed(piece));
-            let is_end = matches!(piece.last(), Some(b'\n' | b'\r'));
-            has_text |= piece.len() > usize::from(is_end);
+            has_text |= piece.len() > usize::from(end.is_some());
             // Empty lines and bare line ends do not count.
-            account.line += u64::from(is_end && std::mem::take(&mut has_text));
+            account.line += u64::from(end.is_some() && std::mem::take(&mut has_text));
         }
     }
     account.take(parser.finish());

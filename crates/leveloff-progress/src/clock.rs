@@ -9,14 +9,15 @@ mod counter_table;
 mod election;
 mod global_count;
 mod line_counts;
+mod log_evidence;
 mod table_header;
 
 use leveloff_model::progress::StepUnit;
 
-use self::counter::LogEvidence;
 use self::counter_table::CounterTable;
 use self::global_count::{EpochCount, Printed};
 use self::line_counts::{LabelledCount, epoch_of, is_barren, name_of, neighbour_epoch};
+use self::log_evidence::LogEvidence;
 use self::table_header::{TableHeader, names_other_columns};
 use crate::label::Label;
 use crate::line::{Amount, ScannedLine};
@@ -181,6 +182,8 @@ impl Clock {
     /// `***** Running Evaluation *****`
     fn note_announcement(&mut self, facts: &LineFacts) {
         self.log.is_training |= facts.is_training;
+        self.log.names_epochs |= facts.has_epoch;
+        self.log.names_device |= facts.names_device;
         self.log.is_inference |=
             facts.is_inference || facts.evaluation_from.is_some() && !facts.is_training;
         if facts.is_training {

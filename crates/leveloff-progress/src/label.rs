@@ -3,6 +3,7 @@
 use leveloff_model::progress::StepUnit;
 
 use crate::line::Number;
+use crate::line_facts::logger_prefix;
 use crate::vocabulary::{Meaning, StepName, meaning};
 
 /// What a counter is called.
@@ -55,7 +56,11 @@ impl Label {
         let from = number
             .phrase_start
             .max(number.start.saturating_sub(LONGEST_PHRASE));
-        let phrase = &line[from..number.start];
+        // "INFO:root:[200, 0.1]" has no words.
+        let phrase = match from < logger_prefix(line) {
+            true => &[][..],
+            false => &line[from..number.start],
+        };
         match of_words(phrase) {
             Label::None => after(line, number).unwrap_or(Label::None),
             // "trained 100 steps": the word behind says more.
@@ -66,6 +71,15 @@ impl Label {
 }
 
 impl Label {
+    /// Whether the word behind a number names it, and not the phrase in front.
+    pub fn is_behind(line: &[u8], number: &Number) -> bool {
+        let from = (number.phrase_start).max(number.start.saturating_sub(LONGEST_PHRASE));
+        let in_front = of_words(&line[from..number.start]);
+        number.total.is_none()
+            && !matches!(in_front, Label::Step(_))
+            && after(line, number).is_some()
+    }
+
     /// The label of a column with this name.
     pub fn of_name(name: &[u8]) -> Label {
         match name {
@@ -90,13 +104,17 @@ impl Label {
 fn of_words(phrase: &[u8]) -> Label {
     let mut label = Label::None;
     let (mut is_length, mut is_environment) = (false, false);
-    let mut before = Meaning::Unknown;
+    let (mut before, mut is_pronoun, mut is_plural) = (Meaning::Unknown, false, false);
     for word in Words::of(phrase) {
         label = match (word.meaning, label) {
             (Meaning::Setting, _) => return Label::Other,
+            // "epoch_num: 3" is the number of an epoch, and "num_epochs: 3" that of all.
+            (Meaning::Length, Label::Step(_) | Label::Epoch) if word.is_number && !is_plural => {
+                label
+            }
             (Meaning::Length, label) => {
                 is_length = true;
-                known_or_unknown(label)
+                known_or_unknown(label, is_pronoun)
             }
             // "step time" and "steps per second" are no steps.
             (Meaning::Metric, _) => Label::Metric,
@@ -123,9 +141,10 @@ fn of_words(phrase: &[u8]) -> Label {
             // "train 10" has no name; it only belongs to the training. What is in front is the prefix of a logger.
             (Meaning::Training, Label::Unknown) => Label::None,
             (Meaning::Training, label) => label,
-            (_, label) => known_or_unknown(label),
+            (_, label) => known_or_unknown(label, is_pronoun),
         };
         is_environment |= word.is_environment;
+        (is_pronoun, is_plural) = (word.end - word.start <= 2, word.is_plural);
         before = word.meaning;
     }
     match label {
@@ -138,10 +157,11 @@ fn of_words(phrase: &[u8]) -> Label {
     }
 }
 
-fn known_or_unknown(label: Label) -> Label {
+fn known_or_unknown(label: Label, is_pronoun: bool) -> Label {
     match label {
+        Label::None => Label::Unknown,
         // "it took 10"
-        Label::None | Label::Step(StepName::Iteration) => Label::Unknown,
+        Label::Step(StepName::Iteration) if is_pronoun => Label::Unknown,
         label => label,
     }
 }
@@ -152,6 +172,8 @@ fn after(line: &[u8], number: &Number) -> Option<Label> {
         return Some(of_words(&line[number.end..number.unit_end]));
     }
     let behind = line.get(number.end..)?.strip_prefix(b" ")?;
+    // "3 / 40 total iterations"
+    let behind = behind.strip_prefix(b"total ").unwrap_or(behind);
     let end = behind
         .iter()
         .position(|b| !b.is_ascii_alphabetic())
@@ -178,6 +200,8 @@ pub struct Word {
     pub is_global: bool,
     /// It is `env` or `environment`.
     pub is_environment: bool,
+    /// It is `num` or `number`, which counts what the next word names, or numbers what the last one named.
+    pub is_number: bool,
     /// It ends with an s.
     pub is_plural: bool,
     /// Where it begins and ends.
@@ -235,6 +259,7 @@ impl Iterator for Words<'_> {
             meaning: meaning(word),
             is_global,
             is_environment: matches!(word, b"env" | b"environment"),
+            is_number: matches!(word, b"num" | b"number"),
             is_plural: word.ends_with(b"s"),
             start,
             end,

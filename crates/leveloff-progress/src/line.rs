@@ -3,10 +3,12 @@
 //! Lines of one format differ in their numbers only. The skeleton is the line without them, as a hash; the key
 //! of a number is the phrase in front of it, as a hash. Both are made in one pass without copying.
 
+mod letters;
 mod number_token;
 
 pub use self::number_token::Amount;
 
+use self::letters::{Letters, is_plain_letter};
 use self::number_token::number_at;
 
 /// How many numbers of a line are looked at: a printed tensor has thousands.
@@ -81,7 +83,7 @@ impl ScannedLine {
                         unit_end: token.unit_end,
                     });
                 }
-                (skeleton, phrase) = (mixed(skeleton, b'0'), mixed(phrase, b'0'));
+                (skeleton, phrase) = (mixed(skeleton, DIGIT), mixed(phrase, DIGIT));
                 (last, last_byte, is_further) = (Last::Number, b'0', true);
                 at = token.end;
                 continue;
@@ -90,11 +92,15 @@ impl ScannedLine {
                 if !matches!(last, Last::Letter | Last::Joint) {
                     (phrase, phrase_start, is_further) = (SEED, at, false);
                 }
-                // Most of most lines: words are read without looking at anything but their letters.
-                while let Some(letter) = line.get(at).copied().filter(|b| is_plain_letter(*b)) {
-                    skeleton = mixed(skeleton, letter);
-                    phrase = mixed(phrase, letter.to_ascii_lowercase());
-                    at += 1;
+                // Most of most lines: eight letters are read at once.
+                loop {
+                    let letters = Letters::at(line, at);
+                    skeleton = mixed(skeleton, letters.text);
+                    phrase = mixed(phrase, letters.lower);
+                    at += letters.count;
+                    if letters.count < Letters::MOST {
+                        break;
+                    }
                 }
                 (last, last_byte) = (Last::Letter, line[at - 1]);
                 continue;
@@ -108,7 +114,7 @@ impl ScannedLine {
             }
             // Numbers are padded with spaces to different widths.
             if mark != b' ' {
-                skeleton = mixed(skeleton, mark);
+                skeleton = mixed(skeleton, u64::from(mark));
             }
             if is_letter(mark) {
                 if !matches!(last, Last::Letter | Last::Joint) {
@@ -122,7 +128,7 @@ impl ScannedLine {
             // Padding and quotes vary within a format. A colon does not: `iters: 100` may count an epoch where
             // `iters 8000` counts the run.
             if !matches!(mark, b' ' | b'"' | b'\'' | b'|' | b',') {
-                phrase = mixed(phrase, mark.to_ascii_lowercase());
+                phrase = mixed(phrase, u64::from(mark.to_ascii_lowercase()));
             }
             last_byte = mark;
         }
@@ -132,8 +138,13 @@ impl ScannedLine {
 
 const SEED: u64 = 0xcbf2_9ce4_8422_2325;
 
-fn mixed(hash: u64, byte: u8) -> u64 {
-    (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+/// Stands for a number in the hashes.
+const DIGIT: u64 = b'0' as u64;
+
+/// A hash with up to eight bytes added. Both halves of the product count, so that every bit of the text changes all of the hash.
+fn mixed(hash: u64, text: u64) -> u64 {
+    let product = u128::from(hash ^ text) * 0x9e37_79b9_7f4a_7c15_u128;
+    (product as u64) ^ (product >> 64) as u64
 }
 
 /// Stands for a bar of any length.
@@ -141,11 +152,6 @@ const BAR: u8 = b'=';
 
 fn is_letter(byte: u8) -> bool {
     is_plain_letter(byte) || byte >= 0x80
-}
-
-/// A letter that stands for itself.
-fn is_plain_letter(byte: u8) -> bool {
-    byte.is_ascii_alphabetic() || byte == b'_'
 }
 
 /// What the byte at `at` stands for, and where the next one is.

@@ -27,7 +27,7 @@ pub struct LineFacts {
     pub has_fraction: bool,
     /// It names at least two metrics, with or without values.
     pub names_metrics: bool,
-    /// It names a metric, as the header of a table does.
+    /// It names a metric or an epoch, as the header of a table does.
     pub may_be_header: bool,
     /// It names an epoch.
     pub has_epoch: bool,
@@ -41,6 +41,10 @@ pub struct LineFacts {
     pub is_settings: bool,
     /// It is short and about an evaluation, without a metric.
     pub announces_evaluation: bool,
+    /// It is about tensors or an accelerator.
+    pub names_device: bool,
+    /// It has two names without a meaning to us, with fractions as their values.
+    pub has_values: bool,
     /// It has many names without a meaning to us, with fractions as their values.
     pub has_many_values: bool,
     /// It is about training.
@@ -75,8 +79,9 @@ impl LineFacts {
         let has_fraction = numbers.iter().any(|number| is_fraction(line, number));
         // An evaluation word that may be the name of a metric: `val loss`.
         let mut open_evaluation: Option<usize> = None;
+        let prefix = logger_prefix(line);
         for word in Words::of(line) {
-            words += 1;
+            words += usize::from(word.end >= prefix);
             let numbers_before = || numbers.iter().filter(|n| n.start < word.start).count();
             if let Some(from) = open_evaluation.take()
                 && !matches!(word.meaning, Meaning::Metric)
@@ -89,16 +94,25 @@ impl LineFacts {
                     metric_words += 1;
                     // "loss at step 2000: 4.19"
                     let is_assigned = matches!(line.get(word.end), Some(b'=' | b':'));
-                    let has_value =
-                        has_value(line, word.start, word.end) || has_fraction && !is_assigned;
+                    // "loss: {'a': 0.07, 'b': 0.08}"
+                    let is_group = line[word.end..].starts_with(b": {");
+                    let has_value = has_value(line, word.start, word.end)
+                        || has_fraction && (!is_assigned || is_group);
                     facts.has_metric |= has_value;
                     facts.has_result |= has_value && word.end - word.start > 2;
                 }
-                Meaning::Quantity => facts.has_quantity |= has_value(line, word.start, word.end),
+                Meaning::Quantity => {
+                    facts.has_quantity |= has_value(line, word.start, word.end);
+                    facts.names_device |= is_of_device(&line[word.start..word.end]);
+                }
                 Meaning::Evaluation if !is_training => open_evaluation = Some(numbers_before()),
                 Meaning::Epoch => facts.has_epoch = true,
                 Meaning::Training => {
                     is_training = true;
+                    // "Train=0.81 Test=0.92"
+                    let has_result = has_fraction_as_value(line, &word, numbers);
+                    facts.has_metric |= has_result;
+                    facts.has_result |= has_result;
                     // `some_benchmark.trainer INFO:` is the name of a logger.
                     if line[word.start - usize::from(word.start > 0)] == b'.'
                         && facts.evaluation_from == Some(numbers_before())
@@ -116,6 +130,7 @@ impl LineFacts {
                     unknown_words += 1;
                     facts.has_loose_words = true;
                 }
+                Meaning::Unknown if word.end < prefix => {}
                 Meaning::Unknown => {
                     unknown_words += 1;
                     facts.names_media |= is_media(line, &word);
@@ -144,10 +159,11 @@ impl LineFacts {
         facts.is_bare = numbers.len() == 1 && unknown_words == 0 && !mentions_preparation;
         facts.has_fraction = has_fraction;
         let fractions = || numbers.iter().filter(|number| is_fraction(line, number));
-        facts.has_many_values =
-            named_values >= FEWEST_VALUES && fractions().count() >= FEWEST_VALUES;
+        let values = named_values.min(fractions().count());
+        facts.has_values = values >= 2;
+        facts.has_many_values = values >= FEWEST_VALUES;
         facts.names_metrics = metric_words >= 2;
-        facts.may_be_header = metric_words > 0;
+        facts.may_be_header = metric_words > 0 || facts.has_epoch;
         facts.is_record = facts.has_named_value
             && unknown_words == words
             && !facts.has_loose_words
@@ -160,6 +176,23 @@ impl LineFacts {
     /// Whether the number with this index counts an evaluation.
     pub fn is_evaluation(&self, index: usize) -> bool {
         self.evaluation_from.is_some_and(|from| index >= from)
+    }
+}
+
+/// The length of `INFO:root:`, which Python's logging prints in front of a message by default.
+pub fn logger_prefix(line: &[u8]) -> usize {
+    const LEVELS: [&[u8]; 4] = [b"INFO:", b"DEBUG:", b"WARNING:", b"ERROR:"];
+    let Some(level) = LEVELS.iter().find(|level| line.starts_with(level)) else {
+        return 0;
+    };
+    let name = &line[level.len()..];
+    let length = name
+        .iter()
+        .take_while(|b| b.is_ascii_alphanumeric() || b"_.-".contains(b))
+        .count();
+    match name.get(length) {
+        Some(b':') => level.len() + length + 1,
+        _ => 0,
     }
 }
 
@@ -178,6 +211,25 @@ fn is_log_level(line: &[u8], word: &Word) -> bool {
     let is_error = text.eq_ignore_ascii_case(b"error") || text.eq_ignore_ascii_case(b"err");
     let is_framed = line[..word.start].ends_with(b"[") && line[word.end..].starts_with(b"]");
     is_error && (is_framed || text == b"ERROR")
+}
+
+/// Whether a lower- or upper-case word names what only a training, or the use of a model, has.
+fn is_of_device(word: &[u8]) -> bool {
+    const NAMES: [&[u8]; 4] = [b"tensors", b"gpu", b"cuda", b"vram"];
+    NAMES.iter().any(|name| word.eq_ignore_ascii_case(name))
+}
+
+/// Whether a word is a name with a fraction as its value.
+fn has_fraction_as_value(line: &[u8], word: &Word, numbers: &[Number]) -> bool {
+    matches!(line.get(word.end), Some(b'=' | b':'))
+        && (numbers.iter().find(|number| number.start > word.end)).is_some_and(|number| {
+            is_fraction(line, number) && is_gap(&line[word.end + 1..number.start])
+        })
+}
+
+/// Whether nothing but spaces and a sign stands in a text.
+fn is_gap(text: &[u8]) -> bool {
+    text.iter().all(|b| matches!(b, b' ' | b'\t' | b'-' | b'+'))
 }
 
 /// Whether a word is the ending of a file that a model is applied to; of `mp3` and `mp4` the letters are the word.
@@ -218,7 +270,8 @@ fn is_fraction(line: &[u8], number: &Number) -> bool {
             && text.iter().filter(|b| **b == b'.').count() == 1
     };
     match number.amount {
-        Amount::Fraction(_) => true,
+        // "e2e4" is a move on a board.
+        Amount::Fraction(_) => !number.is_glued || text.contains(&b'.'),
         Amount::Count(_) => false,
         Amount::Other => is_negative(),
     }
@@ -237,8 +290,18 @@ fn is_name(line: &[u8], start: usize, end: usize) -> bool {
         Some(b'_' | b'/') => line[end..].iter().take_while(|b| in_name(b)).count(),
         _ => 0,
     };
-    let end = end + joined;
-    matches!(line.get(end), Some(b'=' | b':')) && has_value(line, start, end)
+    let digits = |from: usize| {
+        line[from..]
+            .iter()
+            .take_while(|b| b.is_ascii_digit())
+            .count()
+    };
+    // `l2:0.31`
+    let end = end + joined + digits(end + joined);
+    let spaces = line[end..].iter().take_while(|b| **b == b' ').count();
+    let is_assigned =
+        matches!(line.get(end), Some(b'=' | b':')) || line.get(end + spaces) == Some(&b'=');
+    is_assigned && has_value(line, start, end)
 }
 
 /// Whether a number stands beside the word at `start..end`.

@@ -46,8 +46,55 @@ pub fn decimal(text: &[u8]) -> Option<(f64, &[u8])> {
             end = exponent_end;
         }
     }
-    let number: f64 = std::str::from_utf8(&text[..end]).ok()?.parse().ok()?;
+    let number = match short_decimal(&text[..end]) {
+        Some(number) => number,
+        None => std::str::from_utf8(&text[..end]).ok()?.parse().ok()?,
+    };
     number.is_finite().then_some((number, &text[end..]))
+}
+
+/// The value of a number of few digits. Both the digits and the power of ten are exact as floats, so their product or quotient is the
+/// nearest float, as a general parser's result.
+fn short_decimal(text: &[u8]) -> Option<f64> {
+    const MOST: usize = 15;
+    const POWERS: [f64; MOST + 1] = [
+        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+    ];
+    let (mut digits, mut count, mut places, mut is_fraction) = (0u64, 0, 0i32, false);
+    let mut rest = text;
+    while let [byte, after @ ..] = rest
+        && !matches!(byte, b'e' | b'E')
+    {
+        match byte {
+            b'0'..=b'9' if count < MOST => {
+                digits = digits * 10 + u64::from(byte - b'0');
+                (count, places) = (count + 1, places + i32::from(is_fraction));
+            }
+            b'.' if !is_fraction => is_fraction = true,
+            _ => return None,
+        }
+        rest = after;
+    }
+    let power = exponent(rest)? - places;
+    let factor = *POWERS.get(power.unsigned_abs() as usize)?;
+    Some(match power < 0 {
+        true => digits as f64 / factor,
+        false => digits as f64 * factor,
+    })
+}
+
+/// Of `e-05`; 0 where there is none, `None` for one of more than two digits.
+fn exponent(text: &[u8]) -> Option<i32> {
+    let [_, text @ ..] = text else {
+        return Some(0);
+    };
+    let (sign, digits) = match text {
+        [b'-', digits @ ..] => (-1, digits),
+        [b'+', digits @ ..] => (1, digits),
+        digits => (1, digits),
+    };
+    let value = |n: i32, b: &u8| n * 10 + i32::from(b - b'0');
+    (digits.len() <= 2).then(|| sign * digits.iter().fold(0, value))
 }
 
 /// Above this a float no longer holds every whole number. No training counts that far.
@@ -127,6 +174,11 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn decimals_are_those_of_the_general_parser(text in "[0-9]{1,16}(\\.[0-9]{0,16})?(e[+-]?[0-9]{1,2})?") {
+            prop_assert_eq!(decimal(text.as_bytes()), Some((text.parse().unwrap(), &b""[..])));
+        }
+
         #[test]
         fn no_text_makes_it_panic(text in "[0-9.,eE+kMx-]{0,30}") {
             let _ = (whole(text.as_bytes()), scaled(text.as_bytes()), decimal(text.as_bytes()));

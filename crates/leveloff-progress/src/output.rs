@@ -6,9 +6,13 @@ mod last_reported;
 mod pieces;
 mod rising_lines;
 
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
 use leveloff_model::progress::{Phase, StepUnit};
 use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::Step;
+use memchr::memmem::Finder;
 
 use self::facts_cache::FactsCache;
 use self::last_reported::LastReported;
@@ -229,6 +233,10 @@ impl Reader {
         if std::mem::take(&mut self.is_behind_bar) && piece.starts_with(ansi::CURSOR_UP) {
             self.bars.last_was_nested();
         }
+        if let Some(skeleton) = self.facts.barren_skeleton(piece) {
+            // Nearly all lines of nearly all logs.
+            return self.pass_over(piece, skeleton);
+        }
         // leveloff's own messages mention steps too, in a log that the next run appends to.
         if piece.starts_with(b"leveloff: ") {
             return;
@@ -253,7 +261,7 @@ impl Reader {
                 return;
             }
         }
-        self.read_numbers(&line);
+        self.read_numbers(&line, matches!(line, Cow::Borrowed(_)));
     }
 
     fn draw(&mut self, bar: &bar::Bar<'_>) {
@@ -366,8 +374,8 @@ impl Reader {
         }
     }
 
-    /// Follows the numbers of a line.
-    fn read_numbers(&mut self, line: &[u8]) {
+    /// Follows the numbers of a line. `is_whole`: nothing was taken out of it.
+    fn read_numbers(&mut self, line: &[u8], is_whole: bool) {
         self.scanned.scan(line);
         // What follows the last digits was cut off, and so may be digits.
         if bar::open_bracket(line).is_some()
@@ -376,14 +384,13 @@ impl Reader {
             self.scanned.numbers.pop();
         }
         let facts = match self.facts.of(line, &self.scanned) {
-            // Nearly all lines of nearly all logs.
             None => {
-                self.note_number(line, None);
-                return self.clock.skip_line();
+                self.keep_example(line, is_whole);
+                return self.pass_over(line, self.scanned.skeleton);
             }
             Some(facts) => facts,
         };
-        self.note_number(line, Some(&facts));
+        self.note_number(line, &facts);
         if self.scanned.numbers.iter().all(|number| number.is_glued) {
             if self.clock.observe_words(line, &facts) {
                 self.facts = FactsCache::default();
@@ -424,18 +431,33 @@ impl Reader {
 
     /// Notes a line whose number may be the step, while no step is known. Evaluations, tests and the preparation of data have
     /// numbers too.
-    fn note_number(&mut self, line: &[u8], facts: Option<&LineFacts>) {
-        if self.has_steps || self.lines > MOST_NOTED_LINES {
-            return;
+    fn note_number(&mut self, line: &[u8], facts: &LineFacts) {
+        let is_other_work = facts.is_preparation || facts.evaluation_from.is_some();
+        if self.notes_numbers() && !is_other_work && !self.scanned.numbers.is_empty() {
+            self.rising_lines.begin(self.scanned.skeleton, line);
         }
-        let skeleton = self.scanned.skeleton;
-        match facts {
-            None => {
-                self.rising_lines.follow(skeleton, line);
-            }
-            Some(facts) if facts.is_preparation || facts.evaluation_from.is_some() => {}
-            Some(_) if self.scanned.numbers.is_empty() => {}
-            Some(_) => self.rising_lines.begin(skeleton, line),
+    }
+
+    /// Passes over a line of a format that is of no use.
+    fn pass_over(&mut self, line: &[u8], skeleton: u64) {
+        if self.notes_numbers() {
+            self.rising_lines.follow(skeleton, line);
+        }
+        self.clock.skip_line();
+    }
+
+    fn notes_numbers(&self) -> bool {
+        !self.has_steps && self.lines <= MOST_NOTED_LINES
+    }
+
+    /// Keeps a line of a format that is of no use as an example of it, unless it holds something whose meaning depends on its digits.
+    fn keep_example(&mut self, line: &[u8], is_whole: bool) {
+        // Bars and dictionaries are read before the numbers.
+        if is_whole
+            && memchr::memchr2(b'{', bar::FIRST_OF_GLYPH, line).is_none()
+            && bar::open_bracket(line).is_none()
+        {
+            self.facts.keep_example(line, &self.scanned);
         }
     }
 
@@ -497,8 +519,8 @@ impl Reader {
     }
 
     /// Appends what is new in `update`.
-    fn report(&mut self, update: ProgressUpdate) {
-        let update = self.last_reported.changes_in(update);
+    fn report(&mut self, mut update: ProgressUpdate) {
+        self.last_reported.keep_changes(&mut update);
         if !update.is_empty() {
             self.has_steps |= update.step.is_some();
             self.updates.push(update);
@@ -532,7 +554,8 @@ fn counter_of(unit: StepUnit) -> Option<TrainingCounter> {
 
 /// `6,529 tensors`
 fn tensors(line: &[u8]) -> Option<u64> {
-    let at = memchr::memmem::find(line, b" tensors")?;
+    static TENSORS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(" tensors"));
+    let at = TENSORS.find(line)?;
     let is_digit = |b: &&u8| b.is_ascii_digit() || **b == b',';
     let length = line[..at].iter().rev().take_while(is_digit).count();
     let (n, _) = number::whole(&line[at - length..])?;

@@ -3,8 +3,6 @@
 //! A word is evidence, never a condition: a counter without a known word can be the clock, and a counter with one
 //! need not be.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
 
 /// What a word says about the numbers beside it.
@@ -61,45 +59,61 @@ pub enum StepName {
 /// What a lower-case word says.
 pub fn meaning(word: &[u8]) -> Meaning {
     let vocabulary = &*VOCABULARY;
-    if let Some(meaning) = vocabulary.words.get(word) {
+    let first = usize::from(word.first().map_or(0, |b| b.wrapping_sub(b'a')));
+    let Some(letter) = vocabulary.get(first) else {
+        return meaning_of_losses(word);
+    };
+    let same_length = letter.words.get(word.len()).map_or(&[][..], Vec::as_slice);
+    if let Some((_, meaning)) = same_length.iter().find(|(known, _)| *known == word) {
         return *meaning;
     }
-    // `box_loss` is two words, `valloss` is one.
-    if word.windows(4).any(|part| part == b"loss") {
+    if contains_loss(word) {
         return Meaning::Metric;
     }
-    let first = usize::from(word.first().map_or(0, |b| b.wrapping_sub(b'a')));
-    let beginnings = vocabulary
-        .beginnings
-        .get(first)
-        .map_or(&[][..], Vec::as_slice);
+    let beginnings = &letter.beginnings;
     beginnings
         .iter()
         .find(|(beginning, _)| word.starts_with(beginning))
         .map_or(Meaning::Unknown, |(_, meaning)| *meaning)
 }
 
-/// The words for looking up.
-struct Vocabulary {
-    words: HashMap<&'static [u8], Meaning, BuildHasherDefault<WordHasher>>,
-    /// By first letter.
-    beginnings: [Vec<(&'static [u8], Meaning)>; 26],
+/// What a word says that begins with no letter of the alphabet.
+fn meaning_of_losses(word: &[u8]) -> Meaning {
+    match contains_loss(word) {
+        true => Meaning::Metric,
+        false => Meaning::Unknown,
+    }
 }
 
-static VOCABULARY: LazyLock<Vocabulary> = LazyLock::new(|| {
-    let words = WORDS
-        .iter()
-        .flat_map(|(meaning, words)| words.split(' ').map(|word| (word.as_bytes(), *meaning)));
-    let mut beginnings: [Vec<_>; 26] = Default::default();
-    for (meaning, words) in BEGINNINGS {
+/// `box_loss` is two words, `valloss` is one.
+fn contains_loss(word: &[u8]) -> bool {
+    word.windows(4).any(|part| part == b"loss")
+}
+
+/// The words that begin with one letter, for looking up.
+#[derive(Default)]
+struct Letter {
+    /// By length.
+    words: Vec<Vec<(&'static [u8], Meaning)>>,
+    beginnings: Vec<(&'static [u8], Meaning)>,
+}
+
+static VOCABULARY: LazyLock<[Letter; 26]> = LazyLock::new(|| {
+    let mut letters: [Letter; 26] = Default::default();
+    let place = |word: &[u8]| usize::from(word[0] - b'a');
+    for (meaning, words) in WORDS {
         for word in words.split(' ').map(str::as_bytes) {
-            beginnings[usize::from(word[0] - b'a')].push((word, meaning));
+            let by_length = &mut letters[place(word)].words;
+            by_length.resize(by_length.len().max(word.len() + 1), Vec::new());
+            by_length[word.len()].push((word, meaning));
         }
     }
-    Vocabulary {
-        words: words.collect(),
-        beginnings,
+    for (meaning, words) in BEGINNINGS {
+        for word in words.split(' ').map(str::as_bytes) {
+            letters[place(word)].beginnings.push((word, meaning));
+        }
     }
+    letters
 });
 
 /// Words with one meaning.
@@ -191,22 +205,6 @@ const BEGINNINGS: [(Meaning, &str); 3] = [
         "infer generat transcrib translat embed caption serv render decod denois rollout",
     ),
 ];
-
-/// FNV-1a: words are short, and the table is fixed.
-#[derive(Default)]
-struct WordHasher(u64);
-
-impl Hasher for WordHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
 
 #[cfg(test)]
 mod tests {

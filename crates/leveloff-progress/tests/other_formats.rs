@@ -113,3 +113,122 @@ fn messages_of_errors_solvers_and_captions_are_no_training() {
         assert_eq!(last_step(&text), None, "{}", &text[..80]);
     }
 }
+
+/// Lines 1, 2, 3 … of a format.
+fn lines(count: u64, line: impl Fn(u64) -> String) -> String {
+    (1..=count).map(|n| line(n) + "\n").collect()
+}
+
+#[test]
+fn values_behind_a_number_that_rises_evenly_are_those_of_a_training() {
+    let initials = lines(60, |n| {
+        format!(
+            "[  0] {:>7} || B: 6.{n} | C: 5.{n} | M: 4.{n} || ETA: 2 days, 22:15:24",
+            n * 10
+        )
+    });
+    assert_eq!(last_step(&initials), Some(600));
+    let trees = lines(60, |n| {
+        format!("[{n}]:  train's l2:0.2{n}  test's l2:0.3{n} ")
+    });
+    assert_eq!(last_step(&trees), Some(60));
+    let strange = lines(20, |n| {
+        format!("Época {n}/20 - pérdida: 2.{n} - exactitud: 0.{n}")
+    });
+    assert_eq!(read(&strange), (Some(20), Some(20)));
+    let listed = lines(20, |n| {
+        format!(
+            "INFO:my_model:Train Epoch: 1 [20%]\nINFO:my_model:[{}, 9.{n}e-05]\nINFO:my_model:loss_disc=3.{n}",
+            n * 200
+        )
+    });
+    assert_eq!(last_step(&listed), Some(4000));
+}
+
+#[test]
+fn a_number_that_rises_with_the_epochs_beside_it_is_no_step() {
+    let games = lines(20, |n| {
+        format!(
+            "Ep {}/2000  wins={} losses={} draws={n}  time=1.{n}s",
+            n * 100,
+            n * 50,
+            n * 40
+        )
+    });
+    assert_eq!(last_step(&games), Some(2000));
+}
+
+#[test]
+fn tables_with_an_epoch_and_a_step_need_no_known_metric_beside_them() {
+    let two_lines =
+        "|  Epoch  |  Iteration  |  Time Elapsed  |\n|         |             |   (hh:mm:ss)   |\n"
+            .to_owned()
+            + &lines(20, |n| {
+                format!("| {:>7} | {:>11} |       00:00:{n:02} |", n / 5 + 1, n * 50)
+            });
+    assert_eq!(last_step(&two_lines), Some(1000));
+    let comment = "# Epoch batch         loss       loss_f\n".to_owned()
+        + &epochs(3, &[10, 20, 30], |epoch, n| {
+            format!("{epoch:>7} {n:>5}         23.{n}        0.2{n}")
+        });
+    assert_eq!(last_step(&comment), Some(90));
+}
+
+#[test]
+fn names_of_counts_are_read_in_any_order() {
+    let numbered = lines(9, |n| {
+        format!(r#"{{"key": "epoch_start", "epoch_num": {n}}}"#)
+            + "\n"
+            + &format!(r#"{{"key": "accuracy", "value": 0.{n}}}"#)
+    });
+    assert_eq!(last_step(&numbered), Some(9));
+    let done = lines(9, |n| {
+        format!("\t iterations_done: {n}\nLog records:\n\t cost: 13{n}.5")
+    });
+    assert_eq!(last_step(&done), Some(9));
+    let total = lines(9, |n| {
+        format!("Progress: {n} / 40 total iterations ({n}.5%)\nComplexity  Loss  Score  Equation")
+    });
+    assert_eq!(read(&total), (Some(9), Some(40)));
+}
+
+#[test]
+fn a_step_and_a_time_need_some_sign_of_a_training() {
+    let simulation = lines(90, |n| {
+        format!(
+            "step {}, remaining wall clock time:    {} s",
+            n * 500,
+            90 - n
+        )
+    });
+    assert_eq!(last_step(&simulation), None);
+    let agent = lines(12, |n| {
+        format!("━━━ Step {n} ━━━\n[Step {n}: Duration 3.{n} seconds| Input tokens: {n},000]")
+    });
+    assert_eq!(last_step(&agent), None);
+    assert_eq!(
+        last_step(&("Start training\n".to_owned() + &simulation)),
+        Some(45_000)
+    );
+}
+
+#[test]
+fn searches_and_tables_of_other_programs_have_no_steps() {
+    let chess = lines(30, |n| {
+        format!(
+            "info depth {n} seldepth {} score cp 2{n} nodes {} pv e2e4 e7e5",
+            n + 4,
+            n * n * 31
+        )
+    });
+    assert_eq!(last_step(&chess), None);
+    let thermodynamics = "   Step          Temp          E_pair         TotEng  \n".to_owned()
+        + &lines(50, |n| {
+            format!("{:>10}   1.4{n}      -5.6{n}      -4.6{n}", n * 100)
+        });
+    assert_eq!(last_step(&thermodynamics), None);
+    assert_eq!(
+        last_step("Root relaxation: objective 1.5e+01, 412 iterations, 0.01 seconds\n"),
+        None
+    );
+}

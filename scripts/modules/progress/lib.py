@@ -12,17 +12,19 @@ FORMATS = []  # (name, source, kind, function)
 
 
 def positive(name, source):
-    def register(function):
-        FORMATS.append((name, source, "positive", function))
-        return function
-    return register
+    return lambda function: add(name, source, "positive", function)
 
 
 def negative(name, source):
-    def register(function):
-        FORMATS.append((name, source, "negative", function))
-        return function
-    return register
+    return lambda function: add(name, source, "negative", function)
+
+
+def add(name, source, kind, function):
+    """Each format is a file of its name, so that a second one would replace it."""
+    if any(name == known for known, *_ in FORMATS):
+        raise ValueError(f"two formats are called {name}")
+    FORMATS.append((name, source, kind, function))
+    return function
 
 
 class Log:

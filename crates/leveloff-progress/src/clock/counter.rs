@@ -3,6 +3,7 @@
 use leveloff_model::progress::StepUnit;
 
 use super::global_count::{AtEpoch, GlobalCount, Printed};
+use super::log_evidence::LogEvidence;
 use crate::label::Label;
 use crate::line_facts::LineFacts;
 use crate::steps::step_counter::StepChange;
@@ -45,6 +46,8 @@ pub struct Counter {
     has_count_form: bool,
     /// Its name says that it belongs to the training.
     is_of_training: bool,
+    /// Its name stands behind it: `412 iterations` may sum something up.
+    is_named_behind: bool,
     /// Its line stands below the names of columns that no training has.
     in_other_table: bool,
     skeleton: u64,
@@ -69,38 +72,8 @@ pub struct CounterPlace {
     pub in_other_table: bool,
     /// Its name says that it belongs to the training.
     pub is_of_training: bool,
-}
-
-/// What the log as a whole has shown so far.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct LogEvidence {
-    /// It has lines with metrics of a training.
-    pub has_metrics: bool,
-    /// It has lines about training.
-    pub is_training: bool,
-    /// It has lines about inference or evaluation.
-    pub is_inference: bool,
-    /// It has lines of an epoch's number and nothing else.
-    pub has_epochs: bool,
-    /// How many lines it has of names without a meaning to us and their values.
-    pub records: u32,
-    /// How many lines it has.
-    pub lines: u64,
-}
-
-/// As many lines of values are no description of the data.
-const FEWEST_RECORDS: u32 = 3;
-
-impl LogEvidence {
-    /// Whether something in the log is of a training: metrics, a word, or lines of values again and again.
-    pub fn has_training(self) -> bool {
-        self.is_training || self.has_metrics || self.records >= FEWEST_RECORDS && !self.is_inference
-    }
-
-    /// Whether the log is about inference or evaluation, and nothing in it is about training.
-    fn is_only_inference(self) -> bool {
-        self.is_inference && !self.is_training && !self.has_metrics
-    }
+    /// Its name stands behind it: `412 iterations` may sum something up.
+    pub is_named_behind: bool,
 }
 
 /// How good a clock a counter would be: by what it counts, then by its name.
@@ -151,6 +124,7 @@ impl Counter {
             has_count_form: place.has_count_form,
             in_other_table: place.in_other_table,
             is_of_training: place.is_of_training,
+            is_named_behind: place.is_named_behind,
             skeleton: 0,
             increment: 0,
             same_increments: 0,
@@ -210,6 +184,14 @@ impl Counter {
         let is_rounded = || self.global.last().is_some_and(|last| last.is_rounded);
         matches!(self.label, Label::Step(name) if name >= StepName::Step)
             && (self.rises > 0 || is_rounded())
+    }
+
+    /// Whether it has a strange name and rises no oftener than a count of epochs beside it: `Ep 12 | dots= 30`.
+    pub fn counts_less_than_epochs(&self, epochs: &Counter) -> bool {
+        matches!(self.label, Label::Unknown | Label::Metric)
+            && epochs.label == Label::Epoch
+            && epochs.rises > 1
+            && self.rises <= 2 * epochs.rises
     }
 
     /// Whether it counts every step of an epoch, `37/400`, where the other one is rounded: `12.3k`.
@@ -279,18 +261,32 @@ impl Counter {
             Label::Step(name) => self.is_named_clock(name, facts, log),
             Label::Unit(StepUnit::Timesteps | StepUnit::Episodes) => {
                 facts.is_bare && log.has_metrics
+                    || facts.is_bare
+                        && self.has_total()
+                        && self.repeats >= LONG_RISE
+                        && !log.is_inference
                     || self.rises > 0
                         && (facts.has_metric || rises_in_same_line || self.has_epoch())
             }
             Label::Unit(_) => facts.has_metric && self.rises > 0,
             Label::Epoch => {
+                // "Processing epoch 3": the epoch says more than the other word.
+                let facts = LineFacts {
+                    is_preparation: false,
+                    ..*facts
+                };
+                let rises_in_same_line = self.rises_in_same_line(&facts, log);
                 self.rises > 0 && (facts.has_metric || self.rises > 1 && rises_in_same_line)
             }
             Label::Length => rises_in_same_line,
             Label::None => self.is_unnamed_clock(facts, log),
-            Label::Unknown if self.has_total() => facts.has_metric && self.rises > 0,
+            Label::Unknown if self.has_total() => {
+                facts.has_metric && self.rises > 0 || self.counts_values(facts, log)
+            }
             Label::Unknown => {
-                let is_measured = facts.has_metric && self.rises > 2
+                // A depth and a score, both whole, are those of a search.
+                let has_result = facts.has_fraction || log.is_training;
+                let is_measured = facts.has_metric && has_result && self.rises > 2
                     || facts.is_training && facts.has_fraction && self.rises > LONG_RISE;
                 is_measured && self.is_steady() && self.is_small() && self.rises_mostly()
             }
@@ -317,7 +313,7 @@ impl Counter {
 
     /// `step 10`, `iteration 10`, `batch 10`.
     fn is_named_clock(&self, name: StepName, facts: &LineFacts, log: LogEvidence) -> bool {
-        if facts.has_metric {
+        if facts.has_metric && (!self.is_named_behind || self.rises > 0) {
             return true;
         }
         // "Learning iteration 3/1500" is a heading of its metrics.
@@ -328,7 +324,8 @@ impl Counter {
             return true;
         }
         // Benchmarks and data preparation count iterations and batches too.
-        if facts.is_preparation || name < StepName::Step && !log.has_metrics && !self.has_epoch() {
+        let is_part = name < StepName::Step && !self.has_epoch();
+        if facts.is_preparation || is_part && !log.has_metrics && !log.is_only_training() {
             return false;
         }
         // A loop that prints nothing but its steps.
@@ -337,7 +334,7 @@ impl Counter {
             || facts.is_bare && (log.has_metrics || is_alone)
             || facts.has_quantity
                 && (self.is_first || self.rises > 0 || self.has_total())
-                && (name >= StepName::Step || log.has_metrics)
+                && (name >= StepName::Step && log.may_train() || log.has_metrics)
             || self.rises_in_same_line(facts, log)
     }
 
@@ -347,14 +344,40 @@ impl Counter {
         if self.has_total() {
             let is_measured = facts.has_metric
                 || has_epoch && facts.has_fraction && self.rises > 0
-                || has_epoch && facts.has_epoch && self.rises > 1 && !facts.is_preparation;
+                || has_epoch && facts.has_epoch && self.rises > 1 && !facts.is_preparation
+                || self.counts_values(facts, log);
             return is_measured && (has_epoch || self.rises > 0);
         }
         self.is_small()
             && self.is_steady()
             && (facts.has_metric && self.rises > 1
                 || self.has_count_form && (log.is_training || facts.has_metric) && self.rises > 0
-                || self.begins_columns(facts, log))
+                || self.begins_columns(facts, log)
+                || self.begins_values(facts))
+    }
+
+    /// `[0] 340 || B: 6.2 | C: 5.1 | M: 4.4`, and `[12] train's l2: 0.02`: values of a training behind a number that rises evenly.
+    fn begins_values(&self, facts: &LineFacts) -> bool {
+        let has_value = facts.has_fraction && facts.has_named_value;
+        let has_values = facts.has_many_values || facts.is_training && has_value && self.is_first;
+        has_values
+            && !facts.is_inference
+            && !facts.is_preparation
+            && !self.in_other_table
+            && self.rises > LONG_RISE
+            && self.repeats > LONG_RISE
+            && self.rises_evenly()
+    }
+
+    /// `Época 3/20 - pérdida: 0.41 - exactitud: 0.90`: values of any name beside a count of so many, again and again.
+    fn counts_values(&self, facts: &LineFacts, log: LogEvidence) -> bool {
+        facts.has_values
+            && !facts.has_quantity
+            && !facts.is_preparation
+            && !log.is_inference
+            && self.rises >= LONG_RISE
+            && self.repeats >= LONG_RISE
+            && self.rises_evenly()
     }
 
     /// Installers, image builds and recipes count steps too, but each of their lines is another, or is one of many others.
@@ -363,7 +386,7 @@ impl Counter {
         self.rises > 0
             && self.repeats > 0
             && !facts.is_preparation
-            && (log.has_metrics || dominates)
+            && (log.has_metrics || dominates && (!facts.has_quantity || log.may_train()))
     }
 
     /// Whether it falls and restarts too often for a counter.
@@ -398,10 +421,10 @@ impl Counter {
                 || self.rises >= VERY_LONG_RISE && self.repeats >= VERY_LONG_RISE)
     }
 
-    /// Whether its increments are the same. The last one of a run may be shorter.
+    /// Whether its increments are the same. The first one and the last one of a run may be shorter: `1, 10, 20`.
     fn rises_evenly(&self) -> bool {
-        let is_last = self.increment > 1 && self.rises >= VERY_LONG_RISE;
-        self.same_increments + 1 + u32::from(is_last) >= self.rises
+        let is_long = self.increment > 1 && self.rises >= VERY_LONG_RISE;
+        self.same_increments + 1 + if is_long { 2 } else { 0 } >= self.rises
     }
 
     /// Whether it rises in most of its lines, as a number without a known name must.

@@ -28,8 +28,11 @@ impl Clock {
             return true;
         };
         // A number that stands still beside one that rises is a setting.
-        if best.is_finer_than(counter) {
+        if best.is_finer_than(counter) || counter.counts_less_than_epochs(best) {
             return false;
+        }
+        if best.counts_less_than_epochs(counter) {
+            return true;
         }
         if (best.rises > 0) != (counter.rises > 0) {
             return counter.rises > 0;
@@ -167,7 +170,8 @@ impl Clock {
         }
         let (is_epoch, was_epoch) = (counter.label == Label::Epoch, current.label == Label::Epoch);
         if is_epoch != was_epoch {
-            return was_epoch && counter.rises > 0;
+            return was_epoch && counter.rises > 0 && !counter.counts_less_than_epochs(current)
+                || current.counts_less_than_epochs(counter);
         }
         lead >= TAKE_OVER
             || current.rises == 0 && lead + 1 >= TAKE_OVER

@@ -21,6 +21,8 @@ struct Place {
     is_first: bool,
     /// Its line has a metric.
     has_metric: bool,
+    /// Its line has values of any name.
+    has_values: bool,
     /// Its line is a record of a training, with names and values only.
     is_record: bool,
     /// What the header of its table says.
@@ -84,6 +86,7 @@ impl Clock {
             let place = Place {
                 is_first: counts.is_empty(),
                 has_metric: facts.has_metric,
+                has_values: facts.has_values,
                 is_record: facts.is_training && facts.has_fraction && !facts.has_loose_words,
                 column,
             };
@@ -163,7 +166,8 @@ impl Clock {
             self.is_evaluation_announced && clock.is_some_and(|clock| clock.rises >= TAKE_OVER);
         // Without a metric in their lines, these can never be of use.
         let is_known = !matches!(label, Label::Other | Label::Metric | Label::Unknown);
-        if is_known || place.has_metric || place.is_record {
+        let has_values = place.has_values && number.total.is_some();
+        if is_known || place.has_metric || place.is_record || has_values {
             let phrase = &line[number.phrase_start..number.start];
             let is_total = memchr::memmem::find(phrase, b"otal").is_some();
             let in_other_table = (self.other_header_line)
@@ -178,6 +182,7 @@ impl Clock {
                     has_count_form: has_count_form(line, number, place),
                     in_other_table,
                     is_of_training,
+                    is_named_behind: Label::is_behind(line, number),
                 },
             );
             self.counters.insert(key, counter, self.current);
@@ -241,7 +246,8 @@ pub fn is_barren(facts: &LineFacts, counts: &[LabelledCount]) -> bool {
         .first()
         .is_some_and(|count| count.label == Label::None);
     let may_count = |count: &LabelledCount| match count.label {
-        Label::Other | Label::Unknown => false,
+        Label::Other => false,
+        Label::Unknown => count.total.is_some() && facts.has_values,
         Label::None => count.total.is_some() && facts.has_epoch || is_first && facts.has_fraction,
         _ => true,
     };

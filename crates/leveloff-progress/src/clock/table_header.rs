@@ -1,5 +1,7 @@
 //! Tables: a line of names, and rows of numbers below it.
 
+use leveloff_model::progress::StepUnit;
+
 use crate::label::{Label, Words};
 use crate::line::Number;
 use crate::vocabulary::Meaning;
@@ -15,7 +17,7 @@ const MOST_COLUMNS: usize = 24;
 pub struct TableHeader(Vec<Label>);
 
 impl TableHeader {
-    /// Reads `Epoch  GPU_mem  box_loss  Size`; `None` unless it has a metric and an epoch or a step.
+    /// Reads `Epoch  GPU_mem  box_loss  Size`; `None` unless it has a metric and an epoch or a step, or an epoch and a step.
     pub fn of(line: &[u8]) -> Option<TableHeader> {
         let is_gap = |b: &u8| matches!(b, b' ' | b'\t' | b'|' | b',');
         let mut labels = Vec::new();
@@ -32,7 +34,16 @@ impl TableHeader {
             has_count |= matches!(label, Label::Epoch | Label::Step(_));
             labels.push(label);
         }
-        let is_header = has_metric && has_count && labels.len() >= FEWEST_COLUMNS;
+        // "# Epoch  batch  loss": the sign makes the line a comment.
+        if let [Label::Step(_), Label::Epoch | Label::Step(_), ..] = labels[..]
+            && line.trim_ascii_start().starts_with(b"# ")
+        {
+            labels.remove(0);
+        }
+        let has_both = labels.contains(&Label::Epoch)
+            && labels.iter().any(|label| matches!(label, Label::Step(_)))
+            && line.contains(&b'|');
+        let is_header = (has_metric && has_count || has_both) && labels.len() >= FEWEST_COLUMNS;
         is_header.then_some(TableHeader(labels))
     }
 
@@ -70,12 +81,22 @@ pub fn names_other_columns(line: &[u8]) -> bool {
     }
     let is_gap = |b: &u8| matches!(b, b' ' | b'\t' | b'|');
     let mut names = line.split(is_gap).filter(|name| !name.is_empty());
-    let is_other = |name: &[u8]| matches!(Label::of_name(name), Label::Unknown | Label::Other);
-    match names.next() {
-        Some(name) if matches!(Label::of_name(name), Label::Step(_)) => {
-            (names.next()).is_some_and(|name| name.eq_ignore_ascii_case(b"objective"))
+    let is_of_training = |name: &[u8]| {
+        let label = Label::of_name(name);
+        matches!(
+            label,
+            Label::Metric | Label::Epoch | Label::Epochs | Label::Unit(StepUnit::Episodes)
+        )
+    };
+    let is_objective = |name: &[u8]| name.eq_ignore_ascii_case(b"objective");
+    let begins_with_step = |name: &[u8]| matches!(Label::of_name(name), Label::Step(_));
+    match (names.next(), names.next()) {
+        (Some(first), Some(second)) if begins_with_step(first) && is_objective(second) => true,
+        (Some(first), second) => {
+            let mut all = [Some(first), second].into_iter().flatten().chain(names);
+            !all.any(is_of_training)
         }
-        first => first.is_some_and(is_other) && names.all(is_other),
+        (None, _) => false,
     }
 }
 

@@ -79,7 +79,7 @@ pub fn may_be_tqdm(text: &[u8]) -> bool {
 
 /// Reads a rich bar from a line; `None` when there is none.
 pub fn rich(line: &[u8]) -> Option<Bar<'_>> {
-    memchr::memchr(GLYPHS[0][0], line)?;
+    memchr::memchr(FIRST_OF_GLYPH, line)?;
     let first = GLYPHS
         .iter()
         .filter_map(|glyph| memchr::memmem::find(line, glyph))
@@ -109,6 +109,9 @@ pub fn rich(line: &[u8]) -> Option<Bar<'_>> {
         style: Style::Rich,
     })
 }
+
+/// The first byte of each glyph of a bar.
+pub const FIRST_OF_GLYPH: u8 = 0xe2;
 
 /// `━`, `╸` and `╺`.
 const GLYPHS: [&[u8]; 3] = [b"\xe2\x94\x81", b"\xe2\x95\xb8", b"\xe2\x95\xba"];
@@ -202,7 +205,8 @@ fn rate_and_metrics(inside: &[u8]) -> Option<(Unit, bool)> {
 
 /// Whether one of ` lr: 1.0e-04 diffusion_loss: 0.31` is a loss, and not that of an evaluation.
 fn names_loss(field: &[u8]) -> bool {
-    let contains = |name: &[u8], word: &[u8]| memchr::memmem::find(name, word).is_some();
+    // Names are short, and nearly every bar is drawn with some.
+    let contains = |name: &[u8], word: &[u8]| name.windows(word.len()).any(|part| part == word);
     field.split(|&b| b == b' ').any(|part| {
         let end = part.iter().position(|b| matches!(b, b'=' | b':'));
         let name = &part[..end.unwrap_or(part.len())];

@@ -57,6 +57,12 @@ pub fn number_at(line: &[u8], start: usize) -> NumberToken {
     };
     match rest(line, end) {
         [b'.', next, ..] if next.is_ascii_digit() => fraction(line, start, token),
+        // "l2:0.31" is a name and its value.
+        [b':', next, ..]
+            if next.is_ascii_digit() && before.is_some_and(|b| b.is_ascii_alphabetic()) =>
+        {
+            other(end)
+        }
         [b':', next, ..] if next.is_ascii_digit() => other_until(line, end, b":.,"),
         [b'-', next, ..] if next.is_ascii_digit() => range(line, start, token),
         [b'e' | b'E', b'-' | b'+' | b'0'..=b'9', ..] => fraction(line, start, token),
@@ -133,24 +139,31 @@ fn other(end: usize) -> NumberToken {
 /// Digits, thousands grouped by commas or not; `None` for too many of them.
 fn digits(line: &[u8], start: usize) -> (Option<u64>, usize) {
     let text = rest(line, start);
-    let mut end = text.iter().take_while(|b| b.is_ascii_digit()).count();
+    let (mut n, mut end) = plain_digits(text);
     let is_groupable = end <= 3;
-    let mut n = value(&text[..end]);
     while is_groupable
         && let Some([b',', group @ ..]) = text.get(end..end + 4)
         && group.iter().all(u8::is_ascii_digit)
         && !text.get(end + 4).is_some_and(u8::is_ascii_digit)
     {
-        n = n.and_then(|n| n.checked_mul(1000)?.checked_add(value(group)?));
+        n = n.saturating_mul(1000).saturating_add(plain_digits(group).0);
         end += 4;
     }
-    (n.filter(|n| *n <= LARGEST), start + end)
+    (Some(n).filter(|n| *n <= LARGEST), start + end)
 }
 
-fn value(digits: &[u8]) -> Option<u64> {
-    digits.iter().try_fold(0u64, |n, b| {
-        n.checked_mul(10)?.checked_add(u64::from(b - b'0'))
-    })
+/// The value of the digits in front, and how many there are. Too large values end at the largest number.
+fn plain_digits(text: &[u8]) -> (u64, usize) {
+    let (mut n, mut count) = (0u64, 0);
+    while let Some(digit) = text
+        .get(count)
+        .map(|b| b.wrapping_sub(b'0'))
+        .filter(|d| *d < 10)
+    {
+        n = n.saturating_mul(10).saturating_add(u64::from(digit));
+        count += 1;
+    }
+    (n, count)
 }
 
 /// Whether the digits belong to a word, a path, a fraction or a negative number.

@@ -24,8 +24,8 @@ pub struct LastReported {
 }
 
 impl LastReported {
-    /// Keeps the fields of `update` that changed.
-    pub fn changes_in(&mut self, mut update: ProgressUpdate) -> ProgressUpdate {
+    /// Keeps the fields of `update` that changed, and clears the others.
+    pub fn keep_changes(&mut self, update: &mut ProgressUpdate) {
         if update.restarted {
             *self = LastReported {
                 phase: self.phase.take(),
@@ -51,7 +51,6 @@ impl LastReported {
             update.plan = None;
         }
         self.planned = planned;
-        update
     }
 }
 
