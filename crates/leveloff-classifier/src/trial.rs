@@ -1,7 +1,7 @@
 //! Trials: a job that leaks, run again with one thing changed at a time. Which change stops the growth, and what it costs in
 //! speed.
 //!
-//! Runs are compared over the same stretch of steps ([`stretch`](RunOver::of)), because growth during a warmup is no leak.
+//! Runs are compared over the same stretch of steps ([`RunOver::of`]), because growth during a warmup is no leak.
 //! A change is credited only if its interval excludes the growth of the control run ([`ArmResult::of`]).
 //!
 //! ```
@@ -25,9 +25,13 @@
 //! assert_eq!(result.effect, Effect::Stops);
 //! ```
 
+mod arms;
 mod run_over;
+mod summary;
 
+pub use arms::{ArmFamily, BuiltInArm, Change};
 pub use run_over::{Estimate, RunOver, Stretch};
+pub use summary::{ArmState, ArmSummary, TrialOutcome, TrialSummary};
 
 use crate::stats::student_quantile;
 use crate::units::{Amount, AmountPerX};

@@ -8,6 +8,7 @@
 //! | [`comparison`] | text | json | markdown | html | | |
 //! | [`lines`] | text | | | | svg | |
 //! | [`fleet`] | text | json | | html | | |
+//! | [`trial`] | text | json | markdown | | | |
 //!
 //! A report computes nothing that a verdict does not already hold: screen, JSON and CI print the same numbers.
 //! The words come from `leveloff-text`. [`secrets`] masks credentials in every report; [`redact`] removes
@@ -24,6 +25,7 @@ pub mod redact;
 pub mod run;
 pub mod run_report;
 pub mod secrets;
+pub mod trial;
 pub mod verdict;
 
 #[cfg(test)]

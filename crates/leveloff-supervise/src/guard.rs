@@ -180,6 +180,13 @@ impl Guard {
         self.restarts > 0 || self.stopped().is_some()
     }
 
+    /// Begins to stop the run at the next sample, whatever its memory.
+    pub fn end_trial(&mut self) {
+        if self.stop.is_none() {
+            self.pending = Some(Decision::Stop(Reason::TrialOver));
+        }
+    }
+
     /// Begins the next stage of a stop now.
     pub fn skip_stage(&mut self) {
         if let Some(stop) = &mut self.stop {

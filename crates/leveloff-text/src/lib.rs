@@ -35,6 +35,7 @@ pub mod rate;
 pub mod sizing;
 pub mod steps;
 pub mod subject;
+pub mod trial;
 pub mod verdict;
 pub mod verdict_counts;
 pub mod x_position;

@@ -22,6 +22,7 @@ mod report;
 mod run;
 mod sampling;
 mod target;
+mod trial;
 mod watch;
 
 pub(crate) use appearance::AppearanceArgs;
@@ -46,6 +47,7 @@ pub(crate) use report::ReportArgs;
 pub(crate) use run::RunArgs;
 pub(crate) use sampling::SamplingArgs;
 pub(crate) use target::TargetArgs;
+pub(crate) use trial::{TryArgs, TryFormat};
 pub(crate) use watch::{WatchArgs, WatchSource};
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -120,6 +122,9 @@ pub(crate) enum Command {
     /// Compare two runs, and say which differences are more than noise
     #[command(long_about = compare::LONG_ABOUT, after_help = compare::EXAMPLES)]
     Compare(CompareArgs),
+    /// Change one thing at a time, and see what stops the growth
+    #[command(name = "try", long_about = trial::LONG_ABOUT, after_help = trial::EXAMPLES)]
+    Try(Box<TryArgs>),
     /// Fail when memory leaks, grows too much or got worse; for CI
     #[command(long_about = check::LONG_ABOUT, after_help = check::EXAMPLES)]
     Check(Box<CheckArgs>),

@@ -19,6 +19,7 @@ mod report;
 mod run;
 mod run_title;
 pub(crate) mod settings;
+mod trial;
 mod watch;
 
 use anyhow::Result;
@@ -39,6 +40,7 @@ pub(crate) fn dispatch(invocation: &Invocation) -> Result<Exit> {
         Command::Judge(args) => judge::run(args),
         Command::Report(args) => report::run(args),
         Command::Compare(args) => compare::run(args),
+        Command::Try(args) => trial::run(args),
         Command::Check(args) => check::run(args),
         Command::Fleet(args) => fleet::run(args),
         Command::Blame(args) => blame::run(args),

@@ -85,6 +85,14 @@ pub(crate) fn parse_pid(text: &str) -> Result<i32, String> {
     }
 }
 
+/// How often something is run.
+pub(crate) fn parse_repeat(text: &str) -> Result<u32, String> {
+    match text.trim().parse() {
+        Ok(times) if times > 0 => Ok(times),
+        _ => Err("write a whole number of runs above zero, such as 3".to_owned()),
+    }
+}
+
 pub(crate) fn parse_steps(text: &str) -> Result<u64, String> {
     match text.trim().parse() {
         Ok(steps) if steps > 0 => Ok(steps),

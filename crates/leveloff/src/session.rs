@@ -224,6 +224,13 @@ impl Session {
             .is_some_and(|guard| guard.stopped().is_some())
     }
 
+    /// `leveloff try` needs no more of the run.
+    pub(crate) fn end_trial(&mut self) {
+        if let Some(guard) = &mut self.guard {
+            guard.end_trial();
+        }
+    }
+
     /// The user does not want to wait for the guard's next stage.
     pub(crate) fn hurry_stop(&mut self) {
         if let Some(guard) = &mut self.guard {

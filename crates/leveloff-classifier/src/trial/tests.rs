@@ -109,3 +109,32 @@ fn a_run_that_ended_before_the_stretch_is_not_measured() {
     }
     assert!(RunOver::of(&curves, XUnit::Step, STRETCH).is_none());
 }
+
+#[test]
+fn every_change_is_listed_once_under_a_name_of_its_own() {
+    let names: std::collections::BTreeSet<&str> =
+        BuiltInArm::ALL.iter().map(|arm| arm.name()).collect();
+    assert_eq!(names.len(), BuiltInArm::ALL.len());
+    assert_eq!(BuiltInArm::ExpandableSegments as usize + 1, names.len());
+}
+
+#[test]
+fn what_the_evidence_suggests_is_tried_first() {
+    use crate::finding::{Growth, SharedKind};
+    use crate::units::Position;
+    let growth = Growth {
+        bytes: Bytes(1 << 30),
+        since: Position {
+            x: X(50.0),
+            unit: XUnit::Step,
+        },
+    };
+    let shared = crate::finding::Finding::SharedMemoryGrowth {
+        growth,
+        kind: SharedKind::LoaderBatches,
+    };
+    let ordered = BuiltInArm::ordered_by(&[shared]);
+    let first = [BuiltInArm::NoWorkers, BuiltInArm::SwapPersistentWorkers];
+    assert_eq!(ordered[..2], first);
+    assert_eq!(BuiltInArm::ordered_by(&[]), BuiltInArm::ALL);
+}

@@ -33,6 +33,7 @@ pub fn reason(reason: &Reason) -> String {
             "at the judged rate it meets its ceiling of {ceiling} in {left}, less than --stop-before {}",
             seconds(*stop_before)
         ),
+        Reason::TrialOver => "the trial has seen enough of it".to_owned(),
     }
 }
 
@@ -84,6 +85,7 @@ pub fn stop_json(report: &StopReport) -> Value {
         Reason::Ceiling(usage) => ("ceiling", Some(usage.used), Some(usage.limit)),
         Reason::Gpu(usage) => ("gpu-limit", Some(usage.used), Some(usage.limit)),
         Reason::Forecast { ceiling, .. } => ("forecast", None, Some(ceiling)),
+        Reason::TrialOver => ("trial", None, None),
     };
     let stages = report.stages.iter();
     let stages: Vec<Value> = stages

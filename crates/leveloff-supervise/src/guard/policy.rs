@@ -88,6 +88,8 @@ pub enum Reason {
     },
     /// `--gpu-limit` is reached.
     Gpu(LimitUsage),
+    /// `leveloff try` has seen enough of the run.
+    TrialOver,
 }
 
 /// How long a condition has held, less the time that it did not: a condition that comes and goes adds up if it holds more

@@ -10,7 +10,9 @@ use leveloff_model::recording::{RunAxis, StatedFacts};
 use leveloff_model::units::{Bytes, GrowthBase, GrowthLimit, Seconds, Step};
 
 use super::{ColumnArgs, FactArgs, Format};
-use crate::option_values::{parse_interval, parse_percent, parse_switch, undecided_parser};
+use crate::option_values::{
+    parse_interval, parse_percent, parse_repeat, parse_switch, undecided_parser,
+};
 
 pub(super) const LONG_ABOUT: &str = "Fail when memory leaks, grows too much or got worse; for CI.\n\n\
     Checks recordings and everything else that `judge` reads, or runs a command, records it and checks that. A check \
@@ -170,12 +172,5 @@ fn growth_bound(limit: GrowthLimit) -> GrowthBound {
             GrowthBase::Epoch => XUnit::Epoch,
             GrowthBase::Second => XUnit::Second,
         },
-    }
-}
-
-fn parse_repeat(text: &str) -> Result<u32, String> {
-    match text.trim().parse() {
-        Ok(times) if times > 0 => Ok(times),
-        _ => Err("write a whole number of runs above zero, such as 3".to_owned()),
     }
 }

@@ -31,6 +31,9 @@ pub(crate) struct RunArgs {
     /// Print no verdict: `check` does
     #[arg(long, hide = true, conflicts_with = "dashboard")]
     pub checked: bool,
+    /// Stop the command when the writer of this FIFO closes it: a run of `try`
+    #[arg(long, hide = true, value_name = "FIFO", conflicts_with = "dashboard")]
+    pub trial: Option<PathBuf>,
     /// Put the command in a control group with this memory limit, so that a leak ends the command and not other
     /// processes; an amount, or a share of what is available [default: what is free, minus 5 %]
     #[arg(long, value_name = "SIZE|%", num_args = 0..=1)]

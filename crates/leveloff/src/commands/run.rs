@@ -1,6 +1,7 @@
 //! `leveloff run`: starts a command, watches its process tree, records it, and ends as it ends.
 
 mod run_screen;
+mod trial_end;
 mod watched_command;
 
 use std::ffi::OsString;
@@ -31,6 +32,7 @@ use crate::notice::{notice, say};
 use crate::screen_thread;
 use crate::session::{Session, SessionBuilder, WatchOptions, own_pid};
 use run_screen::RunScreen;
+use trial_end::TrialEnd;
 use watched_command::WatchedCommand;
 
 /// How a run ended.
@@ -72,6 +74,7 @@ fn run(args: &RunArgs) -> Result<RunEnd> {
         .transpose()?;
     let isolation = isolation.as_ref();
     let guard = guard(args, &options, isolation)?;
+    let trial = args.trial.as_deref().map(TrialEnd::open).transpose()?;
     let restarts = restarts(args, guard.is_some())?;
     let blame = args.blame.then(Blame::prepare).transpose()?;
     let variables = blame.as_ref().map_or_else(Vec::new, Blame::variables);
@@ -110,12 +113,13 @@ fn run(args: &RunArgs) -> Result<RunEnd> {
     let spared = restarts.is_some().then(|| launch.child());
     watched.guard = guard.map(|guard| guard.excluding(spared));
     watched.restarts = restarts;
+    watched.trial = trial;
     watched.screen =
         screen.and_then(|screen| screen.open(&command, &recording, &options.stated, &mut launch));
     let outcome = serve(&mut launch, &mut watched)?;
     watched.finish_stop()?;
     let was_stopped = watched.was_stopped_by_guard();
-    watched.finish(&command, outcome, args.checked);
+    watched.finish(&command, outcome, args.checked || args.trial.is_some());
     Ok(match was_stopped {
         true => RunEnd::StoppedByGuard,
         false => RunEnd::Command(outcome),

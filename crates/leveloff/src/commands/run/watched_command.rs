@@ -13,6 +13,7 @@ use leveloff_supervise::launch::{Outcome, OutputStream};
 use leveloff_supervise::restart::{RestartAction, Restarts, StopState};
 use leveloff_supervise::termination_signals::TerminationSignals;
 
+use super::trial_end::TrialEnd;
 use crate::notice::notice;
 use crate::screen_thread::ScreenThread;
 use crate::session::{Session, SessionBuilder};
@@ -29,6 +30,8 @@ pub(crate) struct WatchedCommand {
     pub guard: Option<Guard>,
     /// Starts the command again, if that is wanted.
     pub restarts: Option<Restarts>,
+    /// Says when `leveloff try` has seen enough of the command.
+    pub trial: Option<TrialEnd>,
 }
 
 impl WatchedCommand {
@@ -47,6 +50,7 @@ impl WatchedCommand {
             screen: None,
             guard: None,
             restarts: None,
+            trial: None,
         }
     }
 
@@ -68,6 +72,11 @@ impl WatchedCommand {
     }
 
     pub(crate) fn turn(&mut self) {
+        if let (Some(trial), Some(session)) = (&self.trial, &mut self.session)
+            && trial.is_over()
+        {
+            session.end_trial();
+        }
         self.step(Session::turn);
     }
 

@@ -1,0 +1,121 @@
+//! What a trial comes to.
+
+use super::{ArmResult, BuiltInArm, Effect, RunOver, Stretch};
+use crate::observation::XUnit;
+use crate::verdict::RunVerdict;
+
+/// A trial, as far as it went.
+#[derive(Debug, Clone)]
+pub struct TrialSummary {
+    /// What x counts.
+    pub unit: XUnit,
+    /// The verdict on the first control run; `None` if it could not be judged.
+    pub control: Option<RunVerdict>,
+    /// The control runs over the stretch.
+    pub control_runs: Vec<RunOver>,
+    /// Where the runs are compared; `None` if nothing was.
+    pub stretch: Option<Stretch>,
+    /// The changes, in the order in which they were tried.
+    pub arms: Vec<ArmSummary>,
+    /// How often a change that stops the growth has to show it.
+    pub repeats: u32,
+}
+
+/// One change of a trial.
+#[derive(Debug, Clone)]
+pub struct ArmSummary {
+    /// Its name.
+    pub name: String,
+    /// The change that leveloff knows; `None` for one of the user's own.
+    pub built_in: Option<BuiltInArm>,
+    /// How it is made by hand.
+    pub by_hand: String,
+    /// How it went.
+    pub state: ArmState,
+}
+
+/// How a change went.
+#[derive(Debug, Clone)]
+pub enum ArmState {
+    /// Measured in so many runs.
+    Measured {
+        /// Beside the control runs.
+        result: ArmResult,
+        /// In how many runs.
+        runs: u32,
+    },
+    /// It could not be measured: why.
+    Failed(String),
+    /// It changes nothing here: why.
+    NotApplicable(String),
+    /// The trial ended before.
+    NotRun,
+}
+
+/// What a trial comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TrialOutcome {
+    /// At least one change stops the growth, and repeats agree.
+    Stopped,
+    /// None stops it, at least one reduces it.
+    Reduced,
+    /// No change that was measured has an effect.
+    NothingHelps,
+    /// The evidence does not suffice.
+    Undecided,
+    /// The control run levels off.
+    NothingToCure,
+    /// The control run was neither level nor a leak by its end.
+    ControlUndecided,
+}
+
+impl TrialSummary {
+    /// What it comes to.
+    pub fn outcome(&self) -> TrialOutcome {
+        let Some(control) = &self.control else {
+            return TrialOutcome::ControlUndecided;
+        };
+        if control.verdict.is_level() {
+            return TrialOutcome::NothingToCure;
+        }
+        if self.stretch.is_none() {
+            return TrialOutcome::ControlUndecided;
+        }
+        let has = |effect: Effect| self.with(effect).next().is_some();
+        let is_open = self
+            .arms
+            .iter()
+            .any(|arm| matches!(arm.state, ArmState::NotRun) || self.is_unconfirmed(arm));
+        if has(Effect::Stops) {
+            TrialOutcome::Stopped
+        } else if is_open || has(Effect::Undecided) {
+            TrialOutcome::Undecided
+        } else if has(Effect::Reduces) {
+            TrialOutcome::Reduced
+        } else if has(Effect::None) {
+            TrialOutcome::NothingHelps
+        } else {
+            TrialOutcome::Undecided
+        }
+    }
+
+    /// The changes with this effect, in order. What stops or reduces the growth counts only if it was repeated.
+    pub fn with(&self, effect: Effect) -> impl Iterator<Item = (&ArmSummary, &ArmResult)> {
+        self.arms.iter().filter_map(move |arm| match &arm.state {
+            ArmState::Measured { result, .. } if result.effect == effect => {
+                (!self.is_unconfirmed(arm)).then_some((arm, result))
+            }
+            _ => None,
+        })
+    }
+
+    /// Whether a change looks like a cure and was not repeated.
+    pub fn is_unconfirmed(&self, arm: &ArmSummary) -> bool {
+        match &arm.state {
+            ArmState::Measured { result, runs } => {
+                matches!(result.effect, Effect::Stops | Effect::Reduces) && *runs < self.repeats
+            }
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! The answer of a trial: what stops the growth, what does not, what that rules out, and what to do next.
+
+use std::collections::BTreeMap;
+
+use leveloff_classifier::trial::{
+    ArmFamily, ArmResult, ArmState, ArmSummary, Effect, TrialOutcome, TrialSummary,
+};
+
+use super::{arm_words, family_words, speed_words};
+use crate::rate::MemoryRate;
+use crate::verdict::Headline;
+
+/// The answer of a trial.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// In one sentence, without its full stop.
+    pub headline: String,
+    /// What follows from it, a sentence each.
+    pub follows: Vec<String>,
+    /// The next step; `None` if there is none.
+    pub next: Option<String>,
+}
+
+/// The answer of a trial.
+pub fn answer(trial: &TrialSummary) -> Answer {
+    match trial.outcome() {
+        TrialOutcome::Stopped => cured(trial),
+        TrialOutcome::Reduced => reduced(trial),
+        TrialOutcome::NothingHelps => nothing_helps(trial),
+        TrialOutcome::Undecided => undecided(trial),
+        TrialOutcome::NothingToCure => plain(
+            "nothing to cure: the control run is level".to_owned(),
+            "leveloff judge on its recording says since when, and which growth is ruled out",
+        ),
+        TrialOutcome::ControlUndecided => plain(
+            match &trial.control {
+                Some(control) => format!(
+                    "undecided: the control run is not known to leak: {}",
+                    Headline::of(control).whole()
+                ),
+                None => "undecided: the control run could not be judged".to_owned(),
+            },
+            "let the command run for longer; if it counts no steps, leveloff needs half an hour of it, or --step-regex",
+        ),
+    }
+}
+
+fn plain(headline: String, next: &str) -> Answer {
+    Answer {
+        headline,
+        follows: Vec::new(),
+        next: Some(next.to_owned()),
+    }
+}
+
+fn cured(trial: &TrialSummary) -> Answer {
+    let cures: Vec<(&ArmSummary, &ArmResult)> = trial.with(Effect::Stops).collect();
+    let (first, result) = cures[0];
+    let others: Vec<&str> = cures[1..]
+        .iter()
+        .map(|(arm, _)| arm.by_hand.as_str())
+        .collect();
+    let others = match others.is_empty() {
+        true => String::new(),
+        false => format!("; also with {}", others.join(", ")),
+    };
+    let headline = format!(
+        "growth stops with {} ({}){others}",
+        first.by_hand,
+        effect_in_numbers(trial, result)
+    );
+    let mut follows = Vec::new();
+    follows.extend(common(&cures));
+    let means = cures
+        .iter()
+        .filter_map(|(arm, _)| Some((arm, arm_words(arm.built_in?).means)));
+    let mut said = Vec::new();
+    for (arm, means) in means {
+        if !said.contains(&means) {
+            follows.push(format!("{}: {means}", arm.name));
+            said.push(means);
+        }
+    }
+    follows.extend(without_effect(trial));
+    Answer {
+        headline,
+        follows,
+        next: None,
+    }
+}
+
+/// What cures of one family have in common. Cures of several families may be several causes, or one that each of them
+/// touches.
+fn common(cures: &[(&ArmSummary, &ArmResult)]) -> Option<String> {
+    let mut families: BTreeMap<ArmFamily, usize> = BTreeMap::new();
+    for (arm, _) in cures {
+        *families.entry(arm.built_in?.family()).or_default() += 1;
+    }
+    match families.len() {
+        1 if cures.len() > 1 => {
+            let (family, _) = families.first_key_value()?;
+            Some(format!(
+                "they have in common: {}",
+                family_words(*family).common
+            ))
+        }
+        0 | 1 => None,
+        _ => Some(
+            "the changes that help are of different kinds: each of them alone suffices, so they remove a link of one chain"
+                .to_owned(),
+        ),
+    }
+}
+
+fn reduced(trial: &TrialSummary) -> Answer {
+    let reduced: Vec<String> = trial
+        .with(Effect::Reduces)
+        .map(|(arm, result)| format!("{} ({})", arm.by_hand, effect_in_numbers(trial, result)))
+        .collect();
+    let mut follows = vec![
+        "a part of the growth has this cause; the rest has another, or the change removes the cause in part".to_owned(),
+    ];
+    follows.extend(without_effect(trial));
+    Answer {
+        headline: format!(
+            "no change stops the growth; less of it with {}",
+            reduced.join(", ")
+        ),
+        follows,
+        next: Some(LINE.to_owned()),
+    }
+}
+
+fn nothing_helps(trial: &TrialSummary) -> Answer {
+    let control = trial.with(Effect::None).next();
+    let rate = control.map_or_else(String::new, |(_, result)| {
+        let rate = MemoryRate::new(result.control, trial.unit);
+        format!(": {} with and without them", rate.alone())
+    });
+    Answer {
+        headline: format!("no change stops the growth{rate}"),
+        follows: without_effect(trial).into_iter().collect(),
+        next: Some(LINE.to_owned()),
+    }
+}
+
+const LINE: &str =
+    "`leveloff run --blame -- CMD` names the line that allocates the memory that is not freed";
+
+fn undecided(trial: &TrialSummary) -> Answer {
+    let open: Vec<&str> = trial
+        .arms
+        .iter()
+        .filter(|arm| is_open(trial, arm))
+        .map(|arm| arm.name.as_str())
+        .collect();
+    Answer {
+        headline: format!("undecided: {}", open.join(", ")),
+        follows: without_effect(trial).into_iter().collect(),
+        next: Some(
+            "`leveloff try --resume -o DIR` goes on with them; a longer --max-time, or more --steps, decides more"
+                .to_owned(),
+        ),
+    }
+}
+
+fn is_open(trial: &TrialSummary, arm: &ArmSummary) -> bool {
+    match &arm.state {
+        ArmState::NotRun => true,
+        ArmState::Measured { result, .. } => {
+            result.effect == Effect::Undecided || trial.is_unconfirmed(arm)
+        }
+        ArmState::Failed(_) | ArmState::NotApplicable(_) => false,
+    }
+}
+
+/// `1.90 → 0.02 MiB per step; 12 % slower (8 … 16)`
+fn effect_in_numbers(trial: &TrialSummary, result: &ArmResult) -> String {
+    let rate = |rate| MemoryRate::new(rate, trial.unit).with_interval();
+    let speed = result
+        .speed
+        .map_or_else(String::new, |speed| format!("; {}", speed_words(speed)));
+    format!("{} → {}{speed}", rate(result.control), rate(result.growth))
+}
+
+/// Which changes do nothing, and what is excluded by that: a kind of cause only if each of its changes that was tried does
+/// nothing.
+fn without_effect(trial: &TrialSummary) -> Option<String> {
+    let names: Vec<&str> = trial
+        .with(Effect::None)
+        .map(|(arm, _)| arm.name.as_str())
+        .collect();
+    if names.is_empty() {
+        return None;
+    }
+    let mut families: BTreeMap<ArmFamily, bool> = BTreeMap::new();
+    for arm in &trial.arms {
+        if let (Some(built_in), ArmState::Measured { result, .. }) = (arm.built_in, &arm.state) {
+            *families.entry(built_in.family()).or_insert(true) &= result.effect == Effect::None;
+        }
+    }
+    let excluded: Vec<&str> = families
+        .into_iter()
+        .filter(|(_, is_excluded)| *is_excluded)
+        .map(|(family, _)| family_words(family).excluded)
+        .collect();
+    let against = match excluded.is_empty() {
+        true => String::new(),
+        false => format!(", which speaks against {}", excluded.join("; ")),
+    };
+    Some(format!("no effect: {}{against}", names.join(", ")))
+}

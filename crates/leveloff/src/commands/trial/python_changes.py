@@ -1,0 +1,171 @@
+"""Run by Python at its start in a run of `leveloff try`: notes what the job uses, and makes one change.
+
+The change is named by LEVELOFF_TRY_CHANGE; none in a control run. What the job uses goes to LEVELOFF_TRY_FACTS, a line
+each. Nothing here may end the job: an error leaves the job as it is.
+"""
+
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import os
+import sys
+
+CHANGE = os.environ.get("LEVELOFF_TRY_CHANGE", "")
+FACTS = os.environ.get("LEVELOFF_TRY_FACTS", "")
+OWN_DIRECTORY = os.path.dirname(os.path.abspath(__file__))
+noted = set()
+
+
+def note(fact):
+    """Writes a fact once for each process."""
+    if fact in noted or not FACTS:
+        return
+    noted.add(fact)
+    try:
+        flags = os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+        file = os.open(FACTS, flags)
+        try:
+            os.write(file, (fact + "\n").encode())
+        finally:
+            os.close(file)
+    except OSError:
+        pass
+
+
+def change_optimizers(module):
+    """torch.optim.optimizer"""
+    steps = 0
+
+    def after_step(optimizer, *_):
+        nonlocal steps
+        steps += 1
+        note("optimizer")
+        if steps & (steps - 1) == 0:
+            note_libraries()
+        if CHANGE == "collect-garbage":
+            import gc
+
+            gc.collect()
+        elif CHANGE == "drop-gradients":
+            for group in optimizer.param_groups:
+                for parameter in group["params"]:
+                    parameter.grad = None
+
+    module.register_optimizer_step_post_hook(after_step)
+
+
+def note_libraries():
+    modules = sys.modules
+    for name in ("wandb", "tokenizers"):
+        if name in modules:
+            note(name)
+    torch = modules.get("torch")
+    if torch is not None and torch.cuda.is_initialized():
+        note("cuda")
+    dynamo = modules.get("torch._dynamo.utils")
+    if dynamo is not None and dynamo.counters["frames"]["total"] > 0:
+        note("compiled")
+
+
+def change_loaders(module):
+    """torch.utils.data.dataloader"""
+    import functools
+    import inspect
+
+    created = module.DataLoader.__init__
+    signature = inspect.signature(created)
+
+    @functools.wraps(created)
+    def create(self, *positional, **named):
+        try:
+            bound = signature.bind(self, *positional, **named)
+            bound.apply_defaults()
+            settings = bound.arguments
+            if settings.get("num_workers", 0) > 0:
+                note("workers")
+            if settings.get("pin_memory"):
+                note("pinned")
+            changed = changed_settings(settings)
+        except Exception:
+            changed = None
+        if not changed:
+            return created(self, *positional, **named)
+        names = [name for name in signature.parameters if name != "self"]
+        for name in changed:
+            if name in names[: len(positional)]:
+                positional = (*positional[: names.index(name)], changed[name], *positional[names.index(name) + 1 :])
+            else:
+                named[name] = changed[name]
+        return created(self, *positional, **named)
+
+    module.DataLoader.__init__ = create
+
+
+def changed_settings(settings):
+    """The settings of a loader that the change replaces."""
+    workers = settings.get("num_workers", 0)
+    if CHANGE == "no-workers" and workers > 0:
+        return {
+            "num_workers": 0,
+            "prefetch_factor": None,
+            "persistent_workers": False,
+            "timeout": 0,
+            "multiprocessing_context": None,
+        }
+    if CHANGE == "swap-persistent-workers" and workers > 0:
+        return {"persistent_workers": not settings.get("persistent_workers", False)}
+    if CHANGE == "no-pinning" and settings.get("pin_memory"):
+        return {"pin_memory": False}
+    return None
+
+
+PATCHES = {
+    "torch.optim.optimizer": change_optimizers,
+    "torch.utils.data.dataloader": change_loaders,
+}
+
+
+class Finder(importlib.abc.MetaPathFinder):
+    """Has the modules of PATCHES patched once they are loaded."""
+
+    def __init__(self):
+        self.searched = set()
+
+    def find_spec(self, name, path, target=None):
+        patch = PATCHES.get(name)
+        if patch is None or name in self.searched:
+            return None
+        self.searched.add(name)
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            self.searched.discard(name)
+        if spec is None or spec.loader is None:
+            return None
+        load = spec.loader.exec_module
+
+        def load_and_patch(module):
+            load(module)
+            try:
+                patch(module)
+            except Exception as error:
+                note(f"unpatched {name}: {error}")
+
+        spec.loader.exec_module = load_and_patch
+        return spec
+
+
+def run_next_sitecustomize():
+    """The module that this file takes the place of, if there is one."""
+    others = [entry for entry in sys.path if os.path.abspath(entry or ".") != OWN_DIRECTORY]
+    spec = importlib.machinery.PathFinder.find_spec("sitecustomize", others)
+    if spec is not None and spec.loader is not None:
+        spec.loader.exec_module(importlib.util.module_from_spec(spec))
+
+
+try:
+    note("python")
+    sys.meta_path.insert(0, Finder())
+except Exception:
+    pass
+run_next_sitecustomize()
