@@ -19,8 +19,8 @@ use leveloff_model::recording::{
     End, EndReason, Header, RecordingError, RecordingReader, RecordingWriter, StatedFacts, Target,
 };
 use leveloff_model::sample::{
-    Ceiling, CeilingKind, CgroupReading, Event, FastCounters, Gap, Kinds, MachineReading,
-    MappingReading, OwnCost, ProcessReading, PssReading, Sample, Subject, Tick,
+    Ceiling, CeilingKind, CgroupReading, Event, FastCounters, FillingMapping, Gap, Kinds,
+    MachineReading, MappingReading, OwnCost, ProcessReading, PssReading, Sample, Subject, Tick,
 };
 use leveloff_model::units::{ByteDelta, Bytes, CpuMillis, Limit, Seconds, Step};
 use proptest::prelude::*;
@@ -161,6 +161,11 @@ fn eventful_run() -> Vec<Tick> {
             anonymous: Bytes(7),
             ..Kinds::default()
         },
+        filling: Some(FillingMapping {
+            number: 2,
+            size: Bytes(600 << 20),
+            used: Bytes(90 << 20),
+        }),
     });
     let evaluation = Mark {
         t: Seconds(1.5),

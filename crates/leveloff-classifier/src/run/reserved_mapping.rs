@@ -1,0 +1,199 @@
+//! Does growth fill a mapping that was reserved at once?
+//!
+//! A leak through an allocator that reserves large arenas looks the same, so little is excused: one mapping in a run, that
+//! explains nearly all growth of the run's memory at three readings and between the last two, until it is full.
+
+use std::collections::VecDeque;
+
+use leveloff_model::units::Seconds;
+
+use crate::judge::Reserved;
+use crate::observation::{FillingReading, Observation};
+use crate::units::Amount;
+
+/// The readings of the mapping that is filled most.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ReservedMapping {
+    readings: VecDeque<Reading>,
+    number: Option<u32>,
+    /// The first mapping that growth was excused for. There is no second one: an allocator that reserves one arena after the
+    /// other would never be full.
+    excused: Option<u32>,
+    memory: f64,
+}
+
+/// What was read, in bytes.
+#[derive(Debug, Clone, Copy)]
+struct Reading {
+    at: Seconds,
+    size: f64,
+    used: f64,
+    memory: f64,
+}
+
+/// So many readings are kept: the first one, and the newest.
+const KEPT: usize = 8;
+
+/// Fewer readings show no course.
+const FEWEST_READINGS: usize = 3;
+
+/// The mapping explains growth if it got this share of it.
+const EXPLAINS: f64 = 0.8;
+
+/// It is full when less than this share of it is left: the ends of a buffer may never be used.
+const FULL: f64 = 0.01;
+
+impl ReservedMapping {
+    /// Takes the next observation.
+    pub(super) fn observe(&mut self, observation: &Observation) {
+        self.memory = observation.memory.0 as f64;
+        match observation.filling {
+            Some(reading) => self.read(reading),
+            None => {
+                self.readings.clear();
+                self.number = None;
+            }
+        }
+        if self.explains_growth() && self.excused.is_none() {
+            self.excused = self.number;
+        }
+    }
+
+    /// The mapping that is being filled, if it explains the growth.
+    pub(super) fn reserved(&self) -> Option<Reserved> {
+        let is_first = self.number.is_some() && self.excused == self.number;
+        let newest = self.readings.back()?;
+        (is_first && self.explains_growth()).then(|| Reserved {
+            size: Amount(newest.size),
+            left: Amount(self.left(newest)),
+        })
+    }
+
+    fn read(&mut self, reading: FillingReading) {
+        if self.number != Some(reading.mapping.number) {
+            self.readings.clear();
+            self.number = Some(reading.mapping.number);
+        }
+        if self
+            .readings
+            .back()
+            .is_some_and(|newest| newest.at == reading.at)
+        {
+            return;
+        }
+        if self.readings.len() == KEPT {
+            // The first one shows the whole course.
+            self.readings.remove(1);
+        }
+        self.readings.push_back(Reading {
+            at: reading.at,
+            size: reading.mapping.size.0 as f64,
+            used: reading.mapping.used.0 as f64,
+            memory: self.memory,
+        });
+    }
+
+    fn explains_growth(&self) -> bool {
+        let count = self.readings.len();
+        let (Some(first), Some(newest)) = (self.readings.front(), self.readings.back()) else {
+            return false;
+        };
+        count >= FEWEST_READINGS
+            && explains(first, newest)
+            && explains(&self.readings[count - 2], newest)
+            && self.since(newest) <= newest.used - first.used
+            && self.left(newest) > FULL * newest.size
+    }
+
+    /// What the run grew since the reading.
+    fn since(&self, newest: &Reading) -> f64 {
+        (self.memory - newest.memory).max(0.0)
+    }
+
+    /// What is left if all growth since the reading went into the mapping: it is never taken to be emptier than it may be.
+    fn left(&self, newest: &Reading) -> f64 {
+        newest.size - newest.used - self.since(newest)
+    }
+}
+
+fn explains(before: &Reading, now: &Reading) -> bool {
+    let (filled, grown) = (now.used - before.used, now.memory - before.memory);
+    filled > 0.0 && filled >= EXPLAINS * grown
+}
+
+#[cfg(test)]
+mod tests {
+    use leveloff_model::sample::FillingMapping;
+    use leveloff_model::units::Bytes;
+
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    /// `memory`, and what is used of the mapping `number` of 600 MiB, each a second later.
+    fn left(readings: &[(u64, Option<(u32, u64)>)]) -> Option<u64> {
+        let mut mapping = ReservedMapping::default();
+        for (second, (memory, used)) in readings.iter().enumerate() {
+            let filling = used.map(|(number, used)| FillingReading {
+                at: Seconds(second as f64),
+                mapping: FillingMapping {
+                    number,
+                    size: Bytes(600 * MIB),
+                    used: Bytes(used * MIB),
+                },
+            });
+            mapping.observe(&Observation {
+                memory: Bytes(memory * MIB),
+                filling,
+                ..Observation::default()
+            });
+        }
+        mapping
+            .reserved()
+            .map(|reserved| reserved.left.0 as u64 / MIB)
+    }
+
+    #[test]
+    fn three_readings_that_explain_the_growth_excuse_it() {
+        let two = [(100, Some((1, 10))), (200, Some((1, 108)))];
+        assert_eq!(left(&two), None);
+        let third = (300, Some((1, 205)));
+        assert_eq!(left(&[two[0], two[1], third]), Some(395));
+    }
+
+    #[test]
+    fn growth_beside_it_is_not_excused() {
+        let beside = [
+            (100, Some((1, 10))),
+            (200, Some((1, 60))),
+            (300, Some((1, 110))),
+        ];
+        assert_eq!(left(&beside), None);
+        let later = [
+            (100, Some((1, 10))),
+            (200, Some((1, 110))),
+            (300, Some((1, 210))),
+            (400, Some((1, 260))),
+        ];
+        assert_eq!(left(&later), None);
+    }
+
+    #[test]
+    fn a_full_one_excuses_nothing_and_there_is_no_second() {
+        let filled = [
+            (100, Some((1, 10))),
+            (400, Some((1, 310))),
+            (600, Some((1, 500))),
+        ];
+        assert_eq!(left(&filled), Some(100));
+        let full = [filled[0], filled[1], filled[2], (700, Some((1, 599)))];
+        assert_eq!(left(&full), None);
+        let next = [
+            (800, Some((2, 10))),
+            (900, Some((2, 110))),
+            (1000, Some((2, 210))),
+        ];
+        let both: Vec<_> = full.into_iter().chain(next).collect();
+        assert_eq!(left(&both), None);
+    }
+}
