@@ -48,3 +48,77 @@ pub fn excused(judgement: Judgement, facts: &Facts) -> Judgement {
         ..judgement
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::curve::Curve;
+    use crate::judge::{Facts, Quantity, Reserved, judge};
+    use crate::observation::XUnit;
+    use crate::units::{Amount, X};
+    use crate::verdict::{Because, Judgement, Shape, Verdict};
+
+    const MB: f64 = 1e6;
+
+    /// 400 steps of 1 MB each while 200 MB of 600 MB are left.
+    fn growing(facts: &Facts) -> Judgement {
+        let mut curve = Curve::default();
+        for step in 0..400 {
+            curve.push(f64::from(step), (150.0 + f64::from(step)) * MB);
+        }
+        let reserved = Some(Reserved {
+            size: Amount(600.0 * MB),
+            left: Amount(200.0 * MB),
+        });
+        let facts = Facts { reserved, ..*facts };
+        judge(&curve, XUnit::Step, Quantity::Memory, &facts)
+    }
+
+    #[test]
+    fn it_warms_up_until_the_mapping_is_full() {
+        let judged = growing(&Facts::default());
+        assert_eq!(
+            (judged.verdict, judged.shape, judged.because),
+            (Verdict::WarmingUp, Shape::Filling, Because::FillsMapping)
+        );
+        let full = judged.full_mapping.unwrap();
+        assert_eq!((full.at.0.round(), full.size.0), (599.0, 600.0 * MB));
+        assert!(
+            judged
+                .decide_by
+                .is_none_or(|by| by.if_it_goes_on >= full.at)
+        );
+    }
+
+    #[test]
+    fn a_stated_horizon_and_a_limit_that_it_would_meet_are_no_excuse() {
+        let past_horizon = growing(&Facts {
+            level_by: Some(X(90.0)),
+            ..Facts::default()
+        });
+        assert_eq!(past_horizon.because, Because::PastHorizon);
+        let too_large = growing(&Facts {
+            limit: Some(Amount(700.0 * MB)),
+            ..Facts::default()
+        });
+        assert_eq!(too_large.full_mapping, None);
+        assert!(matches!(too_large.verdict, Verdict::Leak(_)));
+    }
+
+    #[test]
+    fn a_level_is_what_it_was() {
+        let mut curve = Curve::default();
+        for step in 0..400 {
+            curve.push(f64::from(step), 150.0 * MB);
+        }
+        let reserved = Some(Reserved {
+            size: Amount(600.0 * MB),
+            left: Amount(200.0 * MB),
+        });
+        let with = Facts {
+            reserved,
+            ..Facts::default()
+        };
+        let judged = |facts| judge(&curve, XUnit::Step, Quantity::Memory, facts);
+        assert_eq!(judged(&with), judged(&Facts::default()));
+    }
+}
