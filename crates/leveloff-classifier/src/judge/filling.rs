@@ -16,8 +16,8 @@ pub fn excused(judgement: Judgement, facts: &Facts) -> Judgement {
     let level = judgement.level.map_or(0.0, |level| level.0);
     let fits = |limit: Amount| level + reserved.left.0 < limit.0;
     // A stated horizon is the user's own word on when growth has to end.
-    let is_stated = judgement.because == Because::PastHorizon;
-    if is_stated || !facts.limit.is_none_or(fits) {
+    let is_past_horizon = facts.level_by.is_some_and(|X(horizon)| now > horizon);
+    if is_past_horizon || !facts.limit.is_none_or(fits) {
         return judgement;
     }
     let is_growing = matches!(
@@ -81,7 +81,9 @@ mod tests {
             (Verdict::WarmingUp, Shape::Filling, Because::FillsMapping)
         );
         let full = judged.full_mapping.unwrap();
-        assert_eq!((full.at.0.round(), full.size.0), (599.0, 600.0 * MB));
+        // The newest points of a view are joined: its end is a step or two before the newest.
+        assert!((full.at.0 - 599.0).abs() < 3.0, "{full:?}");
+        assert_eq!(full.size.0, 600.0 * MB);
         assert!(
             judged
                 .decide_by
@@ -95,7 +97,8 @@ mod tests {
             level_by: Some(X(90.0)),
             ..Facts::default()
         });
-        assert_eq!(past_horizon.because, Because::PastHorizon);
+        assert_eq!(past_horizon.full_mapping, None);
+        assert!(matches!(past_horizon.verdict, Verdict::Leak(_)));
         let too_large = growing(&Facts {
             limit: Some(Amount(700.0 * MB)),
             ..Facts::default()
