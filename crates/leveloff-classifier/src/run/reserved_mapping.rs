@@ -123,10 +123,14 @@ fn explains(before: &Reading, now: &Reading) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use leveloff_model::recording::StatedFacts;
     use leveloff_model::sample::FillingMapping;
-    use leveloff_model::units::Bytes;
+    use leveloff_model::units::{Bytes, Step};
 
     use super::*;
+    use crate::observation::XUnit;
+    use crate::run::RunJudge;
+    use crate::verdict::Verdict;
 
     const MIB: u64 = 1 << 20;
 
@@ -195,5 +199,49 @@ mod tests {
         ];
         let both: Vec<_> = full.into_iter().chain(next).collect();
         assert_eq!(left(&both), None);
+    }
+
+    /// A run of 1 MiB per step that fills a mapping of 600 MiB, or only seems to, and leaks after step 600 if `leaks`.
+    fn verdicts(is_reserved: bool, leaks: bool) -> Vec<Verdict> {
+        let mut judge = RunJudge::new(XUnit::Step, &StatedFacts::default());
+        let mut verdicts = Vec::new();
+        let mut filling = None;
+        for step in 1..=1200u64 {
+            let used = step.min(600);
+            if is_reserved && step % 40 == 0 {
+                filling = Some(FillingReading {
+                    at: Seconds(step as f64),
+                    mapping: FillingMapping {
+                        number: 1,
+                        size: Bytes(600 * MIB),
+                        used: Bytes(used * MIB),
+                    },
+                });
+            }
+            let grown = if leaks { step } else { used };
+            judge.observe(&Observation {
+                t: Some(Seconds(step as f64)),
+                filling,
+                ..Observation::at_step(Step(step), Bytes((300 + grown) * MIB))
+            });
+            verdicts.push(judge.verdict().verdict);
+        }
+        verdicts
+    }
+
+    #[test]
+    fn a_run_that_fills_a_buffer_is_level_in_the_end_and_never_a_leak() {
+        let is_leak = |verdict: &Verdict| matches!(verdict, Verdict::Leak(_));
+        let filled = verdicts(true, false);
+        assert!(!filled.iter().any(is_leak));
+        assert!(filled[1199].is_level());
+        assert!(verdicts(false, false).iter().any(is_leak));
+    }
+
+    #[test]
+    fn a_leak_behind_the_buffer_is_a_leak_and_never_level() {
+        let leaking = verdicts(true, true);
+        assert!(leaking[1199].is_alarm());
+        assert!(!leaking.iter().any(|verdict| verdict.is_level()));
     }
 }

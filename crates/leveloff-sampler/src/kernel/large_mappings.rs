@@ -92,8 +92,8 @@ impl LargeMapping {
 }
 
 fn is_allocator(path: &[u8]) -> bool {
-    let contains = |name: &&[u8]| path.windows(name.len()).any(|part| part == *name);
-    ALLOCATORS.iter().any(|name| contains(&name))
+    let contains = |name: &[u8]| path.windows(name.len()).any(|part| part == name);
+    ALLOCATORS.iter().any(|name| contains(name))
 }
 
 /// The addresses of a private mapping that can be written to.
