@@ -7,6 +7,7 @@
 
 mod creeping;
 mod cycles;
+mod filling;
 mod growth;
 mod growth_candidates;
 mod judgements;
@@ -48,6 +49,8 @@ pub struct Facts {
     pub planned: Option<X>,
     /// The length of an epoch.
     pub epoch: Option<X>,
+    /// The reserved mapping that is being filled.
+    pub reserved: Option<Reserved>,
     /// The value at which it meets a ceiling.
     pub limit: Option<Amount>,
     /// How far the run had come before its first point: it was attached to late, or its log was cut.
@@ -60,6 +63,15 @@ pub struct Facts {
     pub is_repro: bool,
     /// Whether the run has ended: no later point is going to decide what is open now.
     pub is_over: bool,
+}
+
+/// A mapping that was reserved at once, explains nearly all growth and is not full.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reserved {
+    /// Its size.
+    pub size: Amount,
+    /// What can still be filled.
+    pub left: Amount,
 }
 
 /// What a curve is about: decides how long healthy growth of it lasts and what is material.
@@ -110,6 +122,7 @@ pub fn judge(curve: &Curve, unit: XUnit, quantity: Quantity, facts: &Facts) -> J
     {
         judgement = late;
     }
+    let mut judgement = filling::excused(judgement, facts);
     judgement.points = curve.points();
     judgement.extremes = curve.first_and_peak().map(|(first, peak)| Extremes {
         first: Amount(first.1),

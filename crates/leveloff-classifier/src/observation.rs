@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use leveloff_model::process::{Pid, ProcessIndex, Rank, Role};
 use leveloff_model::progress::{MarkKind, Phase, RESTART, StepUnit};
-use leveloff_model::sample::Ceiling;
+use leveloff_model::sample::{Ceiling, FillingMapping};
 use leveloff_model::training_counters::{
     GrownObjects, GrownTensors, RecompileReason, TrainingCounters,
 };
@@ -33,6 +33,8 @@ pub struct Observation {
     pub devshm_own: Option<Bytes>,
     /// Shared mappings of the largest process by kind, as last read.
     pub shared_mappings: Option<SharedMappings>,
+    /// The reserved mapping that the largest process fills, as last read.
+    pub filling: Option<FillingReading>,
     /// What the training counted inside.
     pub counters: TrainingCounters,
     /// Tensors whose number grew, most bytes first, if the training reports them.
@@ -68,6 +70,15 @@ pub struct SharedMappings {
     pub anonymous: Bytes,
     /// Mappings of a GPU driver.
     pub device: Bytes,
+}
+
+/// A reading of a mapping that is being filled.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FillingReading {
+    /// When it was read: a reading stands for the observations until the next.
+    pub at: Seconds,
+    /// The mapping.
+    pub mapping: FillingMapping,
 }
 
 /// One process's part of an [`Observation`].

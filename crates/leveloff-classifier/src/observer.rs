@@ -7,7 +7,7 @@ use leveloff_model::process::{Pid, ProcessIndex, ProcessInfo, Rank, Role};
 use leveloff_model::sample::{Event, ProcessReading, Sample, Tick, TreeMemory};
 use leveloff_model::units::{ByteDelta, Bytes, Seconds};
 
-use crate::observation::{Observation, ProcessShare, SharedMappings};
+use crate::observation::{FillingReading, Observation, ProcessShare, SharedMappings};
 use crate::teardown::{Present, TrainerPresence};
 
 /// Makes observations of ticks. Keeps the identity of processes, and one observation that it fills again.
@@ -168,6 +168,12 @@ impl Observer {
             files: kinds.devshm,
             anonymous: kinds.memfd,
             device: kinds.device,
+        });
+        observation.filling = sample.mappings.as_ref().and_then(|mappings| {
+            let at = mappings.at;
+            mappings
+                .filling
+                .map(|mapping| FillingReading { at, mapping })
         });
         observation.counters = progress.counters;
         if observation.grown != progress.grown {

@@ -21,6 +21,7 @@ mod own_clock;
 mod own_files;
 mod pace;
 mod processes;
+mod reserved_mapping;
 mod roles;
 mod run_age;
 mod run_series;
@@ -43,6 +44,7 @@ use self::findings::Case;
 use self::finishing::FinishInput;
 use self::own_clock::OwnClock;
 use self::pace::Pace;
+use self::reserved_mapping::ReservedMapping;
 use self::run_series::RunSeries;
 use self::series_judgements::{JudgeInput, SeriesJudgements};
 use self::suspected_bugs::BugEvidence;
@@ -94,6 +96,7 @@ pub struct RunJudge {
     is_repro: bool,
     shares: ShareHistory,
     looks: EarlierLooks,
+    reserved: ReservedMapping,
     /// The most that the run ever held. A judgement looks at one value for each step; a machine must
     /// also have room for what lies between.
     peak: Bytes,
@@ -125,6 +128,7 @@ impl RunJudge {
             is_repro: false,
             shares: ShareHistory::default(),
             looks: EarlierLooks::default(),
+            reserved: ReservedMapping::default(),
             peak: Bytes::ZERO,
             packages: None,
         }
@@ -214,6 +218,7 @@ impl RunJudge {
 
     fn take(&mut self, observation: &Observation) {
         self.limit.observe(observation);
+        self.reserved.observe(observation);
         self.planned = observation.planned.or(self.planned);
         self.follow_devshm(observation);
         if let Some(count) = observation.count.filter(|count| count.is_finite()) {
@@ -382,6 +387,7 @@ impl RunJudge {
             is_repro: self.is_repro,
             is_over: self.is_over,
             is_no_cache: false,
+            reserved: self.reserved.reserved(),
             pace: match unit {
                 XUnit::Second => Some(1.0),
                 _ => self.pace.seconds().map(|pace| pace.0),

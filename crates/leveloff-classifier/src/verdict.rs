@@ -66,7 +66,7 @@ pub enum Shape {
     Shrinking,
     /// Certain growth that is too slow to matter yet.
     Creeping,
-    /// Straight growth within the first epoch, which a cache of the data set would explain.
+    /// Growth that fills something of a known size: a cache of the data set within the first epoch, or a reserved mapping.
     Filling,
 }
 
@@ -118,6 +118,8 @@ pub struct Judgement {
     pub hidden: Option<HiddenGrowth>,
     /// Of growth within the first epoch: the cache of the data set that would explain it, once it is full.
     pub full_cache: Option<FullCache>,
+    /// Of growth that fills a reserved mapping: that mapping, and where it is full.
+    pub full_mapping: Option<FullMapping>,
     /// The first and the last x judged.
     pub span: Option<(X, X)>,
     /// The first, the highest and the newest value judged.
@@ -159,6 +161,15 @@ pub struct FullCache {
     pub amount: Amount,
 }
 
+/// A reserved mapping that memory fills, if growth goes on as it is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FullMapping {
+    /// Where it is full.
+    pub at: X,
+    /// Its size.
+    pub size: Amount,
+}
+
 /// When an open question will be settled.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DecideBy {
@@ -188,6 +199,8 @@ pub enum Because {
     ShortPlateau,
     /// Growth inside the first epoch may be a cache that fills.
     FirstEpoch,
+    /// It fills a mapping that was reserved at once, and that is not full yet.
+    FillsMapping,
     /// Growth outlived healthy warmups.
     Outlived,
     /// Growth went on after the stated horizon.

@@ -213,6 +213,19 @@ pub struct MappingReading {
     pub at: Seconds,
     /// By kind.
     pub kinds: Kinds,
+    /// The reserved mapping that it fills, if one is seen to fill.
+    pub filling: Option<FillingMapping>,
+}
+
+/// A private anonymous mapping of which more and more is used while its size stays the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FillingMapping {
+    /// Its number: another mapping, or the same with another size, has another one.
+    pub number: u32,
+    /// Its size, all of which was reserved at once.
+    pub size: Bytes,
+    /// How much of it is used.
+    pub used: Bytes,
 }
 
 /// Proportional memory by kind of mapping.

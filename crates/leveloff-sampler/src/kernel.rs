@@ -6,6 +6,7 @@
 //! `procfs-core`.
 
 pub mod keyed;
+pub mod large_mappings;
 pub mod rollup;
 pub mod smaps;
 pub mod stat;

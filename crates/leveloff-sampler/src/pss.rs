@@ -5,6 +5,7 @@
 //! [`PssTracker`] does all of that for one run.
 
 mod cpu_budget;
+mod filling_mapping;
 mod plan;
 mod pss_tracker;
 pub(crate) mod reader;

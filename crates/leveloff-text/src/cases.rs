@@ -42,6 +42,7 @@ pub fn judgement(verdict: Verdict, shape: Shape, because: Because) -> Judgement 
         material: Amount(350.0 * MIB),
         hidden: None,
         full_cache: None,
+        full_mapping: None,
         span: Some((X(10.0), X(80.0))),
         extremes: Some(Extremes {
             first: Amount(5.4 * GIB),

@@ -140,7 +140,8 @@ impl Stretch {
         let third = y.len().div_ceil(3);
         let older = median(&mut y[..third].to_vec());
         let newer = median(&mut y[y.len() - third..].to_vec());
-        if (newer - older).abs() > THIRDS_APART * self.band {
+        // What falls by less than the band does not grow.
+        if newer - older > THIRDS_APART * self.band || older - newer > self.band {
             return None;
         }
         let middle = median(&mut y.to_vec());

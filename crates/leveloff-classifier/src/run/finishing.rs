@@ -50,7 +50,10 @@ impl FinishInput<'_> {
         if fastest.max(at_end) < limit {
             return self.finishes(at_end.max(highest));
         }
-        let may_stop = matches!(self.memory.because, Because::Bending | Because::FirstEpoch);
+        let may_stop = matches!(
+            self.memory.because,
+            Because::Bending | Because::FirstEpoch | Because::FillsMapping
+        );
         if at_end < limit || may_stop {
             return WillFinish::Unknown(WhyUnknown::Open);
         }

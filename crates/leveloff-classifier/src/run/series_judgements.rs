@@ -172,6 +172,7 @@ impl SeriesJudgements {
                 before: None,
                 is_repro: false,
                 is_no_cache: no_cache || is_pool,
+                reserved: None,
                 epoch: input.facts.epoch.filter(|_| !no_cache),
                 ..input.facts
             };

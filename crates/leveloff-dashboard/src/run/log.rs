@@ -192,6 +192,7 @@ mod tests {
                     process: ProcessIndex(0),
                     at: Seconds(at),
                     kinds: Kinds::default(),
+                    filling: None,
                 }),
                 machine: MachineReading::default(),
                 cgroup: None,

@@ -121,6 +121,7 @@ impl<R: BufRead> RecordingReader<R> {
                     process: ProcessIndex(row.n),
                     at: Seconds(row.t),
                     kinds: rows::kinds(&row),
+                    filling: row.filling.map(rows::filling),
                 });
             }
             Row::S(mut row) => {

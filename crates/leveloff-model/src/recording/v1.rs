@@ -222,9 +222,20 @@ pub struct MapsRow {
     pub memfd: u64,
     pub device: u64,
     pub swap: u64,
+    /// An object, because readers that do not know it count unknown numbers as kinds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filling: Option<FillingRow>,
     /// Kinds of a later version.
     #[serde(flatten)]
     pub unknown: BTreeMap<String, serde_json::Value>,
+}
+
+/// The mapping that is being filled.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct FillingRow {
+    pub number: u32,
+    pub size: u64,
+    pub used: u64,
 }
 
 /// A field that is written only when it changed, and as `null` when it stopped being known.

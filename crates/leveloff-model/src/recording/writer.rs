@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
 use super::v1::{
-    AllocRow, CeilingRow, CgroupChange, Change, EarlierRunsRow, EndName, EndRow, ExitRow, GapRow,
-    HeaderRow, MachineChange, MapsRow, MarkRow, ProcessChange, ProcessRow, PssRow, RoleName, Row,
-    SampleRow, SiteRow, SoftwareRow, SourceName, StepSourceRow,
+    AllocRow, CeilingRow, CgroupChange, Change, EarlierRunsRow, EndName, EndRow, ExitRow,
+    FillingRow, GapRow, HeaderRow, MachineChange, MapsRow, MarkRow, ProcessChange, ProcessRow,
+    PssRow, RoleName, Row, SampleRow, SiteRow, SoftwareRow, SourceName, StepSourceRow,
 };
 use super::{End, EndReason, FORMAT_VERSION, Header, Target, limit_to_text};
 use crate::allocation::{AllocationReading, AllocationSite, StackFrame};
@@ -421,6 +421,11 @@ fn maps_row(mappings: &MappingReading) -> MapsRow {
         memfd: kinds.memfd.0,
         device: kinds.device.0,
         swap: kinds.swap.0,
+        filling: mappings.filling.map(|filling| FillingRow {
+            number: filling.number,
+            size: filling.size.0,
+            used: filling.used.0,
+        }),
         unknown: other.into_iter().collect(),
     }
 }

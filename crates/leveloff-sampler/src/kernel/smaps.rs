@@ -7,6 +7,7 @@ use leveloff_model::sample::Kinds;
 use leveloff_model::units::Bytes;
 
 use super::keyed::{first_number, leading_number};
+use super::large_mappings::LargeMappings;
 use super::rollup::{Rollup, most_shared};
 
 /// Adds a `smaps` up, line by line.
@@ -15,6 +16,7 @@ pub struct SmapsFold {
     kinds: Kinds,
     rollup: Rollup,
     mapping: Option<Mapping>,
+    large: LargeMappings,
 }
 
 /// The mapping whose lines are being read.
@@ -30,6 +32,7 @@ impl SmapsFold {
     pub fn line(&mut self, line: &[u8]) {
         if let Some(path) = mapping_path(line) {
             self.close_mapping();
+            self.large.begin(line, path);
             self.mapping = Some(Mapping {
                 kind: Kind::of(path),
                 pss: Bytes::ZERO,
@@ -47,6 +50,7 @@ impl SmapsFold {
             return;
         };
         match &line[..colon] {
+            b"Rss" | b"Swap" => self.large.add_used(amount),
             b"Pss" => mapping.pss = amount,
             b"Anonymous" => mapping.anonymous = amount,
             b"Private_Clean" => self.rollup.private += amount,
@@ -62,6 +66,11 @@ impl SmapsFold {
             b"Private_Hugetlb" | b"Shared_Hugetlb" => self.rollup.hugetlb += amount,
             _ => {}
         }
+    }
+
+    /// The large anonymous mappings so far.
+    pub fn large_mappings(&self) -> &LargeMappings {
+        &self.large
     }
 
     /// The sums; `None` when there was no mapping at all, as for a process that is gone.

@@ -10,6 +10,7 @@ use super::copied_pages::{CopiedPages, CopyCurve, RecentCopies};
 use super::handle::{ProcessHandle, ReadError, Scratch, page_size};
 use super::pss_uncertainty::{CopyShare, SinceReading};
 use crate::facts::ray;
+use crate::kernel::large_mappings::LargeMappings;
 use crate::kernel::rollup::Rollup;
 use crate::kernel::stat::Stat;
 use crate::kernel::statm::Statm;
@@ -107,6 +108,8 @@ pub struct PssValues {
     pub base: FastCounters,
     /// Memory by kind, if requested.
     pub kinds: Option<Kinds>,
+    /// Large anonymous mappings of the same reading; none if memory by kind was not requested.
+    pub large: LargeMappings,
 }
 
 /// The state of a process's PSS readings.
@@ -127,6 +130,8 @@ struct PssState {
     cpu_then: CpuMillis,
     relatives_changed: bool,
     kinds_at: Option<Seconds>,
+    /// Its anonymous memory then.
+    anon_at_kinds: Bytes,
     /// Its lowest anonymous memory since the reading.
     lowest_anon: Bytes,
     /// Memory that it had faulted in before the reading, beyond what its counters explain.
@@ -153,6 +158,15 @@ const YOUNG: Seconds = Seconds(10.0);
 
 /// A fault on a mapped file maps the pages around it as well: 64 KiB by default (`fault_around_bytes`).
 const FILE_PAGES_PER_FAULT: u64 = 16;
+
+/// How often the memory of the largest process is read by kind, together with its PSS.
+const KINDS_EVERY: Seconds = Seconds(60.0);
+
+/// While it grows, it is read at least so far apart,
+const KINDS_OF_GROWTH: Seconds = Seconds(5.0);
+
+/// and when it was watched for so much longer: which mapping is filled has to be known before the growth is judged.
+const KINDS_PER_AGE: f64 = 0.125;
 
 /// The step in which the size of the address space is recorded.
 const SIZE_STEP: u64 = 1 << 20;
@@ -570,9 +584,18 @@ impl WatchedProcess {
         self.pss.cost
     }
 
-    /// When its memory was last read by kind.
-    pub fn kinds_at(&self) -> Option<Seconds> {
-        self.pss.kinds_at
+    /// Whether its memory is due to be read by kind: now and then, and more often while it grows notably.
+    pub fn kinds_are_due(&self, now: Seconds, notable: Bytes) -> bool {
+        let Some(at) = self.pss.kinds_at else {
+            return true;
+        };
+        let grown = self.reading.anon.saturating_sub(self.pss.anon_at_kinds);
+        let age = (now - self.first_seen).0;
+        let every = match grown > notable {
+            true => (KINDS_PER_AGE * age).clamp(KINDS_OF_GROWTH.0, KINDS_EVERY.0),
+            false => KINDS_EVERY.0,
+        };
+        (now - at).0 >= every
     }
 
     /// Notes that a reading was requested that will not count.
@@ -607,7 +630,7 @@ impl WatchedProcess {
         self.pss.private_anon = rollup.private_anon();
         self.pss.cost = Some((cost, self.reading.rss()));
         if values.kinds.is_some() {
-            self.pss.kinds_at = Some(at);
+            self.set_kinds_at(at);
         }
         let reading = PssReading {
             at,
@@ -657,6 +680,7 @@ impl WatchedProcess {
 
     /// Notes that its memory was read by kind.
     pub fn set_kinds_at(&mut self, at: Seconds) {
+        self.pss.anon_at_kinds = self.reading.anon;
         self.pss.kinds_at = Some(at);
     }
 

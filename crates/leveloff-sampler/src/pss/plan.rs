@@ -27,9 +27,6 @@ pub struct Candidate {
     pub without_relatives: bool,
 }
 
-/// How often the memory of the largest process is read by kind, together with its PSS.
-const KINDS_EVERY: Seconds = Seconds(60.0);
-
 /// Relatives are read when they are uncertain by this multiple of what is tolerable for one process, 1 % of the run:
 /// reading all of them costs several times as much, and forks that come and go are never known as exactly.
 const RELATIVES_TOLERANCE: u64 = 4;
@@ -58,9 +55,7 @@ pub fn candidates(
         };
         let uncertainty = uncertainty(&since, tolerable, page_size);
         process.set_uncertainty(uncertainty, tolerable);
-        let kinds_due = process
-            .kinds_at()
-            .is_none_or(|at| (now - at).0 >= KINDS_EVERY.0);
+        let kinds_due = process.kinds_are_due(now, tolerable);
         candidates.push(Candidate {
             place,
             cost: expected_cost(process.last_pss_cost(), process.reading.rss()),

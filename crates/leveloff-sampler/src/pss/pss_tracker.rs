@@ -8,9 +8,11 @@ use leveloff_model::units::{Bytes, Seconds};
 use rustix::io::Errno;
 
 use super::cpu_budget::CpuBudget;
+use super::filling_mapping::FillingMappings;
 use super::plan;
 use super::reader::{PssReader, PssRequest, PssResult};
 use crate::clock::Moment;
+use crate::kernel::large_mappings::LargeMappings;
 use crate::processes::WatchedProcesses;
 use crate::processes::handle::ReadError;
 use crate::processes::pss_uncertainty::tolerable;
@@ -23,6 +25,7 @@ pub struct PssTracker {
     arrived: Vec<PssResult>,
     budget: CpuBudget,
     fork_burst: ForkBurst,
+    filling: FillingMappings,
     /// The memory of the largest process by kind, as last read.
     pub mappings: Option<MappingReading>,
 }
@@ -50,6 +53,7 @@ impl PssTracker {
             arrived: Vec::new(),
             budget: CpuBudget::percent(percent),
             fork_burst: ForkBurst::default(),
+            filling: FillingMappings::default(),
             mappings: None,
         }
     }
@@ -134,7 +138,7 @@ impl PssTracker {
                 process.sample_taken(at, result.cost, values);
                 if let Some(kinds) = values.kinds {
                     process.set_kinds_at(at);
-                    self.take_kinds(result.process, at, kinds);
+                    self.take_kinds(result.process, at, kinds, &values.large);
                 }
                 processes.learn_from_sample(result.process, values);
                 None
@@ -147,7 +151,7 @@ impl PssTracker {
                     processes.mark_sharers_uncertain(Some(result.process));
                 }
                 if let Some(kinds) = values.kinds {
-                    self.take_kinds(result.process, at, kinds);
+                    self.take_kinds(result.process, at, kinds, &values.large);
                 }
                 None
             }
@@ -162,8 +166,19 @@ impl PssTracker {
         }
     }
 
-    fn take_kinds(&mut self, process: ProcessIndex, at: Seconds, kinds: Kinds) {
-        self.mappings = Some(MappingReading { process, at, kinds });
+    fn take_kinds(
+        &mut self,
+        process: ProcessIndex,
+        at: Seconds,
+        kinds: Kinds,
+        large: &LargeMappings,
+    ) {
+        self.mappings = Some(MappingReading {
+            process,
+            at,
+            kinds,
+            filling: self.filling.observe(process, large),
+        });
     }
 
     /// Requests the readings that are worth their cost now.

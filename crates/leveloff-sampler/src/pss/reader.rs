@@ -13,6 +13,7 @@ use leveloff_model::sample::{FastCounters, Kinds};
 use leveloff_model::units::Bytes;
 
 use crate::clock::{Clock, Moment, thread_cpu};
+use crate::kernel::large_mappings::LargeMappings;
 use crate::kernel::rollup::{self, Rollup};
 use crate::kernel::smaps::SmapsFold;
 use crate::kernel::status;
@@ -71,10 +72,12 @@ fn read(request: &PssRequest, clock: &dyn Clock, scratch: &mut Scratch) -> PssRe
 fn read_values(request: &PssRequest, scratch: &mut Scratch) -> Result<PssValues, Errno> {
     // A zombie has no memory to read.
     let before = fast_counters(&request.directory, scratch)?.ok_or(Errno::SRCH)?;
-    let (rollup, kinds) = if request.by_kind {
-        smaps(&request.directory)?.map(|(kinds, rollup)| (rollup, Some(kinds)))
+    let (rollup, kinds, large) = if request.by_kind {
+        let folded = smaps(&request.directory)?;
+        folded.map(|(kinds, rollup, large)| (rollup, Some(kinds), large))
     } else {
-        rollup(&request.directory, scratch)?.map(|rollup| (rollup, None))
+        let rollup = rollup(&request.directory, scratch)?;
+        rollup.map(|rollup| (rollup, None, LargeMappings::default()))
     }
     .ok_or(Errno::SRCH)?;
     let after = fast_counters(&request.directory, scratch)?.unwrap_or(before);
@@ -82,6 +85,7 @@ fn read_values(request: &PssRequest, scratch: &mut Scratch) -> Result<PssValues,
         rollup,
         base: midway(before, after),
         kinds,
+        large,
     })
 }
 
@@ -118,12 +122,12 @@ pub fn rollup(directory: &OwnedFd, scratch: &mut Scratch) -> Result<Option<Rollu
             Ok(rollup::parse(&scratch[..length]))
         }
         // Before Linux 4.14 there is no rollup; the long form has the same numbers.
-        Err(Errno::NOENT) => Ok(smaps(directory)?.map(|(_, rollup)| rollup)),
+        Err(Errno::NOENT) => Ok(smaps(directory)?.map(|(_, rollup, _)| rollup)),
         Err(errno) => Err(errno),
     }
 }
 
-fn smaps(directory: &OwnedFd) -> Result<Option<(Kinds, Rollup)>, Errno> {
+fn smaps(directory: &OwnedFd) -> Result<Option<(Kinds, Rollup, LargeMappings)>, Errno> {
     let mut reader = BufReader::with_capacity(
         64 << 10,
         std::fs::File::from(open_file(directory, "smaps")?),
@@ -133,7 +137,10 @@ fn smaps(directory: &OwnedFd) -> Result<Option<(Kinds, Rollup)>, Errno> {
     loop {
         line.clear();
         match reader.read_until(b'\n', &mut line) {
-            Ok(0) => return Ok(fold.finish()),
+            Ok(0) => {
+                let large = fold.large_mappings().clone();
+                return Ok(fold.finish().map(|(kinds, rollup)| (kinds, rollup, large)));
+            }
             Ok(_) => fold.line(line.strip_suffix(b"\n").unwrap_or(&line)),
             Err(error) => return Err(Errno::from_io_error(&error).unwrap_or(Errno::IO)),
         }

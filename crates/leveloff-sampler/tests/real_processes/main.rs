@@ -5,6 +5,7 @@
     reason = "a test may fail by panicking, in its functions as well"
 )]
 
+mod filling;
 mod memory;
 mod python_child;
 mod tree;

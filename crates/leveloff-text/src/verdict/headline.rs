@@ -92,6 +92,7 @@ pub fn short_reason(because: Because) -> &'static str {
         Because::Bending => "growth is slowing",
         Because::NoisyGrowth => "noise hides any growth",
         Because::ShortPlateau => "growth stopped too recently",
+        Because::FillsMapping => "filling a reserved mapping",
         Because::FirstEpoch => "growing within the first epoch",
         Because::Outlived => "growing for longer than healthy warmups",
         Because::PastHorizon => "growing past its horizon",

@@ -30,6 +30,7 @@ pub fn sentence(run: &RunVerdict, stated: &StatedFacts) -> String {
             "grew, and has been flat for too short a time to count as level".to_owned()
         }
         Because::FirstEpoch => first_epoch(run),
+        Because::FillsMapping => fills_mapping(run),
         Because::Outlived => outlived(judgement),
         Because::PastHorizon => past_horizon(run, stated),
         Because::Jumps => jumps(run),
@@ -75,6 +76,17 @@ fn first_epoch(run: &RunVerdict) -> String {
             format!("{what}: if it goes on, {amount} at {at}, where that epoch ends")
         }
         None => what.to_owned(),
+    }
+}
+
+/// `fills a mapping of 600 MiB that was reserved at once: full at step 600`
+fn fills_mapping(run: &RunVerdict) -> String {
+    match run.judgement.full_mapping {
+        Some(full) => {
+            let (size, at) = (full.size.bytes(), XPosition::new(full.at, run.x_unit));
+            format!("fills a mapping of {size} that was reserved at once: full at {at}")
+        }
+        None => "fills a mapping that was reserved at once".to_owned(),
     }
 }
 

@@ -7,14 +7,14 @@ use crate::environment::Software;
 use crate::process::{Pid, ProcessIndex, ProcessInfo, ProcessKey, Rank, StartTicks};
 use crate::progress::{Mark, MarkKind};
 use crate::recording::v1::{
-    AllocRow, EarlierRunsRow, EndName, EndRow, HeaderRow, MapsRow, MarkRow, ProcessRow, PssRow,
-    RoleName, SiteRow, SoftwareRow,
+    AllocRow, EarlierRunsRow, EndName, EndRow, FillingRow, HeaderRow, MapsRow, MarkRow, ProcessRow,
+    PssRow, RoleName, SiteRow, SoftwareRow,
 };
 use crate::recording::{
     EarlierRuns, End, EndReason, FORMAT_VERSION, Header, RecordingError, RunAxis, StatedFacts,
     Target,
 };
-use crate::sample::{FastCounters, Kinds, PssReading};
+use crate::sample::{FastCounters, FillingMapping, Kinds, PssReading};
 use crate::units::{Bytes, Seconds, Step};
 
 /// Checks the version before all other fields: a later format may change every one of them.
@@ -130,6 +130,14 @@ pub fn kinds(row: &MapsRow) -> Kinds {
             .filter_map(serde_json::Value::as_u64)
             .map(Bytes)
             .sum(),
+    }
+}
+
+pub fn filling(row: FillingRow) -> FillingMapping {
+    FillingMapping {
+        number: row.number,
+        size: Bytes(row.size),
+        used: Bytes(row.used),
     }
 }
 

@@ -186,6 +186,7 @@ fn what_is_open_says_what_would_settle_it() {
         (Because::NoisyGrowth, "noise of ±12.0 MiB"),
         (Because::ShortPlateau, "flat for too short a time"),
         (Because::FirstEpoch, "first epoch"),
+        (Because::FillsMapping, "fills a mapping"),
         (Because::AtCeiling, "the limit holds it"),
         (Because::Wanders, "fluctuates by ±12.0 MiB"),
         (Because::Jumps, "in lasting jumps"),
