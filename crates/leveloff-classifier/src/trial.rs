@@ -74,6 +74,8 @@ pub struct ArmResult {
     pub change: Rate,
     /// Memory at the end of the stretch.
     pub level: Amount,
+    /// Memory of the control run there.
+    pub control_level: Amount,
     /// The change of speed, where the pace of both is known.
     pub speed: Option<SpeedChange>,
 }
@@ -87,6 +89,9 @@ const MATTERS: f64 = 0.25;
 /// The chance that any of the intervals of a trial misses the truth.
 const ALPHA: f64 = 0.02;
 
+/// The chance that the interval of a speed misses the truth. No conclusion rests on a speed.
+const SPEED_ALPHA: f64 = 0.05;
+
 /// Repeats of one training differ by this share of their memory over a stretch. Seen with torch 2.8 on a CPU: 0.01 to 0.5 %.
 const LEVEL_SPREAD: f64 = 0.003;
 
@@ -94,7 +99,7 @@ const LEVEL_SPREAD: f64 = 0.003;
 const GROWTH_SPREAD: f64 = 0.02;
 
 /// And by this share of their pace, on a machine that does other work as well.
-const PACE_SPREAD: f64 = 0.04;
+const PACE_SPREAD: f64 = 0.03;
 
 /// The usual spread counts as if it had been seen in so many runs more than one, as in [`compare`](crate::compare).
 const USUAL_SPREAD_WEIGHT: f64 = 8.0;
@@ -106,7 +111,8 @@ impl ArmResult {
         let (first, last) = (control.first()?, arm.last()?);
         let (of_control, of_arm) = (growths(control), growths(arm));
         let usual = LEVEL_SPREAD * first.level.0 / first.stretch.length();
-        let sides = Sides::of(&of_control, &of_arm, usual, comparisons);
+        let alpha = ALPHA / f64::from(comparisons.max(1));
+        let sides = Sides::of(&of_control, &of_arm, usual, alpha);
         let (control_rate, growth, change) = sides.rates();
         Some(ArmResult {
             effect: effect(control_rate, growth, change),
@@ -114,7 +120,8 @@ impl ArmResult {
             control: control_rate,
             change,
             level: last.level,
-            speed: speed(control, arm, comparisons),
+            control_level: first.level,
+            speed: speed(control, arm),
         })
     }
 }
@@ -136,14 +143,14 @@ fn effect(control: Rate, growth: Rate, change: Rate) -> Effect {
     }
 }
 
-fn speed(control: &[RunOver], arm: &[RunOver], comparisons: u32) -> Option<SpeedChange> {
+fn speed(control: &[RunOver], arm: &[RunOver]) -> Option<SpeedChange> {
     // Ratios have an interval that is even in their logarithm.
     let logarithms = |runs: &[RunOver]| -> Option<Vec<Estimate>> {
         let paces = runs.iter().map(|run| run.pace);
         paces.map(|pace| Some(pace?.logarithm())).collect()
     };
     let (control, arm) = (logarithms(control)?, logarithms(arm)?);
-    let sides = Sides::of(&control, &arm, PACE_SPREAD, comparisons);
+    let sides = Sides::of(&control, &arm, PACE_SPREAD, SPEED_ALPHA);
     let change = sides.rates().2;
     // A longer step is a lower speed.
     let ratio = |log: AmountPerX| (-log.0).exp() - 1.0;
@@ -179,7 +186,7 @@ struct Sides<'a> {
 
 impl<'a> Sides<'a> {
     /// The spread of few repeats is a poor estimate, so a usual one is pooled with it (Smyth 2004).
-    fn of(control: &'a [Estimate], arm: &'a [Estimate], usual: f64, comparisons: u32) -> Sides<'a> {
+    fn of(control: &'a [Estimate], arm: &'a [Estimate], usual: f64, alpha: f64) -> Sides<'a> {
         let squares = |side: &[Estimate]| {
             let mean = mean(side);
             side.iter().map(|it| (it.value - mean).powi(2)).sum::<f64>()
@@ -187,7 +194,6 @@ impl<'a> Sides<'a> {
         let more = (control.len() + arm.len() - 2) as f64;
         let freedom = USUAL_SPREAD_WEIGHT + more;
         let usual = USUAL_SPREAD_WEIGHT * usual * usual;
-        let alpha = ALPHA / f64::from(comparisons.max(1));
         Sides {
             control,
             arm,

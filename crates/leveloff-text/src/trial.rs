@@ -181,6 +181,24 @@ pub fn speed_words(speed: SpeedChange) -> String {
     )
 }
 
+/// The same for a table: `−12 % (−16 … −8)`.
+pub fn speed_cell(speed: SpeedChange) -> String {
+    let percent = |share: f64| {
+        let text = format!("{:+.0}", 100.0 * share);
+        match text.as_str() {
+            "+0" | "-0" => "0".to_owned(),
+            _ => text.replace('-', "−"),
+        }
+    };
+    let SpeedChange { value, low, high } = speed;
+    format!(
+        "{} % ({} … {})",
+        percent(value),
+        percent(low),
+        percent(high)
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

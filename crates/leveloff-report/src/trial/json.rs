@@ -64,6 +64,7 @@ fn arm_row(trial: &TrialReport, arm: &ArmSummary, recordings: &[String]) -> Valu
         growth: result.map(|result| rate(result.growth)),
         change: result.map(|result| rate(result.change)),
         level_bytes: result.map(|result| result.level),
+        control_level_bytes: result.map(|result| result.control_level),
         speed: result.and_then(|result| result.speed).map(|speed| object! {
             change: speed.value,
             low: speed.low,

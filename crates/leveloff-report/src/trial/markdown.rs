@@ -4,7 +4,7 @@ use leveloff_text::trial::answer;
 use leveloff_text::verdict::capitalised;
 
 use super::TrialReport;
-use super::table::{COLUMNS, rows, unmeasured};
+use super::table::{columns, rows, unmeasured};
 use crate::markdown::{code, prose, table};
 
 /// The whole document.
@@ -12,15 +12,16 @@ pub fn document(trial: &TrialReport) -> String {
     let answer = answer(&trial.summary);
     let mut text = format!("### {}\n\n", prose(&capitalised(&answer.headline)));
     text += &format!("Command: {}\n\n", code(&trial.command));
-    let rows: Vec<[String; 6]> = rows(trial)
+    let rows: Vec<[String; 5]> = rows(trial)
         .into_iter()
         .map(|[name, cells @ ..]| {
-            let [effect, growth, memory, speed, runs] = cells.map(|cell| prose(&cell));
-            [code(&name), effect, growth, memory, speed, runs]
+            let [effect, growth, speed, runs] = cells.map(|cell| prose(&cell));
+            [code(&name), effect, growth, speed, runs]
         })
         .collect();
     if !rows.is_empty() {
-        text += &table(&COLUMNS, &rows);
+        let head = columns(trial);
+        text += &table(&head.each_ref().map(String::as_str), &rows);
         text += "\n";
     }
     let unmeasured = unmeasured(trial);

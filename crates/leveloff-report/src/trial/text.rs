@@ -8,7 +8,7 @@ use leveloff_text::trial::answer;
 use leveloff_text::verdict::capitalised;
 
 use super::TrialReport;
-use super::table::{COLUMNS, rows, unmeasured};
+use super::table::{self, rows, unmeasured};
 
 /// The whole screen.
 pub fn page(trial: &TrialReport, paint: Paint) -> String {
@@ -42,10 +42,7 @@ fn write_table(trial: &TrialReport, page: &mut Page) {
     if rows.is_empty() {
         return;
     }
-    let rows: Vec<[String; 6]> = [COLUMNS.map(str::to_owned)]
-        .into_iter()
-        .chain(rows)
-        .collect();
+    let rows: Vec<[String; 5]> = [table::columns(trial)].into_iter().chain(rows).collect();
     let width = |column: usize| rows.iter().map(|row| columns(&row[column])).max();
     for row in &rows {
         let mut line = String::from(" ");

@@ -6,7 +6,9 @@ use clap::{Args, ValueEnum};
 use leveloff_model::units::Limit;
 use leveloff_progress::StepRegex;
 
-use crate::option_values::{parse_duration, parse_interval, parse_repeat, parse_step_regex, parse_steps};
+use crate::option_values::{
+    parse_duration, parse_interval, parse_repeat, parse_step_regex, parse_steps,
+};
 
 pub(super) const LONG_ABOUT: &str = "Change one thing, and see what stops the growth.\n\n\
     Runs a job that leaks as it is (the control run), then again with one thing changed at a time: settings of the \
@@ -32,7 +34,12 @@ pub(super) const EXAMPLES: &str = "Examples:\n  \
 #[derive(Debug, Args)]
 pub(crate) struct TryArgs {
     /// The changes to try: auto, all, none, or names from --list; auto leaves out what cannot matter to this job
-    #[arg(long, value_name = "NAMES", default_value = "auto", value_delimiter = ',')]
+    #[arg(
+        long,
+        value_name = "NAMES",
+        default_value = "auto",
+        value_delimiter = ','
+    )]
     pub arms: Vec<String>,
     /// A change of your own: a name and the command to run instead, through the shell
     #[arg(long = "arm", value_name = "NAME=CMD")]
@@ -71,7 +78,12 @@ pub(crate) struct TryArgs {
     #[arg(long)]
     pub first: bool,
     /// End a run at this amount of memory
-    #[arg(long, value_name = "SIZE|%", default_value = "90%", allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "SIZE|%",
+        default_value = "90%",
+        allow_hyphen_values = true
+    )]
     pub limit: Limit,
     /// A regular expression for the lines that hold the step, as in `run`
     #[arg(long, value_name = "REGEX", value_parser = parse_step_regex)]
