@@ -107,6 +107,16 @@ pub(crate) enum LevelBy {
     Time(Duration),
 }
 
+impl std::fmt::Display for LevelBy {
+    /// As on the command line.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            LevelBy::Step(step) => write!(f, "{step}"),
+            LevelBy::Time(time) => write!(f, "{}s", time.as_secs_f64()),
+        }
+    }
+}
+
 /// A number is a step; a number with a unit of time is a time.
 pub(crate) fn parse_level_by(text: &str) -> Result<LevelBy, String> {
     let text = text.trim();

@@ -16,6 +16,7 @@ pub fn object(trial: &TrialReport) -> String {
     let object = object! {
         outcome: outcome_name(summary.outcome()),
         text: answer.headline,
+        numbers: answer.numbers,
         follows: answer.follows,
         next: answer.next,
         command: trial.command,

@@ -25,7 +25,11 @@ pub fn document(trial: &TrialReport) -> String {
         text += "\n";
     }
     let unmeasured = unmeasured(trial);
-    let items = answer.follows.iter().chain(&answer.next);
+    let items = answer
+        .numbers
+        .iter()
+        .chain(&answer.follows)
+        .chain(&answer.next);
     for item in items.chain(&unmeasured).chain(&trial.notes) {
         text += &format!("- {}\n", prose(item));
     }

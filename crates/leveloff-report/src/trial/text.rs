@@ -2,7 +2,7 @@
 
 use leveloff_classifier::trial::TrialOutcome;
 use leveloff_model::process::printable;
-use leveloff_text::page::{Page, columns};
+use leveloff_text::page::{Page, WIDTH, columns};
 use leveloff_text::paint::Paint;
 use leveloff_text::trial::answer;
 use leveloff_text::verdict::capitalised;
@@ -15,26 +15,56 @@ pub fn page(trial: &TrialReport, paint: Paint) -> String {
     let answer = answer(&trial.summary);
     let mut page = Page::new();
     let headline = capitalised(&printable(answer.headline.as_bytes()));
-    let outcome = trial.summary.outcome();
-    page.line(match outcome {
-        TrialOutcome::Stopped | TrialOutcome::NothingToCure => paint.good(&headline),
-        TrialOutcome::NothingHelps => paint.error(&headline),
-        _ => paint.open(&headline),
-    });
+    let paint = |words: &str| match trial.summary.outcome() {
+        TrialOutcome::Stopped | TrialOutcome::NothingToCure => paint.good(words),
+        TrialOutcome::NothingHelps => paint.error(words),
+        _ => paint.open(words),
+    };
+    for line in broken(&headline) {
+        page.line(paint(&line));
+    }
+    if let Some(numbers) = &answer.numbers {
+        page.gap();
+        page.row("effect", numbers);
+    }
     page.gap();
     write_table(trial, &mut page);
     page.gap();
-    for text in &answer.follows {
-        page.row("so", text);
+    for (place, text) in answer.follows.iter().enumerate() {
+        page.row(
+            if place == 0 { "so" } else { "" },
+            &printable(text.as_bytes()),
+        );
     }
     if let Some(text) = &answer.next {
         page.row("next", text);
     }
-    for text in unmeasured(trial).iter().chain(&trial.notes) {
-        page.row("note", &printable(text.as_bytes()));
+    let notes = unmeasured(trial);
+    for (place, text) in notes.iter().chain(&trial.notes).enumerate() {
+        page.row(
+            if place == 0 { "notes" } else { "" },
+            &printable(text.as_bytes()),
+        );
     }
     page.row("recordings", &printable(trial.directory.as_bytes()));
     page.into_text()
+}
+
+/// Lines that fit.
+fn broken(text: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().expect("there is a first line");
+        if line.is_empty() {
+            line.push_str(word);
+        } else if columns(line) + 1 + columns(word) <= WIDTH {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
 }
 
 fn write_table(trial: &TrialReport, page: &mut Page) {

@@ -41,14 +41,14 @@ pub(super) fn one_process(pid: Pid) -> Experiment {
 }
 
 pub(super) const WITHOUT_EVALUATION: Experiment = Experiment::new(
-    "leveloff run -o without.jsonl -- TRAIN with evaluation off; leveloff compare BEFORE without.jsonl",
-    "memory is level without evaluations",
+    "leveloff try --arms none --arm 'without=TRAIN with evaluation off' -- TRAIN",
+    "growth stops without evaluations",
     "growth at every step",
 );
 
 pub(super) const WITHOUT_CHECKPOINTS: Experiment = Experiment::new(
-    "leveloff run -o without.jsonl -- TRAIN without saving; leveloff compare BEFORE without.jsonl",
-    "memory is level without checkpoints",
+    "leveloff try --arms none --arm 'without=TRAIN without saving' -- TRAIN",
+    "growth stops without checkpoints",
     "growth at every step",
 );
 
@@ -59,32 +59,32 @@ pub(super) const LONGER_EPOCHS: Experiment = Experiment::new(
 );
 
 pub(super) const COUNT_SHAPES: Experiment = Experiment::new(
-    "leveloff run -o clean.jsonl -- TRAIN with .detach() or .item() on what is kept; leveloff judge clean.jsonl",
-    "tensors stay level, and so does memory",
+    "leveloff try --arms none --arm 'detached=TRAIN with .detach() or .item() on what is kept' -- TRAIN",
+    "growth stops, and tensors stay as many",
     "native code and the allocator",
 );
 
 pub(super) const WITHOUT_COMPILER: Experiment = Experiment::new(
-    "TORCH_COMPILE_DISABLE=1 leveloff run -o eager.jsonl -- TRAIN; leveloff compare BEFORE eager.jsonl",
-    "memory is level without torch.compile",
+    "leveloff try --arms no-compile,no-primitive-cache -- TRAIN",
+    "growth stops with one of them",
     "growth at every step",
 );
 
 pub(super) const WITHOUT_PRIMITIVES: Experiment = Experiment::new(
-    "ONEDNN_PRIMITIVE_CACHE_CAPACITY=1 leveloff run -o uncached.jsonl -- TRAIN; leveloff compare BEFORE uncached.jsonl",
+    "leveloff try --arms no-primitive-cache -- TRAIN",
     "the growth is gone if it was oneDNN's cache, and goes on if it is another native leak",
     "one of the two",
 );
 
 pub(super) const WITHOUT_FIGURES: Experiment = Experiment::new(
-    "leveloff run -o closed.jsonl -- TRAIN with plt.close('all') after each plot; leveloff compare BEFORE closed.jsonl",
-    "memory is level, and no figure stays open",
+    "leveloff try --arms none --arm \"closed=TRAIN with plt.close('all') after each plot\" -- TRAIN",
+    "growth stops, and no figure stays open",
     "native code and tensors",
 );
 
 pub(super) const WITHOUT_LOGGING: Experiment = Experiment::new(
-    "leveloff run -o quiet.jsonl -- TRAIN with logging off; leveloff compare BEFORE quiet.jsonl",
-    "memory is level, and the objects stay as many",
+    "leveloff try --arms no-wandb --arm 'quiet=TRAIN with logging off' -- TRAIN",
+    "growth stops, and the objects stay as many",
     "the model and its data",
 );
 
@@ -105,8 +105,8 @@ pub(super) fn objects(family: ObjectFamily) -> Experiment {
 }
 
 pub(super) const WITHOUT_HOLES: Experiment = Experiment::new(
-    "MALLOC_MMAP_THRESHOLD_=65536 leveloff run -o mmap.jsonl -- TRAIN; leveloff compare BEFORE mmap.jsonl",
-    "memory is level, or grows far less",
+    "leveloff try --arms map-large-blocks,one-arena,trim-often -- TRAIN",
+    "growth stops with one of them",
     "memory that the program still holds",
 );
 
@@ -129,14 +129,14 @@ pub(super) const LIST_MAPPINGS: Experiment = Experiment::new(
 );
 
 pub(super) const WITHOUT_FORKS: Experiment = Experiment::new(
-    "leveloff run -o single.jsonl -- TRAIN with num_workers=0; leveloff compare BEFORE single.jsonl",
-    "memory is level without workers",
+    "leveloff try --arms no-workers -- TRAIN",
+    "growth stops without workers",
     "a leak in the data set's own code",
 );
 
 pub(super) const WITHOUT_PINNING: Experiment = Experiment::new(
-    "leveloff run -o unpinned.jsonl -- TRAIN with pin_memory=False; leveloff compare BEFORE unpinned.jsonl",
-    "the growth is gone",
+    "leveloff try --arms no-pinning -- TRAIN",
+    "growth stops without page-locked memory",
     "batches that are kept",
 );
 
@@ -191,8 +191,8 @@ pub(super) fn native(evidence: &NativeEvidence) -> Experiment {
 }
 
 pub(super) const WITHOUT_HOLES_IF_NATIVE: Experiment = Experiment::new(
-    "MALLOC_MMAP_THRESHOLD_=65536 leveloff run -o mmap.jsonl -- TRAIN; leveloff compare BEFORE mmap.jsonl",
-    "memory grows as before",
+    "leveloff try --arms map-large-blocks,one-arena,trim-often -- TRAIN",
+    "none of them has an effect",
     "an allocator that keeps freed memory",
 );
 

@@ -6,8 +6,10 @@ use leveloff_classifier::trial::{
     ArmFamily, ArmResult, ArmState, ArmSummary, Effect, TrialOutcome, TrialSummary,
 };
 
+use leveloff_classifier::verdict::Rate;
+
 use super::{arm_words, family_words, speed_words};
-use crate::rate::MemoryRate;
+use crate::rate::{MemoryRate, change_with_interval};
 use crate::verdict::Headline;
 
 /// The answer of a trial.
@@ -15,6 +17,8 @@ use crate::verdict::Headline;
 pub struct Answer {
     /// In one sentence, without its full stop.
     pub headline: String,
+    /// The numbers behind it.
+    pub numbers: Option<String>,
     /// What follows from it, a sentence each.
     pub follows: Vec<String>,
     /// The next step; `None` if there is none.
@@ -48,6 +52,7 @@ pub fn answer(trial: &TrialSummary) -> Answer {
 fn plain(headline: String, next: &str) -> Answer {
     Answer {
         headline,
+        numbers: None,
         follows: Vec::new(),
         next: Some(next.to_owned()),
     }
@@ -64,11 +69,7 @@ fn cured(trial: &TrialSummary) -> Answer {
         true => String::new(),
         false => format!("; also with {}", others.join(", ")),
     };
-    let headline = format!(
-        "growth stops with {} ({}){others}",
-        first.by_hand,
-        effect_in_numbers(trial, result)
-    );
+    let headline = format!("growth stops with {}{others}", first.by_hand);
     let mut follows = Vec::new();
     follows.extend(common(&cures));
     let means = cures
@@ -84,6 +85,7 @@ fn cured(trial: &TrialSummary) -> Answer {
     follows.extend(without_effect(trial));
     Answer {
         headline,
+        numbers: Some(effect_in_numbers(trial, result)),
         follows,
         next: None,
     }
@@ -113,9 +115,10 @@ fn common(cures: &[(&ArmSummary, &ArmResult)]) -> Option<String> {
 }
 
 fn reduced(trial: &TrialSummary) -> Answer {
-    let reduced: Vec<String> = trial
-        .with(Effect::Reduces)
-        .map(|(arm, result)| format!("{} ({})", arm.by_hand, effect_in_numbers(trial, result)))
+    let reduced: Vec<(&ArmSummary, &ArmResult)> = trial.with(Effect::Reduces).collect();
+    let names: Vec<&str> = reduced
+        .iter()
+        .map(|(arm, _)| arm.by_hand.as_str())
         .collect();
     let mut follows = vec![
         "a part of the growth has this cause; the rest has another, or the change removes the cause in part".to_owned(),
@@ -124,8 +127,11 @@ fn reduced(trial: &TrialSummary) -> Answer {
     Answer {
         headline: format!(
             "no change stops the growth; less of it with {}",
-            reduced.join(", ")
+            names.join(", ")
         ),
+        numbers: reduced
+            .first()
+            .map(|(_, result)| effect_in_numbers(trial, result)),
         follows,
         next: Some(LINE.to_owned()),
     }
@@ -139,6 +145,7 @@ fn nothing_helps(trial: &TrialSummary) -> Answer {
     });
     Answer {
         headline: format!("no change stops the growth{rate}"),
+        numbers: None,
         follows: without_effect(trial).into_iter().collect(),
         next: Some(LINE.to_owned()),
     }
@@ -156,6 +163,7 @@ fn undecided(trial: &TrialSummary) -> Answer {
         .collect();
     Answer {
         headline: format!("undecided: {}", open.join(", ")),
+        numbers: None,
         follows: without_effect(trial).into_iter().collect(),
         next: Some(
             "`leveloff try --resume -o DIR` goes on with them; a longer --max-time, or more --steps, decides more"
@@ -174,13 +182,18 @@ fn is_open(trial: &TrialSummary, arm: &ArmSummary) -> bool {
     }
 }
 
-/// `1.90 → 0.02 MiB per step; 12 % slower (8 … 16)`
+/// `+1.90 MiB per step (+1.80 … +2.00) before, 0.0 KiB (-42.1 … +42.1) with it; 12 % slower (8 … 16)`
 fn effect_in_numbers(trial: &TrialSummary, result: &ArmResult) -> String {
-    let rate = |rate| MemoryRate::new(rate, trial.unit).with_interval();
+    let rate = |rate: Rate| change_with_interval(rate.value.0, rate.low.0, rate.high.0);
     let speed = result
         .speed
         .map_or_else(String::new, |speed| format!("; {}", speed_words(speed)));
-    format!("{} → {}{speed}", rate(result.control), rate(result.growth))
+    let unit = trial.unit.name();
+    format!(
+        "growth per {unit}: {} before, {} with it{speed}",
+        rate(result.control),
+        rate(result.growth)
+    )
 }
 
 /// Which changes do nothing, and what is excluded by that: a kind of cause only if each of its changes that was tried does

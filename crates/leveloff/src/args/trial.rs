@@ -7,7 +7,8 @@ use leveloff_model::units::Limit;
 use leveloff_progress::StepRegex;
 
 use crate::option_values::{
-    parse_duration, parse_interval, parse_repeat, parse_step_regex, parse_steps,
+    LevelBy, parse_duration, parse_interval, parse_level_by, parse_repeat, parse_step_regex,
+    parse_steps,
 };
 
 pub(super) const LONG_ABOUT: &str = "Change one thing, and see what stops the growth.\n\n\
@@ -68,6 +69,9 @@ pub(crate) struct TryArgs {
     /// How far the control run goes, instead of until leveloff is certain that it leaks
     #[arg(long, value_name = "N", value_parser = parse_steps, allow_hyphen_values = true)]
     pub steps: Option<u64>,
+    /// The step by which memory must be level, or the time; growth after it is a leak, so the control run ends sooner
+    #[arg(long, value_name = "STEPS|TIME", value_parser = parse_level_by, allow_hyphen_values = true)]
+    pub level_by: Option<LevelBy>,
     /// Start no run after this time
     #[arg(long, value_name = "TIME", default_value = "30m", value_parser = parse_duration, allow_hyphen_values = true)]
     pub max_time: Duration,

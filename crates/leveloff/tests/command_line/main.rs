@@ -35,6 +35,7 @@ mod stage;
 mod steps;
 mod stories;
 mod traces;
+mod trial;
 mod usage;
 mod watched_process;
 

@@ -17,7 +17,6 @@ use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use super::Recorded;
 use crate::args::{CheckArgs, Format};
 use crate::notice::notice;
-use crate::option_values::LevelBy;
 use crate::outputs::{self, Existing};
 use crate::recorder::Recorder;
 
@@ -122,10 +121,7 @@ fn facts(args: &CheckArgs) -> Vec<String> {
     let steps = |name: &str, steps: Option<u64>| steps.map(|n| format!("--{name}={n}"));
     [
         limit,
-        facts.level_by.map(|by| match by {
-            LevelBy::Step(step) => format!("--level-by={step}"),
-            LevelBy::Time(time) => format!("--level-by={}s", time.as_secs_f64()),
-        }),
+        facts.level_by.map(|by| format!("--level-by={by}")),
         steps("planned-steps", facts.planned_steps),
         steps("epoch-steps", facts.epoch_steps),
     ]

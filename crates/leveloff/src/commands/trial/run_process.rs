@@ -148,6 +148,11 @@ impl RunPlan<'_> {
             Limit::Size(bytes) => format!("--limit={}B", bytes.0),
             Limit::Share(share) => format!("--limit={}%", share * 100.0),
         });
+        run.args(
+            args.level_by
+                .map(|by| by.to_string())
+                .map(|by| format!("--level-by={by}")),
+        );
         let regex = args.step_regex.as_ref();
         run.args(regex.map(|regex| format!("--step-regex={}", regex.pattern())));
         run.arg("--")

@@ -9,11 +9,11 @@ use leveloff_classifier::trial::{
     ArmResult, ArmState, ArmSummary, Effect, RunOver, Stretch, TrialOutcome, TrialSummary,
 };
 use leveloff_classifier::units::X;
-use leveloff_classifier::verdict::{LevelGrade, RunVerdict, Verdict};
+use leveloff_classifier::verdict::{LevelGrade, Rate, RunVerdict, Verdict};
 use leveloff_report::run_report::RunReport;
 use leveloff_report::trial::TrialReport;
 use leveloff_supervise::termination_signals::TerminationSignals;
-use leveloff_text::rate::MemoryRate;
+use leveloff_text::rate::change_with_interval;
 use leveloff_text::trial::effect_words;
 use leveloff_text::verdict::Headline;
 
@@ -172,20 +172,34 @@ impl<'a> Schedule<'a> {
             if self.arms[place].state.is_none() {
                 self.run_change(place, 1)?;
             }
-            if self.is_over() || self.is_cured_for_good() {
+            if self.has_effect(place, Effect::Stops) {
+                // What stops the growth is what the user waits for.
+                self.repeats()?;
+                self.say_if_found(place);
+            }
+            let is_found = self.args.first && self.summary().outcome() == TrialOutcome::Stopped;
+            if self.is_over() || is_found {
                 break;
             }
         }
         Ok(())
     }
 
-    /// Whether the first cure ends the trial, once it is repeated.
-    fn is_cured_for_good(&mut self) -> bool {
-        if !self.args.first {
-            return false;
+    fn has_effect(&self, place: usize, effect: Effect) -> bool {
+        let result = self.result(&self.arms[place]);
+        result.is_some_and(|result| result.effect == effect)
+    }
+
+    fn say_if_found(&self, place: usize) {
+        let name = &self.arms[place].arm.name;
+        let summary = self.summary();
+        if summary
+            .with(Effect::Stops)
+            .any(|(arm, _)| &arm.name == name)
+        {
+            let spent = self.started.elapsed().as_secs();
+            notice(&format!("{name}: growth stops, confirmed after {spent} s"));
         }
-        let has_cure = (0..self.arms.len()).any(|place| self.is_promising(place));
-        has_cure && self.repeats().is_ok() && self.summary().outcome() == TrialOutcome::Stopped
     }
 
     /// What helps, and what is undecided, is run again beside other control runs.
@@ -308,11 +322,12 @@ impl<'a> Schedule<'a> {
         let name = &tried.arm.name;
         match (&tried.state, result) {
             (Some(ArmState::Failed(why)), _) => notice(&format!("{name}: not measured: {why}")),
-            (_, Some(result)) => notice(&format!(
-                "{name}: {}, {}",
-                effect_words(result.effect),
-                MemoryRate::new(result.growth, unit).with_interval()
-            )),
+            (_, Some(result)) => {
+                let Rate { value, low, high } = result.growth;
+                let growth = change_with_interval(value.0, low.0, high.0);
+                let (effect, unit) = (effect_words(result.effect), unit.name());
+                notice(&format!("{name}: {effect}, {growth} per {unit}"));
+            }
             _ => {}
         }
     }

@@ -1,0 +1,158 @@
+//! `leveloff try`: what stops the growth of a job, and what is refused.
+
+use serde_json::Value;
+
+use crate::check::refused;
+use crate::stage::{Ended, Stage, python};
+
+/// Counts steps and keeps 1 MiB at each, unless CURED is set. Half a second is enough for thirty steps.
+const LEAK: &str = "\
+import os, sys, time
+kept = []
+for step in range(1, 1500):
+    if not os.environ.get('CURED'):
+        kept.append(bytearray(b'x' * (1 << 20)))
+    print(f'step {step} loss 0.5', flush=True)
+    time.sleep(0.005)
+";
+
+fn stage() -> Stage {
+    let stage = Stage::new();
+    stage.file("leak.py", LEAK);
+    stage
+}
+
+/// The answer of a short trial.
+fn answer(stage: &Stage, options: &[&str], command: &[&str]) -> (Ended, Value) {
+    let fixed = [
+        "try",
+        "-o",
+        "trial",
+        "--arms",
+        "none",
+        "--format",
+        "json",
+        "--interval",
+        "50ms",
+    ];
+    let arguments = [&fixed, options, &["--"], command].concat();
+    let ended = stage.ask(&arguments).never_panicked();
+    let answer = serde_json::from_str(&ended.stdout).unwrap_or(Value::Null);
+    (ended, answer)
+}
+
+#[test]
+fn the_change_that_stops_the_growth_is_found_and_the_other_is_not_credited() {
+    let stage = stage();
+    let changes = ["--env", "CURED=1", "--env", "OTHER=1", "--level-by", "40"];
+    let (ended, answer) = answer(&stage, &changes, &[python(), "leak.py"]);
+    assert_eq!(ended.status.code(), Some(0), "{ended:?}");
+    assert_eq!(answer["outcome"], "stopped", "{answer:#}");
+    let effect = |name: &str| {
+        let arms = answer["arms"].as_array().unwrap();
+        let arm = arms.iter().find(|arm| arm["name"] == name).unwrap();
+        (arm["effect"].clone(), arm["runs"].clone())
+    };
+    assert_eq!(effect("CURED=1"), ("stops".into(), 2.into()));
+    assert_eq!(effect("OTHER=1").0, "none");
+    let recordings = &answer["control"]["recordings"];
+    assert_eq!(recordings.as_array().unwrap().len(), 2);
+    assert!(stage.path("trial/control-1.log").is_file());
+}
+
+#[test]
+fn a_job_that_does_not_leak_has_nothing_to_cure() {
+    let stage = stage();
+    let mut command = stage.leveloff([
+        "try",
+        "-o",
+        "trial",
+        "--arms",
+        "none",
+        "--env",
+        "A=1",
+        "--interval",
+        "50ms",
+        "--",
+        python(),
+        "leak.py",
+    ]);
+    let ended = crate::stage::ended(command.env("CURED", "1"));
+    assert_eq!(ended.status.code(), Some(3), "{ended:?}");
+    assert!(!ended.stdout.contains("stops with"), "{}", ended.stdout);
+    assert!(!stage.path("trial/A_1-1.jsonl").exists());
+}
+
+#[test]
+fn a_job_that_fails_says_where_its_output_is() {
+    let stage = Stage::new();
+    let ended = stage.ask(&["try", "-o", "trial", "--", "sh", "-c", "exit 7"]);
+    ended.refused(&["ended with code 7", "trial/control-1.log"]);
+}
+
+#[test]
+fn what_cannot_be_tried_is_refused_before_anything_runs() {
+    let stage = Stage::new();
+    let refused = |options: &[&str], words: &[&str]| {
+        refused(
+            &stage,
+            &[&["try"], options, &["--", "true"]].concat(),
+            words,
+        );
+        assert!(
+            std::fs::read_dir(stage.directory())
+                .unwrap()
+                .next()
+                .is_none()
+        );
+    };
+    refused(&["--arms", "no-compiler"], &["did you mean 'no-compile'?"]);
+    refused(&["--arms", "none"], &["nothing to try"]);
+    refused(&["--arm", "nameless"], &["--arm wants a name"]);
+    refused(
+        &["--env", "A=1", "--env", "A=1"],
+        &["two changes are called"],
+    );
+    refused(&["--python", "no/python"], &["does not exist"]);
+    refused(&["--resume", "-o", "nothing"], &["no trial to resume"]);
+}
+
+#[test]
+fn a_directory_that_exists_is_not_written_to() {
+    let stage = Stage::new();
+    std::fs::create_dir(stage.path("trial")).unwrap();
+    let ended = stage.ask(&["try", "-o", "trial", "--", "true"]);
+    ended.refused(&["cannot create the directory trial", "--resume"]);
+}
+
+#[test]
+fn the_plan_runs_nothing() {
+    let stage = Stage::new();
+    let ended = stage.ask(&[
+        "try",
+        "--plan",
+        "--arms",
+        "no-compile",
+        "--",
+        "touch",
+        "ran",
+    ]);
+    let plan: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(plan["arms"][0]["variables"]["TORCH_COMPILE_DISABLE"], "1");
+    assert_eq!(plan["control"], serde_json::json!(["touch", "ran"]));
+    assert!(!stage.path("ran").exists());
+}
+
+#[test]
+fn every_change_is_explained() {
+    let ended = Stage::new().ask(&["try", "--list"]);
+    for name in [
+        "no-compile",
+        "one-arena",
+        "collect-garbage",
+        "no-workers",
+        "jemalloc",
+    ] {
+        assert!(ended.stdout.contains(&format!("\n{name}\n")) || ended.stdout.starts_with(name));
+    }
+}
