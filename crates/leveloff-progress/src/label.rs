@@ -3,7 +3,7 @@
 use leveloff_model::progress::StepUnit;
 
 use crate::line::Number;
-use crate::line_facts::logger_prefix;
+use crate::logger_prefix::logger_prefix;
 use crate::vocabulary::{Meaning, StepName, meaning};
 
 /// What a counter is called.

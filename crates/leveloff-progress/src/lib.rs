@@ -17,6 +17,7 @@ mod key_search;
 mod label;
 mod line;
 mod line_facts;
+mod logger_prefix;
 pub mod marks_line;
 mod metric_files;
 mod number;

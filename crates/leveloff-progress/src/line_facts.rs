@@ -6,6 +6,7 @@ use memchr::memmem::Finder;
 
 use crate::label::{Word, Words};
 use crate::line::{Amount, Number};
+use crate::logger_prefix::logger_prefix;
 use crate::vocabulary::Meaning;
 
 /// Facts about all lines with one skeleton.
@@ -176,23 +177,6 @@ impl LineFacts {
     /// Whether the number with this index counts an evaluation.
     pub fn is_evaluation(&self, index: usize) -> bool {
         self.evaluation_from.is_some_and(|from| index >= from)
-    }
-}
-
-/// The length of `INFO:root:`, which Python's logging prints in front of a message by default.
-pub fn logger_prefix(line: &[u8]) -> usize {
-    const LEVELS: [&[u8]; 4] = [b"INFO:", b"DEBUG:", b"WARNING:", b"ERROR:"];
-    let Some(level) = LEVELS.iter().find(|level| line.starts_with(level)) else {
-        return 0;
-    };
-    let name = &line[level.len()..];
-    let length = name
-        .iter()
-        .take_while(|b| b.is_ascii_alphanumeric() || b"_.-".contains(b))
-        .count();
-    match name.get(length) {
-        Some(b':') => level.len() + length + 1,
-        _ => 0,
     }
 }
 

@@ -107,7 +107,12 @@ fn is_shaped_by_digits(line: &[u8], number: &Number) -> bool {
         .all(|digits| digits.len() <= MOST_DIGITS);
     let is_plain =
         |b: &u8| b.is_ascii_digit() || matches!(b, b'.' | b':' | b',' | b'-' | b'T' | b'Z');
-    is_short && text.iter().all(is_plain) && (!text.contains(&b'-') || is_date(text))
+    // `1e309` is too large for a number, and `1e308` is one.
+    let may_have_exponent = matches!(line[number.end..], [b'e' | b'E', ..]);
+    is_short
+        && !may_have_exponent
+        && text.iter().all(is_plain)
+        && (!text.contains(&b'-') || is_date(text))
 }
 
 /// `2025-05-01`
@@ -159,6 +164,7 @@ mod tests {
             "rows 10-20",
             "rows 10/20 x",
             "at 1e-05 x",
+            "at 1e309 x",
             "id 1234567890123456",
         ] {
             assert_eq!(

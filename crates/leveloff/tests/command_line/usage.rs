@@ -5,7 +5,7 @@ use std::process::Stdio;
 use crate::stage::{LEVELOFF, Stage, ended};
 use crate::terminal::Terminal;
 
-const SUBCOMMANDS: [&str; 18] = [
+const SUBCOMMANDS: [&str; 19] = [
     "demo",
     "find",
     "run",
@@ -16,6 +16,7 @@ const SUBCOMMANDS: [&str; 18] = [
     "judge",
     "report",
     "compare",
+    "try",
     "check",
     "fleet",
     "blame",
