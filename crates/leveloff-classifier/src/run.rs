@@ -6,6 +6,7 @@
 mod blame;
 mod ceiling;
 mod clock;
+mod clock_points;
 mod copied_pages;
 mod counter_tracks;
 mod decide;

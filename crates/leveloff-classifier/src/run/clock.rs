@@ -1,10 +1,9 @@
 //! What makes memory grow: the training's own events or counters, or something regular that it does not report.
 
 mod competition;
-pub(super) mod history;
 
 use self::competition::{ClockGrowth, Outcome, compete};
-use self::history::ClockPoint;
+use super::clock_points::ClockPoint;
 use super::events::Events;
 use crate::units::{Amount, X};
 use crate::verdict::{Clock, ClockTick, Judgement, Shape};

@@ -2,7 +2,7 @@
 
 use leveloff_model::progress::{MarkKind, Phase};
 
-use super::clock::history::{ClockPoint, History};
+use super::clock_points::{ClockPoint, History};
 use crate::observation::Observation;
 use crate::run_curves::RunEventKind;
 use crate::verdict::ClockTick;

@@ -1,5 +1,6 @@
 //! What the evidence shows beside the verdict.
 
+mod counted_growth;
 mod counters;
 mod counts;
 mod growth;

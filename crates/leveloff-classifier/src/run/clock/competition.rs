@@ -8,7 +8,7 @@
 mod least_squares;
 
 use self::least_squares::{Fit, Regression};
-use super::history::{ClockPoint, SIDE_COUNTERS};
+use crate::run::clock_points::{ClockPoint, SIDE_COUNTERS};
 use crate::run::events::EVENT_KINDS;
 use crate::verdict::ClockTick;
 use leveloff_model::training_counters::TrainingCounter;

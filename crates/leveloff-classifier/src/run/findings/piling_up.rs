@@ -2,7 +2,7 @@
 
 use leveloff_model::training_counters::TrainingCounter;
 
-use super::counters::{Counts, Grown};
+use super::counted_growth::{Counts, Grown};
 use super::{Case, amount, count};
 use crate::finding::{CompilationEvidence, Finding, ObjectFamily, Recompilation};
 use crate::run::held_references::{rises_evenly, track_rises_with_memory};

@@ -8,7 +8,7 @@ use leveloff_model::training_counters::TrainingCounter;
 use crate::observation::Observation;
 
 /// Counters of the training beside its steps.
-pub(in crate::run) const SIDE_COUNTERS: [TrainingCounter; 4] = [
+pub(super) const SIDE_COUNTERS: [TrainingCounter; 4] = [
     TrainingCounter::Tokens,
     TrainingCounter::Samples,
     TrainingCounter::Episodes,
@@ -24,7 +24,7 @@ const ALLOCATOR_COUNTERS: [TrainingCounter; 3] = [
 
 /// A moment between events.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::run) struct ClockPoint {
+pub(super) struct ClockPoint {
     /// Its x.
     pub(super) x: f64,
     /// Its time, where it is known.
@@ -43,7 +43,7 @@ pub(in crate::run) struct ClockPoint {
 ///
 /// Nothing is kept before the first event or counter: without one, steps have no rival.
 #[derive(Debug, Clone, Default)]
-pub(in crate::run) struct History {
+pub(super) struct History {
     levels: [VecDeque<ClockPoint>; LEVELS],
     seen: u64,
 }
@@ -57,7 +57,7 @@ const THINNING: u64 = 4;
 
 impl ClockPoint {
     /// An observation, with the number of events of each kind so far.
-    pub(in crate::run) fn of(x: f64, observation: &Observation, events: [f64; 3]) -> ClockPoint {
+    pub(super) fn of(x: f64, observation: &Observation, events: [f64; 3]) -> ClockPoint {
         let side = |counter| observation.counters.get(counter).map(|count| count as f64);
         ClockPoint {
             x,
@@ -81,7 +81,7 @@ impl ClockPoint {
 
 impl History {
     /// Takes the next moment.
-    pub(in crate::run) fn push(&mut self, point: ClockPoint) {
+    pub(super) fn push(&mut self, point: ClockPoint) {
         if self.seen == 0 && !point.has_rival_of_steps() {
             return;
         }
