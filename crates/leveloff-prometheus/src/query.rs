@@ -7,6 +7,7 @@
 
 mod address;
 mod client;
+mod client_options;
 mod credentials;
 mod custom;
 mod error;
@@ -20,7 +21,8 @@ mod series;
 mod window;
 
 pub use address::Address;
-pub use client::{Client, ClientOptions};
+pub use client::Client;
+pub use client_options::ClientOptions;
 pub use custom::CustomQuery;
 pub use error::QueryError;
 pub use ranks::{MEMORY, RankBatch, jobs, list_ranks};

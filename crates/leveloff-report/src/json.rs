@@ -42,6 +42,11 @@ pub(crate) fn list<T>(items: impl IntoIterator<Item = T>, row: impl Fn(T) -> Val
     Value::Array(items.into_iter().map(row).collect())
 }
 
+/// A number that is drawn: to the thousandth.
+pub(crate) fn to_thousandth(value: f64) -> f64 {
+    (value * 1000.0).round() / 1000.0
+}
+
 fn whole_without_fraction(value: Value) -> Value {
     /// Whole numbers up to here are exact in a double.
     const EXACT: f64 = 9_007_199_254_740_992.0;

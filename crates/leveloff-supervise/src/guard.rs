@@ -15,6 +15,7 @@ mod messages;
 mod options;
 mod policy;
 mod run_processes;
+mod stop_report;
 mod stop_sequence;
 mod trend;
 
@@ -38,13 +39,14 @@ use hooks::Hooks;
 use limit_usage::LimitUsages;
 use policy::{Decision, GuardPolicy, PolicyInput, PolicyTimes};
 
-pub use active_stop::{Checkpoint, StopReport, event};
+pub use active_stop::event;
 pub use bundle::BundleFile;
 pub use hook::hook_entry;
 pub use limit_usage::{LimitUsage, Measure, StatedLimits};
 pub use messages::stop_summary;
 pub use options::GuardOptions;
 pub use policy::{Forecast, Reason};
+pub use stop_report::{Checkpoint, StopReport};
 pub use stop_sequence::Stage;
 
 /// The exit code after a stop: what `sysexits.h` calls a temporary failure, which schedulers retry.

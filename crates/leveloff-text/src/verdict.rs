@@ -4,16 +4,18 @@ mod brief;
 mod cause;
 mod ending;
 mod finishing;
+mod growth;
 mod headline;
 mod history;
 mod reason;
 
-pub use brief::{brief, growth, growth_with_interval, rate_words};
+pub use brief::brief;
 pub use cause::{
     blame_words, blamed_since, clock_words, risk_words, short_risk_words, what_to_try,
 };
 pub use ending::{end_words, trimmed_words};
 pub use finishing::finishing_words;
+pub use growth::{growth, growth_with_interval, rate_words};
 pub use headline::{Headline, is_from_the_start, line, short_reason, verdict_words};
 pub use history::{contradiction_words, earlier_words, history_words};
 pub use reason::{hidden, sentence, settling};

@@ -10,6 +10,7 @@ mod export;
 mod find;
 mod fleet;
 mod guard;
+mod guard_options;
 mod history;
 mod judge;
 mod man;

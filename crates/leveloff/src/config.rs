@@ -6,13 +6,16 @@
 
 use std::path::PathBuf;
 
-pub(crate) use content::{Config, Flavour};
+pub(crate) use content::Config;
 pub(crate) use defaults::with_defaults;
 pub(crate) use error::ConfigError;
 #[cfg(test)]
 pub(crate) use keys::KEYS;
-pub(crate) use keys::{CHECK, applies_to};
+pub(crate) use keys::applies_to;
 pub(crate) use search::ConfigSearch;
+pub(crate) use tables::CHECK;
+#[cfg(test)]
+pub(crate) use tables::Flavour;
 
 mod content;
 mod defaults;
@@ -20,6 +23,7 @@ mod error;
 mod keys;
 mod kind;
 mod search;
+mod tables;
 
 /// Which file to read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

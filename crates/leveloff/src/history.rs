@@ -3,6 +3,7 @@
 //! [`Job`] recognises a job by its command line, [`PastRun`] is how one run of it ended, [`HistoryFile`] keeps them.
 //! Nothing here may fail a run: what cannot be read or written is reported in one line, and the run goes on without it.
 
+mod error;
 mod file;
 mod format;
 mod job;
@@ -15,7 +16,8 @@ use leveloff_model::recording::{StatedFacts, Target};
 use leveloff_sampler::proc_root::ProcRoot;
 
 use crate::notice::notice;
-pub(crate) use file::{HistoryError, HistoryFile};
+pub(crate) use error::HistoryError;
+pub(crate) use file::HistoryFile;
 pub(crate) use format::{History, JobRuns};
 pub(crate) use job::Job;
 pub(crate) use past_run::{PastRun, earlier_runs};

@@ -4,6 +4,7 @@
 mod builder;
 mod limits;
 mod status_line;
+mod watch;
 
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -12,6 +12,9 @@ use leveloff_model::sample::{Event, OwnCost, Tick};
 use leveloff_model::units::{Bytes, Seconds};
 use leveloff_text::steps;
 
+/// How many processes are listed that grew most, after watching the whole machine.
+pub(crate) const TOP_GROWERS: usize = 10;
+
 /// What the account does not hold: how far the run came, what could not be measured, what watching cost.
 #[derive(Debug, Default)]
 pub(crate) struct Summary {

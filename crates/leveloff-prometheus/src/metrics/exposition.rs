@@ -11,8 +11,6 @@ use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric, MetricEncoder
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::{Registry, Unit};
 
-use super::families::VERDICT;
-
 /// A label's name and value.
 pub type Label = (&'static str, String);
 
@@ -55,6 +53,9 @@ pub enum MetricKind {
 
 /// As OpenMetrics 1.0, whole, with its end.
 pub fn openmetrics(families: Vec<Family>) -> String {
+    let is_state_set = |family: &&Family| family.kind == MetricKind::StateSet;
+    let state_sets = families.iter().filter(is_state_set);
+    let state_sets: Vec<&str> = state_sets.map(|family| family.stem).collect();
     let mut registry = Registry::default();
     registry.register_collector(Box::new(Families(families)));
     let mut text = String::new();
@@ -62,8 +63,11 @@ pub fn openmetrics(families: Vec<Family>) -> String {
     written.expect("a string can always be written to");
     // The encoder has no state sets, and they differ from gauges in this one word only. No label can
     // hold such a line: line feeds in them are escaped.
-    let gauge = format!("# TYPE {VERDICT} gauge\n");
-    text.replacen(&gauge, &format!("# TYPE {VERDICT} stateset\n"), 1)
+    for stem in state_sets {
+        let gauge = format!("# TYPE {stem} gauge\n");
+        text = text.replacen(&gauge, &format!("# TYPE {stem} stateset\n"), 1);
+    }
+    text
 }
 
 /// In the classic text format, version 0.0.4.

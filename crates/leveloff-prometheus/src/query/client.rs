@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, SystemTime};
@@ -13,6 +13,7 @@ use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, BodyReader, http};
 
 use super::address::Address;
+use super::client_options::ClientOptions;
 use super::credentials::Credentials;
 use super::error::QueryError;
 use super::response::{self, Item};
@@ -36,21 +37,6 @@ const WORDS: u64 = 64 << 10;
 
 /// Characters of it that are printed.
 const FEW_WORDS: usize = 300;
-
-/// Where the server is, and how to talk to it.
-#[derive(Debug, Clone)]
-pub struct ClientOptions {
-    /// The address of the server.
-    pub address: Address,
-    /// A file with a token for `Authorization: Bearer`.
-    pub bearer_file: Option<PathBuf>,
-    /// A file with `USER:PASSWORD`.
-    pub user_file: Option<PathBuf>,
-    /// Certificate authorities to trust, in PEM form; the system's if absent.
-    pub ca_file: Option<PathBuf>,
-    /// How long to wait for an answer.
-    pub timeout: Duration,
-}
 
 /// A connection to a server that speaks Prometheus' HTTP API.
 pub struct Client {

@@ -6,7 +6,7 @@ use std::path::Path;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD as STANDARD;
 
-use super::client::ClientOptions;
+use super::client_options::ClientOptions;
 use crate::error::SetupError;
 
 /// A token for `Authorization: Bearer`.

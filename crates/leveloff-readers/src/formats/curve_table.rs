@@ -6,7 +6,6 @@ use leveloff_model::sample::{Ceiling, CeilingKind};
 use leveloff_model::units::Seconds;
 
 use super::Format;
-use super::known_tool::SWAP_BESIDE_PSS;
 use crate::clock::Timeline;
 use crate::columns::{ColumnChoice, Columns};
 use crate::counter_columns::CounterColumns;
@@ -16,6 +15,9 @@ use crate::number::{number, with_decimal_comma, with_thousands};
 use crate::observation_sink::ObservationSink;
 use crate::size_unit::{SizeUnit, amount_with_unit};
 use crate::table::{Dialect, Fields, Row, Table, is_blank_or_comment};
+
+/// A column of swapped-out memory, which the column of memory leaves out: the two are added.
+pub const SWAP_BESIDE_PSS: &str = "swap_beside_pss_kib";
 
 /// How the rows are read.
 #[derive(Debug)]

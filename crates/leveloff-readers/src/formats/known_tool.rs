@@ -1,7 +1,7 @@
 //! Tables of tools whose columns have other units than their names say.
 
 use super::Recognition;
-use super::curve_table::CurveTable;
+use super::curve_table::{CurveTable, SWAP_BESIDE_PSS};
 use crate::column::Name;
 use crate::columns::ColumnChoice;
 use crate::stream::Stream;
@@ -17,9 +17,6 @@ pub struct Tool {
     /// Columns, and the names by which their units are known.
     units: &'static [(&'static str, &'static str)],
 }
-
-/// The column that prmon has beside PSS, which leaves swapped-out memory out.
-pub const SWAP_BESIDE_PSS: &str = "swap_beside_pss_kib";
 
 const PSRECORD: &str = "psrecord";
 

@@ -124,7 +124,7 @@ fn draw<B: DrawingBackend>(report: &RunReport, mut sheet: Sheet<B>) -> Result<()
 fn draw_scene<B: DrawingBackend>(content: &ChartContent<'_>, sheet: &mut Sheet<B>) {
     let entries = legend::entries(content);
     let top = legend::draw(&entries, sheet);
-    let frame = Frame::below(top, content);
+    let frame = Frame::new(top, content.x.clone(), content.amounts.range.clone());
     annotations::grid(content, &frame, sheet);
     for layer in &content.stack {
         stack::draw(layer, &frame, sheet);

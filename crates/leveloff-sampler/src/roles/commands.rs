@@ -4,7 +4,7 @@
 use leveloff_model::process::{Pid, Role};
 
 use super::Decision;
-use super::python::{PythonTarget, python_target};
+use super::python::{PythonTarget, is_fork_server, python_code, python_target};
 use super::reason::RoleReason;
 use super::tree::Tree;
 use crate::facts::ProcessFacts;
@@ -114,25 +114,6 @@ pub(super) fn helper(facts: &ProcessFacts) -> Option<Decision> {
         return None;
     };
     Some(Decision::new(Role::Helper, reason))
-}
-
-/// Whether it runs the fork server's code; so do its forks, until they name themselves.
-pub(super) fn is_fork_server(facts: &ProcessFacts) -> bool {
-    python_code(facts)
-        .is_some_and(|code| code.starts_with(b"from multiprocessing.forkserver import main;"))
-}
-
-/// Whether multiprocessing's spawn started it.
-pub(super) fn is_spawned(facts: &ProcessFacts) -> bool {
-    python_code(facts)
-        .is_some_and(|code| code.starts_with(b"from multiprocessing.spawn import spawn_main;"))
-}
-
-fn python_code(facts: &ProcessFacts) -> Option<&[u8]> {
-    match python_target(facts)? {
-        PythonTarget::Code(code) => Some(code),
-        _ => None,
-    }
 }
 
 fn is_tracker(code: &[u8]) -> bool {

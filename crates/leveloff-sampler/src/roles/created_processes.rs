@@ -4,7 +4,7 @@
 use leveloff_model::process::Role;
 use leveloff_model::units::Seconds;
 
-use super::commands::{is_fork_server, is_spawned};
+use super::python::{is_fork_server, is_spawned};
 use super::reason::{ChildSign, Creation, RoleReason};
 use super::tree::Tree;
 use super::{Decision, PreviousRoles, has_role, trainers};

@@ -7,8 +7,8 @@
 use leveloff_model::process::{Pid, Role};
 use leveloff_model::units::{Bytes, Seconds};
 
-use super::commands::is_spawned;
 use super::programs::{is_shell, is_wrapper};
+use super::python::is_spawned;
 use super::reason::RoleReason;
 use super::trainers::works_for;
 use super::tree::Tree;

@@ -32,3 +32,23 @@ pub(super) fn python_target(facts: &ProcessFacts) -> Option<PythonTarget<'_>> {
         }
     }
 }
+
+/// The code behind `-c`.
+pub(super) fn python_code(facts: &ProcessFacts) -> Option<&[u8]> {
+    match python_target(facts)? {
+        PythonTarget::Code(code) => Some(code),
+        _ => None,
+    }
+}
+
+/// Whether it runs the fork server's code; so do its forks, until they name themselves.
+pub(super) fn is_fork_server(facts: &ProcessFacts) -> bool {
+    python_code(facts)
+        .is_some_and(|code| code.starts_with(b"from multiprocessing.forkserver import main;"))
+}
+
+/// Whether multiprocessing's spawn started it.
+pub(super) fn is_spawned(facts: &ProcessFacts) -> bool {
+    python_code(facts)
+        .is_some_and(|code| code.starts_with(b"from multiprocessing.spawn import spawn_main;"))
+}

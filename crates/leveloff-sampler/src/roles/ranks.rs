@@ -3,7 +3,6 @@
 use leveloff_model::process::{Rank, Role};
 
 use super::commands::named_parent;
-use super::trainers::trainer_children;
 use super::tree::Tree;
 use super::{Decision, has_role};
 use crate::facts::ProcessFacts;
@@ -81,4 +80,17 @@ pub(super) fn is_first_of_copies(tree: &Tree<'_>, roles: &Roles, index: usize) -
         .filter(is_ranked_copy);
     trainer_children(tree, roles, index).any(|child| is_ranked_copy(&child))
         && !copies.into_iter().any(is_first)
+}
+
+/// The children of a process that train.
+pub(super) fn trainer_children(
+    tree: &Tree<'_>,
+    roles: &Roles,
+    index: usize,
+) -> impl Iterator<Item = usize> {
+    tree.links
+        .children(index)
+        .iter()
+        .copied()
+        .filter(|&child| has_role(roles, child, Role::Trainer))
 }

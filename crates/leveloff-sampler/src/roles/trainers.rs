@@ -2,9 +2,9 @@
 
 use leveloff_model::process::{Pid, Role};
 
-use super::commands::is_spawned;
 use super::programs::{is_shell, is_wrapper};
-use super::ranks::{given_by, is_first_of_copies, is_ranked_by};
+use super::python::is_spawned;
+use super::ranks::{given_by, is_first_of_copies, is_ranked_by, trainer_children};
 use super::reason::{RoleReason, TrainingSign};
 use super::tree::Tree;
 use super::worker_owners::WorkerOwners;
@@ -183,16 +183,4 @@ fn like_a_sibling(tree: &Tree<'_>, roles: &Roles, index: usize) -> Option<RoleRe
     };
     let sibling = siblings.iter().copied().find(|&sibling| trains(sibling))?;
     Some(RoleReason::LikeSibling(tree[sibling].pid()))
-}
-
-pub(super) fn trainer_children(
-    tree: &Tree<'_>,
-    roles: &Roles,
-    index: usize,
-) -> impl Iterator<Item = usize> {
-    tree.links
-        .children(index)
-        .iter()
-        .copied()
-        .filter(|&child| has_role(roles, child, Role::Trainer))
 }

@@ -4,7 +4,7 @@ use std::ops::Index;
 
 use leveloff_model::process::Pid;
 
-use super::commands::is_fork_server;
+use super::python::is_fork_server;
 use crate::facts::{ProcessFacts, ProcessLinks};
 
 /// Borrowed processes, indexed by their position.

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use super::limit_usage::LimitUsage;
 use super::policy::{Forecast, Reason};
+use super::stop_report::{Checkpoint, StopReport};
 use super::stop_sequence::Stage;
-use super::{Checkpoint, StopReport};
 
 /// Why a run is stopped.
 pub fn reason(reason: &Reason) -> String {

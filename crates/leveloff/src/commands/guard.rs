@@ -1,12 +1,10 @@
-//! `leveloff guard`: guards a run that is already going. Also makes guard options from the arguments of other commands.
+//! `leveloff guard`: guards a run that is already going.
 
 use anyhow::{Result, bail};
-use leveloff_model::units::Limit;
-use leveloff_supervise::guard::{GuardOptions, StatedLimits};
 use leveloff_supervise::termination_signals::TerminationSignals;
 
-use super::record::watch;
-use crate::args::{GuardArgs, GuardCommandArgs};
+use super::guard_options::guard_options;
+use crate::args::GuardCommandArgs;
 use crate::exit_code::Exit;
 use crate::notice::notice;
 use crate::run_target::RunTarget;
@@ -30,116 +28,8 @@ pub(crate) fn run(args: &GuardCommandArgs) -> Result<Exit> {
     notice(&target.picked);
     let stop = TerminationSignals::listen()?;
     let (mut session, _) = builder.start_sampled(target.sampler(&options))?;
-    let (reason, ended) = watch(&mut session, &stop, None)?;
+    let (reason, ended) = session.watch(&stop, None)?;
     let exit = session.exit();
     session.finish(reason, ended, 0);
     Ok(exit)
-}
-
-/// The options of a guard; `None` without any limit.
-pub(crate) fn guard_options(
-    limit: Option<Limit>,
-    args: &GuardArgs,
-) -> Result<Option<GuardOptions>> {
-    if limit.is_none() && args.stop_before.is_none() && args.gpu_limit.is_none() {
-        let useless = [
-            ("--warn-at", args.warn_at.is_some()),
-            ("--on-warn", args.on_warn.is_some()),
-            ("--on-stop", args.on_stop.is_some()),
-            ("--bundle", args.bundle.is_some()),
-        ];
-        if let Some((flag, _)) = useless.iter().find(|(_, given)| *given) {
-            bail!(
-                "{flag} is of no use without a limit; pass --limit 28GiB, --limit 90% or --stop-before 5m"
-            );
-        }
-        return Ok(None);
-    }
-    if let (Some(limit), Some(warn_at)) = (limit, args.warn_at) {
-        check_warning(limit, warn_at)?;
-    }
-    if limit.is_none() && args.warn_at.is_some() {
-        bail!(
-            "--warn-at warns before a --limit, and there is none; pass --limit 28GiB or --limit 90%"
-        );
-    }
-    Ok(Some(GuardOptions {
-        stated: StatedLimits {
-            limit,
-            warn_at: args.warn_at,
-            gpu: args.gpu_limit,
-        },
-        stop_before: args.stop_before,
-        dwell: args.dwell,
-        grace: args.grace,
-        signal: args.signal,
-        on_warn: args.on_warn.clone(),
-        on_stop: args.on_stop.clone(),
-        bundle: args.bundle.clone(),
-    }))
-}
-
-fn check_warning(limit: Limit, warn_at: Limit) -> Result<()> {
-    let too_late = match (limit, warn_at) {
-        (Limit::Size(limit), Limit::Size(warn_at)) => warn_at >= limit,
-        (Limit::Size(_), Limit::Share(warn_at)) => warn_at >= 1.0,
-        (Limit::Share(limit), Limit::Share(warn_at)) => warn_at >= limit,
-        (Limit::Share(_), Limit::Size(_)) => false,
-    };
-    if too_late {
-        bail!(
-            "--warn-at is not below --limit, so there would be no warning; state less, such as --warn-at 80%"
-        );
-    }
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use leveloff_sampler::signalling::StopSignal;
-
-    use super::*;
-
-    fn args() -> GuardArgs {
-        GuardArgs {
-            stop_before: None,
-            warn_at: None,
-            gpu_limit: None,
-            grace: Duration::from_secs(120),
-            dwell: Duration::from_secs(3),
-            signal: StopSignal::TERM,
-            on_warn: None,
-            on_stop: None,
-            bundle: None,
-        }
-    }
-
-    #[test]
-    fn without_a_limit_there_is_no_guard_and_its_flags_are_of_no_use() {
-        assert!(guard_options(None, &args()).unwrap().is_none());
-        let useless = GuardArgs {
-            on_stop: Some("true".to_owned()),
-            ..args()
-        };
-        let error = guard_options(None, &useless).unwrap_err().to_string();
-        assert!(error.starts_with("--on-stop is of no use"), "{error}");
-    }
-
-    #[test]
-    fn a_warning_comes_before_the_limit() {
-        let refused = |limit: &str, warn_at: &str| {
-            let args = GuardArgs {
-                warn_at: Some(warn_at.parse().unwrap()),
-                ..args()
-            };
-            guard_options(Some(limit.parse().unwrap()), &args).map_err(|error| error.to_string())
-        };
-        assert!(refused("90%", "80%").is_ok());
-        for too_late in ["100%", "29GiB"] {
-            let error = refused("28GiB", too_late).unwrap_err();
-            assert!(error.contains("not below --limit"), "{error}");
-        }
-    }
 }

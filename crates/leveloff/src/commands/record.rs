@@ -3,18 +3,14 @@
 use std::time::Instant;
 
 use anyhow::Result;
-use leveloff_model::recording::EndReason;
 use leveloff_supervise::termination_signals::TerminationSignals;
 
-use super::guard::guard_options;
+use super::guard_options::guard_options;
 use crate::args::RecordArgs;
 use crate::exit_code::Exit;
 use crate::notice::notice;
 use crate::run_target::RunTarget;
-use crate::session::Session;
-
-/// How many processes are listed that grew most, after watching the whole machine.
-pub(crate) const TOP_GROWERS: usize = 10;
+use crate::summary::TOP_GROWERS;
 
 /// Records until the run ends, the time is over, or a signal asks to stop.
 pub(crate) fn run(args: &RecordArgs) -> Result<Exit> {
@@ -38,36 +34,9 @@ pub(crate) fn run(args: &RecordArgs) -> Result<Exit> {
     let until = args
         .duration
         .and_then(|duration| Instant::now().checked_add(duration));
-    let (reason, ended) = watch(&mut session, &stop, until)?;
+    let (reason, ended) = session.watch(&stop, until)?;
     let exit = session.exit();
     let growers = if target.is_system() { TOP_GROWERS } else { 0 };
     session.finish(reason, ended, growers);
     Ok(exit)
-}
-
-/// Watches until the run ends, the time is over or a signal asks to stop.
-pub(crate) fn watch(
-    session: &mut Session,
-    stop: &TerminationSignals,
-    until: Option<Instant>,
-) -> Result<(EndReason, &'static str)> {
-    loop {
-        if session.is_over() {
-            return Ok((EndReason::TargetGone, "the run ended"));
-        }
-        let next = session.next_turn_at();
-        // A stop that has begun is completed.
-        let is_due = |until: &Instant| *until <= next && !session.is_stopping();
-        if let Some(until) = until.filter(is_due) {
-            return Ok(if stop.wait_until(until)? {
-                (EndReason::Stopped, "stopped; the run goes on")
-            } else {
-                (EndReason::Duration, "time is over; the run goes on")
-            });
-        }
-        if stop.wait_until(next)? {
-            return Ok((EndReason::Stopped, "stopped; the run goes on"));
-        }
-        session.turn()?;
-    }
 }

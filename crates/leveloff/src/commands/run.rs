@@ -24,7 +24,7 @@ use leveloff_supervise::launch::{self, Launch, Outcome, OutputStream, Served};
 use leveloff_supervise::oom::OomWatch;
 use leveloff_supervise::restart::Restarts;
 
-use super::guard::guard_options;
+use super::guard_options::guard_options;
 use crate::args::RunArgs;
 use crate::blame::Blame;
 use crate::exit_code::Exit;

@@ -8,8 +8,9 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::error::{ConfigError, FileLine};
-use super::keys::{self, CHECK, Key, Table};
+use super::keys::{self, Key};
 use super::kind::Kind;
+use super::tables::{CHECK, Flavour, Table};
 
 /// The settings of one file.
 #[derive(Debug, PartialEq, Eq)]
@@ -25,15 +26,6 @@ pub(crate) struct Setting {
     pub key: &'static Key,
     /// As a flag would take it.
     pub value: OsString,
-}
-
-/// How a file holds our settings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Flavour {
-    /// All of it is ours.
-    Own,
-    /// Only `[tool.leveloff]` is ours.
-    PyProject,
 }
 
 impl Config {
@@ -65,28 +57,6 @@ impl Config {
     /// Every setting, the one that has the last word last.
     pub(crate) fn settings(&self) -> &[Setting] {
         &self.settings
-    }
-}
-
-impl Flavour {
-    /// By the file's name.
-    pub(crate) fn of(file: &Path) -> Flavour {
-        let name = file.file_name().unwrap_or_default();
-        if name == "pyproject.toml" {
-            Flavour::PyProject
-        } else {
-            Flavour::Own
-        }
-    }
-
-    /// The heading under which the keys of a table stand.
-    pub(crate) fn heading(self, table: Table) -> &'static str {
-        match (self, table) {
-            (Flavour::Own, Table::Top) => "the top of the file",
-            (Flavour::Own, Table::Check) => "[check]",
-            (Flavour::PyProject, Table::Top) => "[tool.leveloff]",
-            (Flavour::PyProject, Table::Check) => "[tool.leveloff.check]",
-        }
     }
 }
 

@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use leveloff_classifier::gate::{BoundUnit, Gate};
 
-use super::Flavour;
 use super::kind::Kind;
+use super::tables::{CHECK, Flavour, Table};
 
 /// A setting that a file may make. It becomes the default of the argument of the same name.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,18 +18,6 @@ pub(crate) struct Key {
     /// The subcommands whose argument it is.
     pub subcommands: &'static [&'static str],
 }
-
-/// A table of the file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Table {
-    /// Facts about the run, and how to watch it.
-    Top,
-    /// `[check]`: for `check` alone, and before what stands above.
-    Check,
-}
-
-/// The name of the table for `check`.
-pub(crate) const CHECK: &str = "check";
 
 /// All keys, in the order of the documentation.
 pub(crate) static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
@@ -97,15 +85,6 @@ pub(crate) fn hint(name: &str, table: Table, flavour: Flavour) -> String {
     }
     let known: Vec<&str> = known(table).collect();
     format!("known in {}: {}", flavour.heading(table), known.join(", "))
-}
-
-impl Table {
-    fn other(self) -> Table {
-        match self {
-            Table::Top => Table::Check,
-            Table::Check => Table::Top,
-        }
-    }
 }
 
 fn fact(name: &str, kind: Kind) -> Key {

@@ -6,7 +6,8 @@ use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use super::content::{Config, Flavour};
+use super::content::Config;
+use super::tables::Flavour;
 use super::{ConfigChoice, ConfigError};
 
 /// Looks for a file, beginning in a directory.

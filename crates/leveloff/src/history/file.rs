@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
+use super::error::HistoryError;
 use super::format::{History, LARGEST};
 
 const NAME: &str = "history.json";
@@ -22,29 +23,6 @@ const LOCK_PACE: Duration = Duration::from_millis(20);
 
 /// Writing for the group and for all others.
 const WRITABLE_FOR_OTHERS: u32 = 0o022;
-
-/// Why a history is not used.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum HistoryError {
-    #[error("{0} is a symbolic link")]
-    Link(&'static str),
-    #[error("{0} belongs to another user")]
-    Foreign(&'static str),
-    #[error("{0} is writable for other users")]
-    Writable(&'static str),
-    #[error("{0} is neither a file nor a directory that leveloff made")]
-    OtherKind(&'static str),
-    #[error("it is larger than 1 MB")]
-    TooLarge,
-    #[error("{0}; `leveloff history --forget all` removes it")]
-    Broken(String),
-    #[error("a newer leveloff wrote it (version {0})")]
-    Newer(u32),
-    #[error("another leveloff is writing it")]
-    Busy,
-    #[error("{0}")]
-    Io(#[from] io::Error),
-}
 
 /// Where a user's history is.
 #[derive(Debug, Clone)]

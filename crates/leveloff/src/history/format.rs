@@ -4,7 +4,7 @@
 use leveloff_model::recording::RunAxis;
 use serde::{Deserialize, Serialize};
 
-use super::file::HistoryError;
+use super::error::HistoryError;
 use super::job::Job;
 use super::past_run::PastRun;
 

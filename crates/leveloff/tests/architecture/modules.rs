@@ -1,11 +1,26 @@
-//! Imports between the top-level modules of a crate, read from its sources.
+//! Imports between the modules of a crate, read from its sources.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Which module imports which.
+use crate::paths::{UsePath, paths, uses};
+
+/// A module as the names that lead to it from the root, which has none.
+type ModulePath = Vec<String>;
+
+/// Which module imports which, among the modules below the same parent.
 #[derive(Debug, Default, PartialEq)]
-pub struct Imports(BTreeMap<String, BTreeSet<String>>);
+pub struct Imports(BTreeMap<ModulePath, Siblings>);
+
+/// Modules below one parent, and which of them each imports.
+type Siblings = BTreeMap<String, BTreeSet<String>>;
+
+/// The sources of a crate, without its tests.
+struct Sources<'a> {
+    texts: BTreeMap<&'a [String], String>,
+    /// What each module imports, by the name that it has there.
+    names: BTreeMap<&'a [String], BTreeMap<String, UsePath>>,
+}
 
 impl Imports {
     /// Of every source file below `src`.
@@ -16,82 +31,161 @@ impl Imports {
         Imports::of_files(files.map(|(path, text)| (path.as_slice(), text.as_str())))
     }
 
-    /// Of files, each with its module path: `["guard", "stop"]` is `guard/stop.rs`. The root imports every module, and
-    /// tests may import anything, so both are left out.
-    pub fn of_files<'a>(files: impl Iterator<Item = (&'a [String], &'a str)> + Clone) -> Imports {
-        let top: BTreeSet<&str> = files.clone().map(|(path, _)| path[0].as_str()).collect();
+    /// Of files, each with its module path: `["guard", "stop"]` is `guard/stop.rs`, `["lib"]` the root. Tests may import
+    /// anything, so they are left out.
+    pub fn of_files<'a>(files: impl Iterator<Item = (&'a [String], &'a str)>) -> Imports {
+        let sources = Sources::of(files);
         let mut imports = Imports::default();
-        for (path, text) in files {
-            let is_test = path.iter().any(|module| module.ends_with("tests"));
-            if is_test || is_root(path) {
-                continue;
-            }
-            for name in imported(&without_tests(text), path.len()) {
-                if name != path[0] && top.contains(name.as_str()) {
-                    imports.insert(&path[0], name);
+        for (module, text) in &sources.texts {
+            for path in paths(text) {
+                if let Some(target) = sources.target(module, &path) {
+                    imports.add(module, target);
                 }
             }
         }
         imports
     }
 
-    /// Every module that imports `module`.
+    /// Every top-level module that imports the top-level module `module`.
     pub fn importers(&self, module: &str) -> Vec<&str> {
-        let importers = self.0.iter().filter(|(_, to)| to.contains(module));
+        let top = self.0.get(&Vec::new()).into_iter().flatten();
+        let importers = top.filter(|(_, to)| to.contains(module));
         importers.map(|(from, _)| from.as_str()).collect()
     }
 
-    /// Groups of modules that import each other, directly or through others.
-    pub fn cycles(&self) -> Vec<BTreeSet<&str>> {
-        let mut groups: Vec<BTreeSet<&str>> = Vec::new();
-        for module in self.0.keys() {
-            let group: BTreeSet<&str> = self
-                .reachable(module)
-                .into_iter()
-                .filter(|other| self.reachable(other).contains(module.as_str()))
-                .collect();
-            if !group.is_empty() && !groups.contains(&group) {
-                groups.push(group);
-            }
-        }
-        groups
+    /// The shortest way back to itself for every group of siblings that import each other: `a::x → a::y → a::x`.
+    pub fn cycles(&self) -> Vec<String> {
+        let of_parent = |(parent, siblings): (&ModulePath, &Siblings)| -> Vec<String> {
+            let whole = |name: &str| [parent.as_slice(), &[name.to_owned()]].concat().join("::");
+            let ways = groups(siblings).into_iter();
+            let ways = ways.map(|group| shortest_way(siblings, &group).into_iter().map(whole));
+            ways.map(|way| way.collect::<Vec<_>>().join(" → "))
+                .collect()
+        };
+        self.0.iter().flat_map(of_parent).collect()
     }
 
-    /// The shortest way from a module of the group back to itself: `a → b → a`.
-    pub fn in_words(&self, group: &BTreeSet<&str>) -> String {
-        let start = *group.first().expect("a group has modules");
-        let mut ways = vec![vec![start]];
-        loop {
-            let mut longer = Vec::new();
-            for way in &ways {
-                for next in self.0.get(way[way.len() - 1]).into_iter().flatten() {
-                    if next == start {
-                        return [way.as_slice(), &[start]].concat().join(" → ");
-                    }
-                    if group.contains(next.as_str()) && !way.contains(&next.as_str()) {
-                        longer.push([way.as_slice(), &[next.as_str()]].concat());
-                    }
+    /// An import leads from the child of the nearest common parent to another of its children.
+    fn add(&mut self, from: &[String], to: &[String]) {
+        let common = from.iter().zip(to).take_while(|(a, b)| a == b).count();
+        if let (Some(here), Some(there)) = (from.get(common), to.get(common)) {
+            let siblings = self.0.entry(from[..common].to_vec()).or_default();
+            siblings
+                .entry(here.clone())
+                .or_default()
+                .insert(there.clone());
+        }
+    }
+}
+
+impl<'a> Sources<'a> {
+    fn of(files: impl Iterator<Item = (&'a [String], &'a str)>) -> Sources<'a> {
+        let is_test = |module: &String| module.ends_with("tests");
+        let texts: BTreeMap<&[String], String> = files
+            .filter(|(path, _)| !path.iter().any(is_test))
+            .map(|(path, text)| (if is_root(path) { &[] } else { path }, without_tests(text)))
+            .collect();
+        let names = texts.iter().map(|(module, text)| (*module, uses(text)));
+        Sources {
+            names: names.collect(),
+            texts,
+        }
+    }
+
+    /// The module in which the item is that `path` in `module` names, through re-exports; `None` if it is in another crate.
+    fn target(&self, module: &[String], path: &[String]) -> Option<&'a [String]> {
+        self.target_of(module, path, &mut BTreeSet::new())
+    }
+
+    fn target_of(
+        &self,
+        module: &[String],
+        path: &[String],
+        seen: &mut BTreeSet<(ModulePath, String)>,
+    ) -> Option<&'a [String]> {
+        let (mut at, rest) = start(module, path)?;
+        let is_relative = rest.len() == path.len();
+        for (number, name) in rest.iter().enumerate() {
+            let below = [at.as_slice(), std::slice::from_ref(name)].concat();
+            if self.texts.contains_key(below.as_slice()) {
+                at = below;
+                continue;
+            }
+            let imported = self.names.get(at.as_slice())?.get(name);
+            if let Some(imported) = imported
+                && seen.insert((at.clone(), name.clone()))
+            {
+                return self.target_of(&at, imported, seen);
+            }
+            // A path that begins with neither `crate` nor a module begins with another crate.
+            if is_relative && number == 0 {
+                return None;
+            }
+            break;
+        }
+        self.texts.get_key_value(at.as_slice()).map(|(at, _)| *at)
+    }
+}
+
+/// From where a path leads, and the names that follow `crate`, `self` or `super`.
+fn start<'p>(module: &[String], path: &'p [String]) -> Option<(ModulePath, &'p [String])> {
+    match path.first()?.as_str() {
+        "crate" => Some((Vec::new(), &path[1..])),
+        "self" => Some((module.to_vec(), &path[1..])),
+        "super" => {
+            let up = path.iter().take_while(|name| *name == "super").count();
+            let above = module.len().checked_sub(up)?;
+            Some((module[..above].to_vec(), &path[up..]))
+        }
+        _ => Some((module.to_vec(), path)),
+    }
+}
+
+/// Groups of modules that import each other, directly or through others.
+fn groups(siblings: &Siblings) -> Vec<BTreeSet<&str>> {
+    let mut groups: Vec<BTreeSet<&str>> = Vec::new();
+    for module in siblings.keys() {
+        let group: BTreeSet<&str> = reachable(siblings, module)
+            .into_iter()
+            .filter(|other| reachable(siblings, other).contains(module.as_str()))
+            .collect();
+        if !group.is_empty() && !groups.contains(&group) {
+            groups.push(group);
+        }
+    }
+    groups
+}
+
+fn reachable<'a>(siblings: &'a Siblings, module: &str) -> BTreeSet<&'a str> {
+    let mut found = BTreeSet::new();
+    let mut open = vec![module];
+    while let Some(from) = open.pop() {
+        for to in siblings.get(from).into_iter().flatten() {
+            if found.insert(to.as_str()) {
+                open.push(to);
+            }
+        }
+    }
+    found
+}
+
+/// From a module of the group back to itself.
+fn shortest_way<'a>(siblings: &'a Siblings, group: &BTreeSet<&'a str>) -> Vec<&'a str> {
+    let start = *group.first().expect("a group has modules");
+    let mut ways = vec![vec![start]];
+    loop {
+        let mut longer = Vec::new();
+        for way in &ways {
+            for next in siblings.get(way[way.len() - 1]).into_iter().flatten() {
+                if next == start {
+                    return [way.as_slice(), &[start]].concat();
+                }
+                if group.contains(next.as_str()) && !way.contains(&next.as_str()) {
+                    longer.push([way.as_slice(), &[next.as_str()]].concat());
                 }
             }
-            ways = longer;
         }
-    }
-
-    fn insert(&mut self, from: &str, to: String) {
-        self.0.entry(from.to_owned()).or_default().insert(to);
-    }
-
-    fn reachable(&self, module: &str) -> BTreeSet<&str> {
-        let mut found = BTreeSet::new();
-        let mut open: Vec<&str> = vec![module];
-        while let Some(from) = open.pop() {
-            for to in self.0.get(from).into_iter().flatten() {
-                if found.insert(to.as_str()) {
-                    open.push(to);
-                }
-            }
-        }
-        found
+        ways = longer;
     }
 }
 
@@ -99,7 +193,7 @@ fn is_root(path: &[String]) -> bool {
     path.len() == 1 && matches!(path[0].as_str(), "lib" | "main")
 }
 
-fn collect(folder: &Path, path: &mut Vec<String>, files: &mut Vec<(Vec<String>, String)>) {
+fn collect(folder: &Path, path: &mut ModulePath, files: &mut Vec<(ModulePath, String)>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let entry = entry.unwrap().path();
         path.push(entry.file_stem().unwrap().to_string_lossy().into_owned());
@@ -120,47 +214,4 @@ fn without_tests(text: &str) -> String {
         .map(|line| line.split("//").next().unwrap_or_default())
         .collect::<Vec<_>>()
         .join("\n")
-}
-
-/// The first names behind `crate::`, and behind as many `super::` as lead to the root from a module `depth` levels
-/// below it.
-fn imported(text: &str, depth: usize) -> Vec<String> {
-    let to_root = "super::".repeat(depth);
-    let is_start = |at: usize| {
-        let before = text[..at].chars().next_back();
-        before.is_none_or(|c| !c.is_alphanumeric() && c != '_' && c != ':')
-    };
-    ["crate::", &to_root]
-        .into_iter()
-        .flat_map(|prefix| {
-            let found = text.match_indices(prefix).filter(|(at, _)| is_start(*at));
-            found.flat_map(|(at, _)| first_names(&text[at + prefix.len()..]))
-        })
-        .collect()
-}
-
-/// `a::b` begins with a; `{a::{b, c}, d}` with a and d.
-fn first_names(path: &str) -> Vec<String> {
-    let Some(group) = path.strip_prefix('{') else {
-        return vec![name(path)];
-    };
-    let mut names = vec![name(group)];
-    let mut depth = 0_u32;
-    for (at, c) in group.char_indices() {
-        match c {
-            '{' => depth += 1,
-            '}' if depth == 0 => break,
-            '}' => depth -= 1,
-            ',' if depth == 0 => names.push(name(&group[at + 1..])),
-            _ => {}
-        }
-    }
-    names
-}
-
-fn name(text: &str) -> String {
-    let text = text.trim_start();
-    text.chars()
-        .take_while(|c| c.is_alphanumeric() || *c == '_')
-        .collect()
 }

@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use super::SIZE;
-use super::content::ChartContent;
 
 /// Room for the numbers beside the chart, and for half a number at its end.
 const BESIDE: (f64, f64) = (78.0, 34.0);
@@ -25,12 +24,7 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// Below what takes the upper part of the sheet.
-    pub(super) fn below(top: f64, content: &ChartContent<'_>) -> Frame {
-        Frame::new(top, content.x.clone(), content.amounts.range.clone())
-    }
-
-    /// The same for any curves over these.
+    /// Below what takes the upper part of the sheet, for curves over these.
     pub(super) fn new(top: f64, x: Range<f64>, amounts: Range<f64>) -> Frame {
         Frame {
             across: BESIDE.0..f64::from(SIZE.0) - BESIDE.1,

@@ -116,7 +116,7 @@ fn one_sample_in_a_hundred_thousand_is_seen() {
     );
     // The picture has the curve's colour near its top, and only there where the spike is.
     let pixels = decoded(&png(&report).unwrap());
-    let frame = Frame::below(103.0, &content);
+    let frame = Frame::new(103.0, content.x.clone(), content.amounts.range.clone());
     let row = 2 * frame.row(2900.0 * 1_048_576.0).round() as usize;
     let line = &pixels[row * 2400 * 3..(row + 1) * 2400 * 3];
     let is_curve = |pixel: &[u8]| pixel[0] < 90 && pixel[2] > 120;

@@ -13,7 +13,7 @@ use leveloff_text::subject::series_words;
 use serde_json::Value;
 
 use super::marks;
-use crate::json::{list, merged, object};
+use crate::json::{list, merged, object, to_thousandth};
 use crate::run_report::RunReport;
 
 /// The data of a page about one run.
@@ -57,16 +57,13 @@ fn run(report: &RunReport, name: &str, family: usize) -> Value {
     }
 }
 
-/// To the thousandth.
-pub(super) fn number(value: f64) -> f64 {
-    (value * 1000.0).round() / 1000.0
-}
-
 /// The lowest and, where that differs anywhere, the highest of each span; `None` when nothing is known.
 fn column(spans: &[&CurveSpan], value: impl Fn(&CurveSpan) -> Option<Reach>) -> Option<Value> {
     let reaches: Vec<Option<Reach>> = spans.iter().map(|span| value(span)).collect();
     let end = |end: fn(Reach) -> f64| -> Vec<Option<f64>> {
-        let ends = reaches.iter().map(|reach| reach.map(end).map(number));
+        let ends = reaches
+            .iter()
+            .map(|reach| reach.map(end).map(to_thousandth));
         ends.collect()
     };
     let (low, high) = (end(|reach| reach.low), end(|reach| reach.high));
@@ -170,8 +167,8 @@ fn event(event: &RunEvent) -> Value {
         RunEventKind::Clock(counter) => ("named", steps::new_clock(counter)),
     };
     object! {
-        x: event.x.map(|x| number(x.0)),
-        t: event.t.map(|t| number(t.0)),
+        x: event.x.map(|x| to_thousandth(x.0)),
+        t: event.t.map(|t| to_thousandth(t.0)),
         kind: kind,
         label: label,
     }

@@ -7,8 +7,7 @@ use leveloff_text::verdict::{is_from_the_start, short_risk_words};
 use leveloff_text::x_position::XPosition;
 use serde_json::Value;
 
-use super::data::number;
-use crate::json::object;
+use crate::json::{object, to_thousandth};
 use crate::run_report::RunReport;
 
 /// The marks of a run, at counts and bytes.
@@ -55,9 +54,9 @@ fn forecast(run: &RunVerdict) -> Option<Value> {
     let [_, label] = short_risk_words(risk, run);
     Some(object! {
         at: point(risk.at_x, risk.limit.into()),
-        earliest: number(risk.earliest_x.0),
-        latest: risk.latest_x.map(|x| number(x.0)),
-        in_s: risk.in_time.map(|time| number(time.0)),
+        earliest: to_thousandth(risk.earliest_x.0),
+        latest: risk.latest_x.map(|x| to_thousandth(x.0)),
+        in_s: risk.in_time.map(|time| to_thousandth(time.0)),
         label: label,
     })
 }
@@ -71,9 +70,9 @@ fn since(run: &RunVerdict) -> Option<Value> {
         Verdict::Undecided => return None,
     };
     let label = format!("{what} {}", XPosition::new(x, run.x_unit));
-    Some(object! { x: number(x.0), label: label })
+    Some(object! { x: to_thousandth(x.0), label: label })
 }
 
 fn point(x: X, y: Amount) -> [f64; 2] {
-    [number(x.0), y.0.round()]
+    [to_thousandth(x.0), y.0.round()]
 }

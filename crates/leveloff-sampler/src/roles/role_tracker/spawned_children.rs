@@ -6,7 +6,7 @@ use leveloff_model::process::{Pid, Role};
 
 use crate::facts::ProcessFacts;
 use crate::roles::Assignment;
-use crate::roles::commands::is_spawned;
+use crate::roles::python::is_spawned;
 
 /// For each process, the role of its spawned children; `None` if they have several.
 #[derive(Debug, Default)]

@@ -13,7 +13,6 @@ use leveloff_supervise::termination_signals::TerminationSignals;
 
 use crate::args::{AttachArgs, BlameArgs};
 use crate::blame::Blame;
-use crate::commands::record::watch;
 use crate::exit_code::Exit;
 use crate::metrics::MetricsChoice;
 use crate::notice::notice;
@@ -23,7 +22,7 @@ use crate::session::{Session, SessionBuilder, WatchOptions};
 /// Time between two samples, and CPU time for reading shared memory in percent of a core: the defaults of `record`.
 const INTERVAL: Duration = Duration::from_secs(1);
 const PSS_BUDGET_PERCENT: f64 = 0.5;
-/// How long the program's main thread may stay outside of Python before the user is told, and before leveloff gives up.
+/// How long the program's main thread may stay outside of Python before the user is informed, and before leveloff gives up.
 const PATIENCE: Duration = Duration::from_secs(5);
 const LONGEST_WAIT: Duration = Duration::from_secs(120);
 /// An answer is looked for this often.
@@ -58,7 +57,7 @@ pub(super) fn run(pid: i32, args: &BlameArgs) -> Result<Exit> {
     let watched = started.and_then(|(mut session, _)| {
         let until = args.attach.duration;
         let until = until.and_then(|duration| Instant::now().checked_add(duration));
-        let end = watch(&mut session, &stop, until)?;
+        let end = session.watch(&stop, until)?;
         Ok((session, end))
     });
     let detached = detach(&plan, &place, &stop);

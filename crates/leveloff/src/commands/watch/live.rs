@@ -9,14 +9,14 @@ use leveloff_model::recording::EndReason;
 
 use super::choice;
 use crate::args::WatchArgs;
-use crate::commands::guard::guard_options;
-use crate::commands::record::TOP_GROWERS;
+use crate::commands::guard_options::guard_options;
 use crate::commands::run_title::short_command;
 use crate::exit_code::Exit;
 use crate::recorder::Recorder;
 use crate::run_target::{RunTarget, TargetChoice};
 use crate::screen_thread::{RequestHandler, ScreenOptions, ScreenThread};
 use crate::session::Session;
+use crate::summary::TOP_GROWERS;
 
 /// Watches until the user leaves. When the run ends before, its end stays on the screen.
 pub(crate) fn run(args: &WatchArgs, choice: &TargetChoice, styles: Styles) -> Result<Exit> {
