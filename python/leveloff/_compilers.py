@@ -87,7 +87,7 @@ class Compilers:
 
 
 class Rising:
-    """A count that goes on where it was when its source begins anew."""
+    """A count that goes on where it was when its source starts again from zero."""
 
     def __init__(self) -> None:
         self._before = self._newest = 0

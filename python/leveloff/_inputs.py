@@ -4,7 +4,7 @@ from contextlib import suppress
 from typing import Any, Iterator, Set, Tuple
 
 MOST_SHAPES = 4096
-"""Shapes that are told apart: a training with ever new ones must not fill memory with our notes."""
+"""The most shapes that are distinguished: a training that always has new ones must not fill memory with our notes."""
 
 MOST_PARTS = 16
 """Tensors of a batch that are looked at."""

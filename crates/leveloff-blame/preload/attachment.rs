@@ -91,7 +91,7 @@ pub unsafe extern "C" fn leveloff_blame_detach() -> c_int {
     }
 }
 
-/// Called in front of each `dlsym`: whoever loads a library asks for its functions next.
+/// Called in front of each `dlsym`: code that loads a library asks for its functions next.
 extern "C" fn before_dlsym() {
     if !state::is_enabled() || IS_LOOKING.swap(true, AcqRel) {
         return;

@@ -197,7 +197,7 @@ impl Pass<'_> {
             *it.name.as_ptr() == first && c::strcmp(it.name.as_ptr(), name) == 0
         };
         let found = self.redirections.iter().find(is_named);
-        // A function that does not exist is 0, and so are the slots of whoever can do without.
+        // A function that does not exist is 0, and so are the slots of objects that can do without it.
         found.filter(|it| it.real != 0).copied()
     }
 

@@ -144,7 +144,7 @@ pub fn frames(out: &mut [u64], to_interpreter: bool) -> usize {
 }
 
 /// How many frames are a library's that Python called. An interpreter that was compiled with tail calls has a function for each
-/// instruction, so its frames are told by their object; those that the library calls in turn stay.
+/// instruction, so its frames are recognised by their object; those that the library calls in turn stay.
 fn length_up_to_interpreter(frames: &[u64]) -> usize {
     let within =
         |object: (usize, usize), frame: &u64| (object.0..object.1).contains(&(*frame as usize));

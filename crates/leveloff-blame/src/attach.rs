@@ -140,7 +140,7 @@ impl Request {
         Some(answer::result_of(&text))
     }
 
-    /// Takes an unanswered request back. The program cannot be told, and would complain about a missing script, so an empty
+    /// Takes an unanswered request back. The program cannot be informed, and would complain about a missing script, so an empty
     /// one stays. Returns its directory.
     pub fn withdraw(self) -> PathBuf {
         let directory = self.scripts.keep();

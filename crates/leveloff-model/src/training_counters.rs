@@ -69,7 +69,7 @@ pub enum RecompileKind {
     Size,
     /// A type.
     Type,
-    /// The identity of an object: a function or a module that was made anew.
+    /// The identity of an object: a function or a module that was created again.
     Object,
     /// A number or another value.
     Value,

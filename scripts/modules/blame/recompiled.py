@@ -1,4 +1,4 @@
-"""A function that torch.compile compiles anew for each shape."""
+"""A function that torch.compile compiles again for each shape."""
 import torch
 import victim
 

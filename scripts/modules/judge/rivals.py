@@ -1,6 +1,6 @@
 """Rules of other tools, and a stand-in for a person who looks at the chart, used as judges.
 
-Each is written anew from a description of what it does. They judge the same prefixes as leveloff.
+Each is our own, written from a description of what it does. They judge the same prefixes as leveloff.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""A training whose DataLoader forks its workers anew in every epoch.
+"""A training whose DataLoader forks its workers again in every epoch.
 
     loader_training.py DATA [EPOCHS] [SECONDS]
 

@@ -1,4 +1,4 @@
-//! Which Python a process runs, told from what it has mapped.
+//! Which Python a process runs, recognised by what it has mapped.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;

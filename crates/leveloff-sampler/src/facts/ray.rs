@@ -33,7 +33,7 @@ pub(crate) const IDLE: &[u8] = b"ray::IDLE";
 const SESSION: &[u8] = b"session_";
 const SHORTEST_SESSION: usize = b"session_2026-11-18_14-16-22_".len();
 
-/// The log that a program and its workers keep open. Whoever reads a session's other files is no part of it.
+/// The log that a program and its workers keep open. A process that reads a session's other files is no part of it.
 const CORE_LOG: &[u8] = b"/logs/python-core-";
 
 /// What a process of Ray is by its command line.

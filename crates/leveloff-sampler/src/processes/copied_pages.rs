@@ -4,7 +4,7 @@
 //! the memory of the run grows by a page, and no counter but the faults of the writer changes. So the faults since
 //! the fork bound the copies. They exceed them, because a buffer that is freed and allocated again faults as well. How
 //! much of the faults are copies is learned from readings: the forks of one process behave alike, and data loaders are
-//! forked anew in each epoch.
+//! forked again in each epoch.
 
 use leveloff_model::units::Bytes;
 

@@ -8,7 +8,7 @@
 //! - `descriptors`: files that a process has open for writing; `pipe_readers`: the process behind a pipe, such
 //!   as `tee`.
 //! - `usual_places`: files below the working directory that are closed between two writes.
-//! - `step_file`: one file that is read; `snapshot`: one that is written anew each time.
+//! - `step_file`: one file that is read; `snapshot`: one that is written as a whole each time.
 
 mod candidates;
 mod descriptors;

@@ -67,11 +67,11 @@ fn next_for(reasons: &[RecompileReason]) -> &'static str {
 const PAD: &str = "pad inputs to a few lengths, or mark the dimension with torch._dynamo.mark_dynamic(x, 1) or \
     torch.compile(dynamic=True); in JAX pad to a few shapes";
 
-const KEEP_OBJECTS: &str = "create functions and modules once and not at each step: each new one is compiled anew; \
+const KEEP_OBJECTS: &str = "create functions and modules once and not at each step: each new one is compiled again; \
     TORCH_LOGS=recompiles names the lines";
 
 const PASS_TENSORS: &str = "pass what varies as a tensor, or keep it constant: each new value or type is compiled \
-    anew; TORCH_LOGS=recompiles names the lines";
+    again; TORCH_LOGS=recompiles names the lines";
 
 const LOOK_AT_RECOMPILES: &str = "TORCH_LOGS=recompiles (JAX: JAX_LOG_COMPILES=1) names what is compiled again and \
     why; keep shapes, types and functions the same from step to step";

@@ -84,10 +84,10 @@ fn the_line_is_named_and_everything_is_put_back() {
     });
     assert!(mapped_segments(&child) > 0);
     send(&leveloff, rustix::process::Signal::INT);
-    let told = leveloff.wait_with_output().unwrap();
-    let text = String::from_utf8_lossy(&told.stdout);
-    assert_eq!(told.status.code(), Some(0), "{told:?}");
-    assert!(text.contains("keeps.py:4 in keep"), "{told:?}");
+    let output = leveloff.wait_with_output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(text.contains("keeps.py:4 in keep"), "{output:?}");
     assert_eq!(mapped_segments(&child), 0, "the segment is still mapped");
     stage.file("stop", "");
     let output = child.wait_with_output().unwrap();
@@ -115,7 +115,7 @@ fn without_a_yes_nothing_is_done() {
 }
 
 #[test]
-fn an_older_python_is_told_what_is_possible() {
+fn an_older_python_is_output_what_is_possible() {
     let stage = Stage::new();
     let version = "import sys; sys.exit(sys.version_info >= (3, 14))";
     if !Command::new(python())

@@ -484,6 +484,6 @@ fn a_recorder_that_is_killed() {
     child.wait().unwrap();
     stage.file("goon", "");
     wait_until("the program's end", || read("ended") == "9");
-    // Nobody else removes it.
+    // The test removes it, as no other process does.
     std::fs::remove_dir_all(read("place")).unwrap();
 }

@@ -1,4 +1,4 @@
-//! A file that is written anew each time: a table of metrics, the state of a trainer.
+//! A file that is written as a whole each time: a table of metrics, the state of a trainer.
 
 use std::fs::File;
 use std::io;

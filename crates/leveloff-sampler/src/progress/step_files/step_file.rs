@@ -23,7 +23,7 @@ pub struct StepFile {
 enum Content {
     /// Grows at its end.
     Growing(Box<LogFollower>),
-    /// Is written anew.
+    /// Is written as a whole each time.
     Snapshot(Box<Snapshot>),
 }
 

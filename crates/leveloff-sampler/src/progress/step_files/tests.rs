@@ -17,7 +17,7 @@ const EVENTS: &str = concat!(
 );
 
 /// A process that stands in for a training whose output goes to /dev/null. It runs in a directory of its own and has
-/// one file open for writing, into which it copies what it is told to.
+/// one file open for writing, into which it copies what it is sent.
 struct Training {
     dir: tempfile::TempDir,
     child: Child,
@@ -125,9 +125,9 @@ fn lightnings_table_is_found_below_the_working_directory() {
     assert_eq!(tracker.progress().step, Some(Step(49)));
     let expected = (ProgressSource::Metrics, "metrics.csv".to_owned());
     assert_eq!(source(&tracker), expected);
-    // Lightning writes the whole table anew when there is another column.
-    let anew = "epoch,lr,step,train_loss\n0,,49,2.5\n0,0.1,99,2.0\n";
-    training.put(table, anew);
+    // Lightning writes the whole table again when there is another column.
+    let rewritten = "epoch,lr,step,train_loss\n0,,49,2.5\n0,0.1,99,2.0\n";
+    training.put(table, rewritten);
     poll_until(&mut tracker, 4, 5);
     assert_eq!(tracker.progress().step, Some(Step(99)));
     assert_eq!(tracker.progress().epoch, Some(0.0));

@@ -41,7 +41,7 @@ const NEWEST: usize = 8;
 const MOST_PROCESSES: usize = 8192;
 
 /// The files in the usual places of a process that `is_wanted`. None if another training runs in the same directory: its
-/// files could not be told apart.
+/// files could not be distinguished.
 pub fn files(
     proc_root: &ProcRoot,
     pid: Pid,
