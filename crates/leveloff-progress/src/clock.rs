@@ -15,6 +15,7 @@ mod table_header;
 use leveloff_model::progress::StepUnit;
 
 use self::counter_table::CounterTable;
+use self::election::Heading;
 use self::global_count::{EpochCount, Printed};
 use self::line_counts::{LabelledCount, epoch_of, is_barren, name_of, neighbour_epoch};
 use self::log_evidence::LogEvidence;
@@ -90,6 +91,8 @@ pub struct Clock {
     header: Option<TableHeader>,
     /// The line that named columns that no training has.
     other_header_line: Option<u64>,
+    /// A count that stands above its metrics: `Iteration 50 / 1000`, and `loss: 2.31` below.
+    heading: Option<Heading>,
     /// The counts of the line, kept to save allocations.
     counts: Vec<LabelledCount>,
 }
@@ -133,22 +136,34 @@ impl Clock {
         let epoch_in_line = epoch_of(&counts);
         self.log.has_epochs |= epoch_in_line.is_some() && facts.is_bare;
         let mut best: Option<(u64, StepChange)> = None;
+        let mut current: Option<(u64, StepChange)> = None;
         for count in &counts {
             let printed = self.printed(count, &counts, epoch_in_line);
             let change = self.follow(count.key, printed, scanned.skeleton);
             self.note(count, facts, &mut reading);
+            if self.current == Some(count.key) && self.may_be_clock(count.key, facts) {
+                current = Some((count.key, change));
+            }
             if self.is_better(count.key, best.map(|(key, _)| key), facts) {
                 best = Some((count.key, change));
             }
         }
         if let Some((key, change)) = best {
             reading.step = self.elect(key, change, &counts);
+            // A better one of the same line that may not take over yet does not stop the clock.
+            if let (None, Some((key, change))) = (reading.step, current) {
+                reading.step = self.elect(key, change, &counts);
+            }
             if reading.step.as_ref().is_some_and(|step| step.is_new) {
                 self.name = name_of(line, scanned, &counts, key);
             }
         }
         if reading.step.is_none() {
             reading.step = self.advance_by_other(&counts, epoch_in_line);
+        }
+        if reading.step.is_none() {
+            reading.step = self.elect_heading(&counts, facts);
+            self.note_heading(&counts, facts);
         }
         reading.is_barren = !in_table && is_barren(facts, &counts);
         self.note_fractions(line, scanned, facts, &mut reading);
@@ -238,6 +253,10 @@ impl Clock {
     /// Whether the newest announcement is that of an evaluation.
     pub fn is_evaluation_announced(&self) -> bool {
         self.is_evaluation_announced
+    }
+
+    fn has_clock(&self) -> bool {
+        self.current.is_some()
     }
 
     /// The name of the clock as printed.

@@ -107,6 +107,8 @@ fn of_words(phrase: &[u8]) -> Label {
     let (mut before, mut is_pronoun, mut is_plural) = (Meaning::Unknown, false, false);
     for word in Words::of(phrase) {
         label = match (word.meaning, label) {
+            // "batch_id: 3" is the number of a batch.
+            (Meaning::Setting, Label::Step(_) | Label::Epoch) if word.is_number => label,
             (Meaning::Setting, _) => return Label::Other,
             // "epoch_num: 3" is the number of an epoch, and "num_epochs: 3" that of all.
             (Meaning::Length, Label::Step(_) | Label::Epoch) if word.is_number && !is_plural => {
@@ -200,7 +202,7 @@ pub struct Word {
     pub is_global: bool,
     /// It is `env` or `environment`.
     pub is_environment: bool,
-    /// It is `num` or `number`, which counts what the next word names, or numbers what the last one named.
+    /// It is `num`, `number` or `id`, which counts what the next word names, or numbers what the last one named.
     pub is_number: bool,
     /// It ends with an s.
     pub is_plural: bool,
@@ -259,7 +261,7 @@ impl Iterator for Words<'_> {
             meaning: meaning(word),
             is_global,
             is_environment: matches!(word, b"env" | b"environment"),
-            is_number: matches!(word, b"num" | b"number"),
+            is_number: matches!(word, b"num" | b"number" | b"id"),
             is_plural: word.ends_with(b"s"),
             start,
             end,

@@ -22,6 +22,8 @@ pub struct LineFacts {
     pub is_preparation: bool,
     /// From this number on, counts are those of an evaluation.
     pub evaluation_from: Option<usize>,
+    /// The numbers whose own names are of an evaluation, as bits: `'val/ratio': 1.2, 'step': 40`.
+    pub evaluated: u32,
     /// It reports a saved checkpoint.
     pub is_checkpoint: bool,
     /// It has a number with a fraction.
@@ -32,6 +34,10 @@ pub struct LineFacts {
     pub may_be_header: bool,
     /// It names an epoch.
     pub has_epoch: bool,
+    /// It is a dictionary, whose epoch may have a fraction in other lines.
+    pub is_dictionary: bool,
+    /// It has a rate of iterations: `7.2 it/s`.
+    pub has_rate: bool,
     /// It has words without a meaning to us, other than names with a value: `learn: 0.69`.
     pub has_loose_words: bool,
     /// It has a name without a meaning to us, and its value: `R=21.2`.
@@ -70,13 +76,16 @@ const FEWEST_VALUES: usize = 3;
 /// An announcement has at most this many words.
 const LONGEST_ANNOUNCEMENT: usize = 6;
 
+/// The same for one that begins with the evaluation: "Evaluating model best on the test set".
+const LONGEST_HEADING: usize = 12;
+
 impl LineFacts {
     /// Reads a line.
     pub fn of(line: &[u8], numbers: &[Number]) -> LineFacts {
         let mut facts = LineFacts::default();
         let (mut mentions_preparation, mut is_training, mut is_solver) = (false, false, false);
         let (mut words, mut unknown_words, mut settings, mut metric_words) = (0, 0, 0, 0);
-        let mut named_values = 0;
+        let (mut named_values, mut begins_with_evaluation) = (0, false);
         let has_fraction = numbers.iter().any(|number| is_fraction(line, number));
         // An evaluation word that may be the name of a metric: `val loss`.
         let mut open_evaluation: Option<usize> = None;
@@ -106,7 +115,13 @@ impl LineFacts {
                     facts.has_quantity |= has_value(line, word.start, word.end);
                     facts.names_device |= is_of_device(&line[word.start..word.end]);
                 }
-                Meaning::Evaluation if !is_training => open_evaluation = Some(numbers_before()),
+                Meaning::Evaluation if is_part_of_name(line, &word) => {
+                    facts.evaluated |= 1 << numbers_before().min(31);
+                }
+                Meaning::Evaluation if !is_training => {
+                    begins_with_evaluation |= words == 1;
+                    open_evaluation = Some(numbers_before());
+                }
                 Meaning::Epoch => facts.has_epoch = true,
                 Meaning::Training => {
                     is_training = true;
@@ -150,12 +165,19 @@ impl LineFacts {
             mentions_preparation = true;
         }
         facts.announces_evaluation = facts.evaluation_from.is_some()
-            && words <= LONGEST_ANNOUNCEMENT
+            && words
+                <= if begins_with_evaluation {
+                    LONGEST_HEADING
+                } else {
+                    LONGEST_ANNOUNCEMENT
+                }
             && !facts.has_metric
             && !is_training;
         facts.is_settings = settings >= MOST_SETTINGS && !facts.has_result || has_switches(line);
         facts.is_preparation =
             (mentions_preparation || begins_with_check_mark(line)) && !facts.has_metric;
+        facts.is_dictionary = line.trim_ascii_start().starts_with(b"{");
+        facts.has_rate = has_rate(line);
         facts.is_checkpoint = is_checkpoint(line);
         facts.is_bare = numbers.len() == 1 && unknown_words == 0 && !mentions_preparation;
         facts.has_fraction = has_fraction;
@@ -177,6 +199,7 @@ impl LineFacts {
     /// Whether the number with this index counts an evaluation.
     pub fn is_evaluation(&self, index: usize) -> bool {
         self.evaluation_from.is_some_and(|from| index >= from)
+            || self.evaluated & 1 << index.min(31) != 0
     }
 }
 
@@ -220,6 +243,13 @@ fn is_gap(text: &[u8]) -> bool {
 fn is_media(line: &[u8], word: &Word) -> bool {
     const ENDINGS: [&[u8]; 7] = [b"jpg", b"jpeg", b"png", b"tif", b"wav", b"flac", b"mp"];
     line[..word.start].ends_with(b".") && ENDINGS.contains(&&line[word.start..word.end])
+}
+
+/// `7.2 it/s`, `1.20s/it`
+fn has_rate(line: &[u8]) -> bool {
+    static RATES: LazyLock<[Finder<'static>; 2]> =
+        LazyLock::new(|| [Finder::new("it/s"), Finder::new("s/it")]);
+    RATES.iter().any(|rate| rate.find(line).is_some())
 }
 
 /// `amp=False, batch=8, cache=None`: no line of a training's progress has switches.
@@ -286,6 +316,15 @@ fn is_name(line: &[u8], start: usize, end: usize) -> bool {
     let is_assigned =
         matches!(line.get(end), Some(b'=' | b':')) || line.get(end + spaces) == Some(&b'=');
     is_assigned && has_value(line, start, end)
+}
+
+/// Whether a word is the beginning of a longer name in quotation marks, with a value: `'val/ratio': 1.2`.
+fn is_part_of_name(line: &[u8], word: &Word) -> bool {
+    let in_name = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'/' | b'.' | b'-');
+    let rest = &line[word.end..];
+    let length = rest.iter().take_while(|b| in_name(b)).count();
+    let is_joined = matches!(rest.first(), Some(b'_' | b'/'));
+    is_joined && matches!(&rest[length..], [b'\'' | b'"', b':', ..])
 }
 
 /// Whether a number stands beside the word at `start..end`.

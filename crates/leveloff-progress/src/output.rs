@@ -288,6 +288,7 @@ impl Reader {
         let mut update = ProgressUpdate::default();
         let is_source = match self.source {
             None => epochs.has_advanced,
+            Some(StepSource::Bar) if self.bars.counts_nothing() => epochs.has_advanced,
             source => source == Some(StepSource::Epochs),
         };
         if is_source {

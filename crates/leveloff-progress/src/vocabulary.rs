@@ -71,10 +71,30 @@ pub fn meaning(word: &[u8]) -> Meaning {
         return Meaning::Metric;
     }
     let beginnings = &letter.beginnings;
-    beginnings
+    match beginnings
         .iter()
         .find(|(beginning, _)| word.starts_with(beginning))
-        .map_or(Meaning::Unknown, |(_, meaning)| *meaning)
+    {
+        Some((_, meaning)) => *meaning,
+        None => meaning_of_number(word),
+    }
+}
+
+/// `nupdates`, `nsamples`: how many of these there were.
+fn meaning_of_number(word: &[u8]) -> Meaning {
+    const SHORTEST: usize = 4;
+    let counted = match word {
+        [b'n', counted @ ..] if counted.len() >= SHORTEST => meaning(counted),
+        _ => Meaning::Unknown,
+    };
+    match counted {
+        Meaning::Step(_)
+        | Meaning::Timestep
+        | Meaning::Episode
+        | Meaning::Sample
+        | Meaning::Token => counted,
+        _ => Meaning::Unknown,
+    }
 }
 
 /// What a word says that begins with no letter of the alphabet.
@@ -138,7 +158,7 @@ const WORDS: [(Meaning, &str); 17] = [
     (Meaning::Episode, "episode episodes eps game games"),
     (
         Meaning::Sample,
-        "sample samples image images imgs img examples sequences seqs instances",
+        "sample samples samp image images imgs img examples sequences seqs instances",
     ),
     (Meaning::Token, "token tokens toks tok"),
     (Meaning::Epoch, "epoch epochs ep epo"),
@@ -155,7 +175,7 @@ const WORDS: [(Meaning, &str); 17] = [
     (
         Meaning::Solver,
         "inertia imbalance nsplit kmeans centroids centroid scf ecut ethr eigenvalue eigenvalues krylov simplex presolve \
-     incumbent",
+     incumbent radius",
     ),
     (
         Meaning::Length,

@@ -2,6 +2,7 @@
 
 use leveloff_model::progress::StepUnit;
 
+use super::LAST_EPOCH;
 use super::global_count::{AtEpoch, GlobalCount, Printed};
 use super::log_evidence::LogEvidence;
 use crate::label::Label;
@@ -48,11 +49,15 @@ pub struct Counter {
     is_of_training: bool,
     /// Its name stands behind it: `412 iterations` may sum something up.
     is_named_behind: bool,
+    /// Its name is that of many: `iterations: 412`.
+    is_plural: bool,
     /// Its line stands below the names of columns that no training has.
     in_other_table: bool,
     skeleton: u64,
     increment: u64,
     same_increments: u32,
+    /// It was 1 when it was first seen: `1, 20, 40`.
+    begins_with_one: bool,
     /// The greatest common divisor of its counts.
     divisor: u64,
 }
@@ -74,6 +79,10 @@ pub struct CounterPlace {
     pub is_of_training: bool,
     /// Its name stands behind it: `412 iterations` may sum something up.
     pub is_named_behind: bool,
+    /// Its name is that of many: `steps: 340` are done, where `step: 340` is one of them.
+    pub is_plural: bool,
+    /// Words stand in front of it.
+    pub is_named: bool,
 }
 
 /// How good a clock a counter would be: by what it counts, then by its name.
@@ -84,6 +93,9 @@ const LARGEST_UNNAMED: u64 = 1_000_000_000;
 
 /// How often an unnamed count must rise in lines without a known word.
 const LONG_RISE: u32 = 4;
+
+/// The same for a count with a total beside values of any name.
+const FEW_VALUES: u32 = 2;
 
 /// The same for a count that rises by one.
 const VERY_LONG_RISE: u32 = 20;
@@ -109,7 +121,7 @@ impl Counter {
             label,
             is_total: place.is_total,
             is_evaluation: place.is_evaluation,
-            global: GlobalCount::new(at_epoch),
+            global: GlobalCount::new(at_epoch, place.is_named && !place.is_plural),
             rises: 0,
             lead: 0,
             lead_since: 0,
@@ -125,9 +137,11 @@ impl Counter {
             in_other_table: place.in_other_table,
             is_of_training: place.is_of_training,
             is_named_behind: place.is_named_behind,
+            is_plural: place.is_plural,
             skeleton: 0,
             increment: 0,
             same_increments: 0,
+            begins_with_one: false,
             divisor: 0,
         }
     }
@@ -135,6 +149,7 @@ impl Counter {
     /// Follows it to the next line.
     pub fn observe(&mut self, printed: Printed, skeleton: u64) -> StepChange {
         let before = self.global.last();
+        self.begins_with_one |= before.is_none() && printed.n == 1;
         self.lines += 1;
         self.repeats += u32::from(before.is_some() && self.skeleton == skeleton);
         self.skeleton = skeleton;
@@ -186,12 +201,17 @@ impl Counter {
             && (self.rises > 0 || is_rounded())
     }
 
-    /// Whether it has a strange name and rises no oftener than a count of epochs beside it: `Ep 12 | dots= 30`.
+    /// Whether it has a strange name and rises no oftener than a count of epochs beside it, `Ep 12 | dots= 30`, or is the score
+    /// of each epoch: `Epoch 3: 9120/10000`.
     pub fn counts_less_than_epochs(&self, epochs: &Counter) -> bool {
-        matches!(self.label, Label::Unknown | Label::Metric)
-            && epochs.label == Label::Epoch
-            && epochs.rises > 1
-            && self.rises <= 2 * epochs.rises
+        let is_strange =
+            matches!(self.label, Label::Unknown | Label::Metric) && self.rises <= 2 * epochs.rises;
+        let is_part = |last: Printed| last.total.is_some_and(|total| last.n < total);
+        let is_score = self.label == Label::None
+            && self.global.last().is_some_and(is_part)
+            && self.lines <= u64::from(epochs.rises) + 1
+            && !self.rises_evenly();
+        (is_strange || is_score) && epochs.label == Label::Epoch && epochs.rises > 1
     }
 
     /// Whether it counts every step of an epoch, `37/400`, where the other one is rounded: `12.3k`.
@@ -276,7 +296,10 @@ impl Counter {
                     ..*facts
                 };
                 let rises_in_same_line = self.rises_in_same_line(&facts, log);
-                self.rises > 0 && (facts.has_metric || self.rises > 1 && rises_in_same_line)
+                self.is_epoch_number()
+                    && (facts.has_result && !facts.is_dictionary
+                        || self.rises > 0 && facts.has_metric
+                        || self.rises > 1 && (rises_in_same_line || self.is_heading(&facts, log)))
             }
             Label::Length => rises_in_same_line,
             Label::None => self.is_unnamed_clock(facts, log),
@@ -288,7 +311,11 @@ impl Counter {
                 let has_result = facts.has_fraction || log.is_training;
                 let is_measured = facts.has_metric && has_result && self.rises > 2
                     || facts.is_training && facts.has_fraction && self.rises > LONG_RISE;
-                is_measured && self.is_steady() && self.is_small() && self.rises_mostly()
+                is_measured
+                    && self.is_steady()
+                    && self.is_small()
+                    && self.rises_mostly()
+                    && self.unexplained_restarts <= 1
             }
             // "Train loss 7 35.9" has the step behind the name of the metric.
             Label::Metric => {
@@ -313,7 +340,10 @@ impl Counter {
 
     /// `step 10`, `iteration 10`, `batch 10`.
     fn is_named_clock(&self, name: StepName, facts: &LineFacts, log: LogEvidence) -> bool {
-        if facts.has_metric && (!self.is_named_behind || self.rises > 0) {
+        // "Iterations: 18, final cost: 0.3" may sum something up.
+        let is_sum =
+            self.is_named_behind || self.is_plural && name < StepName::Step && !self.has_total();
+        if facts.has_metric && (!is_sum || self.rises > 0) {
             return true;
         }
         // "Learning iteration 3/1500" is a heading of its metrics.
@@ -344,7 +374,10 @@ impl Counter {
         if self.has_total() {
             let is_measured = facts.has_metric
                 || has_epoch && facts.has_fraction && self.rises > 0
-                || has_epoch && facts.has_epoch && self.rises > 1 && !facts.is_preparation
+                || facts.has_epoch
+                    && (has_epoch || facts.has_rate)
+                    && self.rises > 1
+                    && !facts.is_preparation
                 || self.counts_values(facts, log);
             return is_measured && (has_epoch || self.rises > 0);
         }
@@ -375,14 +408,16 @@ impl Counter {
             && !facts.has_quantity
             && !facts.is_preparation
             && !log.is_inference
-            && self.rises >= LONG_RISE
-            && self.repeats >= LONG_RISE
+            && self.rises >= FEW_VALUES
+            && self.repeats >= FEW_VALUES
             && self.rises_evenly()
     }
 
     /// Installers, image builds and recipes count steps too, but each of their lines is another, or is one of many others.
     fn rises_in_same_line(&self, facts: &LineFacts, log: LogEvidence) -> bool {
-        let dominates = self.rises > 2 && self.lines * 3 > log.lines * 2;
+        let is_named = matches!(self.label, Label::Step(_) | Label::Unit(_) | Label::Epoch);
+        let enough = if is_named { 1 } else { 2 };
+        let dominates = self.rises > enough && self.lines * 3 > log.lines * 2;
         self.rises > 0
             && self.repeats > 0
             && !facts.is_preparation
@@ -424,7 +459,9 @@ impl Counter {
     /// Whether its increments are the same. The first one and the last one of a run may be shorter: `1, 10, 20`.
     fn rises_evenly(&self) -> bool {
         let is_long = self.increment > 1 && self.rises >= VERY_LONG_RISE;
-        self.same_increments + 1 + if is_long { 2 } else { 0 } >= self.rises
+        let is_aligned = self.increment > 1 && self.begins_with_one && self.same_increments > 0;
+        let others = if is_long { 2 } else { u32::from(is_aligned) };
+        self.same_increments + 1 + others >= self.rises
     }
 
     /// Whether it rises in most of its lines, as a number without a known name must.
@@ -448,6 +485,16 @@ impl Counter {
     /// Whether most of its increments are the same.
     fn is_steady(&self) -> bool {
         self.same_increments * 2 >= self.rises
+    }
+
+    /// `Epoch [3/100]` above lines of values whose names mean nothing to us.
+    fn is_heading(&self, facts: &LineFacts, log: LogEvidence) -> bool {
+        facts.is_bare && self.has_total() && log.is_training
+    }
+
+    /// Whether it may number epochs: a time since 1970 is larger.
+    fn is_epoch_number(&self) -> bool {
+        (self.global.last()).is_some_and(|last| last.n <= LAST_EPOCH)
     }
 
     fn is_small(&self) -> bool {

@@ -21,6 +21,11 @@ impl CounterTable {
         self.position(key).map(|at| &self.counters[at])
     }
 
+    /// All counters.
+    pub fn iter(&self) -> impl Iterator<Item = &Counter> {
+        self.counters.iter()
+    }
+
     /// The counter with this key.
     pub fn get_mut(&mut self, key: u64) -> Option<&mut Counter> {
         self.position(key).map(|at| &mut self.counters[at])

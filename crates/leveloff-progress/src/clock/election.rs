@@ -2,10 +2,12 @@
 
 use std::cmp::Ordering;
 
+use leveloff_model::progress::StepUnit;
+
 use super::counter::Counter;
 use super::global_count::EpochCount;
 use super::line_counts::LabelledCount;
-use super::{Clock, ClockStep, TAKE_OVER};
+use super::{Clock, ClockStep, LAST_EPOCH, TAKE_OVER};
 use crate::label::Label;
 use crate::line_facts::LineFacts;
 use crate::steps::step_counter::StepChange;
@@ -14,14 +16,23 @@ use crate::vocabulary::StepName;
 /// Rises of a number in the clock's own lines after which the clock, which did not rise, counts nothing any more.
 const STANDS_STILL: u32 = 30;
 
+/// The metrics of a heading stand at most this many lines below it.
+const LINES_BELOW_HEADING: u64 = 2;
+
+/// A count that may stand above its metrics.
+#[derive(Debug, Clone, Copy)]
+pub struct Heading {
+    key: u64,
+    line: u64,
+}
+
 impl Clock {
     /// Whether the counter is a clock, and a better one than the best of the line so far.
     pub fn is_better(&self, key: u64, best: Option<u64>, facts: &LineFacts) -> bool {
-        let is_clock = |counter: &&Counter| {
-            let is_current = self.current == Some(key);
-            counter.is_clock(facts, self.log) || is_current && counter.stays_clock(facts)
-        };
-        let Some(counter) = self.counters.get(key).filter(is_clock) else {
+        if !self.may_be_clock(key, facts) {
+            return false;
+        }
+        let Some(counter) = self.counters.get(key) else {
             return false;
         };
         let Some(best) = best.and_then(|best| self.counters.get(best)) else {
@@ -56,6 +67,63 @@ impl Clock {
             Ordering::Less if counter.is_finer_than(best) => counter.rises > 0,
             Ordering::Less => is_much_livelier && !(counter.is_unnamed() && best.is_step()),
         }
+    }
+
+    /// Remembers a named count of a line without a metric while there is no clock: the next lines may be its metrics.
+    pub fn note_heading(&mut self, counts: &[LabelledCount], facts: &LineFacts) {
+        let is_other_work = facts.is_preparation
+            || facts.is_settings
+            || facts.is_inference
+            || facts.evaluation_from.is_some();
+        if self.has_clock() || facts.has_metric || is_other_work {
+            return;
+        }
+        let may_head = |count: &&LabelledCount| {
+            let is_named = match count.label {
+                Label::Step(_) | Label::Unit(StepUnit::Timesteps | StepUnit::Episodes) => true,
+                Label::Epoch => count.n <= LAST_EPOCH,
+                _ => false,
+            };
+            is_named && !count.is_glued
+        };
+        if let Some(count) = counts.iter().find(may_head) {
+            self.heading = Some(Heading {
+                key: count.key,
+                line: self.log.lines,
+            });
+        }
+    }
+
+    /// Makes the count of a heading the clock when a line of its metrics follows. That line counts nothing itself.
+    pub fn elect_heading(
+        &mut self,
+        counts: &[LabelledCount],
+        facts: &LineFacts,
+    ) -> Option<ClockStep> {
+        let heading = self.heading?;
+        let is_below = self.log.lines - heading.line <= LINES_BELOW_HEADING;
+        let is_of_training = facts.has_result && facts.evaluation_from.is_none();
+        let counts_itself = counts.iter().any(|count| match count.label {
+            Label::Metric | Label::Other => false,
+            Label::Unknown => count.total.is_some(),
+            _ => true,
+        });
+        if self.has_clock() || !is_below || !is_of_training || facts.is_settings || counts_itself {
+            return None;
+        }
+        self.heading = None;
+        let counter = self.counters.get(heading.key)?;
+        let step = counter.global.step();
+        self.elect(heading.key, StepChange::Step(step), counts)
+    }
+
+    /// Whether the counter is a clock, or was one before and may go on in this line.
+    pub fn may_be_clock(&self, key: u64, facts: &LineFacts) -> bool {
+        let is_current = self.current == Some(key);
+        let is_clock = |counter: &Counter| {
+            counter.is_clock(facts, self.log) || is_current && counter.stays_clock(facts)
+        };
+        self.counters.get(key).is_some_and(is_clock)
     }
 
     /// Makes the best counter of a line the clock, if it is better than the present one.
@@ -126,10 +194,13 @@ impl Clock {
         if own != (None, None) {
             return own;
         }
-        let others = counts
+        let beside = counts
             .iter()
             .filter_map(|count| self.counters.get(count.key));
-        others
+        // A line of another writer may have the same count with its total, again and again.
+        let elsewhere = (self.counters.iter()).filter(|other| other.rises >= TAKE_OVER);
+        beside
+            .chain(elsewhere)
             .filter(|other| {
                 !other.is_evaluation
                     && matches!(other.label, Label::None | Label::Unknown | Label::Step(_))

@@ -69,11 +69,11 @@ pub struct GlobalCount {
 }
 
 impl GlobalCount {
-    /// A counter of which this is known.
-    pub fn new(at_epoch: AtEpoch) -> GlobalCount {
+    /// A counter of which this is known. `is_place`: its name is that of one step.
+    pub fn new(at_epoch: AtEpoch, is_place: bool) -> GlobalCount {
         GlobalCount {
             at_epoch,
-            is_index: at_epoch == AtEpoch::ProbablyRestarts,
+            is_index: is_place || at_epoch == AtEpoch::ProbablyRestarts,
             ..GlobalCount::default()
         }
     }
@@ -295,8 +295,7 @@ impl GlobalCount {
         }
         *self = GlobalCount {
             stride: self.stride,
-            is_index: self.is_index,
-            ..GlobalCount::new(self.at_epoch)
+            ..GlobalCount::new(self.at_epoch, self.is_index)
         };
         self.begin(printed);
         StepChange::Restart(self.reached)

@@ -43,7 +43,8 @@ pub struct LabelledCount {
     /// Of how many.
     pub total: Option<u64>,
     is_further: bool,
-    is_glued: bool,
+    /// It follows a letter directly.
+    pub is_glued: bool,
     /// It is rounded, as `12K`.
     pub is_rounded: bool,
     /// It counts an evaluation.
@@ -162,8 +163,15 @@ impl Clock {
             return None;
         }
         let clock = self.current.and_then(|key| self.counters.get(key));
-        let is_announced =
-            self.is_evaluation_announced && clock.is_some_and(|clock| clock.rises >= TAKE_OVER);
+        let is_announced = self.is_evaluation_announced
+            && match clock {
+                Some(clock) => clock.rises >= TAKE_OVER,
+                // An evaluation is what the output begins with, and so far all that it is about.
+                None => {
+                    !(self.log.is_training || self.log.names_epochs || self.log.has_metrics)
+                        && matches!(label, Label::None | Label::Unknown | Label::Metric)
+                }
+            };
         // Without a metric in their lines, these can never be of use.
         let is_known = !matches!(label, Label::Other | Label::Metric | Label::Unknown);
         let has_values = place.has_values && number.total.is_some();
@@ -173,6 +181,7 @@ impl Clock {
             let in_other_table = (self.other_header_line)
                 .is_some_and(|header| self.log.lines - header <= ROWS_BELOW_HEADER);
             let is_of_training = Words::of(phrase).any(|word| word.meaning == Meaning::Training);
+            let last_word = Words::of(phrase).last();
             let counter = Counter::new(
                 label,
                 CounterPlace {
@@ -183,6 +192,8 @@ impl Clock {
                     in_other_table,
                     is_of_training,
                     is_named_behind: Label::is_behind(line, number),
+                    is_plural: last_word.is_some_and(|word| word.is_plural),
+                    is_named: last_word.is_some(),
                 },
             );
             self.counters.insert(key, counter, self.current);

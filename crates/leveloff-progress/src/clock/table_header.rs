@@ -28,6 +28,9 @@ impl TableHeader {
             .take(MOST_COLUMNS)
         {
             // Every solver has an objective; a training's table names its loss or a score.
+            if Words::of(name).any(|word| word.meaning == Meaning::Solver) {
+                return None;
+            }
             has_metric |= !name.eq_ignore_ascii_case(b"objective")
                 && Words::of(name).any(|word| word.meaning == Meaning::Metric);
             let label = Label::of_name(name);
@@ -78,6 +81,9 @@ pub fn names_other_columns(line: &[u8]) -> bool {
     }
     if line.windows(2).filter(is_wide).take(FEWEST_GAPS).count() < FEWEST_GAPS {
         return false;
+    }
+    if Words::of(line).any(|word| word.meaning == Meaning::Solver) {
+        return true;
     }
     let is_gap = |b: &u8| matches!(b, b' ' | b'\t' | b'|');
     let mut names = line.split(is_gap).filter(|name| !name.is_empty());

@@ -50,7 +50,9 @@ const MOST_FRAMES: usize = 8;
 
 /// Reads a tqdm bar from text that ends with its closing bracket; `None` when there is none.
 pub fn tqdm(text: &[u8]) -> Option<Bar<'_>> {
-    with_frame(text).or_else(|| without_total(text))
+    with_frame(text)
+        .or_else(|| without_frame(text))
+        .or_else(|| without_total(text))
 }
 
 /// Reads a tqdm bar that the terminal's edge cut: its bracket is open at the end of the line. `None` when too little of it is
@@ -140,6 +142,33 @@ fn with_frame(text: &[u8]) -> Option<Bar<'_>> {
         });
     }
     None
+}
+
+/// `description: 25% 10/40 [00:01<00:04, 7.22it/s]`: the bar itself is left out.
+fn without_frame(text: &[u8]) -> Option<Bar<'_>> {
+    let window = text.len().saturating_sub(LONGEST_BAR);
+    let open = memchr::memrchr(b'[', &text[window..])? + window;
+    let inside = time_then_rest(&text[open + 1..])?;
+    let counts = text[..open].trim_ascii_end();
+    let begin = counts.iter().rposition(|b| *b == b' ')?;
+    let (n, rest) = scaled(&counts[begin + 1..])?;
+    let (total, b"") = total_after_slash(rest)? else {
+        return None;
+    };
+    let share = counts[..begin].trim_ascii_end();
+    let percentage = share.len() - without_percentage(share).len();
+    if percentage == 0 {
+        return None;
+    }
+    let (unit, shows_loss) = rate_and_metrics(inside)?;
+    Some(Bar {
+        description: description(without_percentage(share)),
+        n,
+        total,
+        unit,
+        shows_loss,
+        style: Style::Tqdm,
+    })
 }
 
 /// `description: 12it [00:03, 4.00it/s]`, tqdm's form without a total.

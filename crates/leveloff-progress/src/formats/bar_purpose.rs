@@ -75,7 +75,13 @@ impl BarPurpose {
         let text = String::from_utf8_lossy(end).to_ascii_lowercase();
         let any =
             |starts: &[&str]| words(&text).any(|word| starts.iter().any(|s| word.starts_with(s)));
-        if any(&EVALUATION) || words(&text).any(|word| matches!(word, "val" | "dev")) {
+        // An evaluation has no learning rate, and begins with no loss of a training: `loss: 0.34 test_accuracy: 97.5%`.
+        if words(&text).any(|word| word == "lr") && text.contains([':', '='])
+            || begins_with_loss(&text)
+        {
+            return BarPurpose::Measured;
+        }
+        if purposes(&text).any(is_evaluation) {
             BarPurpose::Evaluation
         } else if let Some(epoch) = epoch_number(&text) {
             BarPurpose::Epoch(epoch)
@@ -107,6 +113,44 @@ fn has_values(text: &str) -> bool {
         digits > 0 && matches!(rest, [b'.', b'0'..=b'9', ..])
     };
     text.split([':', '=']).skip(1).filter(is_value).count() >= FEWEST
+}
+
+fn is_evaluation(word: &str) -> bool {
+    EVALUATION.iter().any(|begin| word.starts_with(begin)) || matches!(word, "val" | "dev")
+}
+
+/// The words of a description without the names of its values: `Epoch 3, val_acc: 0.91`.
+fn purposes(text: &str) -> impl Iterator<Item = &str> {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut rest = text;
+    let names = std::iter::from_fn(move || {
+        let begin = rest.find(is_name)?;
+        let length = rest[begin..]
+            .find(|c| !is_name(c))
+            .unwrap_or(rest.len() - begin);
+        let (name, behind) = rest[begin..].split_at(length);
+        rest = behind;
+        let value = behind.strip_prefix([':', '=']).unwrap_or("").trim_start();
+        let is_value = value.starts_with(|c: char| c.is_ascii_digit());
+        Some(if is_value && name.contains('_') {
+            ""
+        } else {
+            name
+        })
+    });
+    names.flat_map(|name| name.split('_'))
+}
+
+/// `loss: 0.34`, and not `val_loss: 0.34`.
+fn begins_with_loss(text: &str) -> bool {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '/');
+    let Some(end) = text.find(|c| !is_name(c)) else {
+        return false;
+    };
+    let (name, value) = text.split_at(end);
+    let is_evaluated = name.split(['_', '/']).any(is_evaluation);
+    let digits = value.trim_start_matches([':', '=', ' ']);
+    name.contains("loss") && !is_evaluated && digits.starts_with(|c: char| c.is_ascii_digit())
 }
 
 fn is_owner(word: &str) -> bool {

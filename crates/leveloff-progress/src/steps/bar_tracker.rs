@@ -8,6 +8,7 @@ use std::hash::{DefaultHasher, Hasher as _};
 
 use leveloff_model::progress::StepUnit;
 
+use super::epoch_passes::{EpochBefore, Passes};
 use super::other_bars::{OtherBar, OtherBars};
 use super::step_counter::{Count, StepChange, StepCounter};
 use crate::formats::bar::{Bar, Style, Unit};
@@ -97,6 +98,8 @@ struct TrainingBar {
     epoch: Option<u64>,
     /// The names of the metrics in its description, as a hash.
     metrics: Option<u64>,
+    /// What it counts if it names an epoch.
+    passes: Passes,
 }
 
 impl BarTracker {
@@ -153,6 +156,11 @@ impl BarTracker {
         self.training.is_none()
     }
 
+    /// Whether the training bar was drawn with a count of nothing only: another bar counts.
+    pub fn counts_nothing(&self) -> bool {
+        (self.training.as_ref()).is_some_and(|training| training.counter.step() == 0)
+    }
+
     /// Whether a bar counted whole epochs.
     pub fn has_epochs(&self) -> bool {
         self.epochs.is_some()
@@ -182,7 +190,23 @@ impl BarTracker {
         if self.training.as_ref().is_some_and(is_evaluation) {
             return evaluation(bar);
         }
-        let step = epoch_index.saturating_mul(total).saturating_add(bar.n);
+        let known = (self.training.as_ref()).filter(|training| training.total == bar.total);
+        let before = known.and_then(|training| {
+            Some(EpochBefore {
+                number: training.epoch?,
+                n: training.n,
+                passes: training.passes,
+            })
+        });
+        let Some(passes) = Passes::of(bar, epoch, before) else {
+            return BarUpdate::Nothing;
+        };
+        let step = match passes {
+            Passes::OfEpoch(earlier) => (epoch_index.saturating_add(earlier))
+                .saturating_mul(total)
+                .saturating_add(bar.n),
+            Passes::OfRun => bar.n,
+        };
         // The run has a bar of its own, which counts finer: several steps for each item of this one.
         let is_coarser = |training: &TrainingBar| {
             training.level == Level::Described
@@ -204,6 +228,7 @@ impl BarTracker {
         };
         (training.total, training.n) = (bar.total, bar.n);
         training.epoch = Some(epoch.number);
+        training.passes = passes;
         let change = training.counter.observe(Count {
             n: step,
             total: None,
@@ -212,6 +237,8 @@ impl BarTracker {
         let epochs = match (bar.style, epoch.of) {
             // Lightning's rich bar shows the number of the last epoch.
             (Style::Rich, Some(last)) => Some(last + 1),
+            // From 0 to 99 there are a hundred.
+            (_, Some(last)) if self.epochs_from_zero && last % 10 == 9 => Some(last + 1),
             (_, of) => of,
         };
         BarUpdate::Count(BarCount {
@@ -219,9 +246,17 @@ impl BarTracker {
             unit: unit_of(bar),
             is_described: true,
             took_over,
-            epoch: (total > 0).then(|| epoch_index as f64 + bar.n as f64 / total as f64),
-            epoch_steps: bar.total,
-            planned: epochs.map(|epochs| epochs.saturating_mul(total)),
+            epoch: match passes {
+                Passes::OfEpoch(_) => {
+                    (total > 0).then(|| epoch_index as f64 + bar.n as f64 / total as f64)
+                }
+                Passes::OfRun => Some(epoch_index as f64),
+            },
+            epoch_steps: bar.total.filter(|_| passes != Passes::OfRun),
+            planned: match passes {
+                Passes::OfEpoch(_) => epochs.map(|epochs| epochs.saturating_mul(total)),
+                Passes::OfRun => bar.total,
+            },
         })
     }
 
@@ -367,6 +402,7 @@ impl BarTracker {
             is_epoch: false,
             epoch: None,
             metrics: None,
+            passes: Passes::default(),
         });
         before.is_some()
     }
