@@ -201,11 +201,14 @@ impl Clock {
         self.log.names_device |= facts.names_device;
         self.log.is_inference |=
             facts.is_inference || facts.evaluation_from.is_some() && !facts.is_training;
+        let is_other = self.log.is_training || self.log.names_epochs;
         if facts.is_training {
             self.is_evaluation_announced = false;
         } else if facts.announces_evaluation {
             self.is_evaluation_announced = true;
+            self.log.began_with_evaluation |= facts.begins_evaluation && !self.log.has_metrics;
         }
+        self.log.began_with_evaluation &= !is_other;
     }
 
     fn printed(

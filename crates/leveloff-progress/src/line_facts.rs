@@ -34,6 +34,8 @@ pub struct LineFacts {
     pub may_be_header: bool,
     /// It names an epoch.
     pub has_epoch: bool,
+    /// It names a loss.
+    pub names_loss: bool,
     /// It is a dictionary, whose epoch may have a fraction in other lines.
     pub is_dictionary: bool,
     /// It has a rate of iterations: `7.2 it/s`.
@@ -48,6 +50,8 @@ pub struct LineFacts {
     pub is_settings: bool,
     /// It is short and about an evaluation, without a metric.
     pub announces_evaluation: bool,
+    /// The same, and it begins with the word.
+    pub begins_evaluation: bool,
     /// It is about tensors or an accelerator.
     pub names_device: bool,
     /// It has two names without a meaning to us, with fractions as their values.
@@ -173,9 +177,11 @@ impl LineFacts {
                 }
             && !facts.has_metric
             && !is_training;
+        facts.begins_evaluation = facts.announces_evaluation && begins_with_evaluation;
         facts.is_settings = settings >= MOST_SETTINGS && !facts.has_result || has_switches(line);
         facts.is_preparation =
             (mentions_preparation || begins_with_check_mark(line)) && !facts.has_metric;
+        facts.names_loss = memchr::memmem::find(line, b"oss").is_some();
         facts.is_dictionary = line.trim_ascii_start().starts_with(b"{");
         facts.has_rate = has_rate(line);
         facts.is_checkpoint = is_checkpoint(line);

@@ -230,6 +230,9 @@ impl Reader {
     }
 
     fn see_line(&mut self, piece: &[u8]) {
+        if piece.is_empty() {
+            return;
+        }
         if std::mem::take(&mut self.is_behind_bar) && piece.starts_with(ansi::CURSOR_UP) {
             self.bars.last_was_nested();
         }

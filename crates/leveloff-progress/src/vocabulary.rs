@@ -145,7 +145,7 @@ const WORDS: [(Meaning, &str); 17] = [
     (Meaning::Step(StepName::GlobalStep), "globalstep gstep"),
     (
         Meaning::Step(StepName::Iteration),
-        "iter iters iteration iterations it its itr itrs i idx round rounds tick generation gen niter",
+        "iter iters iterate iteration iterations it its itr itrs i idx round rounds tick generation gen niter",
     ),
     (
         Meaning::Step(StepName::Batch),
@@ -222,7 +222,7 @@ const BEGINNINGS: [(Meaning, &str); 3] = [
     ),
     (
         Meaning::Inference,
-        "infer generat transcrib translat embed caption serv render decod denois rollout",
+        "infer simulat generat transcrib translat embed caption serv render decod denois rollout",
     ),
 ];
 

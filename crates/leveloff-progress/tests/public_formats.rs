@@ -260,3 +260,48 @@ fn evaluations_and_solvers_without_a_training_have_no_steps() {
     });
     assert_eq!(last_step(&chain), None);
 }
+
+#[test]
+fn a_bar_of_tqdm_rich_and_counts_of_any_form_are_read() {
+    let rich: String = (0..=50)
+        .map(|n| {
+            format!(
+                "\r\x1b[2K {:>3}% ━━━╸━━━ {},000/100,000  [ 0:00:12 < 0:06:11 , 2,113 it/s ]",
+                n * 2,
+                n * 2
+            )
+        })
+        .collect();
+    let found = read(&rich);
+    assert_eq!((found.step, found.planned), (Some(100_000), Some(100_000)));
+    let dotted = lines(3, |epoch| {
+        lines(10, |n| format!("[{epoch}. {:5}] loss: 0.{n}", n * 5))
+    });
+    assert_eq!(last_step(&dotted), Some(150));
+    let out_of = lines(3, |n| {
+        format!("Epoch {n} out of 15\nacc 90.{n} - f1 80.{n}")
+    });
+    assert_eq!(read(&out_of).planned, Some(15));
+    let alone = lines(20, |n| format!("Epoch: {n}/20\n"));
+    assert_eq!(last_step(&alone), Some(20));
+}
+
+#[test]
+fn simulations_error_rates_and_chains_have_no_steps() {
+    let simulation = "Simulating an atom with one electron\n".to_owned()
+        + &lines(19, |n| format!("Step {}/1000", n * 50));
+    assert_eq!(last_step(&simulation), None);
+    let speech = "Evaluating the checkpoint on test-clean\n".to_owned()
+        + &lines(90, |n| format!("batch {n}/90: WER 4.{n}%"));
+    assert_eq!(last_step(&speech), None);
+    let synced = lines(90, |n| {
+        format!(
+            "epoch-sync.logs epoch:{} latestState:{n} not executed",
+            1200 + n
+        )
+    });
+    assert_eq!(last_step(&synced), None);
+    let training = "Evaluating the model\nTraining starts\n".to_owned()
+        + &lines(90, |n| format!("batch {n}/90: WER 4.{n}%"));
+    assert_eq!(last_step(&training), Some(90));
+}

@@ -56,8 +56,8 @@ pub struct Counter {
     skeleton: u64,
     increment: u64,
     same_increments: u32,
-    /// It was 1 when it was first seen: `1, 20, 40`.
-    begins_with_one: bool,
+    /// What it was when it was first seen.
+    first: u64,
     /// The greatest common divisor of its counts.
     divisor: u64,
 }
@@ -141,7 +141,7 @@ impl Counter {
             skeleton: 0,
             increment: 0,
             same_increments: 0,
-            begins_with_one: false,
+            first: 0,
             divisor: 0,
         }
     }
@@ -149,7 +149,9 @@ impl Counter {
     /// Follows it to the next line.
     pub fn observe(&mut self, printed: Printed, skeleton: u64) -> StepChange {
         let before = self.global.last();
-        self.begins_with_one |= before.is_none() && printed.n == 1;
+        if before.is_none() {
+            self.first = printed.n;
+        }
         self.lines += 1;
         self.repeats += u32::from(before.is_some() && self.skeleton == skeleton);
         self.skeleton = skeleton;
@@ -270,6 +272,14 @@ impl Counter {
         // An evaluation counts its episodes and batches in lines like those of a training.
         if log.is_only_inference() && !facts.has_metric {
             return false;
+        }
+        // Only the names of steps, and a loss beside a count of batches, are no evaluation's.
+        if log.began_with_evaluation {
+            match self.label {
+                Label::Step(name) if name >= StepName::Step || facts.names_loss => {}
+                Label::Unit(_) => {}
+                _ => return false,
+            }
         }
         // A caption and its score for each picture.
         let is_caption = facts.names_media && !facts.is_training && !log.is_training;
@@ -417,7 +427,8 @@ impl Counter {
     fn rises_in_same_line(&self, facts: &LineFacts, log: LogEvidence) -> bool {
         let is_named = matches!(self.label, Label::Step(_) | Label::Unit(_) | Label::Epoch);
         let enough = if is_named { 1 } else { 2 };
-        let dominates = self.rises > enough && self.lines * 3 > log.lines * 2;
+        let dominates =
+            self.rises > enough && self.is_from_start(facts) && self.lines * 3 > log.lines * 2;
         self.rises > 0
             && self.repeats > 0
             && !facts.is_preparation
@@ -459,7 +470,7 @@ impl Counter {
     /// Whether its increments are the same. The first one and the last one of a run may be shorter: `1, 10, 20`.
     fn rises_evenly(&self) -> bool {
         let is_long = self.increment > 1 && self.rises >= VERY_LONG_RISE;
-        let is_aligned = self.increment > 1 && self.begins_with_one && self.same_increments > 0;
+        let is_aligned = self.increment > 1 && self.first == 1 && self.same_increments > 0;
         let others = if is_long { 2 } else { u32::from(is_aligned) };
         self.same_increments + 1 + others >= self.rises
     }
@@ -485,6 +496,14 @@ impl Counter {
     /// Whether most of its increments are the same.
     fn is_steady(&self) -> bool {
         self.same_increments * 2 >= self.rises
+    }
+
+    /// Whether an epoch is one of a training in a line that says nothing else: it began with the first, or has no other words.
+    fn is_from_start(&self, facts: &LineFacts) -> bool {
+        self.label != Label::Epoch
+            || self.first <= self.increment.max(1)
+            || facts.is_bare
+            || facts.has_metric
     }
 
     /// `Epoch [3/100]` above lines of values whose names mean nothing to us.

@@ -98,9 +98,11 @@ impl Clock {
                 .checked_sub(1)
                 .map_or(0, |before| scanned.numbers[before].end);
             let gap = &line[before.min(number.start)..number.start];
+            // "[1.     5]"
+            let is_dotted = gap.starts_with(b". ") && line.starts_with(b"[");
             counts.push(LabelledCount {
                 key,
-                is_bracketed: gap.iter().any(|b| b"[](),|:;".contains(b)),
+                is_bracketed: is_dotted || gap.iter().any(|b| b"[](),|:;".contains(b)),
                 label,
                 n,
                 total: number.total,
@@ -167,10 +169,7 @@ impl Clock {
             && match clock {
                 Some(clock) => clock.rises >= TAKE_OVER,
                 // An evaluation is what the output begins with, and so far all that it is about.
-                None => {
-                    !(self.log.is_training || self.log.names_epochs || self.log.has_metrics)
-                        && matches!(label, Label::None | Label::Unknown | Label::Metric)
-                }
+                None => false,
             };
         // Without a metric in their lines, these can never be of use.
         let is_known = !matches!(label, Label::Other | Label::Metric | Label::Unknown);

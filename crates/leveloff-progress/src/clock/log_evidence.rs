@@ -9,6 +9,8 @@ pub struct LogEvidence {
     pub is_training: bool,
     /// It has lines about inference or evaluation.
     pub is_inference: bool,
+    /// It began with an evaluation, and is about nothing else so far.
+    pub began_with_evaluation: bool,
     /// It has lines of an epoch's number and nothing else.
     pub has_epochs: bool,
     /// It has lines that name an epoch.

@@ -90,10 +90,15 @@ pub fn rich(line: &[u8]) -> Option<Bar<'_>> {
         .iter()
         .filter_map(|glyph| memchr::memmem::rfind(line, glyph))
         .max()?;
-    let (n, rest) = scaled(line[last + 3..].trim_ascii_start())?;
-    let (total, rest) = total_after_slash(rest)?;
-    // Only a bar has an elapsed time here; a table has none.
-    let time = rest.trim_ascii_start();
+    let counts = line[last + 3..].trim_ascii_start();
+    let (n, total, rest) = grouped_counts(counts).or_else(|| {
+        let (n, rest) = scaled(counts)?;
+        let (total, rest) = total_after_slash(rest)?;
+        Some((n, total, rest))
+    })?;
+    // Only a bar has an elapsed time here; a table has none. tqdm.rich frames it.
+    let rest = rest.trim_ascii_start();
+    let time = rest.strip_prefix(b"[ ").unwrap_or(rest);
     if !matches!(
         time,
         [b'0'..=b'9', b':', ..] | [b'0'..=b'9', b'0'..=b'9', b':', ..]
@@ -103,13 +108,20 @@ pub fn rich(line: &[u8]) -> Option<Bar<'_>> {
     let rate_end = memchr::memmem::find(time, b"/s")?;
     let rate_start = memchr::memrchr(b' ', &time[..rate_end])?;
     Some(Bar {
-        description: line[..first].trim_ascii(),
+        description: without_percentage(line[..first].trim_ascii()).trim_ascii(),
         n,
         total,
         unit: unit_of_rate(&time[rate_start..rate_end + 2]),
         shows_loss: false,
         style: Style::Rich,
     })
+}
+
+/// `3,000/100,000`
+fn grouped_counts(text: &[u8]) -> Option<(u64, Option<u64>, &[u8])> {
+    let (n, rest) = number::whole(text)?;
+    let (total, rest) = number::whole(rest.strip_prefix(b"/")?)?;
+    Some((n, Some(total), rest))
 }
 
 /// The first byte of each glyph of a bar.

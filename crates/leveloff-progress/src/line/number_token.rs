@@ -270,6 +270,7 @@ fn with_total(line: &[u8], token: NumberToken) -> NumberToken {
     let Some(total) = after
         .strip_prefix(b"/")
         .or_else(|| after.strip_prefix(b"of "))
+        .or_else(|| after.strip_prefix(b"out of "))
     else {
         return token;
     };
