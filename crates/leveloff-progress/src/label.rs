@@ -89,6 +89,22 @@ impl Label {
         }
     }
 
+    /// The label of a number behind its initial in a bracket: `[E1|S20]`, `[E1 B20]`.
+    pub fn of_bracketed_initial(line: &[u8], number: &Number) -> Option<Label> {
+        let before = &line[..number.start.checked_sub(1)?];
+        let bracket = before.iter().rposition(|b| matches!(b, b'[' | b']'))?;
+        if before[bracket] != b'[' || !number.is_glued {
+            return None;
+        }
+        match line[number.start - 1] {
+            b'E' => Some(Label::Epoch),
+            b'S' => Some(Label::Step(StepName::Step)),
+            b'I' => Some(Label::Step(StepName::Iteration)),
+            b'B' => Some(Label::Step(StepName::Batch)),
+            _ => None,
+        }
+    }
+
     /// The label of a number whose name is an initial: `| train | F: 1000 | S: 500 |`. Only in records of a training, where
     /// these letters have one meaning.
     pub fn of_initial(name: &[u8]) -> Option<Label> {

@@ -308,7 +308,7 @@ impl Reader {
     /// strange words counts nothing; a bar without words does not if there is something about inference.
     fn is_other_work(&self, bar: &bar::Bar<'_>) -> bool {
         let log = self.clock.evidence();
-        let is_training = log.has_training() || self.bars.has_epochs();
+        let is_training = log.has_training() || log.has_epochs || self.bars.has_epochs();
         !is_training
             && !bar.shows_loss
             && match BarPurpose::of(bar.description) {

@@ -140,7 +140,7 @@ static VOCABULARY: LazyLock<[Letter; 26]> = LazyLock::new(|| {
 const WORDS: [(Meaning, &str); 17] = [
     (
         Meaning::Step(StepName::Step),
-        "step steps update updates upd stp",
+        "step steps update updates upd stp schritt schritte paso passo",
     ),
     (Meaning::Step(StepName::GlobalStep), "globalstep gstep"),
     (
@@ -161,7 +161,7 @@ const WORDS: [(Meaning, &str); 17] = [
         "sample samples samp image images imgs img examples sequences seqs instances",
     ),
     (Meaning::Token, "token tokens toks tok"),
-    (Meaning::Epoch, "epoch epochs ep epo"),
+    (Meaning::Epoch, "epoch epochs ep epo epoche epochen epoca"),
     (Meaning::Evaluation, "val dev"),
     (
         Meaning::Training,

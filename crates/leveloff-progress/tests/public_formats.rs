@@ -305,3 +305,29 @@ fn simulations_error_rates_and_chains_have_no_steps() {
         + &lines(90, |n| format!("batch {n}/90: WER 4.{n}%"));
     assert_eq!(last_step(&training), Some(90));
 }
+
+#[test]
+fn initials_in_a_bracket_and_epochs_that_are_done_are_counts() {
+    let initials = lines(3, |epoch| {
+        lines(10, |n| {
+            format!("[E{epoch}|S{}] loss=0.{n} lr=1.0e-04", n * 20)
+        })
+    });
+    assert_eq!(last_step(&initials), Some(600));
+    let done = lines(9, |n| format!("Epochs: {n}000 | Loss: 0.{n}"));
+    let found = read(&done);
+    assert_eq!(
+        (found.step, found.unit),
+        (Some(9000), Some(StepUnit::Epochs))
+    );
+    let bars: String = (1..4)
+        .map(|epoch| {
+            format!("Epoch {epoch}/5\n")
+                + &(0..=40)
+                    .map(|n| bar("Batches: ", n, 40, ""))
+                    .collect::<String>()
+                + "\n"
+        })
+        .collect();
+    assert_eq!(last_step(&bars), Some(120));
+}

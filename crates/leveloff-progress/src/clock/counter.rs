@@ -231,7 +231,7 @@ impl Counter {
     pub fn unit(&self) -> StepUnit {
         match self.label {
             Label::Unit(unit) => unit,
-            Label::Epoch => StepUnit::Epochs,
+            Label::Epoch | Label::Epochs => StepUnit::Epochs,
             Label::None | Label::Unknown if self.counts_samples() => StepUnit::Samples,
             _ => StepUnit::Steps,
         }
@@ -334,7 +334,9 @@ impl Counter {
                     && self.rises > if self.is_of_training { 1 } else { LONG_RISE }
                     && self.same_increments + 1 >= self.rises
             }
-            Label::EpochLength | Label::Epochs | Label::Other => false,
+            // "Epochs: 1000 | Loss: 0.31": so many are done.
+            Label::Epochs => facts.has_result && self.rises > 1,
+            Label::EpochLength | Label::Other => false,
         }
     }
 

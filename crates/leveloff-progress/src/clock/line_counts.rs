@@ -157,20 +157,21 @@ impl Clock {
         };
         // `resnet50`, `rank0`, identifiers and `I0312`, which begins the lines of glog, are no counters.
         let is_letter = number.start - number.phrase_start == 1;
-        if number.is_glued
-            && (is_letter
-                || line[number.start - 1] == b'_'
-                || !matches!(label, Label::Step(_) | Label::Unit(_) | Label::Epoch))
-        {
-            return None;
-        }
+        let initial = Label::of_bracketed_initial(line, number);
+        let label = match initial {
+            Some(initial) if is_letter && place.has_metric => initial,
+            _ if number.is_glued
+                && (is_letter
+                    || line[number.start - 1] == b'_'
+                    || !matches!(label, Label::Step(_) | Label::Unit(_) | Label::Epoch)) =>
+            {
+                return None;
+            }
+            _ => label,
+        };
         let clock = self.current.and_then(|key| self.counters.get(key));
-        let is_announced = self.is_evaluation_announced
-            && match clock {
-                Some(clock) => clock.rises >= TAKE_OVER,
-                // An evaluation is what the output begins with, and so far all that it is about.
-                None => false,
-            };
+        let is_announced =
+            self.is_evaluation_announced && clock.is_some_and(|clock| clock.rises >= TAKE_OVER);
         // Without a metric in their lines, these can never be of use.
         let is_known = !matches!(label, Label::Other | Label::Metric | Label::Unknown);
         let has_values = place.has_values && number.total.is_some();
