@@ -169,12 +169,6 @@ impl Comparison {
         let is = |difference: &&Difference| difference.quantity == quantity;
         self.differences.iter().find(is)
     }
-
-    /// What made it worse, the most telling first.
-    pub fn regressions(&self) -> impl Iterator<Item = &Difference> {
-        let worse = |d: &&Difference| d.quantity.decides() && d.finding == ChangeFinding::More;
-        self.differences.iter().filter(worse)
-    }
 }
 
 fn leak_change(before: &Side, after: &Side) -> LeakChange {

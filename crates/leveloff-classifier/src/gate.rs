@@ -77,12 +77,30 @@ pub struct GateResult {
     pub gate: Gate,
     /// How.
     pub outcome: CheckOutcome,
-    /// What was measured: bytes, bytes for each unit of x, or a place on x.
-    pub measured: Option<f64>,
-    /// What it was held against, in the same unit.
-    pub bound: Option<f64>,
+    /// What was measured and what it was held against; `None` for a comparison, which has a table of numbers.
+    pub numbers: Option<GateNumbers>,
     /// The reason, where the numbers do not show it.
     pub because: GateReason,
+}
+
+/// The numbers of a result, in the unit of its gate.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum GateNumbers {
+    /// Amounts of memory.
+    Memory(MeasuredAndBound<Amount>),
+    /// Growth; of a leak, that of the series that decided.
+    Growth(MeasuredAndBound<AmountPerX>),
+    /// Positions on x.
+    Position(MeasuredAndBound<X>),
+}
+
+/// What was measured, and what it was held against.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MeasuredAndBound<T> {
+    /// What was measured.
+    pub measured: Option<T>,
+    /// The bound.
+    pub bound: Option<T>,
 }
 
 /// What a gate, a run or a whole check came to, better first.
@@ -243,15 +261,12 @@ impl Gates {
     pub fn hold(&self, verdict: &RunVerdict, curves: &RunCurves) -> Vec<GateResult> {
         let mut results = vec![leak(verdict)];
         results.extend(self.level_by.and_then(|by| by.hold(verdict, curves)));
-        let at_most = |gate: Gate, most: Bytes, measured: Option<f64>| {
-            GateResult::at_most(gate, most.0 as f64, measured)
+        let at_most = |gate: Gate, most: Bytes, measured: Option<Amount>| {
+            GateResult::at_most(gate, GateNumbers::Memory, most.into(), measured)
         };
         if let Some(most) = self.max_level {
-            results.push(at_most(
-                Gate::MaxLevel,
-                most,
-                curves.settled(Series::Memory),
-            ));
+            let level = curves.settled(Series::Memory);
+            results.push(at_most(Gate::MaxLevel, most, level));
         }
         if let Some(bound) = self.max_growth {
             results.push(growth(bound, self.epoch_steps, verdict));
@@ -284,30 +299,35 @@ impl Horizon {
 
 impl GateResult {
     /// A run that counts no steps cannot be held to one.
-    fn no_steps(X(step): X) -> GateResult {
+    fn no_steps(step: X) -> GateResult {
         GateResult {
             gate: Gate::LevelBy,
             outcome: CheckOutcome::Open,
-            measured: None,
-            bound: Some(step),
+            numbers: Some(GateNumbers::Position(MeasuredAndBound {
+                measured: None,
+                bound: Some(step),
+            })),
             because: GateReason::NoSteps,
         }
     }
 
     /// The gate on a comparison with earlier runs: nothing may be worse.
     pub fn of_comparison(comparison: &Comparison) -> GateResult {
-        let worst = comparison.regressions().next();
         let outcome = CheckOutcome::from(comparison.outcome);
         GateResult {
             gate: Gate::Baseline,
             outcome,
-            measured: worst.map(|difference| difference.after.mean),
-            bound: worst.map(|difference| difference.before.mean),
+            numbers: None,
             because: GateReason::of_decision(outcome),
         }
     }
 
-    fn at_most(gate: Gate, bound: f64, measured: Option<f64>) -> GateResult {
+    fn at_most<T: Copy + PartialOrd>(
+        gate: Gate,
+        numbers: fn(MeasuredAndBound<T>) -> GateNumbers,
+        bound: T,
+        measured: Option<T>,
+    ) -> GateResult {
         let (outcome, because) = match measured {
             Some(measured) if measured > bound => (CheckOutcome::Failed, GateReason::Measured),
             Some(_) => (CheckOutcome::Passed, GateReason::Measured),
@@ -316,10 +336,29 @@ impl GateResult {
         GateResult {
             gate,
             outcome,
-            measured,
-            bound: Some(bound),
+            numbers: Some(numbers(MeasuredAndBound {
+                measured,
+                bound: Some(bound),
+            })),
             because,
         }
+    }
+}
+
+impl GateNumbers {
+    /// What was measured and the bound, as plain numbers.
+    pub fn plain(self) -> (Option<f64>, Option<f64>) {
+        match self {
+            GateNumbers::Memory(of) => of.plain(|amount| amount.0),
+            GateNumbers::Growth(of) => of.plain(|rate| rate.0),
+            GateNumbers::Position(of) => of.plain(|x| x.0),
+        }
+    }
+}
+
+impl<T> MeasuredAndBound<T> {
+    fn plain(self, number: fn(T) -> f64) -> (Option<f64>, Option<f64>) {
+        (self.measured.map(number), self.bound.map(number))
     }
 }
 
@@ -332,48 +371,52 @@ fn leak(verdict: &RunVerdict) -> GateResult {
     GateResult {
         gate: Gate::Leak,
         outcome,
-        measured: verdict.judgement.rate.map(|rate| rate.value.0),
-        bound: None,
+        numbers: Some(GateNumbers::Growth(MeasuredAndBound {
+            measured: verdict.judgement.rate.map(|rate| rate.value),
+            bound: None,
+        })),
         because: GateReason::of_decision(outcome),
     }
 }
 
 fn will_finish(verdict: &RunVerdict) -> GateResult {
     let (outcome, measured, bound) = match verdict.will_finish {
-        WillFinish::Yes(end) => (CheckOutcome::Passed, Some(end.memory.0), Some(end.limit.0)),
-        WillFinish::No(met) => (CheckOutcome::Failed, None, Some(met.limit.0)),
+        WillFinish::Yes(end) => (CheckOutcome::Passed, Some(end.memory), Some(end.limit)),
+        WillFinish::No(met) => (CheckOutcome::Failed, None, Some(met.limit)),
         WillFinish::Unknown(_) => (CheckOutcome::Open, None, None),
     };
     GateResult {
         gate: Gate::WillFinish,
         outcome,
-        measured,
-        bound: bound.map(|bound| bound as f64),
+        numbers: Some(GateNumbers::Memory(MeasuredAndBound {
+            measured,
+            bound: bound.map(Amount::from),
+        })),
         because: GateReason::of_decision(outcome),
     }
 }
 
 /// A run that levelled off, but later than it should: gradually, and higher than it had ever been by
 /// then. A lasting jump, such as the first evaluation's, and what rises and returns are no late warmup.
-fn level_by(X(by): X, verdict: &RunVerdict, curves: &RunCurves) -> GateResult {
+fn level_by(by: X, verdict: &RunVerdict, curves: &RunCurves) -> GateResult {
     let Judgement {
-        level_since_x,
+        level_since_x: since,
         material,
         ..
     } = verdict.memory;
-    let since = level_since_x.map(|since| since.0);
     let unit = verdict.x_unit;
+    let too_late = X(LATE * by.0);
     let grew_late = || {
         // Between two samples that lie far apart, the time of the growth is unknown.
-        let reached = curves.peak_until(Series::Memory, LATE * by, unit)?;
-        let by_then = reached.max(curves.around(Series::Memory, LATE * by, unit)?);
-        Some(curves.settled(Series::Memory)? - by_then > material.0)
+        let reached = curves.peak_until(Series::Memory, too_late, unit)?;
+        let by_then = reached.max(curves.around(Series::Memory, too_late, unit)?);
+        Some(curves.settled(Series::Memory)? - by_then > material)
     };
     let gradually = matches!(
         verdict.shape,
         Shape::Saturating | Shape::Linear | Shape::Filling | Shape::Staircase
     );
-    let is_late = since.is_some_and(|since| since > LATE * by);
+    let is_late = since.is_some_and(|since| since > too_late);
     let outcome = match is_late && gradually && grew_late() == Some(true) {
         true => CheckOutcome::Failed,
         false => CheckOutcome::Passed,
@@ -381,8 +424,10 @@ fn level_by(X(by): X, verdict: &RunVerdict, curves: &RunCurves) -> GateResult {
     GateResult {
         gate: Gate::LevelBy,
         outcome,
-        measured: since,
-        bound: Some(by),
+        numbers: Some(GateNumbers::Position(MeasuredAndBound {
+            measured: since,
+            bound: Some(by),
+        })),
         because: GateReason::Measured,
     }
 }
@@ -390,16 +435,21 @@ fn level_by(X(by): X, verdict: &RunVerdict, curves: &RunCurves) -> GateResult {
 fn growth(bound: GrowthBound, epoch_steps: Option<X>, verdict: &RunVerdict) -> GateResult {
     let Some(rate) = verdict.memory.rate else {
         // What shows no growth at all does not grow too fast.
-        let is_level = verdict.verdict.is_level();
-        let result = GateResult::at_most(Gate::MaxGrowth, bound.amount.0, is_level.then_some(0.0));
-        return result;
+        let none = verdict.verdict.is_level().then_some(AmountPerX(0.0));
+        let bound = bound.amount / X(1.0);
+        return GateResult::at_most(Gate::MaxGrowth, GateNumbers::Growth, bound, none);
+    };
+    let numbers = |bound| {
+        Some(GateNumbers::Growth(MeasuredAndBound {
+            measured: Some(rate.value),
+            bound,
+        }))
     };
     let Some(per) = units_in(bound.per, epoch_steps, verdict) else {
         return GateResult {
             gate: Gate::MaxGrowth,
             outcome: CheckOutcome::Open,
-            measured: Some(rate.value.0),
-            bound: None,
+            numbers: numbers(None),
             because: GateReason::OtherUnit,
         };
     };
@@ -408,8 +458,7 @@ fn growth(bound: GrowthBound, epoch_steps: Option<X>, verdict: &RunVerdict) -> G
     GateResult {
         gate: Gate::MaxGrowth,
         outcome,
-        measured: Some(rate.value.0),
-        bound: Some(bound.0),
+        numbers: numbers(Some(bound)),
         because,
     }
 }

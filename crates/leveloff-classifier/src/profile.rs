@@ -6,7 +6,7 @@ use leveloff_model::process::Role;
 
 use crate::observation::XUnit;
 use crate::run_curves::{RunCurves, Series};
-use crate::units::X;
+use crate::units::{Amount, X};
 use crate::verdict::{Kind, RunVerdict, Verdict};
 
 /// Something that runs are compared by.
@@ -116,13 +116,22 @@ impl RunProfile {
                 measured.insert(quantity, Measured { value, error });
             }
         };
+        let plain = |amount: Option<Amount>| amount.map(|amount| amount.0);
         // The median of a fifth of the points, whose neighbours are alike.
         let late = (0.2 * verdict.memory.points as f64).max(1.0);
         let alike = verdict.memory.autocorrelation.clamp(0.0, 0.95);
         let settled = noise * (1.6 * (1.0 + alike) / (1.0 - alike) / late).sqrt().min(1.0);
-        set(Quantity::Level, curves.settled(Series::Memory), settled);
-        set(Quantity::Peak, curves.lasting_peak(), noise);
-        set(Quantity::Baseline, curves.baseline(Series::Memory), noise);
+        set(
+            Quantity::Level,
+            plain(curves.settled(Series::Memory)),
+            settled,
+        );
+        set(Quantity::Peak, plain(curves.lasting_peak()), noise);
+        set(
+            Quantity::Baseline,
+            plain(curves.baseline(Series::Memory)),
+            noise,
+        );
         let since = verdict.memory.level_since_x;
         let since = since.filter(|_| verdict.memory.verdict.is_level());
         let since = since.map(|since| since.0);
@@ -141,7 +150,7 @@ impl RunProfile {
                 Series::Kind(kind) if series.is_bytes() => Quantity::Kind(kind),
                 _ => continue,
             };
-            set(quantity, curves.settled(series), settled);
+            set(quantity, plain(curves.settled(series)), settled);
         }
         RunProfile {
             unit: verdict.x_unit,

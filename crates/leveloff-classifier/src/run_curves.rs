@@ -12,7 +12,7 @@ use leveloff_model::units::{Bytes, Seconds};
 
 use crate::observation::{Observation, XUnit};
 use crate::stats::median;
-use crate::units::X;
+use crate::units::{Amount, X};
 use crate::verdict::Kind;
 
 /// Spans that a run is folded into at most: several for each column of a chart on a wide screen.
@@ -168,7 +168,7 @@ impl RunCurves {
     /// The series that are known and were ever more than nothing, in the order of reading. What a trim
     /// gave back is one number and no curve; what the training has worked through is a clock.
     pub fn series(&self) -> Vec<Series> {
-        let is_there = |series: &Series| self.peak(*series).is_some_and(|peak| peak > 0.0);
+        let is_there = |series: &Series| self.peak(*series).is_some_and(|peak| peak.0 > 0.0);
         let no_curves = [
             TrainingCounter::Trimmed,
             TrainingCounter::TensorCounts,
@@ -185,10 +185,10 @@ impl RunCurves {
     }
 
     /// The value when the run began to count: the model is loaded. Without a count, the first.
-    pub fn baseline(&self, series: Series) -> Option<f64> {
+    pub fn baseline(&self, series: Series) -> Option<Amount> {
         let first = self.first_counted.or(self.first)?;
         let value = first[series.index()].map(|reach| reach.high);
-        match series {
+        let value = match series {
             // A training counts inside some steps later, and zero is what it says before: it had not
             // nothing when the run began.
             Series::Counter(_) => value.filter(|value| *value > 0.0).or_else(|| {
@@ -196,39 +196,41 @@ impl RunCurves {
                 spans.map(|reach| reach.low).find(|value| *value > 0.0)
             }),
             _ => value,
-        }
+        };
+        value.map(Amount)
     }
 
     /// The newest value that is known.
-    pub fn newest(&self, series: Series) -> Option<f64> {
+    pub fn newest(&self, series: Series) -> Option<Amount> {
         let known = self.spans().filter_map(|span| span.value(series));
-        known.last().map(Reach::middle)
+        known.last().map(|reach| Amount(reach.middle()))
     }
 
     /// The highest value of any sample.
-    pub fn peak(&self, series: Series) -> Option<f64> {
+    pub fn peak(&self, series: Series) -> Option<Amount> {
         let highs = self.spans().filter_map(|span| span.value(series));
-        highs.map(|reach| reach.high).reduce(f64::max)
+        highs.map(|reach| Amount(reach.high)).reduce(Amount::max)
     }
 
     /// The highest memory that two samples in a row had. One alone may be a moment in which pages
     /// were counted for two processes; runs are not compared by that.
-    pub fn lasting_peak(&self) -> Option<f64> {
-        self.lasting_peak.or_else(|| self.peak(Series::Memory))
+    pub fn lasting_peak(&self) -> Option<Amount> {
+        let lasting = self.lasting_peak.map(Amount);
+        lasting.or_else(|| self.peak(Series::Memory))
     }
 
     /// The highest value of any sample up to a position.
-    pub fn peak_until(&self, series: Series, x: f64, unit: XUnit) -> Option<f64> {
+    pub fn peak_until(&self, series: Series, X(x): X, unit: XUnit) -> Option<Amount> {
         let until = self
             .spans()
             .filter(|span| span.place(unit).is_some_and(|place| place.low <= x));
         let highs = until.filter_map(|span| span.value(series));
-        highs.map(|reach| reach.high).reduce(f64::max)
+        highs.map(|reach| Amount(reach.high)).reduce(Amount::max)
     }
 
     /// Where the series is in the last fifth of the run: the median, which a spike does not move. The
     /// newest place is left out, as it is when a run is judged: there it may be shutting down.
-    pub fn settled(&self, series: Series) -> Option<f64> {
+    pub fn settled(&self, series: Series) -> Option<Amount> {
         let is_counted = self.spans().any(|span| span.x.is_some());
         let place = |span: &CurveSpan| if is_counted { span.x } else { span.t };
         let placed: Vec<(Reach, Reach)> = self
@@ -243,7 +245,7 @@ impl RunCurves {
         if values.is_empty() {
             values = late.map(|(_, value)| value.middle()).collect();
         }
-        Some(median(&mut values))
+        Some(Amount(median(&mut values)))
     }
 
     /// The position so long after the first sample; `None` if the run ended before.
@@ -259,19 +261,19 @@ impl RunCurves {
     }
 
     /// The value around a position; `None` where the run has not been.
-    pub fn around(&self, series: Series, x: f64, unit: XUnit) -> Option<f64> {
+    pub fn around(&self, series: Series, X(x): X, unit: XUnit) -> Option<Amount> {
         let mut before: Option<(f64, f64)> = None;
         for span in self.spans() {
             let (Some(place), Some(value)) = (span.place(unit), span.value(series)) else {
                 continue;
             };
             if place.low <= x && x <= place.high {
-                return Some(value.middle());
+                return Some(Amount(value.middle()));
             }
             if place.low > x {
                 let (then, was) = before?;
                 let share = (x - then) / (place.low - then);
-                return Some(was + share * (value.middle() - was));
+                return Some(Amount(was + share * (value.middle() - was)));
             }
             before = Some((place.high, value.middle()));
         }
@@ -498,12 +500,12 @@ mod tests {
             ..at(Some(1.0), 0.0, 130)
         });
         let role = |role| curves.settled(Series::Role(role));
-        assert_eq!(role(Role::Trainer), Some(100.0));
-        assert_eq!(role(Role::DataloaderWorker), Some(30.0));
+        assert_eq!(role(Role::Trainer), Some(Amount(100.0)));
+        assert_eq!(role(Role::DataloaderWorker), Some(Amount(30.0)));
         assert_eq!(role(Role::Launcher), None);
         let kind = |kind| curves.settled(Series::Kind(kind));
-        assert_eq!(kind(Kind::Anonymous), Some(95.0));
-        assert_eq!(kind(Kind::Shared), Some(35.0));
+        assert_eq!(kind(Kind::Anonymous), Some(Amount(95.0)));
+        assert_eq!(kind(Kind::Shared), Some(Amount(35.0)));
         assert_eq!(kind(Kind::DevShm), None);
         assert!(!curves.series().contains(&Series::Kind(Kind::Swap)));
     }
@@ -516,10 +518,10 @@ mod tests {
             let memory = if step == 99_000 { 900 } else { 50 };
             curves.observe(&at(Some(f64::from(step)), f64::from(step) + 1.0, memory));
         }
-        assert_eq!(curves.baseline(Series::Memory), Some(50.0));
-        assert_eq!(curves.peak(Series::Memory), Some(900.0));
-        assert_eq!(curves.lasting_peak(), Some(50.0));
-        assert_eq!(curves.settled(Series::Memory), Some(50.0));
+        assert_eq!(curves.baseline(Series::Memory), Some(Amount(50.0)));
+        assert_eq!(curves.peak(Series::Memory), Some(Amount(900.0)));
+        assert_eq!(curves.lasting_peak(), Some(Amount(50.0)));
+        assert_eq!(curves.settled(Series::Memory), Some(Amount(50.0)));
         assert!(curves.spans().count() <= MOST_SPANS);
         assert!(curves.stride() > 1);
     }
@@ -539,8 +541,8 @@ mod tests {
         }
         let [tensors, trimmed] =
             [TrainingCounter::Tensors, TrainingCounter::Trimmed].map(Series::Counter);
-        assert_eq!(curves.baseline(tensors), Some(6529.0));
-        assert_eq!(curves.peak(trimmed), Some(f64::from(1 << 20)));
+        assert_eq!(curves.baseline(tensors), Some(Amount(6529.0)));
+        assert_eq!(curves.peak(trimmed), Some(Amount(f64::from(1 << 20))));
         assert_eq!(curves.series(), [Series::Memory, tensors]);
     }
 
@@ -553,10 +555,10 @@ mod tests {
         for n in 0..40 {
             curves.observe(&at(Some(50.0), f64::from(50 + n), 10));
         }
-        assert_eq!(curves.settled(Series::Memory), Some(800.0));
+        assert_eq!(curves.settled(Series::Memory), Some(Amount(800.0)));
         assert_eq!(
-            curves.peak_until(Series::Memory, 20.0, XUnit::Step),
-            Some(800.0)
+            curves.peak_until(Series::Memory, X(20.0), XUnit::Step),
+            Some(Amount(800.0))
         );
     }
 
@@ -566,9 +568,9 @@ mod tests {
         for (step, memory) in [(10.0, 100), (20.0, 200), (30.0, 200)] {
             curves.observe(&at(Some(step), step, memory));
         }
-        let around = |x| curves.around(Series::Memory, x, XUnit::Step);
-        assert_eq!(around(10.0), Some(100.0));
-        assert_eq!(around(15.0), Some(150.0));
+        let around = |x| curves.around(Series::Memory, X(x), XUnit::Step);
+        assert_eq!(around(10.0), Some(Amount(100.0)));
+        assert_eq!(around(15.0), Some(Amount(150.0)));
         assert_eq!((around(9.0), around(31.0)), (None, None));
     }
 

@@ -55,6 +55,11 @@ impl X {
 }
 
 impl Amount {
+    /// The larger of two.
+    pub fn max(self, other: Amount) -> Amount {
+        Amount(self.0.max(other.0))
+    }
+
     /// As memory, never below zero. Only for a series of bytes.
     pub fn bytes(self) -> Bytes {
         Bytes(self.0.max(0.0).round() as u64)

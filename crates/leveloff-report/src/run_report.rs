@@ -139,6 +139,6 @@ impl RunReport {
         let trimmed = self
             .curves
             .peak(Series::Counter(TrainingCounter::Trimmed))?;
-        Some(Bytes(trimmed as u64))
+        Some(trimmed.bytes())
     }
 }

@@ -1,15 +1,17 @@
 //! The words of each gate, the same in text, JUnit, GitHub and GitLab. A new gate needs them here only.
 
 use leveloff_classifier::compare::Comparison;
-use leveloff_classifier::gate::{CheckOutcome, Gate, GateReason, GateResult};
-use leveloff_classifier::units::{AmountPerX, X};
+use leveloff_classifier::gate::{
+    CheckOutcome, Gate, GateNumbers, GateReason, GateResult, MeasuredAndBound,
+};
+use leveloff_classifier::units::{Amount, AmountPerX, X};
 use leveloff_classifier::verdict::{RunVerdict, WhyUnknown, WillFinish};
 
 use crate::comparison;
 use crate::rate::{MemoryRate, amount};
 use crate::steps;
 use crate::subject::things;
-use crate::verdict::{bytes, finishing_words, hidden, line, short_reason};
+use crate::verdict::{finishing_words, hidden, line, short_reason};
 use crate::x_position::XPosition;
 
 /// What the gate requires, in a few words.
@@ -104,11 +106,6 @@ pub fn gate_sentence(result: &GateResult, verdict: &RunVerdict) -> String {
         (CheckOutcome::Open, _) if result.gate == Gate::WillFinish => finishing(verdict),
         (CheckOutcome::Open, GateReason::NotDecided) => not_decided(verdict),
         (CheckOutcome::Open, GateReason::NotMeasured) => not_measured(result.gate).to_owned(),
-        (_, GateReason::OtherUnit) => other_unit(result, verdict),
-        (_, GateReason::NoSteps) => {
-            let step = result.bound.unwrap_or_default();
-            format!("undecided: {}", steps::horizon_without_steps(step as u64))
-        }
         _ => measured(result, verdict),
     }
 }
@@ -156,37 +153,45 @@ fn not_measured(gate: Gate) -> &'static str {
 }
 
 fn measured(result: &GateResult, verdict: &RunVerdict) -> String {
-    match result.gate {
-        Gate::Leak => line(verdict),
-        Gate::LevelBy => level_by(result, verdict),
-        Gate::MaxLevel => at_most("memory in the last fifth of the run:", result),
-        Gate::MaxPeak => at_most("peak", result),
-        Gate::MaxGrowth => growth(result, verdict),
-        Gate::WillFinish => finishing(verdict),
-        // Only for a run's own results, among which there is none: see baseline_sentence.
-        Gate::Baseline => gate_title(Gate::Baseline).to_owned(),
+    match (result.gate, result.numbers) {
+        (Gate::Leak, _) => line(verdict),
+        (Gate::WillFinish, _) => finishing(verdict),
+        (Gate::MaxLevel, Some(GateNumbers::Memory(numbers))) => {
+            at_most("memory in the last fifth of the run:", numbers, result)
+        }
+        (Gate::MaxPeak, Some(GateNumbers::Memory(numbers))) => at_most("peak", numbers, result),
+        (_, Some(GateNumbers::Position(numbers))) => level_by(numbers, result, verdict),
+        (_, Some(GateNumbers::Growth(numbers))) => growth(numbers, result, verdict),
+        // Only for a run's own results, among which there is no baseline: see baseline_sentence.
+        (gate, _) => gate_title(gate).to_owned(),
     }
 }
 
 /// `peak 22.4 GiB, 2.40 GiB above the 20.0 GiB allowed`: with the excess, since a bound missed by
 /// little would otherwise read as `20.0 GiB, more than 20.0 GiB`.
-fn at_most(what: &str, result: &GateResult) -> String {
-    let (Some(measured), Some(bound)) = (result.measured, result.bound) else {
+fn at_most(what: &str, numbers: MeasuredAndBound<Amount>, result: &GateResult) -> String {
+    let (Some(measured), Some(bound)) = (numbers.measured, numbers.bound) else {
         return what.to_owned();
     };
-    let (is, allowed) = (bytes(measured), bytes(bound));
+    let (is, allowed) = (measured.bytes(), bound.bytes());
     match result.outcome {
         CheckOutcome::Failed => {
-            let above = amount(measured - bound);
+            let above = amount((measured - bound).0);
             format!("{what} {is}, {above} above the {allowed} allowed")
         }
         _ => format!("{what} {is} of at most {allowed}"),
     }
 }
 
-fn growth(result: &GateResult, verdict: &RunVerdict) -> String {
-    let words = |value: f64| MemoryRate::exact(AmountPerX(value), verdict.x_unit).alone();
-    let allowed = result.bound.map_or_else(String::new, words);
+fn growth(
+    numbers: MeasuredAndBound<AmountPerX>,
+    result: &GateResult,
+    verdict: &RunVerdict,
+) -> String {
+    let words = |rate: AmountPerX| MemoryRate::exact(rate, verdict.x_unit).alone();
+    let Some(allowed) = numbers.bound.map(words) else {
+        return other_unit(numbers.measured.map(words), verdict);
+    };
     let interval = verdict.memory.rate.map_or_else(String::new, |rate| {
         MemoryRate::new(rate, verdict.x_unit).with_interval()
     });
@@ -195,16 +200,19 @@ fn growth(result: &GateResult, verdict: &RunVerdict) -> String {
         CheckOutcome::Open | CheckOutcome::Broken => {
             format!("undecided: grows {interval}, which may be more than the {allowed} allowed")
         }
-        CheckOutcome::Passed => match result.measured.filter(|measured| *measured > 0.0) {
+        CheckOutcome::Passed => match numbers.measured.filter(|rate| rate.0 > 0.0) {
             Some(measured) => format!("grows {} of at most {allowed}", words(measured)),
             None => format!("does not grow; {allowed} is allowed"),
         },
     }
 }
 
-fn level_by(result: &GateResult, verdict: &RunVerdict) -> String {
-    let place = |x: f64| XPosition::new(X(x), verdict.x_unit);
-    match (result.measured, result.bound) {
+fn level_by(numbers: MeasuredAndBound<X>, result: &GateResult, verdict: &RunVerdict) -> String {
+    let place = |x: X| XPosition::new(x, verdict.x_unit);
+    match (numbers.measured, numbers.bound) {
+        (_, Some(X(step))) if result.because == GateReason::NoSteps => {
+            format!("undecided: {}", steps::horizon_without_steps(step as u64))
+        }
         (Some(since), Some(by)) if result.outcome == CheckOutcome::Failed => {
             format!("level since {}, later than {}", place(since), place(by))
         }
@@ -216,12 +224,9 @@ fn level_by(result: &GateResult, verdict: &RunVerdict) -> String {
     }
 }
 
-fn other_unit(result: &GateResult, verdict: &RunVerdict) -> String {
+fn other_unit(rate: Option<String>, verdict: &RunVerdict) -> String {
     let unit = verdict.x_unit.name();
-    let grows = result.measured.map_or_else(String::new, |rate| {
-        let rate = MemoryRate::exact(AmountPerX(rate), verdict.x_unit);
-        format!("grows {}; ", rate.alone())
-    });
+    let grows = rate.map_or_else(String::new, |rate| format!("grows {rate}; "));
     format!(
         "undecided: {grows}the run counts {unit}s, the bound another unit: state it per {unit}, or state \
          --epoch-steps"

@@ -53,9 +53,9 @@ impl Sizing {
         [Series::Gpu, Series::Counter(TrainingCounter::CudaReserved)]
             .into_iter()
             .find_map(|series| {
-                let peak = curves.peak(series).filter(|peak| *peak > 0.0)?;
+                let peak = curves.peak(series).filter(|peak| peak.0 > 0.0)?;
                 let level = curves.settled(series)?;
-                Some(Sizing::new(curves.baseline(series)?, level, peak))
+                Some(Sizing::new(curves.baseline(series)?.0, level.0, peak.0))
             })
     }
 

@@ -5,7 +5,7 @@ use leveloff_model::units::Bytes;
 use super::RunAccount;
 use crate::observation::XUnit;
 use crate::run_curves::{RunCurves, Series};
-use crate::units::Amount;
+use crate::units::{Amount, X};
 use crate::verdict::{Kind, Rate, RunVerdict, Subject};
 
 /// One series.
@@ -63,15 +63,15 @@ fn row(series: Series, account: &RunAccount, curves: &RunCurves) -> Option<Serie
     let of_role = |sum: Bytes| matches!(series, Series::Role(_)).then_some(sum);
     let peak = match series {
         Series::Memory => Amount::from(account.memory.peak),
-        _ => Amount(curves.peak(series)?),
+        _ => curves.peak(series)?,
     };
     Some(SeriesAccount {
         series,
         // A role that joined later began with nothing.
-        baseline: Amount(curves.baseline(series).unwrap_or(0.0)),
+        baseline: curves.baseline(series).unwrap_or_default(),
         base,
         end,
-        settled: Amount(curves.settled(series)?),
+        settled: curves.settled(series)?,
         peak,
         rate: verdict.and_then(|verdict| rate(series, verdict)),
         share: verdict.and_then(|verdict| share(series, verdict)),
@@ -104,10 +104,10 @@ fn base_and_end(
             let base = account.since.moment;
             let from = base
                 .count
-                .and_then(|x| curves.around(series, x, XUnit::Step));
+                .and_then(|x| curves.around(series, X(x), XUnit::Step));
             let from = from.or_else(|| curves.baseline(series));
             let end = curves.newest(series)?;
-            Some((Amount(from.unwrap_or(0.0)), Amount(end)))
+            Some((from.unwrap_or_default(), end))
         }
     }
 }

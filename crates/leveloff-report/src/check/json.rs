@@ -1,6 +1,6 @@
 //! A check for programs: one JSON object, every key always there. What is not known is null.
 
-use leveloff_classifier::gate::{CheckOutcome, Gate, GateResult};
+use leveloff_classifier::gate::{CheckOutcome, Gate, GateNumbers, GateResult};
 use leveloff_classifier::verdict::RunVerdict;
 use leveloff_text::comparison::{because, outcome_name};
 use leveloff_text::gate::{gate_sentence, gate_unit};
@@ -63,11 +63,13 @@ fn held_row(input: &str, held: &GatedRun) -> Value {
 }
 
 fn gate_row(result: &GateResult, run: &RunVerdict) -> Value {
+    let numbers = result.numbers.map(GateNumbers::plain);
+    let (measured, bound) = numbers.unwrap_or_default();
     object! {
         name: result.gate.name(),
         outcome: result.outcome.name(),
-        measured: result.measured,
-        bound: result.bound,
+        measured: measured,
+        bound: bound,
         unit: gate_unit(result.gate, run),
         text: gate_sentence(result, run),
     }

@@ -3,6 +3,7 @@
 use leveloff_classifier::compare::{Comparison, LineChange};
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::run_curves::{RunCurves, Series};
+use leveloff_classifier::units::X;
 
 /// Two sides, compared, with what they are called.
 #[derive(Debug, Clone, Copy)]
@@ -102,7 +103,7 @@ impl BothCurves<'_> {
 fn mean(runs: &[&RunCurves], x: f64) -> Option<f64> {
     let values: Option<Vec<f64>> = runs
         .iter()
-        .map(|curves| curves.around(Series::Memory, x, XUnit::Step))
+        .map(|curves| Some(curves.around(Series::Memory, X(x), XUnit::Step)?.0))
         .collect();
     let values = values.filter(|values| !values.is_empty())?;
     Some(values.iter().sum::<f64>() / values.len() as f64)

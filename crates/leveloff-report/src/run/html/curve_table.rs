@@ -55,7 +55,7 @@ fn columns(report: &RunReport) -> Vec<Series> {
         Series::Memory => f64::INFINITY,
         Series::Counter(TrainingCounter::Tensors) => f64::MAX,
         series if !series.is_bytes() => 0.0,
-        series => report.curves.peak(*series).unwrap_or(0.0),
+        series => report.curves.peak(*series).unwrap_or_default().0,
     };
     series.sort_by(|a, b| size(b).total_cmp(&size(a)));
     series.truncate(COLUMNS);

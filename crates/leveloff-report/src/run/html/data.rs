@@ -142,7 +142,7 @@ fn is_shown(series: Series, report: &RunReport) -> bool {
     const SEEN: f64 = 0.02;
     const SAME: f64 = 0.98;
     const SQUEEZES: f64 = 3.0;
-    let peak = |series| report.curves.peak(series).unwrap_or(0.0);
+    let peak = |series| report.curves.peak(series).unwrap_or_default().0;
     let share = peak(series) / peak(Series::Memory).max(1.0);
     match series {
         Series::Memory | Series::Gpu => true,

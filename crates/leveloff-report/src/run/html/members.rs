@@ -4,7 +4,6 @@
 use leveloff_classifier::run_analysis::ProcessAccount;
 use leveloff_classifier::run_curves::Series;
 use leveloff_text::number::thousands;
-use leveloff_text::verdict::bytes;
 
 use crate::html::markup::Markup;
 use crate::run_report::{ListedProcess, RunReport};
@@ -58,13 +57,13 @@ pub fn write(report: &RunReport, page: &mut Markup) {
 fn over_count(report: &RunReport) -> Option<String> {
     let sum = report.curves.peak(Series::RssSum)?;
     let memory = report.curves.peak(Series::Memory)?;
-    (memory > 0.0 && sum > memory * OVER_COUNT).then(|| {
+    (memory.0 > 0.0 && sum.0 > memory.0 * OVER_COUNT).then(|| {
         format!(
             "The run held at most {}. A sum of RSS would have been up to {}, {:.1} times as \
              much: it counts shared pages once for each process.",
-            bytes(memory),
-            bytes(sum),
-            sum / memory
+            memory.bytes(),
+            sum.bytes(),
+            sum.0 / memory.0
         )
     })
 }
