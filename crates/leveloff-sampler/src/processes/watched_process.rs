@@ -1,14 +1,17 @@
 //! One watched process: its descriptors, its last counters, and what is due to be read.
 
+mod forked_pages;
+mod pss_readings;
+
 use std::time::Duration;
 
 use leveloff_model::process::{Pid, ProcessIndex, ProcessState};
-use leveloff_model::sample::{FastCounters, Kinds, ProcessReading, PssReading};
+use leveloff_model::sample::{FastCounters, Kinds, ProcessReading};
 use leveloff_model::units::{Bytes, CpuMillis, Seconds};
 
-use super::copied_pages::{CopiedPages, CopyCurve, RecentCopies};
-use super::handle::{ProcessHandle, ReadError, Scratch, page_size};
-use super::pss_uncertainty::{CopyShare, SinceReading};
+use super::copied_pages::{CopyCurve, RecentCopies};
+use super::handle::{ProcessHandle, ReadError, Scratch};
+use super::pss_uncertainty::CopyShare;
 use crate::facts::ray;
 use crate::kernel::large_mappings::LargeMappings;
 use crate::kernel::rollup::Rollup;
@@ -156,18 +159,6 @@ const DESCRIPTORS_EVERY: u64 = 4;
 /// The faults of a fork are read at each tick until it is this old.
 const YOUNG: Seconds = Seconds(10.0);
 
-/// A fault on a mapped file maps the pages around it as well: 64 KiB by default (`fault_around_bytes`).
-const FILE_PAGES_PER_FAULT: u64 = 16;
-
-/// How often the memory of the largest process is read by kind, together with its PSS.
-const KINDS_EVERY: Seconds = Seconds(60.0);
-
-/// While it grows, it is read at least so far apart,
-const KINDS_OF_GROWTH: Seconds = Seconds(5.0);
-
-/// and when it was watched for so much longer: which mapping is filled has to be known before the growth is judged.
-const KINDS_PER_AGE: f64 = 0.125;
-
 /// The step in which the size of the address space is recorded.
 const SIZE_STEP: u64 = 1 << 20;
 
@@ -209,216 +200,9 @@ impl WatchedProcess {
         self.handle.key().pid
     }
 
-    /// Sets whether it is a forked copy that holds its parent's pages.
-    pub fn set_fork_copy(&mut self, fork_copy: bool) {
-        self.is_fork_copy = fork_copy;
-        self.lowest_anon = self.reading.anon;
-        if !fork_copy {
-            self.reading.inherited = Bytes::ZERO;
-        }
-    }
-
-    /// Whether it is a forked copy of its parent.
-    pub fn is_fork_copy(&self) -> bool {
-        self.is_fork_copy
-    }
-
     /// Whether its PSS was read.
     pub fn is_read(&self) -> bool {
         self.reading.pss.is_some()
-    }
-
-    /// It shares its pages with new forks from now on: all that it has.
-    pub fn shares_from_now(&mut self) {
-        self.at_fork = AtFork {
-            faults: self.reading.minor_faults,
-            file: self.reading.file,
-            shmem: self.reading.shmem,
-        };
-        self.lowest_anon = self.reading.anon;
-        self.pss.sample = None;
-        self.recent_copies.forked();
-    }
-
-    /// Most that it still holds of the pages that were shared at the fork.
-    pub fn shared_at_most(&self) -> Bytes {
-        self.lowest_anon.min(self.reading.anon)
-    }
-
-    /// Memory that it faulted in since the fork and that its counters do not explain: copies of shared pages, and
-    /// buffers that it has freed again.
-    fn faulted(&self) -> Bytes {
-        let then = &self.at_fork;
-        let faults = self.reading.minor_faults.saturating_sub(then.faults);
-        let mapped_files = self.reading.file.saturating_sub(then.file);
-        let explained = self.reading.anon.saturating_sub(self.lowest_anon)
-            + self.reading.shmem.saturating_sub(then.shmem)
-            + Bytes(mapped_files.0 / FILE_PAGES_PER_FAULT);
-        Bytes(faults.saturating_mul(page_size().0)).saturating_sub(explained)
-    }
-
-    /// What it copied since its PSS was read with its relatives, or else since the fork.
-    pub fn copies_since_reading(&self, curve: &CopyCurve) -> CopiedPages {
-        let inherited = self.shared_at_most();
-        match self.was_read_with_relatives() {
-            true => self.copies_between(self.pss.faulted_then, curve, inherited),
-            false => curve.estimate(self.faulted(), inherited),
-        }
-    }
-
-    /// What it copied of `shared` since it had faulted in `then`: as lately, or as `curve` has it until its own
-    /// readings show that.
-    fn copies_between(&self, then: Bytes, curve: &CopyCurve, shared: Bytes) -> CopiedPages {
-        let faulted = self.faulted();
-        let since = faulted.saturating_sub(then);
-        if let Some(copied) = self.recent_copies.of(since) {
-            return CopiedPages {
-                copied: copied.min(shared),
-                error: self.pss.copy_share.of(since).min(shared),
-            };
-        }
-        let now = curve.estimate(faulted, shared);
-        let before = curve.estimate(then, shared);
-        CopiedPages {
-            copied: now.copied.saturating_sub(before.copied),
-            error: now.error.saturating_sub(before.error),
-        }
-    }
-
-    /// Learns from a reading after `faulted` of faults.
-    pub fn learn_copies(&mut self, faulted: Bytes, copied: Bytes) {
-        self.recent_copies.learn(faulted, copied);
-    }
-
-    /// Anonymous memory that it shared with others when it was last read.
-    pub fn shared_part(&self) -> Bytes {
-        self.reading.pss.map_or(Bytes::ZERO, |pss| {
-            pss.anon.saturating_sub(self.pss.private_anon)
-        })
-    }
-
-    /// Shared pages that it has freed since it was read, by estimate. Its relatives hold them still.
-    pub fn freed_of_shared(&self) -> Bytes {
-        let Some(pss) = self.reading.pss else {
-            return Bytes::ZERO;
-        };
-        let lowest = self.pss.lowest_anon.min(self.reading.anon);
-        let freed = pss.base.anon.saturating_sub(lowest);
-        freed
-            .saturating_sub(self.pss.private_anon)
-            .min(self.shared_part())
-    }
-
-    /// Of the pages that it shares with its forks, those that it has freed or copied since: only the forks hold
-    /// them now. `at_fork` is what the forks have of it.
-    pub fn left_to_forks(&mut self, at_fork: Bytes) -> Bytes {
-        let read = self.reading.pss.filter(|_| self.was_read_with_relatives());
-        let since = self.pss.sample.unwrap_or_else(|| match read {
-            Some(pss) => SharedSample {
-                shared: pss.base.anon.saturating_sub(self.pss.private_anon),
-                anon: pss.base.anon,
-                faulted: self.pss.faulted_then,
-                lowest: self.pss.lowest_anon,
-            },
-            None => SharedSample {
-                shared: at_fork,
-                anon: at_fork,
-                faulted: Bytes::ZERO,
-                lowest: self.lowest_anon,
-            },
-        });
-        let reference = read.map_or(at_fork, |pss| {
-            pss.base.anon.saturating_sub(self.pss.private_anon)
-        });
-        let known = reference.saturating_sub(since.shared);
-        // A training frees the buffers of its steps, which are its own, before what it had at the fork. Of what it freed
-        // beyond them, half counts as shared until it is read.
-        let freed = since
-            .anon
-            .saturating_sub(since.lowest.min(self.reading.anon));
-        let own = since.anon.saturating_sub(since.shared);
-        let shared = Bytes(freed.saturating_sub(own).0 / 2);
-        let uncertain = Bytes(freed.0 / 2);
-        let copies = self.copies_between(since.faulted, &self.own_curve, reference);
-        self.pss.copy_error = uncertain + copies.error;
-        (known + shared + copies.copied).min(reference)
-    }
-
-    /// Whether its PSS was read while it shared pages with relatives.
-    pub fn was_read_with_relatives(&self) -> bool {
-        self.is_read() && self.pss.shared_with_relatives
-    }
-
-    /// Notes whether it shared pages when it was read.
-    pub fn set_read_with_relatives(&mut self, shared: bool) {
-        self.pss.shared_with_relatives = shared;
-    }
-
-    /// All relatives that shared its pages at the reading have exited: all that it maps is its own.
-    pub fn settle(&mut self) {
-        if let Some(pss) = self.reading.pss {
-            self.returned = pss.base.anon.saturating_sub(pss.anon);
-            self.reading.returned = self.returned;
-            self.pss.shared_with_relatives = false;
-        }
-    }
-
-    /// What it had copied when its PSS was read, and the faults until then.
-    pub fn copied_by_reading(&self) -> Option<(Bytes, Bytes)> {
-        let pss = self.reading.pss?;
-        let copied = self.copied(self.pss.private_anon, pss.base.anon);
-        Some((self.pss.faulted_then, copied))
-    }
-
-    /// What it had copied by a reading that is not counted, because its relatives were not read with it.
-    pub fn copied_by_sample(&self, values: &PssValues) -> (Bytes, Bytes) {
-        let own = values.rollup.private_anon();
-        (
-            self.pss.faulted_at_sample,
-            self.copied(own, values.base.anon),
-        )
-    }
-
-    /// Of what it has for itself, what is beyond its growth since the fork.
-    fn copied(&self, own: Bytes, anon: Bytes) -> Bytes {
-        own.saturating_sub(anon.saturating_sub(self.lowest_anon))
-    }
-
-    /// Takes the estimate of a fork that was never read. `kept` are pages of its parent that only its forks hold now.
-    pub fn set_unread_estimate(&mut self, estimate: CopiedPages, kept: Bytes) {
-        let inherited = self.shared_at_most();
-        self.reading.inherited = inherited
-            .saturating_sub(estimate.copied)
-            .saturating_sub(kept);
-        self.pss.copy_error = estimate.error;
-    }
-
-    /// Takes the estimate of what it got since its PSS was read without a change of its counters: its copies, and
-    /// `kept`, pages that it was counted without.
-    pub fn set_copied_since_reading(&mut self, estimate: CopiedPages, kept: Bytes) {
-        self.reading.returned = self.returned + estimate.copied + kept;
-        self.pss.copy_error = estimate.error;
-    }
-
-    /// Counts what an exited relative had shared.
-    pub fn take_returned(&mut self, exited: Bytes) {
-        self.returned += exited;
-        self.reading.returned += exited;
-    }
-
-    /// What it shared, for its relatives; zero when it was taken before.
-    pub fn take_exited_share(&mut self) -> ExitedShare {
-        let shared = if std::mem::replace(&mut self.share_was_taken, true) {
-            Bytes::ZERO
-        } else {
-            self.shared_part()
-        };
-        ExitedShare {
-            pid: self.pid(),
-            parent: self.parent,
-            is_fork_copy: self.is_fork_copy(),
-            shared,
-        }
     }
 
     /// Whether it is a zombie, and its relatives do not have its share yet.
@@ -538,161 +322,6 @@ impl WatchedProcess {
         self.may_have_opened |= self.active;
         self.reading.cpu = cpu;
         Ok(renamed)
-    }
-
-    /// What happened since its PSS was read; `None` when it must not be read now.
-    pub fn since_reading(&self, now: Seconds, in_family: bool) -> Option<SinceReading> {
-        let zombie = self.reading.state.is_gone();
-        if self.pss.requested || self.pss.forbidden || zombie {
-            return None;
-        }
-        Some(SinceReading {
-            then: self.reading.pss.map(|pss| pss.base),
-            now: self.reading.fast(),
-            shared: self.pss.shared,
-            minor_faults: self
-                .reading
-                .minor_faults
-                .saturating_sub(self.pss.faults_then),
-            copy_share: self.pss.copy_share,
-            ran: self.reading.cpu != self.pss.cpu_then,
-            estimate_error: in_family.then_some(self.pss.copy_error),
-            age: now - self.reading.pss.map_or(self.first_seen, |pss| pss.at),
-        })
-    }
-
-    /// Notes how far off its memory may be. A value that is recorded changes in powers of two.
-    pub fn set_uncertainty(&mut self, uncertainty: Bytes, tolerable: Bytes) {
-        self.reading.uncertainty = match uncertainty > tolerable {
-            true => Bytes(
-                uncertainty
-                    .0
-                    .checked_next_power_of_two()
-                    .unwrap_or(u64::MAX),
-            ),
-            false => Bytes::ZERO,
-        };
-    }
-
-    /// Notes that a process that shares its pages started or exited.
-    pub fn set_relatives_changed(&mut self) {
-        self.pss.relatives_changed = true;
-    }
-
-    /// CPU time of the last PSS reading, and the memory that it walked.
-    pub fn last_pss_cost(&self) -> Option<(Duration, Bytes)> {
-        self.pss.cost
-    }
-
-    /// Whether its memory is due to be read by kind: now and then, and more often while it grows notably.
-    pub fn kinds_are_due(&self, now: Seconds, notable: Bytes) -> bool {
-        let Some(at) = self.pss.kinds_at else {
-            return true;
-        };
-        let grown = self.reading.anon.saturating_sub(self.pss.anon_at_kinds);
-        let age = (now - self.first_seen).0;
-        let every = match grown > notable {
-            true => (KINDS_PER_AGE * age).clamp(KINDS_OF_GROWTH.0, KINDS_EVERY.0),
-            false => KINDS_EVERY.0,
-        };
-        (now - at).0 >= every
-    }
-
-    /// Notes that a reading was requested that will not count.
-    pub fn sample_requested(&mut self) {
-        self.pss.requested = true;
-        self.pss.faulted_at_sample = self.faulted();
-    }
-
-    /// Notes that a reading was requested.
-    pub fn pss_requested(&mut self) {
-        self.pss.requested = true;
-        self.pss.faults_between = self
-            .reading
-            .minor_faults
-            .saturating_sub(self.pss.faults_then);
-        // Changes during the reading count as changes after it.
-        self.pss.faults_then = self.reading.minor_faults;
-        self.pss.faulted_then = self.faulted();
-        self.pss.cpu_then = self.reading.cpu;
-        self.pss.relatives_changed = false;
-    }
-
-    /// Stores a reading. Returns how far it is from the estimate.
-    pub fn take_pss(&mut self, at: Seconds, cost: Duration, values: &PssValues) -> Bytes {
-        let (rollup, base) = (values.rollup, values.base);
-        let estimate = self
-            .reading
-            .pss
-            .map(|before| before.carried_to(base) + self.reading.returned);
-        self.pss.requested = false;
-        self.pss.shared = rollup.shared;
-        self.pss.private_anon = rollup.private_anon();
-        self.pss.cost = Some((cost, self.reading.rss()));
-        if values.kinds.is_some() {
-            self.set_kinds_at(at);
-        }
-        let reading = PssReading {
-            at,
-            pss: rollup.pss,
-            anon: rollup.anon,
-            file: rollup.file,
-            shmem: rollup.shmem,
-            private: rollup.private,
-            swap: rollup.swap,
-            lazy_free: rollup.lazy_free,
-            hugetlb: rollup.hugetlb,
-            base,
-        };
-        self.reading.pss = Some(reading);
-        self.reading.returned = Bytes::ZERO;
-        self.returned = Bytes::ZERO;
-        self.pss.lowest_anon = base.anon.min(self.reading.anon);
-        self.pss.copy_error = Bytes::ZERO;
-        self.pss.sample = None;
-        let Some(estimate) = estimate else {
-            return Bytes::ZERO;
-        };
-        let error = Bytes(estimate.0.abs_diff(reading.memory().0));
-        let faulted = Bytes(self.pss.faults_between.saturating_mul(page_size().0));
-        self.pss.copy_share.learn(error, faulted);
-        error
-    }
-
-    /// Whether a process that shares its pages started or exited since its reading was requested.
-    pub fn relatives_changed(&self) -> bool {
-        self.pss.relatives_changed
-    }
-
-    /// Notes that a reading arrived that does not count.
-    pub fn sample_taken(&mut self, at: Seconds, cost: Duration, values: &PssValues) {
-        self.pss.requested = false;
-        let anon = values.base.anon;
-        self.pss.sample = Some(SharedSample {
-            shared: anon.saturating_sub(values.rollup.private_anon()),
-            anon,
-            faulted: self.pss.faulted_at_sample,
-            lowest: anon.min(self.reading.anon),
-        });
-        self.pss.sampled_at = Some(at);
-        self.pss.cost = Some((cost, self.reading.rss()));
-    }
-
-    /// Notes that its memory was read by kind.
-    pub fn set_kinds_at(&mut self, at: Seconds) {
-        self.pss.anon_at_kinds = self.reading.anon;
-        self.pss.kinds_at = Some(at);
-    }
-
-    /// When it was last read without its relatives.
-    pub fn sampled_at(&self) -> Option<Seconds> {
-        self.pss.sampled_at
-    }
-
-    /// Notes a failed reading. It is repeated later, unless it is forbidden.
-    pub fn pss_failed(&mut self, forbidden: bool) {
-        self.pss.requested = false;
-        self.pss.forbidden = forbidden;
     }
 }
 
