@@ -1,12 +1,13 @@
 //! Findings in words: the numbers that support each, and the next step to take.
 
+mod allocators;
 mod experiment;
 mod piling_up;
 
 use std::borrow::Cow;
 
 use leveloff_classifier::finding::{
-    EventGrowth, FileOwner, Finding, Growth, NativeEvidence, Retention, SharedKind, TensorGrowth,
+    EventGrowth, FileOwner, Finding, Growth, SharedKind, TensorGrowth,
 };
 use leveloff_classifier::units::{AmountPerX, Position};
 use leveloff_model::process::{Pid, Role};
@@ -67,8 +68,8 @@ pub fn finding_words(finding: &Finding) -> FindingWords {
             evidence,
             memory,
             new_shapes,
-        } => piling_up::with_new_shapes(native(*evidence, memory), *new_shapes),
-        Finding::AllocatorRetention(retention) => retained(retention),
+        } => piling_up::with_new_shapes(allocators::native(*evidence, memory), *new_shapes),
+        Finding::AllocatorRetention(retention) => allocators::retained(retention),
         Finding::PythonObjects {
             more,
             more_per_x,
@@ -187,138 +188,13 @@ const LOOK_FOR_REFERENCES: &str = "look for losses or outputs that are appended 
 const LOOK_FOR_EXTENDED_TENSORS: &str = "look for tensors that are kept or extended at each step: \
     torch.cat onto a history, replay buffers, key-value caches, outputs without .detach()";
 
-fn native(evidence: NativeEvidence, memory: &Growth) -> FindingWords {
-    let while_memory_grew = while_memory_grew(memory);
-    let experiment = experiment::native(&evidence);
-    match evidence {
-        NativeEvidence::MallocInUse {
-            more,
-            tensors,
-            python_blocks,
-        } => {
-            let level = level_tensors(tensors);
-            let text = format!(
-                "malloc has {more} more in use {while_memory_grew}{level}: native code keeps it"
-            );
-            malloc_in_use(text, tensors, python_blocks, experiment)
-        }
-        NativeEvidence::OutsideMalloc { tensors } => {
-            let (grown, level) = (grown(memory), level_tensors(tensors));
-            let text = format!(
-                "memory {grown}, but malloc does not hold it{level}: a library or a driver maps it directly"
-            );
-            words(text, LOOK_AT_MAPPINGS, experiment)
-        }
-        NativeEvidence::LevelTensors { tensors } => {
-            let text = format!(
-                "tensors stay at {tensors} {while_memory_grew}: no references to tensors pile up; native \
-                 code keeps the memory, or the allocator does not return it"
-            );
-            words(text, TRY_WITHOUT_HOLES, experiment)
-        }
-    }
-}
-
-fn malloc_in_use(
-    text: String,
-    tensors: Option<u64>,
-    blocks: Option<i64>,
-    experiment: Experiment,
-) -> FindingWords {
-    match (tensors, blocks) {
-        (None, _) => words(
-            format!("{text}, or tensors do, which were not counted"),
-            COUNT_TENSORS,
-            experiment,
-        ),
-        (Some(_), Some(more)) => words(
-            format!(
-                "{text}, or Python objects do: their arrays, images and bytes are in malloc's memory, and \
-                 the number of objects rises too ({more:+} blocks)"
-            ),
-            LOOK_FOR_ARRAYS,
-            experiment,
-        ),
-        (Some(_), None) => words(text, TRACE_NATIVE_CODE, experiment),
-    }
-}
-
-const COUNT_TENSORS: &str = "leveloff.configure(tensors=True, budget=0.02) counts tensors within seconds: \
-    if they rise with memory, references are kept; if not, `memray run --native` names the allocating code";
-
-const LOOK_FOR_ARRAYS: &str = "look for arrays, images or bytes that are kept in lists or dicts: \
-    tracemalloc.start() and a snapshot's compare_to() name the lines; if there are none, \
-    `memray run --native` names the native code";
-
-const TRACE_NATIVE_CODE: &str = "`memray run --native` names the allocating code, but does not see a \
-    malloc that is reached through dlsym; jemalloc with MALLOC_CONF=prof:true does";
-
-const LOOK_AT_MAPPINGS: &str = "`pmap -x PID | sort -n -k3` shows the mappings that grow; stacks of \
-    threads, arenas of other allocators and buffers of readers are mapped this way";
-
-const TRY_WITHOUT_HOLES: &str = "run once with MALLOC_MMAP_THRESHOLD_=65536 (glibc): if growth stops, the \
-    heap was fragmented, and MALLOC_ARENA_MAX=2, jemalloc or a malloc_trim(0) now and then cure it; if \
-    not, `memray run --native` names the allocating code, but does not see a malloc that is reached \
-    through dlsym";
-
-fn retained(retention: &Retention) -> FindingWords {
-    match retention {
-        Retention::MallocFree {
-            in_use,
-            in_use_rose,
-            kept,
-            memory,
-            trimmed,
-        } => {
-            let in_use = match in_use_rose {
-                None => format!("stays at {in_use}"),
-                Some(more) => format!("rose by {more} to {in_use}"),
-            };
-            let while_memory_grew = while_memory_grew(memory);
-            let trimmed = trimmed.map_or_else(String::new, |trimmed| {
-                format!("; malloc_trim returned {trimmed}")
-            });
-            let text = format!(
-                "what malloc has in use {in_use}, but it keeps {kept} more of freed memory \
-                 {while_memory_grew}: the heap is fragmented, and the program does not hold this \
-                 memory{trimmed}"
-            );
-            words(text, AGAINST_HOLES, experiment::WITHOUT_HOLES)
-        }
-        Retention::VaryingTensors {
-            tensors,
-            range,
-            memory,
-        } => {
-            let while_memory_grew = while_memory_grew(memory);
-            let text = format!(
-                "the number of tensors varies ({tensors} now, over a range of {range}) but does not rise \
-                 {while_memory_grew}: freed memory is not returned"
-            );
-            words(text, AGAINST_HOLES_AND_CYCLES, experiment::WITHOUT_HOLES)
-        }
-        Retention::Trimmed { trimmed } => {
-            let text = format!(
-                "malloc_trim returned {trimmed}: memory had been freed, but not returned to the system"
-            );
-            words(text, AGAINST_HOLES, experiment::WITHOUT_HOLES)
-        }
-    }
-}
-
-const AGAINST_HOLES: &str = "MALLOC_MMAP_THRESHOLD_=65536 (glibc) keeps large blocks out of the heap; also \
-    MALLOC_ARENA_MAX=2, jemalloc, or malloc_trim(0) now and then";
-
-const AGAINST_HOLES_AND_CYCLES: &str = "try MALLOC_MMAP_THRESHOLD_=65536 or jemalloc; gc.collect() every \
-    few hundred steps keeps reference cycles from holding batches";
-
 fn python_objects(more: i64, AmountPerX(more_per_x): AmountPerX, memory: &Growth) -> FindingWords {
     let (unit, while_memory_grew) = (memory.since.unit.name(), while_memory_grew(memory));
     let text = format!(
         "Python objects rise with memory: {more:+} blocks ({more_per_x:+.1} per {unit}) \
          {while_memory_grew}: objects other than tensors are kept"
     );
-    let next = "look for lists, dicts and strings that grow: metrics, logs, samples kept by number; \
+    let next = "look for lists, dicts and strings that grow: metrics, logs, samples cached by index; \
                 tracemalloc.start() and a snapshot's compare_to() name the lines";
     words(text, next, experiment::TRACE_PYTHON)
 }
@@ -370,7 +246,9 @@ const PAD_BATCHES: &str = "the pool rounds blocks up to a power of two and retur
 
 fn devshm(growth: &Growth, owner: FileOwner) -> FindingWords {
     let whose = match owner {
-        FileOwner::Run => "processes of this run have them open, or are in their names",
+        FileOwner::Run => {
+            "processes of this run have them open, or the files' names hold their pids"
+        }
         FileOwner::FollowsSteps => "they grow with the run's steps",
         FileOwner::Unknown => {
             "nothing ties them to this run, and /dev/shm belongs to the whole machine"

@@ -72,8 +72,8 @@ pub(super) const WITHOUT_COMPILER: Experiment = Experiment::new(
 
 pub(super) const WITHOUT_PRIMITIVES: Experiment = Experiment::new(
     "leveloff try --arms no-primitive-cache -- TRAIN",
-    "the growth is gone if it was oneDNN's cache, and goes on if it is another native leak",
-    "one of the two",
+    "growth stops with ONEDNN_PRIMITIVE_CACHE_CAPACITY=1",
+    "another native leak",
 );
 
 pub(super) const WITHOUT_FIGURES: Experiment = Experiment::new(
@@ -178,8 +178,8 @@ pub(super) const READ_PSS: Experiment = Experiment::new(
 
 pub(super) const SWAP_SHARDS: Experiment = Experiment::new(
     "start the job with the ranks' shards of the data exchanged; leveloff fleet",
-    "the growth moves with the shard, or stays with the rank",
-    "the other of the two",
+    "the growth moves to another rank, with the shard",
+    "the rank's node, and what only this rank does",
 );
 
 pub(super) fn native(evidence: &NativeEvidence) -> Experiment {

@@ -1,4 +1,6 @@
-use leveloff_classifier::finding::{CompilationEvidence, ObjectFamily, Recompilation};
+use leveloff_classifier::finding::{
+    CompilationEvidence, NativeEvidence, ObjectFamily, Recompilation, Retention,
+};
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::units::{AmountPerX, X};
 use leveloff_classifier::verdict::ClockTick;
