@@ -4,10 +4,14 @@ use std::path::Path;
 
 use leveloff_dashboard::dashboard::Dashboard;
 use leveloff_dashboard::event::{Event, Mode, SourceEvent, Subject};
-use leveloff_model::recording::StatedFacts;
+use leveloff_dashboard::run::RunState;
+use leveloff_model::process::Pid;
+use leveloff_model::recording::{StatedFacts, Target};
+use leveloff_model::units::Bytes;
 
 use super::*;
 use crate::commands::judge::{Case, JudgeOptions};
+use crate::one_account_tests::made_up_runs::{record, workers_leave_first};
 
 #[path = "../../../../tests/dashboard_support/story.rs"]
 mod story;
@@ -165,4 +169,32 @@ fn a_step_that_never_comes_is_the_end() {
     cinema.ask(ReplayRequest::JumpToStep(1_000_000));
     cinema.check(STEPS - 1);
     assert!(cinema.player.is_over());
+}
+
+/// The workers of this run exit before its trainer does.
+#[test]
+fn at_the_end_of_a_replay_the_worker_that_leaked_is_named_with_its_memory() {
+    let directory = tempfile::tempdir().unwrap();
+    let run = workers_leave_first();
+    let path = record(&run, Target::Command(vec![]), directory.path(), "workers");
+    let mut player = Player::open(&path, None).unwrap();
+    player.handle(ReplayRequest::JumpToEnd).unwrap();
+    let mut dashboard = RunState::new(&player.header().stated);
+    while let Some(tick) = player.due().unwrap() {
+        dashboard.take(tick);
+    }
+    assert!(player.is_over());
+    dashboard.end();
+    dashboard.settle();
+    let account = dashboard.account().unwrap();
+    let largest = account.alive().max_by_key(|process| process.growth().0);
+    let largest = largest.unwrap();
+    assert_eq!(
+        (largest.pid, largest.memory.now),
+        (Pid(1001), Bytes(619 << 20))
+    );
+    assert_eq!(
+        account.verdict.as_ref().unwrap().blame[0].pid,
+        Some(Pid(1001))
+    );
 }
