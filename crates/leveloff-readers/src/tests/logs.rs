@@ -41,6 +41,20 @@ fn steps_may_stand_on_other_lines_than_memory() {
 }
 
 #[test]
+fn a_number_behind_a_word_for_a_process_is_no_memory() {
+    let head =
+        "Process index: 0\nTraining with a single process on 1 device (cuda:0)\nnode 3 of 4\n";
+    let with_memory =
+        format!("{head}step 10 RAM: 5552 MB\nstep 20 RAM: 5600 MB\nstep 30 RAM: 5601 MB\n");
+    assert_eq!(
+        read(&with_memory).memory(),
+        [5_552_000_000, 5_600_000_000, 5_601_000_000]
+    );
+    let without = wrong(format!("{head}step 10 loss 2.3\nstep 20 loss 2.2\n"));
+    assert!(without.contains("has no memory values"), "{without}");
+}
+
+#[test]
 fn logs_without_steps_have_times_or_lines() {
     let input = read("[23:59:50] Memory: 5.4 GB\n[00:00:10] Memory: 5.5 GB\n");
     assert_eq!(

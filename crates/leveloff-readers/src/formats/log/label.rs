@@ -77,6 +77,11 @@ impl Label {
             .unwrap_or(Class::Memory)
     }
 
+    /// Whether it says that a number is memory, and not only whose number it is: `Process index: 0` is an index.
+    pub fn names_memory(self) -> bool {
+        self.words().any(|(word, _)| !OWNERS.contains(&word))
+    }
+
     /// Its words, for messages.
     pub fn text(self) -> String {
         let words: Vec<&str> = self.words().map(|(word, _)| word).collect();
@@ -92,6 +97,9 @@ impl Label {
             .map(|(_, word)| word)
     }
 }
+
+/// Known words that say whose memory it is. A number without a unit is no memory because of them.
+const OWNERS: [&str; 6] = ["process", "proc", "host", "system", "node", "machine"];
 
 /// The known words; at most 64.
 const WORDS: [(&str, Class); 64] = [
@@ -175,6 +183,9 @@ mod tests {
         assert_eq!(class("peak rss"), Class::Peak);
         assert_eq!(class("free memory"), Class::Other);
         assert_eq!(class("batch"), Class::Unnamed);
+        let names_memory = |name: &str| Label::of_name(name.as_bytes()).names_memory();
+        assert!(names_memory("Process RAM") && names_memory("rss"));
+        assert!(!names_memory("Process index") && !names_memory("node"));
         assert!(class("rss") > class("ram") && class("ram") > class("gpu"));
     }
 }

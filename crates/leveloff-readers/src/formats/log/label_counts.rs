@@ -39,6 +39,10 @@ impl LabelCounts {
 
     fn count(&mut self, n: usize, line: &[u8], value: &MemoryValue, is_unit_known: bool) {
         let class = value.label.class();
+        let is_bare_owner = value.unit.is_none() && !value.label.names_memory();
+        if is_bare_owner && self.wanted.is_none() {
+            return;
+        }
         if value.unit.is_none() && !is_unit_known {
             if class >= Class::Host {
                 self.bare.push((value.label, value.value));
