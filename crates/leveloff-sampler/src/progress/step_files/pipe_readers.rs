@@ -70,6 +70,8 @@ mod tests {
         let mut training = Command::new("cat")
             .stdin(pipe())
             .stdout(pipe())
+            // Of this test program it may be a pipe, too.
+            .stderr(Stdio::null())
             .spawn()
             .unwrap();
         let mut filter = Command::new("cat")

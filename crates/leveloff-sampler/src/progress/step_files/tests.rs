@@ -242,6 +242,8 @@ fn a_log_behind_a_pipe_is_followed() {
         .env("LEVELOFF_MARKS", dir.path())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
+        // Of this test program it may be a log with steps.
+        .stderr(Stdio::null())
         .spawn()
         .unwrap();
     let mut tee = Command::new("tee")
