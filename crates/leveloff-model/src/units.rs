@@ -58,6 +58,14 @@ pub enum Limit {
 /// Why a size could not be parsed; the message has an example.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SizeError {
+    /// A share of nothing, or of more than all.
+    #[error("'{0}' is no share of memory; write more than 0% and at most 100%, such as 90%")]
+    NoShare(String),
+    /// A limit that no process can keep.
+    #[error(
+        "a limit of '{0}' is below what any process needs; write a size, such as 28GiB, or a share, such as 90%"
+    )]
+    NoLimit(String),
     /// No digits in front.
     #[error("'{0}' is not a size; write a number with its unit, such as 28GiB or 28GB")]
     NotANumber(String),
@@ -212,9 +220,12 @@ impl FromStr for Limit {
         match text.trim().strip_suffix('%') {
             Some(percent) => match percent.trim().parse::<f64>() {
                 Ok(share) if share > 0.0 && share <= 100.0 => Ok(Limit::Share(share / 100.0)),
-                _ => Err(SizeError::NotANumber(text.to_owned())),
+                _ => Err(SizeError::NoShare(text.to_owned())),
             },
-            None => text.parse().map(Limit::Size),
+            None => match text.parse()? {
+                Bytes::ZERO => Err(SizeError::NoLimit(text.to_owned())),
+                size => Ok(Limit::Size(size)),
+            },
         }
     }
 }

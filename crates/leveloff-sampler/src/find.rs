@@ -131,7 +131,7 @@ fn index_of(machine: &Machine, pid: Pid) -> io::Result<usize> {
             format!("process {pid} belongs to another user and is hidden; {next}"),
         )
     } else {
-        let next = "`leveloff find` lists the training runs of this machine";
+        let next = "`leveloff find` lists training runs";
         (
             io::ErrorKind::NotFound,
             format!("there is no process {pid}; {next}"),

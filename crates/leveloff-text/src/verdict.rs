@@ -16,7 +16,7 @@ pub use cause::{
 pub use ending::{end_words, trimmed_words};
 pub use finishing::finishing_words;
 pub use growth::{growth, growth_with_interval, rate_words};
-pub use headline::{Headline, is_from_the_start, line, short_reason, verdict_words};
+pub use headline::{Headline, is_from_the_start, line, line_of_ended, short_reason, verdict_words};
 pub use history::{contradiction_words, earlier_words, history_words};
 pub use reason::{hidden, sentence, settling};
 

@@ -61,7 +61,8 @@ use clap::{Parser, Subcommand, ValueEnum};
         leveloff finds a training run, samples its whole process tree (launcher, ranks, compile \
         workers, data loaders) and records how much memory each process holds. Shared pages are \
         counted once, not once for each process as in a sum of RSS. It needs no change to the \
-        training code and no restart, and it only reads from the run.",
+        training code and no restart. It only reads from the run, unless you ask for more: `guard` and \
+        --limit stop a run, `blame` and `run --blame` sample its heap.",
     after_help = "Examples:\n  \
         leveloff demo                               watch a demo run with a known answer\n  \
         leveloff                                    watch the training run on this machine\n  \
@@ -77,6 +78,7 @@ use clap::{Parser, Subcommand, ValueEnum};
         leveloff replay run.jsonl                   play a recording on the dashboard\n  \
         leveloff export run.jsonl -o run.csv        a table for pandas\n  \
         leveloff blame run.jsonl                    the line that leaks, after `run --blame`\n  \
+        leveloff try -- python train.py             what stops the growth?\n  \
         leveloff history                            how earlier runs of each job ended\n  \
         leveloff doctor                             what leveloff can measure on this machine\n\n\
         Exit codes: 0 success, 1 leak or regression, 2 usage or tool error, 3 undecided, 75 the guard \

@@ -9,7 +9,7 @@ use leveloff_model::recording::{StatedFacts, Target};
 use leveloff_model::sample::Tick;
 use leveloff_supervise::guard::{Forecast, Judgement};
 use leveloff_text::allocation;
-use leveloff_text::verdict::{history_words, line};
+use leveloff_text::verdict::{history_words, line, line_of_ended};
 
 /// Follows a run tick by tick, in bounded memory.
 #[derive(Debug)]
@@ -71,6 +71,14 @@ impl LiveAnalysis {
     /// The verdict in one line.
     pub(crate) fn line(&self) -> Option<String> {
         Some(line(&self.verdict()?))
+    }
+
+    /// The same at the end of watching: a run that is over does not go on.
+    pub(crate) fn last_line(&self, is_over: bool) -> Option<String> {
+        match is_over {
+            true => Some(line_of_ended(&self.verdict()?)),
+            false => self.line(),
+        }
     }
 }
 

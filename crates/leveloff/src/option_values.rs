@@ -1,5 +1,6 @@
 //! Parsers of option values, shared by the command line and the configuration file.
 
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -11,6 +12,9 @@ pub(crate) const UNDECIDED: [&str; 2] = ["pass", "fail"];
 
 /// Faster than this, a sample would cost more than it shows.
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(10);
+
+/// More verdicts than this take minutes, and are more than a screen shows.
+const MOST_LOOKS: u32 = 10_000;
 
 /// Slower than this, a run could end before its second sample.
 const LONGEST_INTERVAL: Duration = Duration::from_secs(3600);
@@ -82,6 +86,49 @@ pub(crate) fn parse_pid(text: &str) -> Result<i32, String> {
         _ => Err(
             "a process number is a whole number above zero; `leveloff find` lists them".to_owned(),
         ),
+    }
+}
+
+/// How many of something are used at the same time.
+pub(crate) fn parse_jobs(text: &str) -> Result<NonZeroUsize, String> {
+    text.trim()
+        .parse()
+        .map_err(|_| "write a whole number above zero, such as 4".to_owned())
+}
+
+/// A number that may be zero, such as a rank.
+pub(crate) fn parse_number(text: &str) -> Result<u32, String> {
+    text.trim()
+        .parse()
+        .map_err(|_| "write a whole number, such as 3; it may be 0".to_owned())
+}
+
+/// Verdicts at earlier moments.
+pub(crate) fn parse_looks(text: &str) -> Result<u32, String> {
+    match text.trim().parse() {
+        Ok(looks) if (1..=MOST_LOOKS).contains(&looks) => Ok(looks),
+        _ => Err(format!(
+            "write a whole number from 1 to {MOST_LOOKS}, such as 20"
+        )),
+    }
+}
+
+/// A step, or a number of seconds where no steps are counted.
+pub(crate) fn parse_x(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(x) if x.is_finite() && x >= 0.0 => Ok(x),
+        _ => Err(
+            "write a step, such as 1000; for a run without steps, a number of seconds without a unit"
+                .to_owned(),
+        ),
+    }
+}
+
+/// A name that is printed and searched for.
+pub(crate) fn parse_name(text: &str) -> Result<String, String> {
+    match text.trim() {
+        "" => Err("a name has at least one letter".to_owned()),
+        name => Ok(name.to_owned()),
     }
 }
 

@@ -370,7 +370,11 @@ impl Session {
     pub(crate) fn finish(mut self, reason: EndReason, ended: &str, growers: usize) {
         let recording = self.recording.clone();
         let killed = self.oom_report(reason);
-        let verdict = self.analysis.line();
+        let is_over = reason.is_end_of_run();
+        if is_over {
+            self.analysis.end();
+        }
+        let verdict = self.analysis.last_line(is_over);
         let history = self.analysis.history_line();
         let horizon = self.unapplied_horizon();
         let allocated = self.analysis.allocation_lines();
@@ -378,7 +382,6 @@ impl Session {
         let mut guard = self.guard.take();
         let source = self.source.clone();
         let (summary, account) = self.end(reason);
-        let is_over = reason.is_end_of_run();
         let was_stopped = guard.as_deref().is_some_and(Guard::has_stopped_once);
         let is_post_mortem = killed.is_some() || was_stopped;
         let first = guarded
@@ -402,11 +405,15 @@ impl Session {
             notice(&line);
         }
         if let Some(recording) = recording {
-            let is_run = account.is_none_or(|account| account.verdict.is_some());
-            notice(&match is_run {
-                true => where_recorded(&recording),
-                false => format!(
+            let has_verdict = account.map(|account| account.verdict.is_some());
+            notice(&match has_verdict {
+                Some(true) => where_recorded(&recording),
+                Some(false) => format!(
                     "recording {0} · leveloff replay {0} shows it",
+                    recording.display()
+                ),
+                None => format!(
+                    "recording {} holds no sample; for so short a run pass --interval 50ms",
                     recording.display()
                 ),
             });

@@ -41,7 +41,7 @@ impl Summary {
     /// The lines for people, without the recording's name. `ended` begins the first.
     pub(crate) fn lines(&self, ended: &str, account: Option<&RunAccount>) -> Vec<String> {
         let (Some(account), Some((t, how_far))) = (account, &self.reached) else {
-            return vec![format!("{ended} before the first sample")];
+            return vec![format!("{ended}; no sample was taken before")];
         };
         vec![
             first_line(ended, &format!("after {t}{how_far}")),

@@ -10,6 +10,12 @@ pub enum AttachError {
     /// It has ended.
     #[error("there is no process {0}; `leveloff find` lists training runs")]
     Gone(Pid),
+    /// Another user namespace, a program without a dump, or a policy of the kernel.
+    #[error(
+        "process {0} may not be examined: {1}; this takes the rights of a debugger over it: its user and user namespace, and no \
+         policy against it (kernel.yama.ptrace_scope)"
+    )]
+    Forbidden(Pid, io::Error),
     /// Not even root is let in: the directory of the segments is the user's own.
     #[error("process {0} belongs to the user with the number {1}; run leveloff as that user")]
     OtherUser(Pid, u32),

@@ -1,6 +1,7 @@
 //! Which Python a process runs, recognised by what it has mapped.
 
 use std::fs;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -31,8 +32,12 @@ struct Build {
 impl PythonProcess {
     pub fn find(pid: Pid) -> Result<PythonProcess, AttachError> {
         let place = PathBuf::from(format!("/proc/{}", pid.0));
-        let executable = fs::read_link(place.join("exe")).map_err(|_| AttachError::Gone(pid))?;
-        let maps = fs::read_to_string(place.join("maps")).map_err(|_| AttachError::Gone(pid))?;
+        let unreadable = |error: io::Error| match error.kind() {
+            io::ErrorKind::PermissionDenied => AttachError::Forbidden(pid, error),
+            _ => AttachError::Gone(pid),
+        };
+        let executable = fs::read_link(place.join("exe")).map_err(unreadable)?;
+        let maps = fs::read_to_string(place.join("maps")).map_err(unreadable)?;
         let build = build(&executable, &maps).ok_or(AttachError::NotPython(pid))?;
         let environment = fs::read(place.join("environ")).unwrap_or_default();
         if is_preloaded(&environment) {

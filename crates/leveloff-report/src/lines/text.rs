@@ -13,7 +13,7 @@ pub fn text(report: &RunReport) -> String {
     let mut page = Page::new();
     if report.lines.is_empty() {
         page.line(
-            "no line's memory grew, or the run was not started with leveloff run --blame"
+            "no line's memory grew, or the run was recorded without --blame: start it with `leveloff run --blame -- CMD`"
                 .to_owned(),
         );
         return page.into_text();

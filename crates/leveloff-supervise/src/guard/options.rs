@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
-use leveloff_model::units::{Bytes, Limit};
+use leveloff_model::units::Limit;
 use leveloff_sampler::sampler::MemoryUsage;
 use leveloff_sampler::signalling::StopSignal;
 
@@ -104,9 +104,6 @@ fn check_limit(limit: Limit, memory: &MemoryUsage, is_contained: bool) -> Result
     ];
     let smallest = enforced.into_iter().flatten().min_by_key(|it| it.0);
     match limit {
-        Limit::Size(Bytes(0)) => {
-            bail!("a limit of 0 stops every run; write one such as 28GiB or 90%")
-        }
         Limit::Size(size) => {
             if let Some((amount, what)) = smallest.filter(|(amount, _)| size >= *amount) {
                 bail!(
@@ -126,6 +123,7 @@ fn check_limit(limit: Limit, memory: &MemoryUsage, is_contained: bool) -> Result
 #[cfg(test)]
 mod tests {
     use leveloff_model::sample::{Ceiling, CeilingKind};
+    use leveloff_model::units::Bytes;
     use leveloff_sampler::system::Ceilings;
 
     use super::*;
@@ -178,7 +176,6 @@ mod tests {
         assert!(check("32GiB").contains("this machine's memory"));
         assert!(check("2GiB").contains("already reached"));
         assert!(check("40%").contains("already reached"));
-        assert!(check("0B").contains("a limit of 0"));
     }
 
     #[test]

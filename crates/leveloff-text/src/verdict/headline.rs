@@ -62,7 +62,27 @@ impl Headline<'_> {
 
 /// The verdict in one line, with growth and risk if there is any.
 pub fn line(verdict: &RunVerdict) -> String {
-    let mut parts = vec![Headline::of(verdict).whole()];
+    with_growth_and_risk(Headline::of(verdict).whole(), verdict)
+}
+
+/// The same of a run that has ended: its warmup does not go on.
+pub fn line_of_ended(verdict: &RunVerdict) -> String {
+    let headline = match verdict.verdict {
+        Verdict::WarmingUp => {
+            let longer = verdict.judgement.decide_by.map_or_else(String::new, |by| {
+                let place = XPosition::new(by.if_it_goes_on, verdict.x_unit);
+                format!("; a leak if it had gone on like this until {place}")
+            });
+            let words = verdict_words(verdict.verdict);
+            format!("{words}: it ended too early to tell{longer}")
+        }
+        _ => Headline::of(verdict).whole(),
+    };
+    with_growth_and_risk(headline, verdict)
+}
+
+fn with_growth_and_risk(headline: String, verdict: &RunVerdict) -> String {
+    let mut parts = vec![headline];
     parts.extend(growth_with_interval(verdict));
     if let Some(risk) = &verdict.risk {
         let place = XPosition::new(risk.at_x, verdict.x_unit);
@@ -155,4 +175,22 @@ pub fn leak(run: &RunVerdict) -> String {
         format!(" since {}", XPosition::new(onset, run.x_unit))
     });
     format!("{of}{since}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cases::{leak, story_at_80};
+
+    #[test]
+    fn a_run_that_ended_in_its_warmup_does_not_go_on() {
+        let ended = line_of_ended(&story_at_80());
+        assert!(
+            ended.starts_with(
+                "WARMING UP: it ended too early to tell; a leak if it had gone on like this until step 379"
+            ),
+            "{ended}"
+        );
+        assert_eq!(line_of_ended(&leak()), line(&leak()));
+    }
 }

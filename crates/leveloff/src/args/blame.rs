@@ -4,7 +4,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use super::FactArgs;
-use crate::option_values::{parse_duration, parse_pid};
+use crate::option_values::{parse_duration, parse_pid, parse_x};
 
 pub(super) const LONG_ABOUT: &str = "Show which lines of the program allocated the memory that is not freed.\n\n\
     Reads a recording of `leveloff run --blame`. Memory that is alive is estimated from sampled blocks, so every amount has \
@@ -41,10 +41,10 @@ pub(crate) struct BlameArgs {
     #[arg(long)]
     pub force: bool,
     /// Count growth from this step (or second, where there are no steps) [default: the onset of the growth]
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", value_parser = parse_x, allow_hyphen_values = true)]
     pub from: Option<f64>,
     /// Count growth up to this step [default: the end of the run]
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", value_parser = parse_x, allow_hyphen_values = true)]
     pub to: Option<f64>,
     #[command(flatten)]
     pub facts: FactArgs,
@@ -57,22 +57,23 @@ pub(crate) struct AttachArgs {
     #[arg(long, conflicts_with = "file", value_parser = parse_pid, allow_hyphen_values = true)]
     pub pid: Option<i32>,
     /// Do not ask before the library is added to the program
-    #[arg(long, requires = "pid")]
+    #[arg(long, requires = "pid", conflicts_with = "file")]
     pub yes: bool,
     /// Stop after this time, such as 90s, 10m, 2h [default: when the run ends]
     #[arg(
         long,
         requires = "pid",
+        conflicts_with = "file",
         value_name = "TIME",
         value_parser = parse_duration,
         allow_hyphen_values = true
     )]
     pub duration: Option<Duration>,
     /// Also keep the recording
-    #[arg(long, requires = "pid", value_name = "FILE")]
+    #[arg(long, requires = "pid", conflicts_with = "file", value_name = "FILE")]
     pub recording: Option<PathBuf>,
     /// Read the steps of the training from this log file
-    #[arg(long, requires = "pid", value_name = "FILE")]
+    #[arg(long, requires = "pid", conflicts_with = "file", value_name = "FILE")]
     pub log: Option<PathBuf>,
 }
 

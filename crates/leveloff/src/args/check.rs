@@ -11,7 +11,7 @@ use leveloff_model::units::{Bytes, GrowthBase, GrowthLimit, Seconds, Step};
 
 use super::{ColumnArgs, FactArgs, Format};
 use crate::option_values::{
-    parse_interval, parse_percent, parse_repeat, parse_switch, undecided_parser,
+    parse_interval, parse_name, parse_percent, parse_repeat, parse_switch, undecided_parser,
 };
 
 pub(super) const LONG_ABOUT: &str = "Fail when memory leaks, grows too much or got worse; for CI.\n\n\
@@ -74,7 +74,7 @@ pub(crate) struct CheckArgs {
     #[arg(long)]
     pub update_baseline: bool,
     /// The name of this check: its entry in the baseline and in reports
-    #[arg(long, value_name = "NAME", default_value = "default")]
+    #[arg(long, value_name = "NAME", default_value = "default", value_parser = parse_name)]
     pub name: String,
     /// Run the command N times; the majority decides
     #[arg(long, value_name = "N", default_value = "1", conflicts_with = "files", value_parser = parse_repeat, allow_hyphen_values = true)]

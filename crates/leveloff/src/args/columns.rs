@@ -13,7 +13,7 @@ pub(crate) struct ColumnArgs {
     /// The column of a table that holds memory [default: guessed]
     #[arg(long, value_name = "COLUMN")]
     y: Option<String>,
-    /// The unit of memory in the table or log: B, kB, KiB, MB, MiB, GB, GiB
+    /// The unit of memory in the table or log: B, kB, KiB, MB, MiB, GB, GiB, TB, TiB
     #[arg(long, value_name = "UNIT")]
     y_unit: Option<SizeUnit>,
     /// A regular expression for the lines of a log that hold the step: `it (?P<step>\d+)`. Its groups are step, total,

@@ -9,7 +9,7 @@ use leveloff_prometheus::query::Address;
 use leveloff_readers::SizeUnit;
 
 use super::{AppearanceArgs, FactArgs, Format};
-use crate::option_values::{parse_duration, undecided_parser};
+use crate::option_values::{parse_duration, parse_jobs, undecided_parser};
 
 pub(super) const LONG_ABOUT: &str = "Judge every rank of a job, or of all jobs, from Prometheus; worst first.\n\n\
     Reads the metrics that `leveloff record --metrics` publishes and Prometheus has scraped: memory by role, step, \
@@ -49,7 +49,7 @@ pub(crate) struct FleetArgs {
     /// The label that identifies the series of --query
     #[arg(long, value_name = "LABEL", requires = "query")]
     pub by: Option<String>,
-    /// The unit of the values of --query: B, kB, KiB, MB, MiB, GB, GiB [default: B]
+    /// The unit of the values of --query: B, kB, KiB, MB, MiB, GB, GiB, TB, TiB [default: B]
     #[arg(long, value_name = "UNIT", requires = "query")]
     pub y_unit: Option<SizeUnit>,
     /// Output format; json is one object per line
@@ -87,7 +87,7 @@ pub(crate) struct FleetArgs {
     #[arg(long, value_parser = undecided_parser(), value_name = "AS")]
     pub undecided: Option<CheckOutcome>,
     /// How many requests to send in parallel [default: the number of cores]
-    #[arg(short, long, value_name = "N")]
+    #[arg(short, long, value_name = "N", value_parser = parse_jobs, allow_hyphen_values = true)]
     pub jobs: Option<NonZeroUsize>,
     /// List every run, also those that are level
     #[arg(short, long)]

@@ -6,7 +6,7 @@ use leveloff_model::units::Limit;
 use leveloff_sampler::signalling::StopSignal;
 
 use super::{SamplingArgs, TargetArgs};
-use crate::option_values::parse_duration;
+use crate::option_values::{parse_duration, parse_number};
 
 pub(super) const LONG_ABOUT: &str = "Stop a run gracefully before it is killed for its memory.\n\n\
     Watches a run that is already going, without a dashboard. When its memory reaches the limit, leveloff asks the training \
@@ -96,6 +96,13 @@ pub(crate) struct RestartArgs {
     #[arg(long, value_name = "CMD")]
     pub resume_cmd: Option<String>,
     /// How often to start it at most
-    #[arg(long, value_name = "N", default_value = "3", requires = "resume_cmd")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "3",
+        requires = "resume_cmd",
+        value_parser = parse_number,
+        allow_hyphen_values = true
+    )]
     pub max_restarts: u32,
 }

@@ -5,7 +5,7 @@ use clap::Args;
 use leveloff_classifier::gate::CheckOutcome;
 
 use super::{ColumnArgs, FactArgs, Format};
-use crate::option_values::undecided_parser;
+use crate::option_values::{parse_jobs, parse_looks, undecided_parser};
 
 pub(super) const LONG_ABOUT: &str = "Say whether memory levels off or leaks, from recordings, tables and logs.\n\n\
     Growth that will stop and a leak look the same for a while, so there are four verdicts: level (since when, at \
@@ -38,7 +38,7 @@ pub(crate) struct JudgeArgs {
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,
     /// Also print the verdicts at N earlier moments, with increasing distances
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "N", value_parser = parse_looks, allow_hyphen_values = true)]
     pub looks: Option<u32>,
     #[command(flatten)]
     pub facts: FactArgs,
@@ -48,7 +48,7 @@ pub(crate) struct JudgeArgs {
     #[arg(long, value_parser = undecided_parser(), value_name = "AS")]
     pub undecided: Option<CheckOutcome>,
     /// How many inputs to judge in parallel [default: the number of cores]
-    #[arg(short, long, value_name = "N")]
+    #[arg(short, long, value_name = "N", value_parser = parse_jobs, allow_hyphen_values = true)]
     pub jobs: Option<NonZeroUsize>,
     /// The series is from a loop that reproduces a leak and warms up within a few calls; a table pasted into stdin
     /// without training steps is taken for one

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::metrics::MetricsChoice;
+use crate::option_values::parse_number;
 
 /// Where metrics of the run are published, and under which name.
 #[derive(Debug, Clone, Default, Args)]
@@ -25,7 +26,7 @@ pub(crate) struct MetricsArgs {
     #[arg(long, help_heading = HEADING, value_name = "NAME", env = "LEVELOFF_JOB")]
     pub job: Option<String>,
     /// The rank in metrics [default: that of the trainer, RANK, SLURM_PROCID, JOB_COMPLETION_INDEX]
-    #[arg(long, help_heading = HEADING, value_name = "N", env = "LEVELOFF_RANK")]
+    #[arg(long, help_heading = HEADING, value_name = "N", env = "LEVELOFF_RANK", value_parser = parse_number, allow_hyphen_values = true)]
     pub rank: Option<u32>,
 }
 

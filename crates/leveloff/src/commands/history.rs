@@ -57,7 +57,9 @@ fn key_of(history: &History, beginning: &str) -> Result<String> {
     let is_named = |known: &&JobRuns| known.job.key.starts_with(&beginning);
     let mut named = history.jobs.iter().filter(is_named);
     match (beginning.len() >= SHORTEST_KEY, named.next(), named.next()) {
-        (false, ..) => bail!("write at least {SHORTEST_KEY} digits of the key, or 'all'"),
+        (false, ..) => bail!(
+            "write at least {SHORTEST_KEY} digits of the key, which `leveloff history` lists, or 'all'"
+        ),
         (true, None, _) => bail!("there is no job {beginning}; `leveloff history` lists them"),
         (true, Some(_), Some(_)) => bail!("several jobs begin with {beginning}; write more digits"),
         (true, Some(known), None) => Ok(known.job.key.clone()),
@@ -140,6 +142,7 @@ fn expected(runs: &[PastRun]) -> String {
         None if runs.iter().any(|run| run.level_after.is_some()) => {
             "the next run is judged as usual: one short run that was level is too little".to_owned()
         }
+        None if runs.is_empty() => "the next run is judged as usual".to_owned(),
         None => "the next run is judged as usual: none was level for certain".to_owned(),
     }
 }

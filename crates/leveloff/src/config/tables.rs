@@ -37,7 +37,7 @@ impl Flavour {
     /// The heading under which the keys of a table stand.
     pub(crate) fn heading(self, table: Table) -> &'static str {
         match (self, table) {
-            (Flavour::Own, Table::Top) => "the top of the file",
+            (Flavour::Own, Table::Top) => "the top level of the file",
             (Flavour::Own, Table::Check) => "[check]",
             (Flavour::PyProject, Table::Top) => "[tool.leveloff]",
             (Flavour::PyProject, Table::Check) => "[tool.leveloff.check]",

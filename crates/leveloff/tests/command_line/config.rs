@@ -124,7 +124,7 @@ fn mistakes_are_reported_with_file_and_line() {
         ),
         (
             "tensors = 1",
-            "known in the top of the file: level_by, limit,",
+            "known in the top level of the file: level_by, limit,",
         ),
         (
             "\nlimit = 28",

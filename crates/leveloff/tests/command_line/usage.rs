@@ -166,6 +166,32 @@ fn times_that_are_none_are_refused_with_what_would_do() {
 }
 
 #[test]
+fn a_value_that_is_none_is_refused_with_what_would_do() {
+    let stage = Stage::new();
+    for (arguments, words) in [
+        (&["judge", "--looks", "many", "x"][..], "from 1 to 10000"),
+        (&["judge", "--looks", "0", "x"], "from 1 to 10000"),
+        (&["judge", "--jobs", "0", "x"], "above zero, such as 4"),
+        (&["judge", "--limit", "120%", "x"], "at most 100%"),
+        (
+            &["judge", "--limit", "0B", "x"],
+            "below what any process needs",
+        ),
+        (
+            &["blame", "--from", "start", "x"],
+            "write a step, such as 1000",
+        ),
+        (&["blame", "--to", "nan", "x"], "write a step, such as 1000"),
+        (&["blame", "x", "--yes"], "--yes"),
+        (&["check", "--name", " ", "x"], "at least one letter"),
+        (&["record", "--rank", "-1"], "it may be 0"),
+        (&["history", "--forget", "zz"], "`leveloff history` lists"),
+    ] {
+        stage.ask(arguments).refused(&[words]);
+    }
+}
+
+#[test]
 fn a_process_that_is_not_there_is_named() {
     let stage = Stage::new();
     // The kernel never gives out a number this high.

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use leveloff_model::process::{Pid, ProcessIndex};
 use leveloff_model::units::Seconds;
 use leveloff_sampler::find::{self, FindOptions};
@@ -46,9 +46,7 @@ fn trainer_of(proc_root: &ProcRoot, pid: Pid) -> Result<Pid> {
         pid: Some(pid),
         ..FindOptions::default()
     };
-    let found = find::find(proc_root, &options).with_context(|| {
-        format!("cannot look at process {pid}; `leveloff find` lists training runs")
-    })?;
+    let found = find::find(proc_root, &options)?;
     let trainers = found.runs.first().map(find::Run::trainers);
     let first = trainers.and_then(|trainers| Some(trainers.first()?.facts.pid()));
     Ok(first.unwrap_or(pid))

@@ -83,7 +83,10 @@ fn an_unknown_key_is_named_with_its_line_and_the_nearest_known() {
     assert_eq!(own(text).unwrap_err().to_string(), expected);
     refused(own("[chek]\nrepeat = 3\n"), "line 1; did you mean 'check'?");
     refused(own("max_peak = '1GiB'"), "it belongs in [check]");
-    refused(own("tensors = 3"), "known in the top of the file: level_by");
+    refused(
+        own("tensors = 3"),
+        "known in the top level of the file: level_by",
+    );
     // The first in the file, not in the alphabet.
     refused(own("zebra = 1\naardvark = 1\n"), "'zebra'");
 }
