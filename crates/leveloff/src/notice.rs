@@ -28,6 +28,13 @@ pub(crate) fn say(text: &str, urgency: Urgency) {
     print(text);
 }
 
+/// Prints `text`, unless the dashboard is shown, which has it anyway.
+pub(crate) fn notice_beside_dashboard(text: &str) {
+    if held().is_none() {
+        print(text);
+    }
+}
+
 /// Keeps notices from stderr until it is dropped.
 #[derive(Debug)]
 pub(crate) struct HeldNotices(());

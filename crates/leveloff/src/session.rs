@@ -15,7 +15,7 @@ use anyhow::Result;
 use leveloff_classifier::run_analysis::RunAccount;
 use leveloff_classifier::verdict::RunVerdict;
 use leveloff_model::process::Pid;
-use leveloff_model::progress::RESTART;
+use leveloff_model::progress::{MarkKind, RESTART};
 use leveloff_model::recording::{End, EndReason, StatedFacts, Target};
 use leveloff_model::sample::{Event, Gap, Subject, Tick};
 use leveloff_model::units::{Seconds, Step};
@@ -34,7 +34,7 @@ use crate::exit_code::Exit;
 use crate::history::JobMemory;
 use crate::live_analysis::LiveAnalysis;
 use crate::metrics::MetricsChoice;
-use crate::notice::{flush, notice};
+use crate::notice::{flush, notice, notice_beside_dashboard};
 use crate::recorder::Recorder;
 use crate::report_files::bundle_reports;
 use crate::summary::{Summary, top_growers};
@@ -159,6 +159,7 @@ impl Session {
         let mut tick = tick?;
         tick.events.append(&mut self.news);
         self.report_missing_steps(&mut tick);
+        report_new_clock(&tick);
         if let Some(blame) = &mut self.blame {
             tick.events
                 .extend(blame.events(tick.sample.t, self.sampler.is_over()));
@@ -432,4 +433,18 @@ impl Session {
 pub(crate) fn where_recorded(recording: &Path) -> String {
     let path = recording.display();
     format!("recording {path} · leveloff judge {path} tells more")
+}
+
+/// Says that the steps come from another counter now.
+fn report_new_clock(tick: &Tick) {
+    let counter = tick.events.iter().find_map(|event| match event {
+        Event::Mark(mark) => match &mark.kind {
+            MarkKind::Clock(counter) => Some(counter),
+            _ => None,
+        },
+        _ => None,
+    });
+    if let Some(counter) = counter {
+        notice_beside_dashboard(&steps::new_clock(counter));
+    }
 }

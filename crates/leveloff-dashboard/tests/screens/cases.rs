@@ -1,10 +1,12 @@
 //! The runs that the screens are checked with.
 
 use leveloff_dashboard::event::Mode;
+use leveloff_dashboard::theme::Styles;
 use leveloff_model::process::Role;
+use leveloff_model::progress::{ProgressSource, StepSource};
 
-use crate::check;
 use crate::simulated_run::{SimulatedProcess, SimulatedRun, noise};
+use crate::{check, screen};
 
 /// The reference story's curve in MiB: 165 a step up to step 88, then level.
 fn story(step: f64) -> f64 {
@@ -154,6 +156,19 @@ fn no_steps() {
     run.seconds_a_step = 1.0;
     run.play(0..300);
     check("no_steps", run.dashboard);
+}
+
+#[test]
+fn the_header_says_where_the_steps_come_from() {
+    let mut run = SimulatedRun::new(processes(story));
+    run.step_source = Some(StepSource {
+        counter: Some("iter".to_owned()),
+        ..ProgressSource::Output.into()
+    });
+    run.play(10..40);
+    let wide = screen(&mut run.dashboard, &Styles::default(), (200, 60)).to_string();
+    assert!(wide.contains("step 39/1,000"), "{wide}");
+    assert!(wide.contains("steps: output 'iter'"), "{wide}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use leveloff_model::allocation::{
 use leveloff_model::process::{
     Pid, ProcessIndex, ProcessInfo, ProcessKey, ProcessState, Rank, Role, StartTicks,
 };
-use leveloff_model::progress::{Mark, MarkKind, Phase, Progress};
+use leveloff_model::progress::{Mark, MarkKind, Phase, Progress, StepSource};
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::sample::{
     Ceiling, CeilingKind, Event as Happened, FastCounters, Gap, MachineReading, OwnCost,
@@ -43,6 +43,8 @@ pub struct SimulatedRun {
     pub analysis: RunAnalysis,
     pub processes: Vec<SimulatedProcess>,
     pub tells_steps: bool,
+    /// Where the steps come from.
+    pub step_source: Option<StepSource>,
     pub tensors: Option<fn(f64) -> u64>,
     /// What malloc has in use and has kept, in MiB.
     pub malloc: Option<fn(f64) -> (f64, f64)>,
@@ -157,6 +159,7 @@ impl SimulatedRun {
             },
             processes,
             tells_steps: true,
+            step_source: None,
             tensors: None,
             malloc: None,
             limit_gib: None,
@@ -339,6 +342,7 @@ impl SimulatedRun {
                 progress: Progress {
                     step: self.tells_steps.then_some(Step(step)),
                     planned_steps: self.tells_steps.then_some(Step(1000)),
+                    source: self.step_source.clone(),
                     counters: self.inside(x),
                     ..Progress::default()
                 },

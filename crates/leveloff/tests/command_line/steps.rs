@@ -120,6 +120,54 @@ fn lines_without_steps_are_answered_once_with_three_cures() {
 }
 
 #[test]
+fn a_recording_of_a_training_without_steps_says_so_too() {
+    let stage = Stage::new();
+    let out = File::create(stage.path("out.txt")).unwrap();
+    let training = Training::start(&stage, "heart $n beats", out.into());
+    let said = stage.path("said.txt");
+    let pid = training.pid();
+    let arguments = ["record", "--pid", &pid, "-o", "run.jsonl", "-i", "100ms"];
+    let mut recorder = stage
+        .leveloff(arguments)
+        .stderr(File::create(&said).unwrap())
+        .spawn()
+        .unwrap();
+    let text = || std::fs::read_to_string(&said).unwrap();
+    wait_until("a notice", || text().contains("no steps were read"));
+    recorder.kill().unwrap();
+    recorder.wait().unwrap();
+    let text = text();
+    assert!(text.contains("'heart ") && cures(&text), "{text}");
+}
+
+#[test]
+fn a_change_of_clock_is_said_and_recorded() {
+    let stage = Stage::new();
+    let script = "for n in 1 2 3; do echo \"Epoch $n: loss 2.5\"; sleep 0.1; done;
+        for n in 11 12 13 14 15 16 17 18 19; do echo \"epoch 4 iter $n: loss 2.5\"; sleep 0.1; done";
+    let said = run(&stage, &[], &["sh", "-c", script].map(str::to_owned));
+    let change = "steps are counted by 'iter' from here on";
+    let changes = said.iter().filter(|line| line.contains(change));
+    assert_eq!(changes.count(), 1, "{said:?}");
+    let recording = Recording::load(&stage.path("run.jsonl"));
+    assert_eq!(newest(&recording, "step"), Some(19.into()));
+    let marks = recording.of("mark");
+    let named = marks.iter().any(|mark| mark["clock"] == "iter");
+    assert!(named, "{marks:?}");
+}
+
+#[test]
+fn counts_beside_the_step_are_kept() {
+    let stage = Stage::new();
+    let line = "step $n: loss 2.5, samples $((n * 8)), tokens $((n * 512))";
+    run(&stage, &[], &prints(40, line));
+    let recording = Recording::load(&stage.path("run.jsonl"));
+    assert_eq!(newest(&recording, "step"), Some(40.into()));
+    assert_eq!(newest(&recording, "samples"), Some(320.into()));
+    assert_eq!(newest(&recording, "tokens"), Some(20_480.into()));
+}
+
+#[test]
 fn a_pattern_reads_lines_of_any_format() {
     let stage = Stage::new();
     let line = "<$((n % 3))> load 0.$n tick:$((n * 2)) of 80";
