@@ -3,6 +3,9 @@
 //! The directory must be trusted by the rules of the marks and is held by a descriptor, so that it cannot be
 //! exchanged. The file is created, never opened: an existing one is not followed, written or removed. A
 //! training accepts only a request of its own user or of root.
+//!
+//! Where leveloff is root and the training another user's, the directory must be that user's own, also one that
+//! `LEVELOFF_MARKS` names: that user could put a link to any directory in its place, and root may write to all of them.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -166,10 +169,25 @@ impl StopRequest {
         if !self.is_alive() {
             return Err(StopRequestError::Gone(self.target.pid));
         }
-        directory.map_err(|why| StopRequestError::Directory {
-            path: self.path(),
-            why,
-        })
+        directory
+            .and_then(|directory| self.check_owner(directory))
+            .map_err(|why| StopRequestError::Directory {
+                path: self.path(),
+                why,
+            })
+    }
+
+    /// What another user's training may have chosen must be that user's own.
+    fn check_owner(&self, directory: OwnedFd) -> Result<OwnedFd, Distrust> {
+        let owner = rustix::fs::fstat(&directory)?.st_uid;
+        if self.owners.ours == self.target.uid || owner == self.target.uid {
+            Ok(directory)
+        } else {
+            Err(Distrust::NotOfTheTraining {
+                owner,
+                training: self.target.uid,
+            })
+        }
     }
 
     fn is_alive(&self) -> bool {
@@ -203,8 +221,7 @@ impl StopRequest {
         })
     }
 
-    /// Gives the file to the user of the training and writes the reason. Trainings also obey an empty file, so
-    /// on a full disk only the reason is lost.
+    /// Writes the reason. Trainings also obey an empty file, so on a full disk only the reason is lost.
     fn fill(
         &self,
         directory: &OwnedFd,
@@ -212,10 +229,7 @@ impl StopRequest {
         reason: &str,
     ) -> Result<(File, FileId), StopRequestError> {
         if self.owners.ours != self.target.uid {
-            // The training may be unable to remove a file of root, or not see root as its owner in a user
-            // namespace.
-            let owner = Some(Uid::from_raw(self.target.uid));
-            let _ = rustix::fs::fchown(&file, owner, None::<Gid>);
+            self.make_readable(&file);
         }
         let made = rustix::fs::fstat(&file).map_err(|errno| self.io(errno))?;
         if !self.is_accepted(&made) {
@@ -232,10 +246,26 @@ impl StopRequest {
         Ok((file, FileId::of(&made)))
     }
 
-    /// Whether the training would accept it. Root of the host is not root within a user namespace.
+    /// The training reads the file of root, and removes it from its own directory. Within a user namespace it does not see
+    /// root as the owner, so there the file is given to it.
+    fn make_readable(&self, file: &File) {
+        let _ = match self.root_is_root() {
+            true => rustix::fs::fchmod(file, Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::ROTH),
+            false => {
+                let owner = Some(Uid::from_raw(self.target.uid));
+                rustix::fs::fchown(file, owner, None::<Gid>)
+            }
+        };
+    }
+
+    /// Whether the training would accept it.
     fn is_accepted(&self, request: &Stat) -> bool {
-        let root_is_root = self.target.uid == self.target.own_uid;
-        request.st_uid == self.target.uid || request.st_uid == 0 && root_is_root
+        request.st_uid == self.target.uid || request.st_uid == 0 && self.root_is_root()
+    }
+
+    /// Root of the host is not root within a user namespace.
+    fn root_is_root(&self) -> bool {
+        self.target.uid == self.target.own_uid
     }
 
     fn io(&self, errno: Errno) -> StopRequestError {

@@ -192,6 +192,45 @@ fn a_hostile_directory_is_not_written_to() {
     }
 }
 
+/// A training of another user, as root's guard sees it.
+fn training_of_another_user() -> Option<Scene> {
+    let mut scene = Scene::new();
+    scene.request.location.is_stated = true;
+    scene.request.target.uid = OTHER_USER;
+    scene.request.target.own_uid = OTHER_USER;
+    scene.request.owners.target = OTHER_USER;
+    give_away(&scene.marks()).then_some(scene)
+}
+
+#[test]
+fn root_writes_only_to_a_directory_of_the_trainings_user() {
+    let Some(scene) = training_of_another_user() else {
+        return;
+    };
+    let sent = scene.request.send("why").unwrap();
+    let found = fs::metadata(scene.file()).unwrap();
+    assert_eq!((found.uid(), found.mode() & 0o777), (0, 0o644));
+    assert!(sent.withdraw().unwrap());
+    // The user of the training puts a link to a directory of root in its place.
+    let of_root = scene.dir.path().join("of-root");
+    fs::create_dir(&of_root).unwrap();
+    fs::rename(scene.marks(), scene.dir.path().join("moved")).unwrap();
+    symlink(&of_root, scene.marks()).unwrap();
+    let refusal = scene.refusal();
+    assert!(refusal.contains("belongs to user 0"), "{refusal}");
+    assert_eq!(fs::read_dir(&of_root).unwrap().count(), 0);
+}
+
+#[test]
+fn in_a_user_namespace_the_request_is_given_to_the_training() {
+    let Some(mut scene) = training_of_another_user() else {
+        return;
+    };
+    scene.request.target.own_uid = 1000;
+    scene.request.send("why").unwrap();
+    assert_eq!(fs::metadata(scene.file()).unwrap().uid(), OTHER_USER);
+}
+
 #[test]
 fn a_directory_that_may_not_be_written_to_is_refused() {
     let scene = Scene::new();

@@ -42,6 +42,17 @@ pub enum Distrust {
     /// Its directory belongs to another user.
     #[error("its directory belongs to user {0}; set LEVELOFF_MARKS to one of your own")]
     DirectoryOwner(u32),
+    /// Root must not write to a directory that the training's user chose and does not own.
+    #[error(
+        "its directory belongs to user {owner}, and the training to user {training}; set LEVELOFF_MARKS to a directory of \
+         the training's user"
+    )]
+    NotOfTheTraining {
+        /// The user of the directory.
+        owner: u32,
+        /// The user of the training.
+        training: u32,
+    },
     /// Others may write to its directory.
     #[error("others may write to its directory (mode {0:o}); chmod 700 it")]
     DirectoryWritable(u32),
