@@ -222,16 +222,6 @@ fn root_writes_only_to_a_directory_of_the_trainings_user() {
 }
 
 #[test]
-fn in_a_user_namespace_the_request_is_given_to_the_training() {
-    let Some(mut scene) = training_of_another_user() else {
-        return;
-    };
-    scene.request.target.own_uid = 1000;
-    scene.request.send("why").unwrap();
-    assert_eq!(fs::metadata(scene.file()).unwrap().uid(), OTHER_USER);
-}
-
-#[test]
 fn a_directory_that_may_not_be_written_to_is_refused() {
     let scene = Scene::new();
     if scene.request.owners.ours == 0 {
