@@ -109,7 +109,9 @@ const FEWEST_VALLEYS: usize = 5;
 /// assert_eq!(judgement.shape, Shape::Saturating);
 /// ```
 pub fn judge(curve: &Curve, unit: XUnit, quantity: Quantity, facts: &Facts) -> Judgement {
-    let view = startup::without_startup(curve.view(), unit, quantity);
+    let whole = curve.view();
+    let begin = whole.begin;
+    let view = startup::without_startup(whole, unit, quantity);
     let mut judgement = judge_view(&view, unit, quantity, facts);
     if facts.is_repro
         && !judgement.verdict.is_alarm()
@@ -123,6 +125,7 @@ pub fn judge(curve: &Curve, unit: XUnit, quantity: Quantity, facts: &Facts) -> J
         judgement = late;
     }
     let mut judgement = filling::excused(judgement, facts);
+    judgement.startup_end = (view.begin > begin).then_some(X(view.begin));
     judgement.points = curve.points();
     judgement.extremes = curve.first_and_peak().map(|(first, peak)| Extremes {
         first: Amount(first.1),

@@ -122,6 +122,8 @@ pub struct Judgement {
     pub full_mapping: Option<FullMapping>,
     /// The first and the last x judged.
     pub span: Option<(X, X)>,
+    /// On a time axis: where the start-up ended, which is not judged.
+    pub startup_end: Option<X>,
     /// The first, the highest and the newest value judged.
     pub extremes: Option<Extremes>,
     /// Points judged.

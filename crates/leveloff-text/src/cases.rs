@@ -44,6 +44,7 @@ pub fn judgement(verdict: Verdict, shape: Shape, because: Because) -> Judgement 
         full_cache: None,
         full_mapping: None,
         span: Some((X(10.0), X(80.0))),
+        startup_end: None,
         extremes: Some(Extremes {
             first: Amount(5.4 * GIB),
             peak: Amount(17.0 * GIB),

@@ -151,7 +151,13 @@ fn write_level(judged: &Judged, rows: &mut Rows) {
 pub fn warmup(run: &RunVerdict) -> Option<String> {
     let judgement = &run.judgement;
     let (first, level) = (judgement.extremes?.first, judgement.level?);
-    let (begun, ended) = (judgement.span?.0, judgement.level_since_x?);
+    let judged = judgement.span?.0;
+    let (begun, ended) = (
+        judgement
+            .startup_end
+            .map_or(judged, |_| run.span.map_or(judged, |span| span.0)),
+        judgement.level_since_x?,
+    );
     let grew = ended > begun && level - first > judgement.material;
     grew.then(|| {
         let over = extent(ended - begun, run.x_unit);

@@ -107,10 +107,7 @@ impl Cycles {
     /// longer than they are, counted from the newest point back; of a sawtooth, its valleys.
     pub fn envelope(&self, x: &[f64], low: &[f64]) -> Envelope {
         if self.duty >= SHORT_SPIKES {
-            return Envelope {
-                x: self.valleys.iter().map(|&valley| x[valley]).collect(),
-                y: self.valleys.iter().map(|&valley| low[valley]).collect(),
-            };
+            return self.valleys(x, low);
         }
         let spacing = (x[x.len() - 1] - x[0]) / (x.len() - 1) as f64;
         let width = (1.6 * self.duty * self.period).max(3.0 * spacing);
@@ -133,6 +130,20 @@ impl Cycles {
         envelope.x.reverse();
         envelope.y.reverse();
         envelope
+    }
+
+    /// The lowest points of a sawtooth. Where points were joined, the fall may be inside of the one before: its mean is
+    /// high, and the lowest point is in it.
+    fn valleys(&self, x: &[f64], low: &[f64]) -> Envelope {
+        let lowest = |&valley: &usize| {
+            let beside = valley.saturating_sub(1)..(valley + 2).min(low.len());
+            beside
+                .min_by(|&a, &b| low[a].total_cmp(&low[b]))
+                .unwrap_or(valley)
+        };
+        let places = self.valleys.iter().map(lowest);
+        let (x, y) = places.map(|place| (x[place], low[place])).unzip();
+        Envelope { x, y }
     }
 }
 
@@ -242,4 +253,33 @@ fn duty(y: &[f64], peaks: &[usize], valleys: &[usize]) -> f64 {
     };
     let above = (first..last).filter(|&i| high(i)).count();
     above as f64 / (last - first).max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::curve::Curve;
+
+    /// Garbage of 1 MB a step, collected every 40 steps, seen every step or two.
+    fn collected_every_40_steps() -> Curve {
+        let mut curve = Curve::of_finished();
+        let (mut step, mut dice) = (1_u64, 12_345_u64);
+        while step < 1000 {
+            curve.push(step as f64, 10e6 + 1e6 * (step % 40) as f64);
+            dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            step += 1 + (dice >> 40 & 1);
+        }
+        curve
+    }
+
+    #[test]
+    fn valleys_are_the_lowest_points_also_where_points_were_joined() {
+        let view = collected_every_40_steps().view();
+        assert!(view.weight > 1);
+        let cycles = Cycles::of(&view.x, &view.y).unwrap();
+        let valleys = cycles.envelope(&view.x, &view.low);
+        assert!(valleys.y.len() >= 20);
+        let highest = valleys.y.iter().copied().fold(0.0, f64::max);
+        assert!(highest <= 11e6, "{highest}");
+    }
 }

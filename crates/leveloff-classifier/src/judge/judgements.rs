@@ -54,6 +54,7 @@ fn blank(prepared: &PreparedCurve<'_>) -> Judgement {
         full_cache: None,
         full_mapping: None,
         span: Some((X(prepared.begin()), X(prepared.end()))),
+        startup_end: None,
         extremes: None,
         points: prepared.len() as u64,
     }
@@ -338,6 +339,7 @@ pub fn too_few(view: &View, unit: XUnit, quantity: Quantity, facts: &Facts) -> J
         full_cache: None,
         full_mapping: None,
         span: span.map(|(first, last)| (X(first), X(last))),
+        startup_end: None,
         extremes: None,
         points: view.len() as u64,
     }

@@ -62,3 +62,37 @@ fn is_end(view: &View, end: usize, width: usize, least: f64) -> bool {
     let falls_back = view.y[to] < view.y[from] + 0.5 * rise;
     rise > 2.0 * least && before > STEEPER * after.max(0.0) && !falls_back
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::curve::Curve;
+    use crate::judge::{Facts, judge};
+    use crate::verdict::Judgement;
+
+    /// Seconds over which a program loads 90 MB, and then holds them.
+    fn judged(unit: XUnit, loading: f64) -> Judgement {
+        let mut curve = Curve::of_finished();
+        for n in 0..170 {
+            let t = f64::from(n) / 10.0;
+            curve.push(t, 3e5 + 15e6 * t.min(loading));
+        }
+        judge(&curve, unit, Quantity::Memory, &Facts::default())
+    }
+
+    #[test]
+    fn what_is_level_behind_its_start_up_was_not_level_from_the_start() {
+        let judgement = judged(XUnit::Second, 6.0);
+        assert!(judgement.verdict.is_level());
+        assert_eq!(judgement.startup_end, judgement.level_since_x);
+        // The newest point that qualifies lies a little behind the corner.
+        let end = judgement.startup_end.unwrap().0;
+        assert!((6.0..8.0).contains(&end), "{end}");
+    }
+
+    #[test]
+    fn steps_and_flat_runs_have_no_start_up() {
+        assert_eq!(judged(XUnit::Step, 6.0).startup_end, None);
+        assert_eq!(judged(XUnit::Second, 0.0).startup_end, None);
+    }
+}

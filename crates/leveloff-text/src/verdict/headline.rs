@@ -132,10 +132,10 @@ pub fn short_reason(because: Because) -> &'static str {
     }
 }
 
-/// Whether it was level from the first sample on.
+/// Whether it was level from the first sample on. A start-up that is not judged may have grown.
 pub fn is_from_the_start(judgement: &Judgement) -> bool {
     let start = judgement.span.map(|span| span.0);
-    start.is_some() && start == judgement.level_since_x
+    start.is_some() && start == judgement.level_since_x && judgement.startup_end.is_none()
 }
 
 fn warming_up(run: &RunVerdict) -> String {
@@ -179,8 +179,23 @@ pub fn leak(run: &RunVerdict) -> String {
 
 #[cfg(test)]
 mod tests {
+    use leveloff_classifier::units::X;
+
     use super::*;
-    use crate::cases::{leak, story_at_80};
+    use crate::cases::{judgement, leak, run, story_at_80};
+
+    #[test]
+    fn a_run_that_loaded_first_is_not_level_from_the_start() {
+        let mut level = judgement(
+            Verdict::Level(LevelGrade::Confirmed),
+            Shape::Flat,
+            Because::Steady,
+        );
+        level.level_since_x = level.span.map(|span| span.0);
+        assert!(line(&run(level.clone())).starts_with("LEVEL from the start"));
+        level.startup_end = Some(X(10.0));
+        assert!(line(&run(level)).starts_with("LEVEL since step 10"));
+    }
 
     #[test]
     fn a_run_that_ended_in_its_warmup_does_not_go_on() {
