@@ -220,7 +220,10 @@ impl RunJudge {
     fn take(&mut self, observation: &Observation) {
         self.limit.observe(observation);
         self.reserved.observe(observation);
-        self.planned = observation.planned.or(self.planned);
+        // A count without a plan withdraws it: a bar of one epoch came back for the next one.
+        if observation.count.is_some() {
+            self.planned = observation.planned;
+        }
         self.follow_devshm(observation);
         if let Some(count) = observation.count.filter(|count| count.is_finite()) {
             self.by_count.observe(count, observation);

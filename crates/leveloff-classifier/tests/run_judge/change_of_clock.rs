@@ -3,8 +3,9 @@
 use leveloff_classifier::observation::{Observation, XUnit};
 use leveloff_classifier::run_analysis::{RunAccount, RunAnalysis};
 use leveloff_classifier::run_curves::RunEventKind;
-use leveloff_classifier::verdict::{Subject, Verdict};
+use leveloff_classifier::verdict::{Subject, Verdict, WhyUnknown, WillFinish};
 use leveloff_model::progress::{MarkKind, StepUnit};
+use leveloff_model::sample::{Ceiling, CeilingKind};
 use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::Bytes;
 
@@ -123,4 +124,29 @@ fn the_prior_of_warmups_is_in_steps_whatever_is_counted() {
     let verdict = account(&run).verdict.unwrap();
     assert_eq!(verdict.x_unit, XUnit::TrainingSample);
     assert_eq!(verdict.verdict, Verdict::WarmingUp, "{verdict:?}");
+}
+
+/// A bar of 100 steps is all that is planned, until it comes back for the next epoch.
+#[test]
+fn a_plan_that_is_withdrawn_is_none() {
+    let mut run = RunAnalysis::default();
+    for step in 0..250_u32 {
+        let mut observation = trainer(step, 500.0 + wobble(step));
+        observation.planned = (step < 100).then_some(100.0);
+        observation.ceiling = Some(Ceiling {
+            kind: CeilingKind::Host,
+            limit: Bytes(32_000_000_000),
+            used: Bytes(1_000_000_000),
+        });
+        run.observe(&observation);
+        if step == 90 {
+            let outlook = account(&run).verdict.unwrap().will_finish;
+            assert!(matches!(outlook, WillFinish::Yes(_)), "{outlook:?}");
+        }
+    }
+    let outlook = account(&run).verdict.unwrap().will_finish;
+    assert!(
+        matches!(outlook, WillFinish::Unknown(WhyUnknown::NoPlan)),
+        "{outlook:?}"
+    );
 }

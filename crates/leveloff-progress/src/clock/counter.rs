@@ -107,7 +107,10 @@ const FEW_RISES: u32 = 8;
 const RANKS_APART: u64 = 4;
 
 /// Batches hold a multiple of this many samples; trainings print every 10th or 50th step.
-const SAMPLES_DIVISOR: u64 = 32;
+const SAMPLES_DIVISOR: u64 = 16;
+
+/// Trainings also print every 400th or 2,000th step, which are multiples of 16 but not of 32.
+const STEPS_DIVISOR: u64 = 400;
 
 impl Counter {
     /// A counter that was just seen for the first time.
@@ -240,8 +243,11 @@ impl Counter {
     /// Unnamed counts of a long epoch that advance by whole batches.
     fn counts_samples(&self) -> bool {
         let total = self.global.last().and_then(|last| last.total);
+        let is_of_steps = self.divisor.is_multiple_of(STEPS_DIVISOR)
+            && !self.divisor.is_multiple_of(2 * SAMPLES_DIVISOR);
         self.divisor >= SAMPLES_DIVISOR
             && self.divisor.is_multiple_of(SAMPLES_DIVISOR)
+            && !is_of_steps
             && total.is_some_and(|total| total >= 4 * self.divisor)
     }
 
