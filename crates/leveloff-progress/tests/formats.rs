@@ -432,7 +432,7 @@ fn samples_of(batch: u64, every: u64, total: u64) -> String {
 
 #[test]
 fn samples_of_small_batches_are_no_steps() {
-    for (batch, every) in [(16, 10), (16, 7), (48, 10), (64, 10)] {
+    for (batch, every) in [(8, 1), (16, 10), (16, 7), (48, 10), (64, 10)] {
         let text = samples_of(batch, every, 6000);
         assert_eq!(read(&text).unit, Some(StepUnit::Samples), "{batch} {every}");
     }
