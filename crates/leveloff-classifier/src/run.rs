@@ -105,9 +105,6 @@ pub struct RunJudge {
     packages: Option<Arc<BTreeMap<String, String>>>,
 }
 
-/// Counts that make an axis: a judgement needs as many points.
-const COUNTS_THAT_MAKE_AN_AXIS: u64 = 6;
-
 /// Memory that falls below this share of the value before was given back.
 const GIVEN_BACK: f64 = 0.98;
 
@@ -230,7 +227,7 @@ impl RunJudge {
             if let Some(t) = observation.t {
                 self.pace.push(count, t);
             }
-            if self.by_count.distinct_x() >= COUNTS_THAT_MAKE_AN_AXIS {
+            if self.by_count.makes_axis() {
                 self.by_time = None;
             }
         }
@@ -370,7 +367,9 @@ impl RunJudge {
     /// The run's own count, once it is long enough, or when it was known from the beginning.
     fn axis(&self) -> (&RunSeries, XUnit) {
         match &self.by_time {
-            Some(series) if series.points > self.by_count.points => (series, XUnit::Second),
+            Some(series) if series.points > self.by_count.points || self.by_count.is_coarse() => {
+                (series, XUnit::Second)
+            }
             _ => (&self.by_count, self.unit),
         }
     }

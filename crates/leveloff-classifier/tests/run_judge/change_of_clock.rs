@@ -7,7 +7,7 @@ use leveloff_classifier::verdict::{Subject, Verdict, WhyUnknown, WillFinish};
 use leveloff_model::progress::{MarkKind, StepUnit};
 use leveloff_model::sample::{Ceiling, CeilingKind};
 use leveloff_model::training_counters::TrainingCounter;
-use leveloff_model::units::Bytes;
+use leveloff_model::units::{Bytes, Seconds};
 
 use crate::made_up::{MIB, trainer, wobble};
 
@@ -149,4 +149,29 @@ fn a_plan_that_is_withdrawn_is_none() {
         matches!(outlook, WillFinish::Unknown(WhyUnknown::NoPlan)),
         "{outlook:?}"
     );
+}
+
+/// A training that prints every 100th of its 8 steps a second, with a sample each second.
+fn printed_rarely(memory: impl Fn(u32) -> f64, seconds: u32) -> RunAnalysis {
+    let mut run = RunAnalysis::default();
+    for second in 0..seconds {
+        let mut observation = trainer(second, memory(second) + wobble(second));
+        observation.t = Some(Seconds(f64::from(second)));
+        observation.count = Some(f64::from(8 * second / 100 * 100));
+        run.observe(&observation);
+    }
+    run.end();
+    run
+}
+
+#[test]
+fn a_few_rare_counts_are_no_axis_for_many_samples() {
+    let leak = printed_rarely(|second| 400.0 + 2.5 * f64::from(second), 100);
+    let verdict = account(&leak).verdict.unwrap();
+    assert!(matches!(verdict.verdict, Verdict::Leak(_)), "{verdict:?}");
+    assert_eq!(verdict.x_unit, XUnit::Second);
+    let level = account(&printed_rarely(|_| 400.0, 100)).verdict.unwrap();
+    assert!(level.verdict.is_level(), "{level:?}");
+    let long = account(&printed_rarely(|_| 400.0, 400)).verdict.unwrap();
+    assert_eq!(long.x_unit, XUnit::Step, "there are 32 of them");
 }
