@@ -192,7 +192,7 @@ impl Counter {
         self.skeleton = skeleton;
         self.divisor = greatest_common_divisor(self.divisor, printed.n);
         // Ranks that print into one log are a few steps apart.
-        let apart = RANKS_APART * self.increment.max(1);
+        let apart = self.increment.max(1).saturating_mul(RANKS_APART);
         let is_below = before.is_some_and(|before| printed.n.saturating_add(apart) < before.n);
         let rise = before
             .and_then(|before| printed.n.checked_sub(before.n))

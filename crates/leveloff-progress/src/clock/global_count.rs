@@ -106,7 +106,7 @@ impl GlobalCount {
         let epochs = last.epoch.and_then(|epoch| {
             // Epochs from 0 that reach their total: it is the number of the last one.
             let is_last = self.from_zero && Some(epoch.number) == epoch.of;
-            Some(epoch.of? + u64::from(is_last))
+            Some(epoch.of?.saturating_add(u64::from(is_last)))
         });
         match (self.epoch_steps(), epochs) {
             (None, _) => last.total,

@@ -298,6 +298,42 @@ fn the_plan_of_a_bar_is_none_of_another_unit() {
     );
 }
 
+/// Diverged losses and broken writers print numbers at the end of what 64 bits hold.
+#[test]
+fn the_largest_numbers_overflow_nothing() {
+    let most = u64::MAX;
+    for form in [
+        "loss {} step {}",
+        "epoch {}/{} 5/7 loss 0.1",
+        "{}/{}",
+        "Epoch [{}], Step {}",
+    ] {
+        let line = |a: u64, b: u64| {
+            let text = form.replacen("{}", &a.to_string(), 1);
+            text.replacen("{}", &b.to_string(), 1) + "\n"
+        };
+        let counts = [
+            (0, 0),
+            (1, most),
+            (most, 1),
+            (most - 1, most),
+            (most, most),
+            (3, 0),
+        ];
+        let text: String = counts.map(|(a, b)| line(a, b)).concat().repeat(20);
+        updates((text.clone() + &bar("", most / 200, most / 100) + &text).as_bytes());
+    }
+}
+
+#[test]
+fn a_clock_above_its_metrics_has_a_name() {
+    let lines = |n: u64| format!("STEP:  {n}\nloss: 0.5{n}\ntest loss: 0.4{n}\n");
+    let mut parser = OutputParser::new();
+    let steps = parser.feed((0..5).map(lines).collect::<String>().as_bytes());
+    assert_eq!(steps.last().and_then(|update| update.step), Some(Step(4)));
+    assert_eq!(parser.clock_name(), Some("STEP"));
+}
+
 #[test]
 fn steps_carry_tensors() {
     let updates =
