@@ -210,7 +210,7 @@ mod tests {
             run.end();
         }
         let account = run.account().unwrap();
-        [memory_line(&account), growth_line(&account)]
+        [memory_line(&account, XUnit::Step), growth_line(&account)]
     }
 
     #[test]
@@ -219,6 +219,22 @@ mod tests {
         let expected = "memory 100 MiB at 0 s → 300 MiB at 2 s, peak 300 MiB at 2 s";
         assert_eq!(memory, expected);
         assert_eq!(growth, "growth trainer +200 MiB to 300 MiB");
+    }
+
+    #[test]
+    fn a_moment_is_named_by_what_the_training_counts() {
+        let mut run = RunAnalysis::default();
+        for epoch in 0..3_u32 {
+            run.observe(&Observation {
+                t: Some(Seconds(f64::from(epoch))),
+                count: Some(f64::from(epoch)),
+                memory: Bytes(1 << 20),
+                ..Observation::default()
+            });
+        }
+        let account = run.account().unwrap();
+        let line = memory_line(&account, XUnit::Epoch);
+        assert!(line.contains("at epoch 0 → 1.0 MiB at epoch 2"), "{line}");
     }
 
     #[test]
