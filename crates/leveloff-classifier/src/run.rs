@@ -105,9 +105,6 @@ pub struct RunJudge {
     packages: Option<Arc<BTreeMap<String, String>>>,
 }
 
-/// Counts that make an axis: a judgement needs as many points.
-const COUNTS_THAT_MAKE_AN_AXIS: u64 = 6;
-
 /// Memory that falls below this share of the value before was given back.
 const GIVEN_BACK: f64 = 0.98;
 
@@ -220,14 +217,17 @@ impl RunJudge {
     fn take(&mut self, observation: &Observation) {
         self.limit.observe(observation);
         self.reserved.observe(observation);
-        self.planned = observation.planned.or(self.planned);
+        // A count without a plan withdraws it: a bar of one epoch came back for the next one.
+        if observation.count.is_some() {
+            self.planned = observation.planned;
+        }
         self.follow_devshm(observation);
         if let Some(count) = observation.count.filter(|count| count.is_finite()) {
             self.by_count.observe(count, observation);
             if let Some(t) = observation.t {
                 self.pace.push(count, t);
             }
-            if self.by_count.distinct_x() >= COUNTS_THAT_MAKE_AN_AXIS {
+            if self.by_count.makes_axis() {
                 self.by_time = None;
             }
         }
@@ -367,7 +367,9 @@ impl RunJudge {
     /// The run's own count, once it is long enough, or when it was known from the beginning.
     fn axis(&self) -> (&RunSeries, XUnit) {
         match &self.by_time {
-            Some(series) if series.points > self.by_count.points => (series, XUnit::Second),
+            Some(series) if series.points > self.by_count.points || self.by_count.is_coarse() => {
+                (series, XUnit::Second)
+            }
             _ => (&self.by_count, self.unit),
         }
     }

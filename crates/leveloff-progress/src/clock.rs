@@ -163,7 +163,9 @@ impl Clock {
         }
         if reading.step.is_none() {
             reading.step = self.elect_heading(&counts, facts);
-            self.note_heading(&counts, facts);
+            if let Some(key) = self.note_heading(&counts, facts) {
+                self.name = name_of(line, scanned, &counts, key);
+            }
         }
         reading.is_barren = !in_table && is_barren(facts, &counts);
         self.note_fractions(line, scanned, facts, &mut reading);
@@ -245,7 +247,7 @@ impl Clock {
 
     /// How many epochs a line said that there will be.
     pub fn planned_epochs(&self) -> Option<u64> {
-        self.epochs
+        self.epochs.filter(|epochs| *epochs > 0)
     }
 
     /// What the lines so far say about a bar that does not say what it counts.

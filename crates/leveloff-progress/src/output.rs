@@ -355,6 +355,17 @@ impl Reader {
             || self.clock.counts_epochs()
     }
 
+    /// Tokens and samples beside a bar are counted by the steps that the bar shows. Python holds the lines back in blocks
+    /// of 8 KiB where they go to a pipe, so that dozens come at once.
+    fn lines_take_over(&self, unit: StepUnit) -> bool {
+        let alone = self.rivalry.lines_alone;
+        match unit {
+            StepUnit::Epochs => false,
+            StepUnit::Tokens | StepUnit::Samples => alone >= STANDS_STILL,
+            StepUnit::Steps | StepUnit::Timesteps | StepUnit::Episodes => alone >= TAKE_OVER,
+        }
+    }
+
     fn plan(&self, planned: Option<u64>) -> Option<Plan> {
         match planned {
             Some(planned) => Some(Plan::Steps(Step(planned))),
@@ -479,7 +490,7 @@ impl Reader {
             };
         }
         let was_bar = self.source == Some(StepSource::Bar);
-        if was_bar && (self.rivalry.lines_alone < TAKE_OVER || step.unit == StepUnit::Epochs) {
+        if was_bar && !self.lines_take_over(step.unit) {
             return ProgressUpdate::default();
         }
         let was_epochs = self.source == Some(StepSource::Epochs);
@@ -495,7 +506,12 @@ impl Reader {
         update.epoch = step.epoch;
         update.epoch_steps = step.epoch_steps.map(Step);
         update.unit = Some(step.unit);
-        if step.planned.is_some() || step.epoch_steps.is_some() {
+        // A plan of 700 steps is none of 700 tokens.
+        let counts_other = self
+            .last_reported
+            .unit
+            .is_some_and(|unit| unit != step.unit);
+        if step.planned.is_some() || step.epoch_steps.is_some() || counts_other {
             update.plan = self.plan(step.planned);
         }
         update
@@ -577,8 +593,9 @@ fn printable(line: &[u8]) -> String {
     const LONGEST: usize = 160;
     let line = ansi::stripped(line);
     let text = String::from_utf8_lossy(&line);
-    let printable = text.trim().chars().filter(|c| !c.is_control());
-    printable.take(LONGEST).collect()
+    // A tab may be all that is between two numbers.
+    let spaced = text.trim().chars().map(|c| if c == '\t' { ' ' } else { c });
+    spaced.filter(|c| !c.is_control()).take(LONGEST).collect()
 }
 
 fn in_phase(phase: Phase) -> ProgressUpdate {

@@ -417,3 +417,56 @@ fn the_bar_of_a_training_goes_on_where_the_clock_of_the_lines_ends() {
     }
     assert_eq!(read(&text).step, Some(900));
 }
+
+/// Lines that are printed every `every` batches of `batch` samples: `Train Epoch: 1 [144/6000 (2%)]`.
+fn samples_of(batch: u64, every: u64, total: u64) -> String {
+    let before_last = (1..).map(|k| (k * every - 1) * batch);
+    let counts: Vec<u64> = std::iter::once(0)
+        .chain(before_last.take_while(|n| *n < total))
+        .collect();
+    epochs(1..3, &counts, |e, n| {
+        let percent = 100 * n / total;
+        format!("Train Epoch: {e} [{n}/{total} ({percent}%)]\tLoss: 0.{n}")
+    })
+}
+
+#[test]
+fn samples_of_small_batches_are_no_steps() {
+    for (batch, every) in [(8, 1), (16, 10), (16, 7), (48, 10), (64, 10)] {
+        let text = samples_of(batch, every, 6000);
+        assert_eq!(read(&text).unit, Some(StepUnit::Samples), "{batch} {every}");
+    }
+    // Every 400th or 2,000th step.
+    for every in [10, 50, 100, 400, 2000] {
+        let counts: Vec<u64> = (0..20).map(|k| k * every).collect();
+        let text = epochs(1..3, &counts, |e, n| {
+            format!("Train Epoch: {e} [{n}/{}] Loss: 0.{n}", 20 * every)
+        });
+        assert_eq!(read(&text).unit, Some(StepUnit::Steps), "{every}");
+    }
+}
+
+#[test]
+fn the_end_of_an_epoch_says_its_length() {
+    let counts = [100, 200];
+    let text: String = (1..4)
+        .map(|epoch| {
+            epochs(epoch..epoch + 1, &counts, |e, n| {
+                format!("\titers: {n}, epoch: {e} | loss: 0.{n}{e}")
+            }) + &format!("Epoch: {epoch}, Steps: 267 | Train Loss: 1.03 Vali Loss: 1.0{epoch}\n")
+        })
+        .collect();
+    assert_eq!(read(&text).step, Some(3 * 267));
+}
+
+#[test]
+fn a_count_ahead_of_its_epoch_is_one_of_the_epoch() {
+    let line = |e: u64, n: u64| format!("Epoch [{e}/2], Step [{n}/600], Loss: 0.{n}");
+    let begun = read(&epochs(1..2, &[100, 200, 300], line));
+    assert_eq!(begun.planned, Some(600), "it may run through both");
+    let ahead = read(&epochs(1..2, &[100, 200, 300, 400, 500], line));
+    assert_eq!((ahead.planned, ahead.epoch_steps), (Some(1200), Some(600)));
+    let through = |e: u64, n: u64| line(e, n + 300 * (e - 1));
+    let both = read(&epochs(1..3, &[100, 200, 300], through));
+    assert_eq!((both.step, both.planned), (Some(600), Some(600)));
+}

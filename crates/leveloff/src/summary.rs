@@ -4,13 +4,15 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use leveloff_classifier::observation::Moment;
+use leveloff_classifier::observation::{Moment, XUnit};
 use leveloff_classifier::run_analysis::{GroupAccount, ProcessAccount, RunAccount};
+use leveloff_classifier::units::X;
 use leveloff_model::process::ProcessInfo;
 use leveloff_model::progress::Progress;
 use leveloff_model::sample::{Event, OwnCost, Tick};
 use leveloff_model::units::{Bytes, Seconds};
 use leveloff_text::steps;
+use leveloff_text::x_position::XPosition;
 
 /// How many processes are listed that grew most, after watching the whole machine.
 pub(crate) const TOP_GROWERS: usize = 10;
@@ -20,6 +22,8 @@ pub(crate) const TOP_GROWERS: usize = 10;
 pub(crate) struct Summary {
     /// How far the run came, the samples after its end included.
     reached: Option<(Seconds, String)>,
+    /// What its steps count.
+    unit: XUnit,
     /// What could not be measured; the recording has the reasons.
     gaps: BTreeSet<&'static str>,
     cost: OwnCost,
@@ -34,6 +38,7 @@ impl Summary {
             }
         }
         self.reached = Some((tick.sample.t, how_far(&tick.sample.progress)));
+        self.unit = tick.sample.progress.unit.map_or(self.unit, XUnit::from);
         self.cost = tick.sample.cost;
         self.ticks += 1;
     }
@@ -45,7 +50,7 @@ impl Summary {
         };
         vec![
             first_line(ended, &format!("after {t}{how_far}")),
-            memory_line(account),
+            memory_line(account, self.unit),
             growth_line(account),
             self.cost_line(Some(account)),
         ]
@@ -118,9 +123,9 @@ fn how_far(progress: &Progress) -> String {
     facts.map(|fact| format!(" · {fact}")).collect()
 }
 
-fn memory_line(account: &RunAccount) -> String {
+fn memory_line(account: &RunAccount, unit: XUnit) -> String {
     let at = |moment: Moment| match (moment.count, moment.t) {
-        (Some(step), _) => format!("step {step:.0}"),
+        (Some(count), _) => XPosition::new(X(count), unit).to_string(),
         (None, Some(t)) => t.to_string(),
         (None, None) => "the start".to_owned(),
     };
@@ -205,7 +210,7 @@ mod tests {
             run.end();
         }
         let account = run.account().unwrap();
-        [memory_line(&account), growth_line(&account)]
+        [memory_line(&account, XUnit::Step), growth_line(&account)]
     }
 
     #[test]
@@ -214,6 +219,22 @@ mod tests {
         let expected = "memory 100 MiB at 0 s → 300 MiB at 2 s, peak 300 MiB at 2 s";
         assert_eq!(memory, expected);
         assert_eq!(growth, "growth trainer +200 MiB to 300 MiB");
+    }
+
+    #[test]
+    fn a_moment_is_named_by_what_the_training_counts() {
+        let mut run = RunAnalysis::default();
+        for epoch in 0..3_u32 {
+            run.observe(&Observation {
+                t: Some(Seconds(f64::from(epoch))),
+                count: Some(f64::from(epoch)),
+                memory: Bytes(1 << 20),
+                ..Observation::default()
+            });
+        }
+        let account = run.account().unwrap();
+        let line = memory_line(&account, XUnit::Epoch);
+        assert!(line.contains("at epoch 0 → 1.0 MiB at epoch 2"), "{line}");
     }
 
     #[test]

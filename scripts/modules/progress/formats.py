@@ -6,7 +6,7 @@ The lines are made from the format strings of the named projects and invented nu
 import csv
 import os
 
-from . import bars, blind_frameworks, blind_negative, blind_trainings, field_formats, frameworks, later_formats, last_public, later_trainings, lib, more_negative, more_public, more_trainings, negative, other_programs, prefixes, public_negative, public_projects, public_scripts, script_formats, torch_scripts, wide_negative, wide_pictures_science, wide_text_speech  # noqa: F401 (they register their formats)
+from . import bars, blind_frameworks, blind_negative, blind_trainings, field_formats, frameworks, later_formats, last_public, later_trainings, lib, more_negative, more_public, more_trainings, negative, other_programs, prefixes, public_negative, public_projects, public_scripts, ran_trainings, script_formats, torch_scripts, wide_negative, wide_pictures_science, wide_text_speech  # noqa: F401 (they register their formats)
 
 COLUMNS = ["name", "source", "kind", "last_step", "unit", "total", "epoch_steps", "last_epoch", "first_step_line", "notes"]
 

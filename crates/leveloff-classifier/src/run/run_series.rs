@@ -12,6 +12,15 @@ use super::run_age::RunAge;
 use super::track::Track;
 use crate::observation::{Observation, XUnit};
 
+/// Counts that make an axis: a judgement needs as many points.
+const COUNTS_THAT_MAKE_AN_AXIS: u64 = 6;
+
+/// Fewer are coarse if they are so far apart, and so many samples have the same count: most of what was measured would be
+/// behind one median, so the time says more.
+const FEW_COUNTS: u64 = 20;
+const COARSE_STRIDE: f64 = 10.0;
+const SAMPLES_OF_COARSE_COUNT: u64 = 5;
+
 /// The series of a run over steps, or over time.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RunSeries {
@@ -46,6 +55,7 @@ pub(super) struct RunSeries {
     /// Observations taken.
     pub(super) points: u64,
     distinct_x: u64,
+    first_x: f64,
     times: Option<(Seconds, Seconds)>,
 }
 
@@ -60,6 +70,9 @@ impl RunSeries {
 
     /// Takes the next observation.
     pub(super) fn observe(&mut self, x: f64, observation: &Observation) {
+        if self.points == 0 {
+            self.first_x = x;
+        }
         if self.points == 0 || x > self.x {
             self.distinct_x += 1;
             self.x = x;
@@ -76,9 +89,18 @@ impl RunSeries {
         self.take_the_rest(x, observation);
     }
 
-    /// Different x that were seen.
-    pub(super) fn distinct_x(&self) -> u64 {
-        self.distinct_x
+    /// Whether there are enough different x for a judgement.
+    pub(super) fn makes_axis(&self) -> bool {
+        self.distinct_x >= COUNTS_THAT_MAKE_AN_AXIS && !self.is_coarse()
+    }
+
+    /// Whether few x that are far apart stand for many samples.
+    pub(super) fn is_coarse(&self) -> bool {
+        let counts = self.distinct_x;
+        let stride = (self.x - self.first_x) / counts.saturating_sub(1).max(1) as f64;
+        counts < FEW_COUNTS
+            && stride >= COARSE_STRIDE
+            && self.points >= SAMPLES_OF_COARSE_COUNT * counts
     }
 
     /// How far the run had come on an axis of this unit before the first observation, where that is known.

@@ -3,10 +3,11 @@
 use leveloff_classifier::observation::{Observation, XUnit};
 use leveloff_classifier::run_analysis::{RunAccount, RunAnalysis};
 use leveloff_classifier::run_curves::RunEventKind;
-use leveloff_classifier::verdict::{Subject, Verdict};
+use leveloff_classifier::verdict::{Subject, Verdict, WhyUnknown, WillFinish};
 use leveloff_model::progress::{MarkKind, StepUnit};
+use leveloff_model::sample::{Ceiling, CeilingKind};
 use leveloff_model::training_counters::TrainingCounter;
-use leveloff_model::units::Bytes;
+use leveloff_model::units::{Bytes, Seconds};
 
 use crate::made_up::{MIB, trainer, wobble};
 
@@ -123,4 +124,54 @@ fn the_prior_of_warmups_is_in_steps_whatever_is_counted() {
     let verdict = account(&run).verdict.unwrap();
     assert_eq!(verdict.x_unit, XUnit::TrainingSample);
     assert_eq!(verdict.verdict, Verdict::WarmingUp, "{verdict:?}");
+}
+
+/// A bar of 100 steps is all that is planned, until it comes back for the next epoch.
+#[test]
+fn a_plan_that_is_withdrawn_is_none() {
+    let mut run = RunAnalysis::default();
+    for step in 0..250_u32 {
+        let mut observation = trainer(step, 500.0 + wobble(step));
+        observation.planned = (step < 100).then_some(100.0);
+        observation.ceiling = Some(Ceiling {
+            kind: CeilingKind::Host,
+            limit: Bytes(32_000_000_000),
+            used: Bytes(1_000_000_000),
+        });
+        run.observe(&observation);
+        if step == 90 {
+            let outlook = account(&run).verdict.unwrap().will_finish;
+            assert!(matches!(outlook, WillFinish::Yes(_)), "{outlook:?}");
+        }
+    }
+    let outlook = account(&run).verdict.unwrap().will_finish;
+    assert!(
+        matches!(outlook, WillFinish::Unknown(WhyUnknown::NoPlan)),
+        "{outlook:?}"
+    );
+}
+
+/// A training that prints every 100th of its 8 steps a second, with a sample each second.
+fn printed_rarely(memory: impl Fn(u32) -> f64, seconds: u32) -> RunAnalysis {
+    let mut run = RunAnalysis::default();
+    for second in 0..seconds {
+        let mut observation = trainer(second, memory(second) + wobble(second));
+        observation.t = Some(Seconds(f64::from(second)));
+        observation.count = Some(f64::from(8 * second / 100 * 100));
+        run.observe(&observation);
+    }
+    run.end();
+    run
+}
+
+#[test]
+fn a_few_rare_counts_are_no_axis_for_many_samples() {
+    let leak = printed_rarely(|second| 400.0 + 2.5 * f64::from(second), 100);
+    let verdict = account(&leak).verdict.unwrap();
+    assert!(matches!(verdict.verdict, Verdict::Leak(_)), "{verdict:?}");
+    assert_eq!(verdict.x_unit, XUnit::Second);
+    let level = account(&printed_rarely(|_| 400.0, 100)).verdict.unwrap();
+    assert!(level.verdict.is_level(), "{level:?}");
+    let long = account(&printed_rarely(|_| 400.0, 400)).verdict.unwrap();
+    assert_eq!(long.x_unit, XUnit::Step, "there are 32 of them");
 }

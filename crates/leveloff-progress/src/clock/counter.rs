@@ -106,8 +106,43 @@ const FEW_RISES: u32 = 8;
 /// How many increments ranks may be apart.
 const RANKS_APART: u64 = 4;
 
-/// Batches hold a multiple of this many samples; trainings print every 10th or 50th step.
-const SAMPLES_DIVISOR: u64 = 32;
+/// Counts that are those of samples and not of steps.
+struct SamplesOfBatches {
+    /// They are multiples of this.
+    of: u64,
+    /// But not of this, because trainings print every 10th, 50th, 400th or 2,000th step.
+    and_not_of: u64,
+    /// The epoch has at least this many of them.
+    fewest: u64,
+}
+
+/// Batches hold a multiple of 32 samples, or of 16 or 8. The smaller, the sooner steps are printed like that.
+const SAMPLES_OF_BATCHES: [SamplesOfBatches; 3] = [
+    SamplesOfBatches {
+        of: 32,
+        and_not_of: u64::MAX,
+        fewest: 4,
+    },
+    SamplesOfBatches {
+        of: 16,
+        and_not_of: 400,
+        fewest: 4,
+    },
+    SamplesOfBatches {
+        of: 8,
+        and_not_of: 40,
+        fewest: 50,
+    },
+];
+
+impl SamplesOfBatches {
+    fn have(&self, divisor: u64, total: u64) -> bool {
+        divisor > 0
+            && divisor.is_multiple_of(self.of)
+            && !divisor.is_multiple_of(self.and_not_of)
+            && total >= self.fewest.saturating_mul(divisor)
+    }
+}
 
 impl Counter {
     /// A counter that was just seen for the first time.
@@ -157,7 +192,7 @@ impl Counter {
         self.skeleton = skeleton;
         self.divisor = greatest_common_divisor(self.divisor, printed.n);
         // Ranks that print into one log are a few steps apart.
-        let apart = RANKS_APART * self.increment.max(1);
+        let apart = self.increment.max(1).saturating_mul(RANKS_APART);
         let is_below = before.is_some_and(|before| printed.n.saturating_add(apart) < before.n);
         let rise = before
             .and_then(|before| printed.n.checked_sub(before.n))
@@ -239,10 +274,12 @@ impl Counter {
 
     /// Unnamed counts of a long epoch that advance by whole batches.
     fn counts_samples(&self) -> bool {
-        let total = self.global.last().and_then(|last| last.total);
-        self.divisor >= SAMPLES_DIVISOR
-            && self.divisor.is_multiple_of(SAMPLES_DIVISOR)
-            && total.is_some_and(|total| total >= 4 * self.divisor)
+        let Some(total) = self.global.last().and_then(|last| last.total) else {
+            return false;
+        };
+        SAMPLES_OF_BATCHES
+            .iter()
+            .any(|batches| batches.have(self.divisor, total))
     }
 
     /// How good a clock it would be.

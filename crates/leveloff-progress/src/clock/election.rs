@@ -70,13 +70,14 @@ impl Clock {
     }
 
     /// Remembers a named count of a line without a metric while there is no clock: the next lines may be its metrics.
-    pub fn note_heading(&mut self, counts: &[LabelledCount], facts: &LineFacts) {
+    /// Returns its key.
+    pub fn note_heading(&mut self, counts: &[LabelledCount], facts: &LineFacts) -> Option<u64> {
         let is_other_work = facts.is_preparation
             || facts.is_settings
             || facts.is_inference
             || facts.evaluation_from.is_some();
         if self.has_clock() || facts.has_metric || is_other_work {
-            return;
+            return None;
         }
         let may_head = |count: &&LabelledCount| {
             let is_named = match count.label {
@@ -86,12 +87,10 @@ impl Clock {
             };
             is_named && !count.is_glued
         };
-        if let Some(count) = counts.iter().find(may_head) {
-            self.heading = Some(Heading {
-                key: count.key,
-                line: self.log.lines,
-            });
-        }
+        let key = counts.iter().find(may_head)?.key;
+        let line = self.log.lines;
+        self.heading = Some(Heading { key, line });
+        Some(key)
     }
 
     /// Makes the count of a heading the clock when a line of its metrics follows. That line counts nothing itself.

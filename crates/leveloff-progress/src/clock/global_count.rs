@@ -1,5 +1,7 @@
 //! Composes the counts of epochs to one count that rises through the whole run.
 
+use std::ops::RangeInclusive;
+
 use crate::steps::step_counter::StepChange;
 
 /// One printed count, and what the log says around it.
@@ -104,7 +106,7 @@ impl GlobalCount {
         let epochs = last.epoch.and_then(|epoch| {
             // Epochs from 0 that reach their total: it is the number of the last one.
             let is_last = self.from_zero && Some(epoch.number) == epoch.of;
-            Some(epoch.of? + u64::from(is_last))
+            Some(epoch.of?.saturating_add(u64::from(is_last)))
         });
         match (self.epoch_steps(), epochs) {
             (None, _) => last.total,
@@ -127,6 +129,9 @@ impl GlobalCount {
     /// Processes a count.
     pub fn observe(&mut self, printed: Printed) -> StepChange {
         self.from_zero |= printed.epoch.is_some_and(|epoch| epoch.number == 0);
+        if self.at_epoch == AtEpoch::Unseen && self.is_ahead_of_epoch(printed) {
+            self.at_epoch = AtEpoch::ProbablyRestarts;
+        }
         let Some(last) = self.last else {
             return self.begin(printed);
         };
@@ -187,12 +192,30 @@ impl GlobalCount {
         self.observe_below(printed)
     }
 
+    /// Whether the count is farther through its total than the epoch in its line is through the epochs, as 400 of 600 is in
+    /// epoch 1 of 2: it does not run through all of them.
+    fn is_ahead_of_epoch(&self, printed: Printed) -> bool {
+        let has_several =
+            |epoch: &EpochCount| epoch.is_in_line && epoch.of.is_some_and(|of| of > 1);
+        if !printed.epoch.as_ref().is_some_and(has_several) {
+            return false;
+        }
+        // The number of the epoch may be that of the step before.
+        let earlier = printed.n.saturating_sub(self.stride.max(1));
+        share_of_run(printed, self.epochs_before(printed))
+            .is_some_and(|share| earlier as f64 > *share.end())
+    }
+
     /// Processes a count of another format. Some lines print the length of the epoch, or every tenth step once more, just
     /// before the counter's own next line. Such a count is at most one increment ahead.
     pub fn observe_elsewhere(&mut self, n: u64, epoch: Option<EpochCount>) -> StepChange {
         let Some(last) = self.last else {
             return StepChange::Unchanged;
         };
+        let are_in_line = |now: EpochCount, before: EpochCount| now.is_in_line && before.is_in_line;
+        let names_epoch = epoch
+            .zip(last.epoch)
+            .is_some_and(|(now, before)| are_in_line(now, before));
         let is_same_epoch = match (epoch, last.epoch) {
             (Some(now), Some(before)) => now.number == before.number,
             (None, before) => {
@@ -201,7 +224,8 @@ impl GlobalCount {
             (Some(_), None) => false,
         };
         let (by, is_even) = self.increment;
-        let is_next = n > last.n && n - last.n <= by && is_even && last.total.is_none();
+        let is_known = is_even || names_epoch && by > 0;
+        let is_next = n > last.n && n - last.n <= by && is_known && last.total.is_none();
         if !is_same_epoch || !is_next || last.is_rounded {
             return StepChange::Unchanged;
         }
@@ -312,10 +336,13 @@ impl GlobalCount {
 /// Whether the first count of an output fits one that runs through all epochs: as far through its total as the epoch
 /// is through the epochs.
 fn is_share_of_run(printed: Printed, epochs_before: u64) -> bool {
-    let (Some(total), Some(of)) = (printed.total, printed.epoch.and_then(|epoch| epoch.of)) else {
-        return false;
-    };
+    share_of_run(printed, epochs_before).is_some_and(|share| share.contains(&(printed.n as f64)))
+}
+
+/// The counts of this epoch if the count runs through all of them.
+fn share_of_run(printed: Printed, epochs_before: u64) -> Option<RangeInclusive<f64>> {
+    let (total, of) = (printed.total?, printed.epoch?.of?);
     let epoch_steps = total as f64 / of.max(1) as f64;
     let begin = epochs_before as f64 * epoch_steps;
-    (begin..=begin + epoch_steps).contains(&(printed.n as f64))
+    Some(begin..=begin + epoch_steps)
 }

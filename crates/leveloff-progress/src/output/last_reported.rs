@@ -19,7 +19,8 @@ pub struct LastReported {
     pub ended: bool,
     epoch: Option<f64>,
     epoch_steps: Option<Step>,
-    unit: Option<StepUnit>,
+    /// What the steps count.
+    pub unit: Option<StepUnit>,
     counters: TrainingCounters,
 }
 

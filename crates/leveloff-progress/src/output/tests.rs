@@ -275,6 +275,51 @@ fn an_evaluation_bar_beside_step_lines_is_not_the_training() {
     assert_eq!(steps(text.as_bytes()), [10, 20, 30]);
 }
 
+/// Python writes to a pipe in blocks of 8 KiB: dozens of lines stand between two drawings of a bar.
+#[test]
+fn a_block_of_lines_that_count_tokens_does_not_replace_the_bar() {
+    let log = |n: u64| format!("{{'loss': '0.69', 'num_tokens': '{}'}}\n", 560 * n);
+    let block = |from: u64| (from..from + 40).map(log).collect::<String>();
+    let text = bars("", 1..=400, 700) + &block(1) + &bars("", 401..=640, 700) + &block(41);
+    assert_eq!(steps(text.as_bytes()).last(), Some(&640));
+    let said = story(text.as_bytes());
+    assert_eq!(said, ["1 phase train", "1 planned 700", "640 last"]);
+}
+
+#[test]
+fn the_plan_of_a_bar_is_none_of_another_unit() {
+    let log = |n: u64| format!("{{'loss': '0.69', 'num_tokens': '{}'}}\n", 560 * n);
+    let lines: String = (1..400).map(log).collect();
+    let text = bars("", 1..=40, 700) + &lines;
+    let said = story(text.as_bytes());
+    assert!(
+        said.iter().any(|line| line.ends_with("plan withdrawn")),
+        "{said:?}"
+    );
+}
+
+/// A loss that diverges is a whole number from 16 digits on.
+#[test]
+fn the_largest_numbers_overflow_nothing() {
+    let diverged =
+        "loss: 9.968066270453612e+17\nloss: 1.5412869550185744e+19\nloss: 2.2915155511284282e+20\n";
+    assert_eq!(steps(diverged.as_bytes()), [0; 0]);
+    let most = u64::MAX;
+    let text: String = [0, 1, most / 2, most - 1, most, most, 3]
+        .map(|n| format!("epoch {n}/{most} 5/7 loss 0.1\nEpoch [{n}], Step {n}\n{n}/{most}\n"))
+        .concat();
+    let _ = updates((text.clone() + &bar("", most / 200, most / 100) + &text).as_bytes());
+}
+
+#[test]
+fn a_clock_above_its_metrics_has_a_name() {
+    let lines = |n: u64| format!("STEP:  {n}\nloss: 0.5{n}\ntest loss: 0.4{n}\n");
+    let mut parser = OutputParser::new();
+    let steps = parser.feed((0..5).map(lines).collect::<String>().as_bytes());
+    assert_eq!(steps.last().and_then(|update| update.step), Some(Step(4)));
+    assert_eq!(parser.clock_name(), Some("STEP"));
+}
+
 #[test]
 fn steps_carry_tensors() {
     let updates =
@@ -391,6 +436,8 @@ fn a_pattern_is_suggested_for_a_number_that_rises_and_for_no_other() {
     let rising = seen("spin 7 of wheel done\nspin 8 of wheel done\nhost 17 is up\n");
     assert_eq!(rising.pattern.as_deref(), Some(r"spin\s*(?P<step>\d+)"));
     assert_eq!(rising.last_line, "spin 8 of wheel done");
+    let columns = seen("spin\t7\t0.25 x\nspin\t8\t0.25 x\n");
+    assert_eq!(columns.last_line, "spin 8 0.25 x", "a tab is a gap");
     for text in [
         "spin 7 of wheel done\n",
         "port 8080 is open\nport 8080 is open\n",

@@ -15,7 +15,7 @@ struct Number {
 }
 
 /// A pattern that names the number in a line that is most likely the step: one with an `of` or `/` and a total
-/// behind it, or else the first behind a word, or the first. Times, dates and decimals are no steps.
+/// behind it, or else the first behind a word, or the only one. Times, dates and decimals are no steps.
 pub fn suggested_pattern(line: &str) -> Option<String> {
     let numbers = whole_numbers(line);
     let with_total = numbers
@@ -23,10 +23,11 @@ pub fn suggested_pattern(line: &str) -> Option<String> {
         .filter_map(|step| Some((*step, Some(total_behind(line, *step)?))));
     let is_named = |step: &&Number| !context(line, **step).is_empty();
     let named = numbers.iter().filter(is_named).map(|step| (*step, None));
-    let all = numbers.iter().map(|step| (*step, None));
+    // Of several columns without names the first may be a time in milliseconds.
+    let only = numbers.iter().filter(|_| numbers.len() == 1);
     with_total
         .chain(named)
-        .chain(all)
+        .chain(only.map(|step| (*step, None)))
         .find_map(|(step, total)| pattern_for(line, step, total))
 }
 
@@ -181,6 +182,11 @@ mod tests {
             None
         );
         assert_eq!(suggested_pattern("nothing"), None);
+        assert_eq!(
+            suggested_pattern("26147    40 218570.1"),
+            None,
+            "one of two"
+        );
     }
 
     #[test]

@@ -36,6 +36,8 @@ pub struct StepCounter {
     /// Steps of the epochs before this one.
     base: u64,
     last: Option<Count>,
+    /// The largest distance between two counts.
+    stride: u64,
     /// The last count below the one reached, and how many rising ones there were in a row.
     below: Option<(u64, u32)>,
 }
@@ -55,12 +57,16 @@ impl StepCounter {
             return self.accept(count, StepChange::Step);
         };
         if count.n > last.n {
+            self.stride = self.stride.max(count.n - last.n);
             self.accept(count, StepChange::Step)
         } else if count.n == last.n {
             self.below = None;
             StepChange::Unchanged
         } else if last.is_full() || count.epoch > last.epoch && last.epoch.is_some() {
             self.base = self.base.saturating_add(last.n);
+            self.accept(count, StepChange::NextEpoch)
+        } else if let Some(total) = self.total_almost_reached(last, count) {
+            self.base = self.base.saturating_add(total);
             self.accept(count, StepChange::NextEpoch)
         } else {
             self.observe_below(count)
@@ -70,6 +76,15 @@ impl StepCounter {
     /// The reached step.
     pub fn step(&self) -> u64 {
         self.base.saturating_add(self.last.map_or(0, |last| last.n))
+    }
+
+    /// The total of a bar that begins anew when its next drawing would have been behind its end. A bar that is removed at its
+    /// end is not drawn there.
+    fn total_almost_reached(&self, last: Count, count: Count) -> Option<u64> {
+        let is_begun = count.n <= self.stride && count.total == last.total;
+        let is_at_end = |total: &u64| last.n.saturating_add(self.stride) > *total;
+        last.total
+            .filter(|total| is_begun && last.n > total / 2 && is_at_end(total))
     }
 
     fn observe_below(&mut self, count: Count) -> StepChange {
@@ -131,6 +146,18 @@ mod tests {
                 StepChange::Step(41)
             ]
         );
+    }
+
+    #[test]
+    fn a_bar_that_is_removed_before_its_end_goes_on_with_the_next_epoch() {
+        let drawn = [(0, 40), (13, 40), (27, 40), (38, 40), (0, 40), (12, 40)];
+        assert_eq!(
+            change(&drawn)[4..],
+            [StepChange::NextEpoch(40), StepChange::Step(52)]
+        );
+        // It was far from its end: the training was started again.
+        let stopped = [(0, 40), (9, 40), (18, 40), (1, 40), (9, 40)];
+        assert_eq!(change(&stopped)[3..], [StepChange::Unchanged; 2]);
     }
 
     #[test]
