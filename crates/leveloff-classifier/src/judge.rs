@@ -12,6 +12,7 @@ mod growth;
 mod growth_candidates;
 mod judgements;
 mod late_growth;
+mod low_points;
 mod noise;
 mod plateau;
 mod power;
@@ -139,21 +140,19 @@ fn judge_view(view: &View, unit: XUnit, quantity: Quantity, facts: &Facts) -> Ju
     if view.len() < FEWEST_POINTS {
         return judgements::too_few(view, unit, quantity, facts);
     }
-    let span = (view.begin, view.x[view.len() - 1]);
-    let points = view.len() as f64 * view.weight as f64;
-    let prepared = |x, y| PreparedCurve {
-        span,
-        points,
-        ..PreparedCurve::new(x, y, unit, quantity, *facts)
-    };
     let cycles = Cycles::of(&view.x, &view.y);
     let cycles = cycles.map(|cycles| (cycles.envelope(&view.x, &view.low), cycles));
     let enough = cycles.filter(|(envelope, _)| envelope.x.len() >= FEWEST_VALLEYS);
     let Some((envelope, cycles)) = enough else {
-        return judge_prepared(&prepared(&view.x, &view.y));
+        let points = prepared(view, &view.x, &view.y, unit, quantity, facts);
+        let judgement = judge_prepared(&points);
+        return match judgement.because {
+            Because::LowPower => low_points::level(view, &points).unwrap_or(judgement),
+            _ => judgement,
+        };
     };
     // What is material depends on what the run holds, and not on the valleys alone.
-    let valleys = prepared(&envelope.x, &envelope.y);
+    let valleys = prepared(view, &envelope.x, &envelope.y, unit, quantity, facts);
     let whole = material(median(&mut view.y.clone()).abs(), quantity);
     let mut judgement = judge_prepared(&PreparedCurve {
         material: valleys.material.max(whole),
@@ -173,6 +172,22 @@ fn judge_view(view: &View, unit: XUnit, quantity: Quantity, facts: &Facts) -> Ju
         judgement.because = Because::Returns;
     }
     judgement
+}
+
+/// Points that were made from a view, for as long as the view.
+fn prepared<'a>(
+    view: &View,
+    x: &'a [f64],
+    y: &'a [f64],
+    unit: XUnit,
+    quantity: Quantity,
+    facts: &Facts,
+) -> PreparedCurve<'a> {
+    PreparedCurve {
+        span: (view.begin, view.x[view.len() - 1]),
+        points: view.len() as f64 * view.weight as f64,
+        ..PreparedCurve::new(x, y, unit, quantity, *facts)
+    }
 }
 
 fn judge_prepared(prepared: &PreparedCurve<'_>) -> Judgement {

@@ -259,12 +259,14 @@ fn duty(y: &[f64], peaks: &[usize], valleys: &[usize]) -> f64 {
 mod tests {
     use super::*;
     use crate::curve::Curve;
+    use crate::judge::{Facts, Quantity, judge};
+    use crate::observation::XUnit;
 
     /// Garbage of 1 MB a step, collected every 40 steps, seen every step or two.
-    fn collected_every_40_steps() -> Curve {
+    fn collected_every_40_steps(steps: u64) -> Curve {
         let mut curve = Curve::of_finished();
         let (mut step, mut dice) = (1_u64, 12_345_u64);
-        while step < 1000 {
+        while step < steps {
             curve.push(step as f64, 10e6 + 1e6 * (step % 40) as f64);
             dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             step += 1 + (dice >> 40 & 1);
@@ -274,12 +276,21 @@ mod tests {
 
     #[test]
     fn valleys_are_the_lowest_points_also_where_points_were_joined() {
-        let view = collected_every_40_steps().view();
+        let view = collected_every_40_steps(1000).view();
         assert!(view.weight > 1);
         let cycles = Cycles::of(&view.x, &view.y).unwrap();
         let valleys = cycles.envelope(&view.x, &view.low);
         assert!(valleys.y.len() >= 20);
         let highest = valleys.y.iter().copied().fold(0.0, f64::max);
         assert!(highest <= 11e6, "{highest}");
+    }
+
+    #[test]
+    fn a_sawtooth_is_level_however_long_it_is_seen() {
+        for steps in (320..6000).step_by(60) {
+            let curve = collected_every_40_steps(steps);
+            let judgement = judge(&curve, XUnit::Step, Quantity::Memory, &Facts::default());
+            assert!(judgement.verdict.is_level(), "{steps}: {judgement:?}");
+        }
     }
 }

@@ -14,6 +14,9 @@ const LATE_GROWTH: f64 = 2.0;
 /// Fewer points than this are not looked at apart.
 const FEWEST_LATE_POINTS: u64 = 96;
 
+/// A view of fewer periods does not show that memory rises and falls: its newest rise is that of a tooth.
+const FEWEST_PERIODS: f64 = 6.0;
+
 /// How much closer each further look at the newest part is.
 const CLOSER: u64 = 4;
 
@@ -31,6 +34,12 @@ pub fn late_growth(
     let mut fraction = CLOSER;
     while curve.points() / fraction >= FEWEST_LATE_POINTS {
         let view = curve.recent_view(fraction);
+        if whole
+            .period
+            .is_some_and(|X(period)| length(&view) < FEWEST_PERIODS * period)
+        {
+            return None;
+        }
         if rises_late(&view, least) {
             let judgement = judge_view(&view, unit, quantity, facts);
             let grows = matches!(judgement.verdict, Verdict::Leak(_) | Verdict::WarmingUp);
@@ -46,6 +55,10 @@ pub fn late_growth(
         fraction *= CLOSER;
     }
     None
+}
+
+fn length(view: &View) -> f64 {
+    view.x[view.len() - 1] - view.x[0]
 }
 
 /// Whether the newest tenth of a view is higher than its older half by more than `least`.
