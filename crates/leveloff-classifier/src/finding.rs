@@ -119,6 +119,8 @@ pub enum Finding {
         /// Whose they are. /dev/shm belongs to the whole machine.
         owner: FileOwner,
     },
+    /// memfds that processes of the run hold grow, and no process maps them.
+    MemfdGrowth(Growth),
     /// Open descriptors pile up.
     DescriptorGrowth {
         /// How many more there are.
@@ -159,6 +161,22 @@ pub enum Finding {
         /// How much the process grew.
         #[serde(flatten)]
         growth: Growth,
+    },
+    /// A process grew until it exited: no total has its memory any more.
+    ExitedGrowth {
+        /// The process.
+        pid: Pid,
+        /// Its role.
+        #[serde(serialize_with = "role_name")]
+        role: Role,
+        /// How much it grew.
+        #[serde(flatten)]
+        growth: Growth,
+        /// When it was last seen.
+        #[serde(rename = "exited_x", serialize_with = "only_x")]
+        exited: Position,
+        /// Other processes that grew until they exited.
+        others: usize,
     },
     /// The CUDA allocator holds more and more.
     CudaGrowth(Growth),
@@ -470,9 +488,11 @@ names! {
     CopyOnWrite => "copy-on-write",
     SharedMemoryGrowth => "shared-memory-growth",
     DevshmGrowth => "devshm-growth",
+    MemfdGrowth => "memfd-growth",
     DescriptorGrowth => "fd-growth",
     ProcessGrowth => "process-growth",
     OneProcess => "one-process",
+    ExitedGrowth => "exited-growth",
     CudaGrowth => "cuda-growth",
     PinnedPool => "pinned-pool",
     WorkerOvercount => "worker-overcount",

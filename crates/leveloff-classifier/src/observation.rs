@@ -31,6 +31,8 @@ pub struct Observation {
     pub devshm: Option<Bytes>,
     /// Of those, bytes in files that are known to be the run's.
     pub devshm_own: Option<Bytes>,
+    /// Bytes in memfds that processes of the run hold, mapped or not.
+    pub memfd_own: Option<Bytes>,
     /// Shared mappings of the largest process by kind, as last read.
     pub shared_mappings: Option<SharedMappings>,
     /// The reserved mapping that the largest process fills, as last read.
@@ -155,6 +157,12 @@ impl Observation {
             XUnit::Second => self.t.map(|t| t.0),
             _ => self.count,
         }
+    }
+
+    /// Bytes in shared files that may be the run's: those in /dev/shm, and memfds that its processes hold.
+    pub(crate) fn shared_files(&self) -> Option<Bytes> {
+        let memfd = self.memfd_own.unwrap_or_default();
+        self.devshm.map(|devshm| devshm + memfd).or(self.memfd_own)
     }
 
     /// Whether another counter of the training gives the count from here on.

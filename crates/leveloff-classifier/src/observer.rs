@@ -163,6 +163,7 @@ impl Observer {
         let used = sample.machine.devshm_used;
         observation.devshm = used.map(|used| used.saturating_sub(foreign));
         observation.devshm_own = sample.machine.devshm_own;
+        observation.memfd_own = sample.machine.memfd_own;
         let kinds = sample.mappings.as_ref().map(|mappings| mappings.kinds);
         observation.shared_mappings = kinds.map(|kinds| SharedMappings {
             files: kinds.devshm,

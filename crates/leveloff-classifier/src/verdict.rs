@@ -307,6 +307,8 @@ pub enum Kind {
     Shared,
     /// Files in /dev/shm that no process maps.
     DevShm,
+    /// memfds that processes of the run hold and none maps.
+    Memfd,
     /// Swapped out.
     Swap,
     /// Open descriptors, where they pile up and memory does not: files, or shared memory that
@@ -578,10 +580,11 @@ impl Shape {
 
 impl Kind {
     /// Every kind, in the order of reading.
-    pub const ALL: [Kind; 5] = [
+    pub const ALL: [Kind; 6] = [
         Kind::Anonymous,
         Kind::Shared,
         Kind::DevShm,
+        Kind::Memfd,
         Kind::Swap,
         Kind::Descriptors,
     ];
@@ -592,6 +595,7 @@ impl Kind {
             Kind::Anonymous => "anon",
             Kind::Shared => "shmem",
             Kind::DevShm => "devshm",
+            Kind::Memfd => "memfd",
             Kind::Swap => "swap",
             Kind::Descriptors => "fds",
         }

@@ -266,6 +266,8 @@ pub struct MachineReading {
     pub devshm_own: Option<Bytes>,
     /// And in files that are known to be another program's.
     pub devshm_foreign: Option<Bytes>,
+    /// Bytes in memfds that processes of the run hold, mapped or not.
+    pub memfd_own: Option<Bytes>,
     /// Its size.
     pub devshm_size: Option<Bytes>,
     /// Swap in use.

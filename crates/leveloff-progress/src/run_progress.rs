@@ -70,6 +70,12 @@ pub struct RunProgress {
     marked_epoch: Option<u64>,
 }
 
+/// Numbers that may be counted again with the same result, and how often they were counted.
+const COUNTS: [(TrainingCounter, TrainingCounter); 2] = [
+    (TrainingCounter::Tensors, TrainingCounter::TensorCounts),
+    (TrainingCounter::MallocUsed, TrainingCounter::MallocCounts),
+];
+
 /// How a step relates to the steps before it.
 struct Arrival {
     /// It is the first from this source, or the first since another source had the steps.
@@ -333,11 +339,11 @@ impl RunProgress {
         let progress = &mut self.progress;
         progress.epoch = update.epoch.or(progress.epoch);
         progress.counters = progress.counters.updated_by(&update.counters);
-        if update.counters.get(TrainingCounter::Tensors).is_some() {
-            let counts = progress.counters.get(TrainingCounter::TensorCounts);
-            progress
-                .counters
-                .set(TrainingCounter::TensorCounts, counts.unwrap_or(0) + 1);
+        for (counter, counts) in COUNTS {
+            if update.counters.get(counter).is_some() {
+                let before = progress.counters.get(counts).unwrap_or(0);
+                progress.counters.set(counts, before + 1);
+            }
         }
         if let Some(grown) = &update.grown {
             progress.grown.clone_from(grown);

@@ -78,6 +78,7 @@ pub fn finding_words(finding: &Finding) -> FindingWords {
         Finding::CopyOnWrite { workers, copied } => copy_on_write(*workers, copied),
         Finding::SharedMemoryGrowth { growth, kind } => shared_memory(growth, *kind),
         Finding::DevshmGrowth { growth, owner } => devshm(growth, *owner),
+        Finding::MemfdGrowth(growth) => memfd(growth),
         Finding::DescriptorGrowth {
             more,
             now,
@@ -97,6 +98,13 @@ pub fn finding_words(finding: &Finding) -> FindingWords {
             of_role,
             growth,
         } => one_process(*pid, &members(*role, *of_role), growth),
+        Finding::ExitedGrowth {
+            pid,
+            role,
+            growth,
+            exited,
+            others,
+        } => self::exited((*pid, *role), growth, *exited, *others),
         Finding::CudaGrowth(growth) => cuda(growth),
         Finding::PinnedPool { growth, now } => pinned(growth, *now),
         Finding::WorkerOvercount {
@@ -263,6 +271,16 @@ fn devshm(growth: &Growth, owner: FileOwner) -> FindingWords {
     words(text, next, experiment::WATCH_FILES)
 }
 
+fn memfd(growth: &Growth) -> FindingWords {
+    let text = format!(
+        "memfds that processes of this run hold open {}, and no process maps them",
+        self::grown(growth)
+    );
+    let next = "`ls -l /proc/PID/fd | grep memfd` lists them by name; each keeps its memory until the last \
+                descriptor of it is closed, also where another process received it";
+    words(text, next, experiment::LIST_MEMFDS)
+}
+
 fn descriptors(more: u64, now: u64, role: Role, since: Position) -> FindingWords {
     let since = at(since);
     let text =
@@ -290,6 +308,27 @@ fn one_process(pid: Pid, siblings: &str, growth: &Growth) -> FindingWords {
         "`py-spy dump --pid {pid}` shows what it runs; compare what it holds with what its siblings hold"
     );
     words(text, next, experiment::one_process(pid))
+}
+
+fn exited(
+    (pid, role): (Pid, Role),
+    growth: &Growth,
+    exited: Position,
+    others: usize,
+) -> FindingWords {
+    let others = match others {
+        0 => String::new(),
+        1 => "; another process did the same".to_owned(),
+        others => format!("; {others} other processes did the same"),
+    };
+    let text = format!(
+        "process {pid} ({role}) {}, and exited at {}: no total has that memory any more{others}",
+        grown(growth),
+        at(exited)
+    );
+    let next = "the leak ended with the process, and a process that replaces it may leak again: look at what it \
+                ran, and how long the next one of its kind lives";
+    words(text, next, experiment::WATCH_SUCCESSOR)
 }
 
 fn cuda(growth: &Growth) -> FindingWords {

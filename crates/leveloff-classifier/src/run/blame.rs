@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use leveloff_model::process::Role;
 
+use super::own_files;
 use super::roles::RoleTrack;
 use super::run_series::RunSeries;
 use crate::observation::{Observation, ProcessShare};
@@ -81,8 +82,12 @@ fn worker_number(process: &ProcessShare, now: &Observation) -> Option<u32> {
 }
 
 /// Growth of files that no process maps, with the role that it was traced to.
-pub(super) fn outside(role: Option<Role>, growth: f64) -> Vec<Blame> {
-    alone(role, Kind::DevShm, growth)
+pub(super) fn outside(series: &RunSeries, role: Option<Role>, from: f64, to: f64) -> Vec<Blame> {
+    let kind = match own_files::are_memfds(series, from, to) {
+        true => Kind::Memfd,
+        false => Kind::DevShm,
+    };
+    alone(role, kind, series.devshm.growth_since(from, to))
 }
 
 /// Descriptors that pile up while memory does not: those of the role that gained most.

@@ -93,12 +93,11 @@ fn in_use(points: &[ClockPoint]) -> Option<Vec<ClockPoint>> {
         let Some(memory) = point.in_use() else {
             continue;
         };
-        // Numbers that are all as before are the old ones, repeated.
         if counted
             .last()
-            .is_none_or(|last| last.allocators != point.allocators)
+            .is_none_or(|last| point.is_counted_since(last))
         {
-            counted.push(ClockPoint { memory, ..*point });
+            counted.push(point.with_memory(memory));
         }
     }
     let grown = |points: &[ClockPoint]| Some(points.last()?.memory - points.first()?.memory);

@@ -12,8 +12,9 @@ use crate::observation::Observation;
 /// Fewer counts than this say nothing about a trend.
 const LEAST_COUNTS: u64 = 3;
 
-/// Counters of the allocators, which are read at once.
-const ALLOCATORS: [TrainingCounter; 3] = [
+/// Counters of the allocators, which are read at once, and how often they were read.
+const ALLOCATORS: [TrainingCounter; 4] = [
+    TrainingCounter::MallocCounts,
     TrainingCounter::MallocUsed,
     TrainingCounter::MallocFree,
     TrainingCounter::PythonBlocks,

@@ -110,6 +110,11 @@ impl Track {
         self.span.map_or(0.0, |span| span.newest)
     }
 
+    /// The highest value; nothing when there is none.
+    pub(super) fn highest(&self) -> f64 {
+        self.span.map_or(0.0, |span| span.highest)
+    }
+
     /// How far its highest value lies above its lowest.
     pub(super) fn swing(&self) -> f64 {
         self.span.map_or(0.0, |span| span.highest - span.lowest)

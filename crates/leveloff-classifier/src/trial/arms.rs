@@ -217,12 +217,13 @@ impl BuiltInArm {
             Finding::CopyOnWrite { .. }
             | Finding::ProcessGrowth { .. }
             | Finding::SharedMemoryGrowth { .. }
-            | Finding::OneProcess { .. } => {
+            | Finding::OneProcess { .. }
+            | Finding::ExitedGrowth { .. } => {
                 &[BuiltInArm::NoWorkers, BuiltInArm::SwapPersistentWorkers]
             }
-            Finding::DescriptorGrowth { .. } | Finding::DevshmGrowth { .. } => {
-                &[BuiltInArm::NoWorkers]
-            }
+            Finding::DescriptorGrowth { .. }
+            | Finding::DevshmGrowth { .. }
+            | Finding::MemfdGrowth(_) => &[BuiltInArm::NoWorkers],
             Finding::EpochGrowth(_) => &[
                 BuiltInArm::NoWorkers,
                 BuiltInArm::SwapPersistentWorkers,

@@ -71,6 +71,28 @@ fn files_that_grow_with_time_belong_to_another_program() {
 }
 
 #[test]
+fn memfds_that_the_run_holds_are_its_own_whatever_the_clock() {
+    let memfds = |mib_per_s: f64| {
+        let held = move |observation: Observation| Observation {
+            memfd_own: observation.t.map(|t| Bytes((mib_per_s * t.0 * MIB) as u64)),
+            ..observation
+        };
+        run(|_, _| 0.0).into_iter().map(held)
+    };
+    let verdict = judged(memfds(0.5));
+    assert_eq!(verdict.verdict.name(), "leak");
+    assert_eq!(verdict.decisive, Subject::DevShm);
+    let guilty = verdict.blame[0];
+    assert_eq!(
+        (guilty.role, guilty.kind),
+        (Some(Role::Trainer), Kind::Memfd)
+    );
+    assert!(finding(&verdict, "memfd-growth").is_some(), "{verdict:?}");
+    assert!(finding(&verdict, "devshm-growth").is_none(), "{verdict:?}");
+    assert!(judged(memfds(0.0)).verdict.is_level());
+}
+
+#[test]
 fn another_runs_jumps_are_no_leak_of_ours() {
     let jumps = run(|_, t| [0.0, 100.0, 145.0, 130.0][(t / 90.0) as usize % 4]);
     assert_eq!(first_leak(jumps), None);

@@ -298,6 +298,8 @@ pub struct SampleRow {
     pub input_shapes: Change<u64>,
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
     pub open_figures: Change<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub malloc_counts: Change<u64>,
     /// Why code was compiled again: kind, what, how often.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recompile_reasons: Option<Vec<(String, String, u64)>>,
@@ -350,6 +352,7 @@ impl SampleRow {
             TrainingCounter::Recompilations => &mut self.recompilations,
             TrainingCounter::InputShapes => &mut self.input_shapes,
             TrainingCounter::OpenFigures => &mut self.open_figures,
+            TrainingCounter::MallocCounts => &mut self.malloc_counts,
         }
     }
 }

@@ -40,6 +40,12 @@ pub(super) fn one_process(pid: Pid) -> Experiment {
     }
 }
 
+pub(super) const WATCH_SUCCESSOR: Experiment = Experiment::new(
+    "leveloff record --pid PID -o successor.jsonl; leveloff judge successor.jsonl",
+    "the process that replaces it grows at the same rate",
+    "growth that the process needed once",
+);
+
 pub(super) const WITHOUT_EVALUATION: Experiment = Experiment::new(
     "leveloff try --arms none --arm 'without=TRAIN with evaluation off' -- TRAIN",
     "growth stops without evaluations",
@@ -150,6 +156,12 @@ pub(super) const WATCH_FILES: Experiment = Experiment::new(
     "ls -ltr /dev/shm | tail; stop the run; ls -ltr /dev/shm | tail",
     "no new file appears once the run has stopped",
     "another program on this machine",
+);
+
+pub(super) const LIST_MEMFDS: Experiment = Experiment::new(
+    "ls -l /proc/PID/fd | grep -c memfd, twice, some minutes apart",
+    "their number or their size (stat -Lc %b /proc/PID/fd/*) has grown",
+    "files in /dev/shm",
 );
 
 pub(super) const LIST_DESCRIPTORS: Experiment = Experiment::new(

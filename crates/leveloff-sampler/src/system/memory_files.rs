@@ -1,0 +1,108 @@
+//! Files in memory that have no directory: memfds. One that is open but not mapped is in no process's memory, and only a
+//! descriptor shows whose it is.
+
+use std::collections::HashMap;
+use std::os::unix::fs::MetadataExt;
+
+use leveloff_model::process::Pid;
+use leveloff_model::units::{Bytes, Seconds};
+
+use super::shared_files::{Look, MOST_PROCESSES, open_files, size};
+use crate::proc_root::ProcRoot;
+
+/// Adds up the memfds that processes of the run hold.
+#[derive(Debug)]
+pub struct MemoryFiles {
+    proc_root: ProcRoot,
+    looked_at: Option<Look<Bytes>>,
+}
+
+/// How the kernel names a memfd.
+const MEMFD: &[u8] = b"/memfd:";
+
+impl MemoryFiles {
+    /// The memfds of processes of this /proc.
+    pub fn new(proc_root: &ProcRoot) -> MemoryFiles {
+        MemoryFiles {
+            proc_root: proc_root.clone(),
+            looked_at: None,
+        }
+    }
+
+    /// The bytes in memfds that the processes hold, as of the last look. Looks again if `elsewhere`, the machine's shared
+    /// memory without /dev/shm, has changed.
+    pub fn read(
+        &mut self,
+        now: Seconds,
+        elsewhere: Option<Bytes>,
+        living: impl Iterator<Item = Pid>,
+    ) -> Option<Bytes> {
+        let elsewhere = elsewhere?;
+        if let Some(last) = self.looked_at
+            && !last.is_due_again(now, elsewhere)
+        {
+            return Some(last.found);
+        }
+        let look = Look::new(now, elsewhere, || self.held_by(living));
+        self.looked_at = Some(look);
+        Some(look.found)
+    }
+
+    /// Each file once: forks and receivers hold the same.
+    fn held_by(&self, living: impl Iterator<Item = Pid>) -> Bytes {
+        let mut held: HashMap<(u64, u64), Bytes> = HashMap::new();
+        for pid in living.take(MOST_PROCESSES) {
+            for file in open_files(&self.proc_root.process(pid).join("fd"), MEMFD) {
+                held.insert((file.dev(), file.ino()), size(&file));
+            }
+        }
+        held.into_values().sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+
+    use rustix::fs::{MemfdFlags, memfd_create};
+
+    use super::*;
+
+    const MIB: usize = 1 << 20;
+
+    fn memfd() -> File {
+        let mut file = File::from(memfd_create("leveloff-test", MemfdFlags::CLOEXEC).unwrap());
+        file.write_all(&vec![1; MIB]).unwrap();
+        file
+    }
+
+    #[test]
+    fn a_memfd_counts_once_whoever_holds_it_and_only_when_memory_moved() {
+        let file = memfd();
+        let cat = |input: &File| {
+            let input = Stdio::from(input.try_clone().unwrap());
+            let mut command = Command::new("sleep");
+            command.arg("60").stdin(input).spawn().unwrap()
+        };
+        let mut holders = [cat(&file), cat(&file)];
+        let pids = holders.each_ref().map(|child| Pid(child.id() as i32));
+        let mut files = MemoryFiles::new(&ProcRoot::live());
+        let mut read = |t, elsewhere| {
+            let elsewhere = Some(Bytes(elsewhere));
+            files.read(Seconds(t), elsewhere, pids.into_iter())
+        };
+        let first = read(0.0, 0);
+        let mut grown = file.try_clone().unwrap();
+        grown.write_all(&vec![1; MIB]).unwrap();
+        let (unmoved, moved) = (read(60.0, 4096), read(120.0, MIB as u64));
+        for child in &mut holders {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        assert_eq!(first, Some(Bytes(MIB as u64)));
+        assert_eq!(unmoved, first);
+        assert_eq!(moved, Some(Bytes(2 * MIB as u64)));
+    }
+}
