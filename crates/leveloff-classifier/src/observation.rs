@@ -57,10 +57,23 @@ pub struct Observation {
     pub epoch_length: Option<f64>,
     /// What the training said since the last observation.
     pub marks: Vec<MarkKind>,
+    /// What malloc had in use at each of the marks, where the training counted it.
+    pub counts_at_marks: Vec<Option<CountAtMark>>,
     /// The nearest limit.
     pub ceiling: Option<Ceiling>,
     /// Versions of the packages that a trainer uses. Shared, because every observation has it.
     pub packages: Option<Arc<BTreeMap<String, String>>>,
+}
+
+/// What the training counted at a mark.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CountAtMark {
+    /// When.
+    pub t: Seconds,
+    /// The step at that time.
+    pub step: Option<Step>,
+    /// What malloc had in use.
+    pub malloc_used: Bytes,
 }
 
 /// Shared memory that one process maps, by what the mappings are named.

@@ -8,6 +8,7 @@ mod ceiling;
 mod clock;
 mod clock_points;
 mod copied_pages;
+mod counted_moments;
 mod counter_tracks;
 mod decide;
 mod earlier_looks;

@@ -173,6 +173,7 @@ fn eventful_run() -> Vec<Tick> {
         step: Some(Step(15)),
         kind: MarkKind::Phase(Phase::Eval),
         path: None,
+        malloc_used: Some(Bytes(310 << 20)),
         facts: BTreeMap::from([("loss".to_owned(), 2.5)]),
     };
     let gap = Gap {
@@ -266,6 +267,7 @@ fn the_source_of_the_steps_is_read_back() {
         step: Some(Step(10)),
         kind: MarkKind::Clock("iter".to_owned()),
         path: None,
+        malloc_used: None,
         facts: BTreeMap::new(),
     }));
     let bytes = written(&ticks);
@@ -291,6 +293,7 @@ fn where_a_checkpoint_was_saved_is_read_back() {
         step: Some(Step(15)),
         kind: MarkKind::Event("checkpoint".to_owned()),
         path: Some("/runs/ü/step 15.safetensors".to_owned()),
+        malloc_used: None,
         facts: BTreeMap::new(),
     };
     ticks[1].events.push(Event::Mark(checkpoint));

@@ -7,7 +7,7 @@ use leveloff_model::progress::{
     Mark, MarkKind, Phase, Progress, ProgressSource, StepSource, StepUnit,
 };
 use leveloff_model::training_counters::{TrainingCounter, TrainingCounters};
-use leveloff_model::units::{Seconds, Step};
+use leveloff_model::units::{Bytes, Seconds, Step};
 
 use crate::steps::step_counter::{Count, StepChange, StepCounter};
 use crate::update::{Plan, ProgressUpdate};
@@ -173,7 +173,8 @@ impl RunProgress {
                 ..self.mark(context, MarkKind::Event(event))
             });
         }
-        attach(&mut marks[first..], update.facts);
+        let malloc_used = update.counters.bytes(TrainingCounter::MallocUsed);
+        attach(&mut marks[first..], malloc_used, update.facts);
     }
 
     /// Appends marks for the phase and the epoch if they changed.
@@ -379,14 +380,16 @@ impl RunProgress {
             step: self.progress.step,
             kind,
             path: None,
+            malloc_used: None,
             facts: BTreeMap::new(),
         }
     }
 }
 
-/// Attaches facts to the last mark of their update: the event, if there is one.
-fn attach(marks: &mut [Mark], facts: BTreeMap<String, f64>) {
+/// Attaches numbers to the last mark of their update: the event, if there is one.
+fn attach(marks: &mut [Mark], malloc_used: Option<Bytes>, facts: BTreeMap<String, f64>) {
     if let Some(mark) = marks.last_mut() {
+        mark.malloc_used = malloc_used;
         mark.facts = facts;
     }
 }

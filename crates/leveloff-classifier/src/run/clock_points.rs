@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use leveloff_model::training_counters::TrainingCounter;
 
-use crate::observation::Observation;
+use crate::observation::{CountAtMark, Observation};
 
 /// Counters of the training beside its steps.
 pub(super) const SIDE_COUNTERS: [TrainingCounter; 4] = [
@@ -69,6 +69,22 @@ impl ClockPoint {
             malloc_counts: side(TrainingCounter::MallocCounts),
             side: SIDE_COUNTERS.map(side),
             events,
+        }
+    }
+
+    /// A mark of this observation, where malloc was counted.
+    pub(super) fn at_mark(
+        x: f64,
+        count: &CountAtMark,
+        observation: &Observation,
+        events: [f64; 3],
+    ) -> ClockPoint {
+        ClockPoint {
+            x,
+            t: Some(count.t.0),
+            allocators: [Some(count.malloc_used.0 as f64), None, None],
+            malloc_counts: None,
+            ..ClockPoint::of(x, observation, events)
         }
     }
 

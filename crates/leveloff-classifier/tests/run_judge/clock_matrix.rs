@@ -1,11 +1,11 @@
 //! Every cause of growth at every spacing of events and pace of steps, sampled once a second: the right clock is named,
 //! or none.
 
-use leveloff_classifier::observation::Observation;
+use leveloff_classifier::observation::{CountAtMark, Observation};
 use leveloff_classifier::verdict::{Clock, ClockTick};
 use leveloff_model::progress::{MarkKind, Phase};
 use leveloff_model::training_counters::TrainingCounter;
-use leveloff_model::units::{Bytes, Seconds};
+use leveloff_model::units::{Bytes, Seconds, Step};
 
 use crate::made_up::{MIB, judged, trainer, wobble};
 
@@ -30,8 +30,8 @@ struct Cell {
     noise: f64,
     /// Whether what the training says arrives one sample late, as piped output does.
     is_late: bool,
-    /// Whether memory is a heap, which keeps the room that an evaluation needed for a while, and malloc is counted: every
-    /// half second, and where evaluations begin and end, epochs begin and checkpoints are saved.
+    /// Whether memory is a heap, which keeps the room that an evaluation needed for a while, and malloc is counted every
+    /// half second and at marks.
     is_heap: bool,
     seed: u32,
 }
@@ -50,6 +50,7 @@ struct Heap {
     mib: f64,
     counted_mib: f64,
     counts: u64,
+    at_marks: Vec<Option<CountAtMark>>,
 }
 
 impl Heap {
@@ -62,8 +63,19 @@ impl Heap {
         self.counted_mib = in_use;
     }
 
-    fn set(&self, observation: &mut Observation) {
+    /// A count with a mark.
+    fn mark(&mut self, in_use: f64, t: f64, steps: f64) {
+        self.count(in_use);
+        self.at_marks.push(Some(CountAtMark {
+            t: Seconds(t),
+            step: Some(Step(steps as u64)),
+            malloc_used: Bytes((in_use * MIB) as u64),
+        }));
+    }
+
+    fn set(&mut self, observation: &mut Observation) {
         observation.memory = Bytes((self.mib * MIB) as u64);
+        observation.counts_at_marks = std::mem::take(&mut self.at_marks);
         let counters = &mut observation.counters;
         counters.set(TrainingCounter::MallocUsed, (self.counted_mib * MIB) as u64);
         counters.set(TrainingCounter::MallocCounts, self.counts);
@@ -117,7 +129,15 @@ impl Cell {
         for part in 0..SECONDS * PARTS {
             let passed = 1.0 / f64::from(PARTS);
             let trains = busy <= 0.0;
-            let mut is_boundary = trains && phase == Phase::Eval;
+            let (t, steps) = (f64::from(part) * passed, trained * self.steps_per_s);
+            let by_tokens = match self.cause {
+                Cause::Token => 2.0 * tokens / (self.steps_per_s * 512.0),
+                _ => 0.0,
+            };
+            if self.is_heap && trains && phase == Phase::Eval {
+                marks.push(MarkKind::Phase(Phase::Train));
+                heap.mark(400.0 + leaked + by_tokens, t, steps);
+            }
             if trains {
                 phase = Phase::Train;
                 trained += passed;
@@ -136,12 +156,11 @@ impl Cell {
                 }
                 schedule.next += schedule.every;
                 busy += schedule.lasts;
-                // Before an evaluation, what it leaves is not there; it ends with another count.
-                if kind == 0 {
-                    heap.count(400.0 + leaked);
-                }
+                // Where an evaluation begins, what it leaves is not there.
+                let before = leaked;
                 leaked += self.at_event(kind);
-                is_boundary |= kind != 0;
+                let counted = if kind == 0 { before } else { leaked };
+                heap.mark(400.0 + counted + by_tokens, t, steps);
                 match kind {
                     0 => {
                         phase = Phase::Eval;
@@ -154,20 +173,15 @@ impl Cell {
                     }
                 }
             }
-            let by_tokens = match self.cause {
-                Cause::Token => 2.0 * tokens / (self.steps_per_s * 512.0),
-                _ => 0.0,
-            };
             let held = match phase {
                 Phase::Eval => 60.0,
                 _ => 0.0,
             };
             heap.hold(400.0 + leaked + by_tokens + held);
-            if is_boundary || (trains && part % (PARTS / 2) == 0) {
+            if trains && part % (PARTS / 2) == 0 {
                 heap.count(400.0 + leaked + by_tokens + held);
             }
             if part % PARTS == (self.seed * 7) % PARTS {
-                let t = f64::from(part) / f64::from(PARTS);
                 let noise = self.noise * wobble(part + 977 * self.seed);
                 let mib = 400.0 + leaked + by_tokens + held + noise;
                 let mut observation = Observation {

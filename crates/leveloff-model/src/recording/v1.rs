@@ -137,6 +137,8 @@ pub struct MarkRow {
     pub clock: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub malloc_used_bytes: Option<u64>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub facts: BTreeMap<String, f64>,
     /// Fields of a later version. If no known field says what the mark is, the first of these does.

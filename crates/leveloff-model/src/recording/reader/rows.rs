@@ -110,6 +110,7 @@ pub fn mark(row: MarkRow) -> Option<Mark> {
         step: row.step.map(Step),
         kind,
         path: row.path,
+        malloc_used: row.malloc_used_bytes.map(Bytes),
         facts: row.facts,
     })
 }

@@ -119,6 +119,7 @@ fn mark_row(mark: &Mark) -> MarkRow {
         event: None,
         clock: None,
         path: mark.path.clone(),
+        malloc_used_bytes: mark.malloc_used.map(|used| used.0),
         facts: mark.facts.clone(),
         unknown: BTreeMap::new(),
     };
