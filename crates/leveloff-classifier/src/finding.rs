@@ -278,9 +278,13 @@ pub enum ObjectFamily {
 pub enum SharedKind {
     /// Files in /dev/shm while loader workers live: batches that they handed over.
     LoaderBatches,
-    /// Files in /dev/shm of a run without loader workers.
+    /// Files in /dev/shm of a run without loader workers, or that are not torch's.
     Files,
-    /// memfd, System V or anonymous shared mappings.
+    /// Ray's object store.
+    Plasma,
+    /// memfds.
+    Memfd,
+    /// System V or anonymous shared mappings; in recordings of earlier versions also memfd.
     Anonymous,
     /// Mappings of a GPU driver, or anonymous ones of a run that counts pinned memory: page-locked memory.
     Pinned,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use leveloff_model::process::{Pid, ProcessIndex, Rank, Role};
 use leveloff_model::progress::{MarkKind, Phase, RESTART, StepUnit};
-use leveloff_model::sample::{Ceiling, FillingMapping};
+use leveloff_model::sample::{Ceiling, FillingMapping, SharedNames};
 use leveloff_model::training_counters::{
     GrownObjects, GrownTensors, RecompileReason, TrainingCounters,
 };
@@ -85,6 +85,8 @@ pub struct SharedMappings {
     pub anonymous: Bytes,
     /// Mappings of a GPU driver.
     pub device: Bytes,
+    /// Of these, what names show; `None` in recordings of earlier versions.
+    pub names: Option<SharedNames>,
 }
 
 /// A reading of a mapping that is being filled.

@@ -174,6 +174,7 @@ impl Observer {
             files: kinds.devshm,
             anonymous: kinds.memfd,
             device: kinds.device,
+            names: kinds.shared,
         });
         observation.filling = sample.mappings.as_ref().and_then(|mappings| {
             let at = mappings.at;

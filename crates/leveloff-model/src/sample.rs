@@ -249,6 +249,20 @@ pub struct Kinds {
     pub swap: Bytes,
     /// Kinds that a later version of leveloff recorded.
     pub other: Bytes,
+    /// Shared memory by the names of its mappings; `None` in recordings of earlier versions. It is part of `devshm` and
+    /// `memfd`.
+    pub shared: Option<SharedNames>,
+}
+
+/// Shared mappings whose names show what they are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SharedNames {
+    /// Of the files in /dev/shm, those of torch.multiprocessing: batches of loader workers, shared tensors.
+    pub torch: Bytes,
+    /// Of the files in /dev/shm, Ray's object store.
+    pub plasma: Bytes,
+    /// memfds; the rest of `memfd` is anonymous shared memory and System V's.
+    pub memfd: Bytes,
 }
 
 /// The whole machine.

@@ -20,7 +20,8 @@ use leveloff_model::recording::{
 };
 use leveloff_model::sample::{
     Ceiling, CeilingKind, CgroupReading, Event, FastCounters, FillingMapping, Gap, Kinds,
-    MachineReading, MappingReading, OwnCost, ProcessReading, PssReading, Sample, Subject, Tick,
+    MachineReading, MappingReading, OwnCost, ProcessReading, PssReading, Sample, SharedNames,
+    Subject, Tick,
 };
 use leveloff_model::units::{ByteDelta, Bytes, CpuMillis, Limit, Seconds, Step};
 use proptest::prelude::*;
@@ -159,6 +160,10 @@ fn eventful_run() -> Vec<Tick> {
         kinds: Kinds {
             heap: Bytes(5),
             anonymous: Bytes(7),
+            shared: Some(SharedNames {
+                torch: Bytes(3),
+                ..SharedNames::default()
+            }),
             ..Kinds::default()
         },
         filling: Some(FillingMapping {

@@ -223,11 +223,16 @@ fn shared_memory(growth: &Growth, kind: SharedKind) -> FindingWords {
     let (what, next) = match kind {
         SharedKind::LoaderBatches => ("batches from loader workers are kept", COPY_BATCHES),
         SharedKind::Files => (
-            "files in /dev/shm that a process maps; no loader worker lives in this run",
+            "files in /dev/shm that a process maps, not batches of loader workers",
             LOOK_AT_SHARED_FILES,
         ),
+        SharedKind::Plasma => ("Ray's object store", RELEASE_OBJECTS),
+        SharedKind::Memfd => (
+            "memfds that a process maps, not batches of loader workers",
+            LOOK_AT_SHARED_MAPPINGS,
+        ),
         SharedKind::Anonymous => (
-            "anonymous shared mappings or memfd, not batches of loader workers",
+            "anonymous shared mappings, not batches of loader workers",
             LOOK_AT_SHARED_MAPPINGS,
         ),
         SharedKind::Pinned => ("page-locked memory of a GPU driver", PAD_BATCHES),
@@ -243,8 +248,11 @@ fn shared_memory(growth: &Growth, kind: SharedKind) -> FindingWords {
 const COPY_BATCHES: &str = "copy what is kept (batch.clone()) so that the worker's segment is freed, or keep \
     numbers; `ls -l /proc/PID/fd | grep torch_` shows the segments that are held";
 
-const LOOK_AT_SHARED_FILES: &str = "`grep /dev/shm /proc/PID/maps` names them: plasma is Ray's object store, \
-    psm_ are multiprocessing.shared_memory blocks that must be closed and unlinked";
+const LOOK_AT_SHARED_FILES: &str = "`grep /dev/shm /proc/PID/maps` names them: psm_ are \
+    multiprocessing.shared_memory blocks that must be closed and unlinked";
+
+const RELEASE_OBJECTS: &str = "`ray memory` lists the objects and who refers to them; drop ObjectRefs and arrays that ray.get \
+    returned, because an array keeps its object in the store";
 
 const LOOK_AT_SHARED_MAPPINGS: &str = "`grep -E 'rw-s|memfd' /proc/PID/maps` names the mappings; CUDA's pinned \
     pool looks like this (try pin_memory=False), and so do multiprocessing.Array and memfd buffers";

@@ -20,6 +20,21 @@ const ALLOCATORS: [TrainingCounter; 4] = [
     TrainingCounter::PythonBlocks,
 ];
 
+/// The counter that says how often this one was counted.
+fn numbered_by(fact: TrainingCounter) -> Option<TrainingCounter> {
+    match fact {
+        TrainingCounter::Tensors
+        | TrainingCounter::TensorBytes
+        | TrainingCounter::DeviceTensors
+        | TrainingCounter::DeviceTensorBytes
+        | TrainingCounter::GcObjects => Some(TrainingCounter::TensorCounts),
+        TrainingCounter::MallocUsed | TrainingCounter::MallocFree => {
+            Some(TrainingCounter::MallocCounts)
+        }
+        _ => None,
+    }
+}
+
 /// From one x to another.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Stretch {
@@ -65,8 +80,13 @@ impl CounterTracks {
     pub(super) fn observe(&mut self, x: f64, observation: &Observation) {
         for (fact, value) in observation.counters.known() {
             // No training has no tensors: zero is what counters say before the first count.
-            if value > 0 || fact != TrainingCounter::Tensors {
-                self.tracks[fact as usize].push(x, value as f64);
+            if value == 0 && fact == TrainingCounter::Tensors {
+                continue;
+            }
+            let track = &mut self.tracks[fact as usize];
+            match numbered_by(fact).and_then(|numbers| observation.counters.get(numbers)) {
+                Some(number) => track.push_counted(x, value as f64, number),
+                None => track.push(x, value as f64),
             }
         }
         if self.grown != observation.grown {

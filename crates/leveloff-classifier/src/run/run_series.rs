@@ -29,6 +29,8 @@ pub(super) struct RunSeries {
     pub(super) memfd: Track,
     /// Shared mappings of the largest process: files, anonymous ones, those of a driver.
     pub(super) shared_mappings: [Track; 3],
+    /// Of these by name: torch's files, Ray's object store, memfds. Without points where names were not read.
+    pub(super) shared_names: [Track; 3],
     /// Open descriptors of the tree.
     pub(super) descriptors: Track,
     /// Living processes.
@@ -129,6 +131,12 @@ impl RunSeries {
             let amounts = [mapped.files, mapped.anonymous, mapped.device];
             for (track, amount) in self.shared_mappings.iter_mut().zip(amounts) {
                 track.push(x, amount.0 as f64);
+            }
+            if let Some(names) = mapped.names {
+                let amounts = [names.torch, names.plasma, names.memfd];
+                for (track, amount) in self.shared_names.iter_mut().zip(amounts) {
+                    track.push(x, amount.0 as f64);
+                }
             }
         }
         self.counters.observe(x, observation);

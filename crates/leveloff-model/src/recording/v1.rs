@@ -227,6 +227,9 @@ pub struct MapsRow {
     /// An object, because readers that do not know it count unknown numbers as kinds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filling: Option<FillingRow>,
+    /// An object for the same reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared: Option<SharedRow>,
     /// Kinds of a later version.
     #[serde(flatten)]
     pub unknown: BTreeMap<String, serde_json::Value>,
@@ -238,6 +241,15 @@ pub struct FillingRow {
     pub number: u32,
     pub size: u64,
     pub used: u64,
+}
+
+/// Shared memory by the names of its mappings.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SharedRow {
+    pub torch: u64,
+    pub plasma: u64,
+    pub memfd: u64,
 }
 
 /// A field that is written only when it changed, and as `null` when it stopped being known.

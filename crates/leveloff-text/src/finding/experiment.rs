@@ -212,6 +212,10 @@ pub(super) fn shared(kind: SharedKind) -> Experiment {
     match kind {
         SharedKind::LoaderBatches => WITHOUT_FORKS,
         SharedKind::Pinned => WITHOUT_PINNING,
-        SharedKind::Files | SharedKind::Anonymous | SharedKind::Unknown => LIST_SHARED,
+        SharedKind::Files
+        | SharedKind::Plasma
+        | SharedKind::Memfd
+        | SharedKind::Anonymous
+        | SharedKind::Unknown => LIST_SHARED,
     }
 }

@@ -98,6 +98,8 @@ fn of_shared_memory() -> impl Iterator<Item = Finding> {
     let kinds = [
         SharedKind::LoaderBatches,
         SharedKind::Files,
+        SharedKind::Plasma,
+        SharedKind::Memfd,
         SharedKind::Anonymous,
         SharedKind::Pinned,
         SharedKind::Unknown,
