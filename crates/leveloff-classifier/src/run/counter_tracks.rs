@@ -46,8 +46,12 @@ pub(super) struct Stretch {
 
 impl Stretch {
     fn of(track: &Track, to: f64) -> Option<Stretch> {
+        Stretch::between(track, to).filter(|_| track.points() >= LEAST_COUNTS)
+    }
+
+    fn between(track: &Track, to: f64) -> Option<Stretch> {
         let from = track.began_at()?;
-        (track.points() >= LEAST_COUNTS && to > from).then_some(Stretch { from, to })
+        (to > from).then_some(Stretch { from, to })
     }
 }
 
@@ -145,7 +149,7 @@ impl CounterTracks {
         let seldom = &self.tracks[fact as usize];
         Some((
             seldom.values(),
-            Stretch::of(seldom.track(), seldom.changed_at())?,
+            Stretch::between(seldom.track(), seldom.changed_at())?,
         ))
     }
 
