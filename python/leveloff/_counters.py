@@ -18,7 +18,7 @@ class Options(NamedTuple):
     """What `leveloff.configure` can change."""
 
     every: int = 10
-    """Steps between two readings, at least."""
+    """Steps between two readings, at least; of slow steps, as many times `SECONDS_FOR_A_STEP`."""
     tensors: Optional[bool] = None
     """Whether tensors are counted; `None`: in one process of each machine, and not in a fork's child."""
     shapes: bool = True

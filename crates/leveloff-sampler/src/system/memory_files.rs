@@ -15,7 +15,12 @@ use crate::proc_root::ProcRoot;
 pub struct MemoryFiles {
     proc_root: ProcRoot,
     looked_at: Option<Look<Bytes>>,
+    /// The most descriptors that the run had at a look.
+    most_descriptors: u64,
 }
+
+/// So many more descriptors than ever before are a reason to look: the machine's shared memory is read less often.
+const MORE_DESCRIPTORS: u64 = 16;
 
 /// How the kernel names a memfd.
 const MEMFD: &[u8] = b"/memfd:";
@@ -26,23 +31,27 @@ impl MemoryFiles {
         MemoryFiles {
             proc_root: proc_root.clone(),
             looked_at: None,
+            most_descriptors: 0,
         }
     }
 
     /// The bytes in memfds that the processes hold, as of the last look. Looks again if `elsewhere`, the machine's shared
-    /// memory without /dev/shm, has changed.
+    /// memory without /dev/shm, has changed, or if the processes have more `descriptors` than ever before.
     pub fn read(
         &mut self,
         now: Seconds,
         elsewhere: Option<Bytes>,
+        descriptors: u64,
         living: impl Iterator<Item = Pid>,
     ) -> Option<Bytes> {
         let elsewhere = elsewhere?;
         if let Some(last) = self.looked_at
-            && !last.is_due_again(now, elsewhere)
+            && !(last.is_due_again(now, elsewhere)
+                || descriptors >= self.most_descriptors + MORE_DESCRIPTORS && last.is_cheap(now))
         {
             return Some(last.found);
         }
+        self.most_descriptors = self.most_descriptors.max(descriptors);
         let look = Look::new(now, elsewhere, || self.held_by(living));
         self.looked_at = Some(look);
         Some(look.found)
@@ -89,14 +98,16 @@ mod tests {
         let mut holders = [cat(&file), cat(&file)];
         let pids = holders.each_ref().map(|child| Pid(child.id() as i32));
         let mut files = MemoryFiles::new(&ProcRoot::live());
-        let mut read = |t, elsewhere| {
+        let mut read = |t, elsewhere, descriptors| {
             let elsewhere = Some(Bytes(elsewhere));
-            files.read(Seconds(t), elsewhere, pids.into_iter())
+            files.read(Seconds(t), elsewhere, descriptors, pids.into_iter())
         };
-        let first = read(0.0, 0);
+        let first = read(0.0, 0, 100);
         let mut grown = file.try_clone().unwrap();
         grown.write_all(&vec![1; MIB]).unwrap();
-        let (unmoved, moved) = (read(60.0, 4096), read(120.0, MIB as u64));
+        let (unmoved, moved) = (read(60.0, 4096, 100), read(120.0, MIB as u64, 100));
+        grown.write_all(&vec![1; MIB]).unwrap();
+        let (as_many, more) = (read(180.0, MIB as u64, 110), read(240.0, MIB as u64, 116));
         for child in &mut holders {
             child.kill().unwrap();
             child.wait().unwrap();
@@ -104,5 +115,6 @@ mod tests {
         assert_eq!(first, Some(Bytes(MIB as u64)));
         assert_eq!(unmoved, first);
         assert_eq!(moved, Some(Bytes(2 * MIB as u64)));
+        assert_eq!((as_many, more), (moved, Some(Bytes(3 * MIB as u64))));
     }
 }

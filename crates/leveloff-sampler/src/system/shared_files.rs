@@ -248,8 +248,13 @@ impl<T> Look<T> {
 
     /// Whether there is something new to see, and the last look is a small share of the time since.
     pub(super) fn is_due_again(&self, now: Seconds, used: Bytes) -> bool {
+        self.used.0.abs_diff(used.0) >= MOVED && self.is_cheap(now)
+    }
+
+    /// Whether the last look is a small share of the time since.
+    pub(super) fn is_cheap(&self, now: Seconds) -> bool {
         let interval = LEAST_INTERVAL.max(INTERVAL_PER_COST * self.cost.as_secs_f64());
-        self.used.0.abs_diff(used.0) >= MOVED && (now - self.at).0 >= interval
+        (now - self.at).0 >= interval
     }
 }
 

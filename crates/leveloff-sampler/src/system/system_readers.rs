@@ -225,7 +225,9 @@ impl SystemReaders {
         let machine = &mut self.last.machine;
         let elsewhere = machine.shmem.zip(machine.devshm_used);
         let elsewhere = elsewhere.map(|(all, files)| all.saturating_sub(files));
-        machine.memfd_own = self.memory_files.read(t, elsewhere, living());
+        let descriptors = watched.iter().filter_map(|process| process.reading.fds);
+        let descriptors = descriptors.map(u64::from).sum();
+        machine.memfd_own = self.memory_files.read(t, elsewhere, descriptors, living());
         let found = self.shared_files.read(t, machine.devshm_used, living());
         machine.devshm_own = found.map(|found| found.own);
         machine.devshm_foreign = found.map(|found| found.foreign);
