@@ -19,6 +19,10 @@ pub struct MemoryFiles {
     most_descriptors: u64,
 }
 
+/// Descriptors are looked at again when the machine's other shared memory has changed by this much: other programs change
+/// it all the time.
+const MOVED: u64 = 4 << 20;
+
 /// So many more descriptors than ever before are a reason to look: the machine's shared memory is read less often.
 const MORE_DESCRIPTORS: u64 = 16;
 
@@ -46,7 +50,7 @@ impl MemoryFiles {
     ) -> Option<Bytes> {
         let elsewhere = elsewhere?;
         if let Some(last) = self.looked_at
-            && !(last.is_due_again(now, elsewhere)
+            && !(last.is_due_again(now, elsewhere, MOVED)
                 || descriptors >= self.most_descriptors + MORE_DESCRIPTORS && last.is_cheap(now))
         {
             return Some(last.found);
@@ -105,9 +109,9 @@ mod tests {
         let first = read(0.0, 0, 100);
         let mut grown = file.try_clone().unwrap();
         grown.write_all(&vec![1; MIB]).unwrap();
-        let (unmoved, moved) = (read(60.0, 4096, 100), read(120.0, MIB as u64, 100));
+        let (unmoved, moved) = (read(60.0, 4096, 100), read(120.0, MOVED, 100));
         grown.write_all(&vec![1; MIB]).unwrap();
-        let (as_many, more) = (read(180.0, MIB as u64, 110), read(240.0, MIB as u64, 116));
+        let (as_many, more) = (read(180.0, MOVED, 110), read(240.0, MOVED, 116));
         for child in &mut holders {
             child.kill().unwrap();
             child.wait().unwrap();

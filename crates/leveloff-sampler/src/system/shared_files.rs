@@ -121,7 +121,7 @@ impl SharedFiles {
             return None;
         }
         if let Some(last) = self.looked_at
-            && !last.is_due_again(now, used)
+            && !last.is_due_again(now, used, MOVED)
         {
             return Some(last.found);
         }
@@ -247,8 +247,8 @@ impl<T> Look<T> {
     }
 
     /// Whether there is something new to see, and the last look is a small share of the time since.
-    pub(super) fn is_due_again(&self, now: Seconds, used: Bytes) -> bool {
-        self.used.0.abs_diff(used.0) >= MOVED && self.is_cheap(now)
+    pub(super) fn is_due_again(&self, now: Seconds, used: Bytes, moved: u64) -> bool {
+        self.used.0.abs_diff(used.0) >= moved && self.is_cheap(now)
     }
 
     /// Whether the last look is a small share of the time since.
