@@ -120,6 +120,9 @@ impl Candidate {
     }
 }
 
+/// The newest pids without a process that are tried once more.
+const MOST_BEING_CREATED: usize = 16;
+
 /// All of /proc is listed at least this often, in ticks, in case a pid was reused unnoticed.
 const LISTING_EVERY: u32 = 64;
 
@@ -225,6 +228,9 @@ impl Tree {
                 None => self.unanswered.push(pid),
             }
         }
+        // Pids are assigned upwards, and few processes are being created at a moment.
+        let exited = self.unanswered.len().saturating_sub(MOST_BEING_CREATED);
+        self.unanswered.drain(..exited);
         if unknown.is_empty() {
             return Vec::new();
         }
