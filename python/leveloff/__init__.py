@@ -94,7 +94,7 @@ def should_stop(agree: Optional[Callable[[bool], bool]] = None) -> bool:
 def configure(**options: Any) -> None:
     """Changes which counters are read, and how often.
 
-    - `every` (10): steps between two readings, at least
+    - `every` (10): steps between two readings, at least; of slow steps, as many twentieths of a second
     - `budget` (0.003): the share of the time that readings may take
     - `tensors` (None): whether tensors are counted; `None`: in one process of each machine
     - `shapes` (True): report which shapes of tensors grew most

@@ -10,7 +10,7 @@ from . import _compilers, _cuda, _objects, _tensors
 from ._guard import switch
 from ._inputs import InputShapes
 from ._malloc import Malloc, anonymous_bytes
-from ._pace import EarlyPace, Pace
+from ._pace import LONGEST_GAP, EarlyPace, Pace
 from ._trim import TrimProbe
 
 
@@ -18,7 +18,7 @@ class Options(NamedTuple):
     """What `leveloff.configure` can change."""
 
     every: int = 10
-    """Steps between two readings, at least."""
+    """Steps between two readings, at least; of slow steps, as many times `SECONDS_FOR_A_STEP`."""
     tensors: Optional[bool] = None
     """Whether tensors are counted; `None`: in one process of each machine, and not in a fork's child."""
     shapes: bool = True
@@ -31,12 +31,21 @@ class Options(NamedTuple):
     """The share of the time that readings may take."""
 
 
-ALLOCATORS_SHARE = 0.2
+ALLOCATORS_SHARE = 0.15
 """Of the budget: they are quick to answer."""
+
+BOUNDARIES_SHARE = 0.05
+"""Of the budget: malloc alone, some microseconds where phases begin and end, so that what stays of them is known."""
+
+SECONDS_FOR_A_STEP = 0.05
+"""Allocators are read after `every` steps, or after so many times this: slow steps grow as much between two of them. By
+default that is half a second; samples are rarely taken more often."""
 
 COMPILERS_SHARE = 0.05
 """Of the budget: some microseconds at each step that is written, so that a compilation is known by the step it came with."""
 
+TENSORS_SHARE = 1 - ALLOCATORS_SHARE - BOUNDARIES_SHARE - COMPILERS_SHARE
+"""Of the budget: the rest."""
 
 TENSORS_CREDIT = 0.3
 """Seconds of CPU time that the first counts of tensors may take beside their share of the budget: three or four counts."""
@@ -52,9 +61,11 @@ class Counters:
         self._options = options
         self._counts_tensors = _counts_here(is_fork_child) if options.tensors is None else bool(options.tensors)
         self._counts_objects = options.objects and _counts_here(is_fork_child)
-        self._tensors_pace = EarlyPace(options.budget * (1 - ALLOCATORS_SHARE - COMPILERS_SHARE), TENSORS_CREDIT)
+        self._tensors_pace = EarlyPace(options.budget * TENSORS_SHARE, TENSORS_CREDIT)
         self._memory_at_count: Optional[int] = None
-        self._allocators_pace = Pace(options.every, options.budget * ALLOCATORS_SHARE)
+        longest = min(options.every * SECONDS_FOR_A_STEP, LONGEST_GAP)
+        self._allocators_pace = Pace(options.every, options.budget * ALLOCATORS_SHARE, longest)
+        self._boundaries_pace = Pace(1, options.budget * BOUNDARIES_SHARE)
         self._compilers_pace = Pace(1, options.budget * COMPILERS_SHARE)
         self._compilers = _compilers.Compilers()
         self._inputs = inputs
@@ -79,6 +90,13 @@ class Counters:
             self._look_at_tensors(calls - self._calls_before, now, found)
         return found
 
+    def at_boundary(self, now: float) -> Dict[str, Any]:
+        """What malloc has in use where a phase begins or ends, or something happened. Nothing before the first step."""
+        found: Dict[str, Any] = {}
+        if self._malloc is not None and now >= self._boundaries_pace.quiet_until:
+            self._boundaries_pace.done(0, now, _timed(self._ask_malloc, found))
+        return found
+
     def _look_at_tensors(self, steps: int, now: float, found: Dict[str, Any]) -> None:
         memory = anonymous_bytes()
         if self._tensors_pace.is_due(steps, now, _has_risen(self._memory_at_count, memory)):
@@ -101,6 +119,7 @@ class Counters:
         self._malloc = Malloc.find()
         self._allocators_pace.begin(calls - 1, now, 0.0)
         self._compilers_pace.begin(calls - 1, now, 0.0)
+        self._boundaries_pace.begin(0, now, 0.0)
         self._tensors_pace.begin(now, _tensors.expected_seconds())
         self._calls_before = calls - 1
 
@@ -108,10 +127,13 @@ class Counters:
         found["python_blocks"] = sys.getallocatedblocks()
         found.update(_cuda.facts())
         found.update(_objects.open_figures())
+        self._ask_malloc(found)
+        if self._malloc is not None and self._trim is not None:
+            found.update(self._trim.look(self._malloc, found))
+
+    def _ask_malloc(self, found: Dict[str, Any]) -> None:
         if self._malloc is not None:
             found.update(self._malloc.facts())
-            if self._trim is not None:
-                found.update(self._trim.look(self._malloc, found))
 
     def _ask_compilers(self, found: Dict[str, Any]) -> None:
         _compilers.listen_to_jax()

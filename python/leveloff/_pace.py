@@ -11,9 +11,10 @@ with the share that tensors have."""
 class Pace:
     """Lets something happen every so many steps, as long as it costs no more than a share of the time."""
 
-    def __init__(self, every: int, share: float) -> None:
+    def __init__(self, every: int, share: float, longest_gap: float = LONGEST_GAP) -> None:
         self._every = max(every, 1)
         self._share = max(share, 1e-9)
+        self._longest_gap = longest_gap
         self._steps = 0
         self._not_before = float("inf")
         self._longest_until = float("inf")
@@ -40,7 +41,7 @@ class Pace:
     def _plan(self, steps: int, now: float, pause: float) -> None:
         self._steps = steps
         self._not_before = now + pause
-        self._longest_until = now + LONGEST_GAP
+        self._longest_until = now + self._longest_gap
 
 
 class EarlyPace:

@@ -47,6 +47,7 @@ class Session:
         self._stop: Optional[StopWatch] = None
         self._step: Optional[int] = None
         self._calls = 0
+        self._epoch: Optional[float] = None
         self._phase: Optional[str] = None
         self._blocks: List[str] = []
         self._reported_phase: Optional[str] = None
@@ -85,12 +86,22 @@ class Session:
         self._calls += 1
         switch.steps += 1
         counted = self._counters.look(self._calls, now)
+        if self._begins_epoch(line):
+            counted = {**self._counters.at_boundary(now), **counted}
         line.update(counted)
         has_news = self._add_phase(line) or bool(counted)
         self._put(line, now, may_wait=not has_news)
         self._waiting_facts = frozenset(facts)  # Not the view: it would hold on to the values.
         if self._file is not None:
             self._quiet_until = min(self._file.quiet_until, self._counters.quiet_until)
+
+    def _begins_epoch(self, line: Mapping[str, Any]) -> bool:
+        """Whether this step begins another epoch than the one before."""
+        epoch = line.get("epoch")
+        if epoch is None:
+            return False
+        before, self._epoch = self._epoch, epoch // 1
+        return before is not None and before != self._epoch
 
     def _are_plain(self, facts: Mapping[str, Any]) -> bool:
         """The same facts as with the last line, all plain numbers: a kept tensor would keep its graph alive."""
@@ -155,7 +166,7 @@ class Session:
             if valid is not None:
                 line["path"] = valid
             self._add_facts(line, facts)
-            self._put(line, time.monotonic(), may_wait=False)
+            self._put_with_counts(line)
 
     def state(self, **facts: Any) -> None:
         """Reports valid facts that hold from now on."""
@@ -267,7 +278,14 @@ class Session:
             if self._step is not None:
                 line["step"] = self._step
             self._add_facts(line, facts)
-            self._put(line, time.monotonic(), may_wait=False)
+            self._put_with_counts(line)
+
+    def _put_with_counts(self, line: Dict[str, Any]) -> None:
+        """Writes a boundary between phases, or an event, and what malloc has in use at this moment."""
+        now = time.monotonic()
+        if line:
+            line.update(self._counters.at_boundary(now))
+        self._put(line, now, may_wait=False)
 
     def _add_phase(self, line: Dict[str, Any]) -> bool:
         """Adds the phase if it changed since the last report."""

@@ -145,6 +145,11 @@ class TestPace:
         pace.begin(0, 0.0, 0.0)
         assert not pace.is_due(1, LONGEST_GAP - 1) and pace.is_due(1, LONGEST_GAP)
 
+    def test_slow_steps_may_have_a_shorter_gap(self):
+        pace = Pace(10, 0.002, 0.5)
+        pace.begin(0, 0.0, 0.0)
+        assert not pace.is_due(1, 0.4) and pace.is_due(1, 0.5)
+
     @pytest.mark.parametrize("cost", [1e-5, 1e-3, 0.1, 2.0])
     def test_the_share_is_kept_whatever_it_costs(self, cost):
         pace, spent, now = Pace(10, 0.002), 0.0, 0.0
@@ -254,6 +259,56 @@ def test_another_malloc_has_no_books_here(tmp_path):
         """,
     )
     assert result.lines[0]["python_blocks"] > 0 and "malloc_used_bytes" not in result.lines[0]
+
+
+BOUNDARIES = """
+import time
+leveloff.configure(every=1000, budget={budget})
+leveloff.step(1, epoch=0.5)
+kept = []
+with leveloff.phase("eval"):
+    kept.append(bytearray(b"x" * (8 << 20)))
+    time.sleep(0.01)
+leveloff.mark("checkpoint")
+time.sleep(0.2)
+leveloff.step(2, epoch=0.6)
+time.sleep(0.2)
+leveloff.step(3, epoch=1.1)
+"""
+
+
+@pytest.mark.skipif(Malloc.find() is None, reason="CANNOT RUN HERE: malloc is not that of a glibc from 2.33 on")
+class TestBoundaries:
+    def test_malloc_is_read_where_phases_begin_and_end_and_epochs_and_events_come(self, tmp_path):
+        lines = train(tmp_path, BOUNDARIES.format(budget=1e12)).lines
+        counted = ["malloc_used_bytes" in line for line in lines]
+        what = [line.get("phase") or line.get("event") or line["step"] for line in lines]
+        assert what == ["train", "eval", "train", "checkpoint", 2, 3]
+        assert counted == [False, True, True, True, False, True]
+        assert 8 << 20 <= lines[2]["malloc_used_bytes"] - lines[1]["malloc_used_bytes"] < 9 << 20
+        assert "python_blocks" not in lines[1], "they take longer to count"
+
+    def test_not_beyond_the_budget(self, tmp_path):
+        lines = train(tmp_path, BOUNDARIES.format(budget=1e-9)).lines
+        assert sum("malloc_used_bytes" in line for line in lines) == 1
+
+    def test_a_boundary_before_the_first_step_reads_nothing(self, tmp_path):
+        (line,) = train(tmp_path, "leveloff.mark('checkpoint')").lines
+        assert "malloc_used_bytes" not in line
+
+
+def test_steps_that_are_slow_read_allocators_in_time(tmp_path):
+    result = train(
+        tmp_path,
+        """
+        import time
+        leveloff.configure(budget=1e12)
+        for step in range(1, 7):
+            leveloff.step(step)
+            time.sleep(0.3)
+        """,
+    )
+    assert ["python_blocks" in line for line in result.lines] == [False, False, True, False, True, False]
 
 
 RETENTION = """

@@ -119,6 +119,8 @@ pub enum Finding {
         /// Whose they are. /dev/shm belongs to the whole machine.
         owner: FileOwner,
     },
+    /// memfds that processes of the run hold grow, and no process maps them.
+    MemfdGrowth(Growth),
     /// Open descriptors pile up.
     DescriptorGrowth {
         /// How many more there are.
@@ -159,6 +161,22 @@ pub enum Finding {
         /// How much the process grew.
         #[serde(flatten)]
         growth: Growth,
+    },
+    /// A process grew until it exited: no total has its memory any more.
+    ExitedGrowth {
+        /// The process.
+        pid: Pid,
+        /// Its role.
+        #[serde(serialize_with = "role_name")]
+        role: Role,
+        /// How much it grew.
+        #[serde(flatten)]
+        growth: Growth,
+        /// When it was last seen.
+        #[serde(rename = "exited_x", serialize_with = "only_x")]
+        exited: Position,
+        /// Other processes that grew until they exited.
+        others: usize,
     },
     /// The CUDA allocator holds more and more.
     CudaGrowth(Growth),
@@ -260,9 +278,13 @@ pub enum ObjectFamily {
 pub enum SharedKind {
     /// Files in /dev/shm while loader workers live: batches that they handed over.
     LoaderBatches,
-    /// Files in /dev/shm of a run without loader workers.
+    /// Files in /dev/shm of a run without loader workers, or that are not torch's.
     Files,
-    /// memfd, System V or anonymous shared mappings.
+    /// Ray's object store.
+    Plasma,
+    /// memfds.
+    Memfd,
+    /// System V or anonymous shared mappings; in recordings of earlier versions also memfd.
     Anonymous,
     /// Mappings of a GPU driver, or anonymous ones of a run that counts pinned memory: page-locked memory.
     Pinned,
@@ -470,9 +492,11 @@ names! {
     CopyOnWrite => "copy-on-write",
     SharedMemoryGrowth => "shared-memory-growth",
     DevshmGrowth => "devshm-growth",
+    MemfdGrowth => "memfd-growth",
     DescriptorGrowth => "fd-growth",
     ProcessGrowth => "process-growth",
     OneProcess => "one-process",
+    ExitedGrowth => "exited-growth",
     CudaGrowth => "cuda-growth",
     PinnedPool => "pinned-pool",
     WorkerOvercount => "worker-overcount",

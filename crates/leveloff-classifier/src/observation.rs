@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use leveloff_model::process::{Pid, ProcessIndex, Rank, Role};
 use leveloff_model::progress::{MarkKind, Phase, RESTART, StepUnit};
-use leveloff_model::sample::{Ceiling, FillingMapping};
+use leveloff_model::sample::{Ceiling, FillingMapping, SharedNames};
 use leveloff_model::training_counters::{
     GrownObjects, GrownTensors, RecompileReason, TrainingCounters,
 };
@@ -31,6 +31,8 @@ pub struct Observation {
     pub devshm: Option<Bytes>,
     /// Of those, bytes in files that are known to be the run's.
     pub devshm_own: Option<Bytes>,
+    /// Bytes in memfds that processes of the run hold, mapped or not.
+    pub memfd_own: Option<Bytes>,
     /// Shared mappings of the largest process by kind, as last read.
     pub shared_mappings: Option<SharedMappings>,
     /// The reserved mapping that the largest process fills, as last read.
@@ -55,10 +57,23 @@ pub struct Observation {
     pub epoch_length: Option<f64>,
     /// What the training said since the last observation.
     pub marks: Vec<MarkKind>,
+    /// What malloc had in use at each of the marks, where the training counted it.
+    pub counts_at_marks: Vec<Option<CountAtMark>>,
     /// The nearest limit.
     pub ceiling: Option<Ceiling>,
     /// Versions of the packages that a trainer uses. Shared, because every observation has it.
     pub packages: Option<Arc<BTreeMap<String, String>>>,
+}
+
+/// What the training counted at a mark.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CountAtMark {
+    /// When.
+    pub t: Seconds,
+    /// The step at that time.
+    pub step: Option<Step>,
+    /// What malloc had in use.
+    pub malloc_used: Bytes,
 }
 
 /// Shared memory that one process maps, by what the mappings are named.
@@ -70,6 +85,8 @@ pub struct SharedMappings {
     pub anonymous: Bytes,
     /// Mappings of a GPU driver.
     pub device: Bytes,
+    /// Of these, what names show; `None` in recordings of earlier versions.
+    pub names: Option<SharedNames>,
 }
 
 /// A reading of a mapping that is being filled.
@@ -155,6 +172,12 @@ impl Observation {
             XUnit::Second => self.t.map(|t| t.0),
             _ => self.count,
         }
+    }
+
+    /// Bytes in shared files that may be the run's: those in /dev/shm, and memfds that its processes hold.
+    pub(crate) fn shared_files(&self) -> Option<Bytes> {
+        let memfd = self.memfd_own.unwrap_or_default();
+        self.devshm.map(|devshm| devshm + memfd).or(self.memfd_own)
     }
 
     /// Whether another counter of the training gives the count from here on.

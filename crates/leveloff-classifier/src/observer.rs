@@ -4,10 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use leveloff_model::process::{Pid, ProcessIndex, ProcessInfo, Rank, Role};
+use leveloff_model::progress::Mark;
 use leveloff_model::sample::{Event, ProcessReading, Sample, Tick, TreeMemory};
 use leveloff_model::units::{ByteDelta, Bytes, Seconds};
 
-use crate::observation::{FillingReading, Observation, ProcessShare, SharedMappings};
+use crate::observation::{CountAtMark, FillingReading, Observation, ProcessShare, SharedMappings};
 use crate::teardown::{Present, TrainerPresence};
 
 /// Makes observations of ticks. Keeps the identity of processes, and one observation that it fills again.
@@ -100,6 +101,7 @@ impl Observer {
     pub fn observe(&mut self, tick: &Tick) -> Option<&Observation> {
         if self.marks_are_delivered {
             self.observation.marks.clear();
+            self.observation.counts_at_marks.clear();
         }
         for event in &tick.events {
             self.apply_event(event);
@@ -116,7 +118,10 @@ impl Observer {
             Event::Exited(index) => {
                 self.living.remove(index);
             }
-            Event::Mark(mark) => self.observation.marks.push(mark.kind.clone()),
+            Event::Mark(mark) => {
+                self.observation.marks.push(mark.kind.clone());
+                self.observation.counts_at_marks.push(count_at(mark));
+            }
             Event::Software(software) => {
                 let packages = software.packages.clone();
                 self.observation.packages =
@@ -163,11 +168,13 @@ impl Observer {
         let used = sample.machine.devshm_used;
         observation.devshm = used.map(|used| used.saturating_sub(foreign));
         observation.devshm_own = sample.machine.devshm_own;
+        observation.memfd_own = sample.machine.memfd_own;
         let kinds = sample.mappings.as_ref().map(|mappings| mappings.kinds);
         observation.shared_mappings = kinds.map(|kinds| SharedMappings {
             files: kinds.devshm,
             anonymous: kinds.memfd,
             device: kinds.device,
+            names: kinds.shared,
         });
         observation.filling = sample.mappings.as_ref().and_then(|mappings| {
             let at = mappings.at;
@@ -243,6 +250,14 @@ impl ProcessShare {
 }
 
 /// A process that has given its memory back is on its way out, reaped or not.
+fn count_at(mark: &Mark) -> Option<CountAtMark> {
+    Some(CountAtMark {
+        t: mark.t,
+        step: mark.step,
+        malloc_used: mark.malloc_used?,
+    })
+}
+
 fn is_alive(reading: &ProcessReading) -> bool {
     !reading.state.is_gone() && reading.rss() + reading.swap > Bytes::ZERO
 }
@@ -333,6 +348,7 @@ mod tests {
             step: None,
             kind: MarkKind::Phase(Phase::Eval),
             path: None,
+            malloc_used: None,
             facts: Default::default(),
         })
     }

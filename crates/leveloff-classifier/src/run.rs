@@ -8,6 +8,7 @@ mod ceiling;
 mod clock;
 mod clock_points;
 mod copied_pages;
+mod counted_moments;
 mod counter_tracks;
 mod decide;
 mod earlier_looks;
@@ -431,7 +432,7 @@ impl RunJudge {
     }
 
     fn follow_devshm(&mut self, observation: &Observation) {
-        let (Some(devshm), Some(t)) = (observation.devshm, observation.t) else {
+        let (Some(devshm), Some(t)) = (observation.shared_files(), observation.t) else {
             return;
         };
         match observation.count {
@@ -504,8 +505,7 @@ impl RunJudge {
         match decision.decisive {
             Subject::DevShm => {
                 let trainer = series.roles.get(Role::Trainer).map(|trainer| trainer.role);
-                let growth = series.devshm.growth_since(onset, now);
-                blame::outside(trainer.filter(|_| devshm_is_ours), growth)
+                blame::outside(series, trainer.filter(|_| devshm_is_ours), onset, now)
             }
             Subject::Descriptors if !in_memory => blame::descriptors(series, onset, now),
             _ if is_growing(&decision.judgement) => self.blame_memory(onset),

@@ -172,6 +172,7 @@ impl RunCurves {
         let no_curves = [
             TrainingCounter::Trimmed,
             TrainingCounter::TensorCounts,
+            TrainingCounter::MallocCounts,
             TrainingCounter::Samples,
             TrainingCounter::Tokens,
             TrainingCounter::Episodes,
@@ -444,6 +445,7 @@ fn values(observation: &Observation) -> Values {
     let amounts = [
         (Series::RssSum, observation.rss_sum),
         (Series::Kind(Kind::DevShm), observation.devshm),
+        (Series::Kind(Kind::Memfd), observation.memfd_own),
         (Series::Gpu, observation.gpu_bytes),
     ];
     for (series, amount) in amounts {

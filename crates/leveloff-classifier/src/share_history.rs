@@ -223,6 +223,14 @@ impl Snapshot {
         self.shares.get(&index).map_or(0.0, Share::total)
     }
 
+    /// Without the processes that are not there any more.
+    pub(crate) fn without_exited(&self, now: &Observation) -> Snapshot {
+        let mut living = self.clone();
+        let lives = |index: &ProcessIndex| now.processes.iter().any(|one| one.index == *index);
+        living.shares.retain(|index, _| lives(index));
+        living
+    }
+
     /// The share of the way to another one. A process that came meanwhile held nothing, one that
     /// left held what it had.
     fn towards(&self, other: &Snapshot, way: f64, x: f64, unit: XUnit) -> Snapshot {

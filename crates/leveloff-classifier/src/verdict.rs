@@ -309,6 +309,8 @@ pub enum Kind {
     Shared,
     /// Files in /dev/shm that no process maps.
     DevShm,
+    /// memfds that processes of the run hold and none maps.
+    Memfd,
     /// Swapped out.
     Swap,
     /// Open descriptors, where they pile up and memory does not: files, or shared memory that
@@ -580,10 +582,11 @@ impl Shape {
 
 impl Kind {
     /// Every kind, in the order of reading.
-    pub const ALL: [Kind; 5] = [
+    pub const ALL: [Kind; 6] = [
         Kind::Anonymous,
         Kind::Shared,
         Kind::DevShm,
+        Kind::Memfd,
         Kind::Swap,
         Kind::Descriptors,
     ];
@@ -594,6 +597,7 @@ impl Kind {
             Kind::Anonymous => "anon",
             Kind::Shared => "shmem",
             Kind::DevShm => "devshm",
+            Kind::Memfd => "memfd",
             Kind::Swap => "swap",
             Kind::Descriptors => "fds",
         }

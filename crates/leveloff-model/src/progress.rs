@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::process::ProcessIndex;
 use crate::training_counters::{GrownObjects, GrownTensors, RecompileReason, TrainingCounters};
-use crate::units::{Seconds, Step};
+use crate::units::{Bytes, Seconds, Step};
 
 /// The training's last known progress. A field is `None` until a source reports it.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -169,6 +169,8 @@ pub struct Mark {
     /// Path of the event, such as the saved checkpoint. Written by the training, so it may contain user and host names:
     /// redacted outputs must mask it.
     pub path: Option<String>,
+    /// What malloc had in use at this moment, if the training counted it.
+    pub malloc_used: Option<Bytes>,
     /// Other numbers of the mark, by name.
     pub facts: BTreeMap<String, f64>,
 }

@@ -249,6 +249,20 @@ pub struct Kinds {
     pub swap: Bytes,
     /// Kinds that a later version of leveloff recorded.
     pub other: Bytes,
+    /// Shared memory by the names of its mappings; `None` in recordings of earlier versions. It is part of `devshm` and
+    /// `memfd`.
+    pub shared: Option<SharedNames>,
+}
+
+/// Shared mappings whose names show what they are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SharedNames {
+    /// Of the files in /dev/shm, those of torch.multiprocessing: batches of loader workers, shared tensors.
+    pub torch: Bytes,
+    /// Of the files in /dev/shm, Ray's object store.
+    pub plasma: Bytes,
+    /// memfds; the rest of `memfd` is anonymous shared memory and System V's.
+    pub memfd: Bytes,
 }
 
 /// The whole machine.
@@ -266,6 +280,8 @@ pub struct MachineReading {
     pub devshm_own: Option<Bytes>,
     /// And in files that are known to be another program's.
     pub devshm_foreign: Option<Bytes>,
+    /// Bytes in memfds that processes of the run hold, mapped or not.
+    pub memfd_own: Option<Bytes>,
     /// Its size.
     pub devshm_size: Option<Bytes>,
     /// Swap in use.

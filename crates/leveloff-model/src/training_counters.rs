@@ -45,6 +45,8 @@ pub enum TrainingCounter {
     InputShapes,
     /// Figures of matplotlib's pyplot that are not closed.
     OpenFigures,
+    /// How often malloc has been counted. Distinguishes a second count with the same result from no count.
+    MallocCounts,
 }
 
 /// The value of each counter that is known.
@@ -132,7 +134,7 @@ impl TrainingCounter {
     pub const COUNT: usize = TrainingCounter::ALL.len();
 
     /// Every counter, in the order of display.
-    pub const ALL: [TrainingCounter; 20] = [
+    pub const ALL: [TrainingCounter; 21] = [
         TrainingCounter::Tensors,
         TrainingCounter::TensorBytes,
         TrainingCounter::DeviceTensors,
@@ -153,6 +155,7 @@ impl TrainingCounter {
         TrainingCounter::Recompilations,
         TrainingCounter::InputShapes,
         TrainingCounter::OpenFigures,
+        TrainingCounter::MallocCounts,
     ];
 
     /// Its name in marks, recordings and reports for programs.
@@ -178,6 +181,7 @@ impl TrainingCounter {
             TrainingCounter::Recompilations => "recompilations",
             TrainingCounter::InputShapes => "input_shapes",
             TrainingCounter::OpenFigures => "open_figures",
+            TrainingCounter::MallocCounts => "malloc_counts",
         }
     }
 
@@ -204,6 +208,7 @@ impl TrainingCounter {
                 | TrainingCounter::Recompilations
                 | TrainingCounter::InputShapes
                 | TrainingCounter::OpenFigures
+                | TrainingCounter::MallocCounts
         )
     }
 }

@@ -20,7 +20,8 @@ use leveloff_model::recording::{
 };
 use leveloff_model::sample::{
     Ceiling, CeilingKind, CgroupReading, Event, FastCounters, FillingMapping, Gap, Kinds,
-    MachineReading, MappingReading, OwnCost, ProcessReading, PssReading, Sample, Subject, Tick,
+    MachineReading, MappingReading, OwnCost, ProcessReading, PssReading, Sample, SharedNames,
+    Subject, Tick,
 };
 use leveloff_model::units::{ByteDelta, Bytes, CpuMillis, Limit, Seconds, Step};
 use proptest::prelude::*;
@@ -159,6 +160,10 @@ fn eventful_run() -> Vec<Tick> {
         kinds: Kinds {
             heap: Bytes(5),
             anonymous: Bytes(7),
+            shared: Some(SharedNames {
+                torch: Bytes(3),
+                ..SharedNames::default()
+            }),
             ..Kinds::default()
         },
         filling: Some(FillingMapping {
@@ -173,6 +178,7 @@ fn eventful_run() -> Vec<Tick> {
         step: Some(Step(15)),
         kind: MarkKind::Phase(Phase::Eval),
         path: None,
+        malloc_used: Some(Bytes(310 << 20)),
         facts: BTreeMap::from([("loss".to_owned(), 2.5)]),
     };
     let gap = Gap {
@@ -266,6 +272,7 @@ fn the_source_of_the_steps_is_read_back() {
         step: Some(Step(10)),
         kind: MarkKind::Clock("iter".to_owned()),
         path: None,
+        malloc_used: None,
         facts: BTreeMap::new(),
     }));
     let bytes = written(&ticks);
@@ -291,6 +298,7 @@ fn where_a_checkpoint_was_saved_is_read_back() {
         step: Some(Step(15)),
         kind: MarkKind::Event("checkpoint".to_owned()),
         path: Some("/runs/ü/step 15.safetensors".to_owned()),
+        malloc_used: None,
         facts: BTreeMap::new(),
     };
     ticks[1].events.push(Event::Mark(checkpoint));
@@ -537,7 +545,12 @@ fn the_frozen_recording_of_version_1_is_still_read() {
     }
     for tick in &mut expected {
         if let Some(mappings) = &mut tick.sample.mappings {
-            mappings.filling = None;
+            (mappings.filling, mappings.kinds.shared) = (None, None);
+        }
+        for event in &mut tick.events {
+            if let Event::Mark(mark) = event {
+                mark.malloc_used = None;
+            }
         }
     }
     assert_eq!(read(&bytes), expected);

@@ -7,7 +7,7 @@ use leveloff_model::progress::{
     Mark, MarkKind, Phase, Progress, ProgressSource, StepSource, StepUnit,
 };
 use leveloff_model::training_counters::{TrainingCounter, TrainingCounters};
-use leveloff_model::units::{Seconds, Step};
+use leveloff_model::units::{Bytes, Seconds, Step};
 
 use crate::steps::step_counter::{Count, StepChange, StepCounter};
 use crate::update::{Plan, ProgressUpdate};
@@ -69,6 +69,12 @@ pub struct RunProgress {
     marked_phase: Option<Phase>,
     marked_epoch: Option<u64>,
 }
+
+/// Numbers that may be counted again with the same result, and how often they were counted.
+const COUNTS: [(TrainingCounter, TrainingCounter); 2] = [
+    (TrainingCounter::Tensors, TrainingCounter::TensorCounts),
+    (TrainingCounter::MallocUsed, TrainingCounter::MallocCounts),
+];
 
 /// How a step relates to the steps before it.
 struct Arrival {
@@ -167,7 +173,8 @@ impl RunProgress {
                 ..self.mark(context, MarkKind::Event(event))
             });
         }
-        attach(&mut marks[first..], update.facts);
+        let malloc_used = update.counters.bytes(TrainingCounter::MallocUsed);
+        attach(&mut marks[first..], malloc_used, update.facts);
     }
 
     /// Appends marks for the phase and the epoch if they changed.
@@ -333,11 +340,11 @@ impl RunProgress {
         let progress = &mut self.progress;
         progress.epoch = update.epoch.or(progress.epoch);
         progress.counters = progress.counters.updated_by(&update.counters);
-        if update.counters.get(TrainingCounter::Tensors).is_some() {
-            let counts = progress.counters.get(TrainingCounter::TensorCounts);
-            progress
-                .counters
-                .set(TrainingCounter::TensorCounts, counts.unwrap_or(0) + 1);
+        for (counter, counts) in COUNTS {
+            if update.counters.get(counter).is_some() {
+                let before = progress.counters.get(counts).unwrap_or(0);
+                progress.counters.set(counts, before + 1);
+            }
         }
         if let Some(grown) = &update.grown {
             progress.grown.clone_from(grown);
@@ -373,14 +380,16 @@ impl RunProgress {
             step: self.progress.step,
             kind,
             path: None,
+            malloc_used: None,
             facts: BTreeMap::new(),
         }
     }
 }
 
-/// Attaches facts to the last mark of their update: the event, if there is one.
-fn attach(marks: &mut [Mark], facts: BTreeMap<String, f64>) {
+/// Attaches numbers to the last mark of their update: the event, if there is one.
+fn attach(marks: &mut [Mark], malloc_used: Option<Bytes>, facts: BTreeMap<String, f64>) {
     if let Some(mark) = marks.last_mut() {
+        mark.malloc_used = malloc_used;
         mark.facts = facts;
     }
 }

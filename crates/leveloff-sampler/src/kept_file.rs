@@ -44,6 +44,14 @@ impl KeptFile {
     }
 }
 
+/// A file of the kernel, read once. `std::fs::read` asks for its size, which is 0, and then reads it in small pieces.
+pub(crate) fn read_once(path: &Path) -> io::Result<Vec<u8>> {
+    let mut buffer = Vec::new();
+    let length = KeptFile::open(path)?.whole(&mut buffer)?.len();
+    buffer.truncate(length);
+    Ok(buffer)
+}
+
 fn read_at(file: &File, into: &mut [u8], offset: usize) -> io::Result<usize> {
     loop {
         match file.read_at(into, offset as u64) {

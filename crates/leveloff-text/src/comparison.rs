@@ -72,6 +72,7 @@ pub fn quantity_words(quantity: Quantity, unit: XUnit) -> String {
             Kind::Anonymous => "anonymous".to_owned(),
             Kind::Shared => "shared".to_owned(),
             Kind::DevShm => "in /dev/shm".to_owned(),
+            Kind::Memfd => "in memfds".to_owned(),
             Kind::Swap => "swapped out".to_owned(),
             Kind::Descriptors => "descriptors".to_owned(),
         },

@@ -78,6 +78,7 @@ pub fn finding_words(finding: &Finding) -> FindingWords {
         Finding::CopyOnWrite { workers, copied } => copy_on_write(*workers, copied),
         Finding::SharedMemoryGrowth { growth, kind } => shared_memory(growth, *kind),
         Finding::DevshmGrowth { growth, owner } => devshm(growth, *owner),
+        Finding::MemfdGrowth(growth) => memfd(growth),
         Finding::DescriptorGrowth {
             more,
             now,
@@ -97,6 +98,13 @@ pub fn finding_words(finding: &Finding) -> FindingWords {
             of_role,
             growth,
         } => one_process(*pid, &members(*role, *of_role), growth),
+        Finding::ExitedGrowth {
+            pid,
+            role,
+            growth,
+            exited,
+            others,
+        } => self::exited((*pid, *role), growth, *exited, *others),
         Finding::CudaGrowth(growth) => cuda(growth),
         Finding::PinnedPool { growth, now } => pinned(growth, *now),
         Finding::WorkerOvercount {
@@ -215,11 +223,16 @@ fn shared_memory(growth: &Growth, kind: SharedKind) -> FindingWords {
     let (what, next) = match kind {
         SharedKind::LoaderBatches => ("batches from loader workers are kept", COPY_BATCHES),
         SharedKind::Files => (
-            "files in /dev/shm that a process maps; no loader worker lives in this run",
+            "files in /dev/shm that a process maps, not batches of loader workers",
             LOOK_AT_SHARED_FILES,
         ),
+        SharedKind::Plasma => ("Ray's object store", RELEASE_OBJECTS),
+        SharedKind::Memfd => (
+            "memfds that a process maps, not batches of loader workers",
+            LOOK_AT_SHARED_MAPPINGS,
+        ),
         SharedKind::Anonymous => (
-            "anonymous shared mappings or memfd, not batches of loader workers",
+            "anonymous shared mappings, not batches of loader workers",
             LOOK_AT_SHARED_MAPPINGS,
         ),
         SharedKind::Pinned => ("page-locked memory of a GPU driver", PAD_BATCHES),
@@ -235,8 +248,11 @@ fn shared_memory(growth: &Growth, kind: SharedKind) -> FindingWords {
 const COPY_BATCHES: &str = "copy what is kept (batch.clone()) so that the worker's segment is freed, or keep \
     numbers; `ls -l /proc/PID/fd | grep torch_` shows the segments that are held";
 
-const LOOK_AT_SHARED_FILES: &str = "`grep /dev/shm /proc/PID/maps` names them: plasma is Ray's object store, \
-    psm_ are multiprocessing.shared_memory blocks that must be closed and unlinked";
+const LOOK_AT_SHARED_FILES: &str = "`grep /dev/shm /proc/PID/maps` names them: psm_ are \
+    multiprocessing.shared_memory blocks that must be closed and unlinked";
+
+const RELEASE_OBJECTS: &str = "`ray memory` lists the objects and who refers to them; drop ObjectRefs and arrays that ray.get \
+    returned, because an array keeps its object in the store";
 
 const LOOK_AT_SHARED_MAPPINGS: &str = "`grep -E 'rw-s|memfd' /proc/PID/maps` names the mappings; CUDA's pinned \
     pool looks like this (try pin_memory=False), and so do multiprocessing.Array and memfd buffers";
@@ -261,6 +277,16 @@ fn devshm(growth: &Growth, owner: FileOwner) -> FindingWords {
     let next = "`ls -lS /dev/shm` lists them; the run must unlink what it writes there, and \
                 torch.multiprocessing's file_system strategy leaves files behind when a process is killed";
     words(text, next, experiment::WATCH_FILES)
+}
+
+fn memfd(growth: &Growth) -> FindingWords {
+    let text = format!(
+        "memfds that processes of this run hold open {}, and no process maps them",
+        self::grown(growth)
+    );
+    let next = "`ls -l /proc/PID/fd | grep memfd` lists them by name; each keeps its memory until the last \
+                descriptor of it is closed, also where another process received it";
+    words(text, next, experiment::LIST_MEMFDS)
 }
 
 fn descriptors(more: u64, now: u64, role: Role, since: Position) -> FindingWords {
@@ -290,6 +316,27 @@ fn one_process(pid: Pid, siblings: &str, growth: &Growth) -> FindingWords {
         "`py-spy dump --pid {pid}` shows what it runs; compare what it holds with what its siblings hold"
     );
     words(text, next, experiment::one_process(pid))
+}
+
+fn exited(
+    (pid, role): (Pid, Role),
+    growth: &Growth,
+    exited: Position,
+    others: usize,
+) -> FindingWords {
+    let others = match others {
+        0 => String::new(),
+        1 => "; another process did the same".to_owned(),
+        others => format!("; {others} other processes did the same"),
+    };
+    let text = format!(
+        "process {pid} ({role}) {}, and exited at {}: no total has that memory any more{others}",
+        grown(growth),
+        at(exited)
+    );
+    let next = "the leak ended with the process, and a process that replaces it may leak again: look at what it \
+                ran, and how long the next one of its kind lives";
+    words(text, next, experiment::WATCH_SUCCESSOR)
 }
 
 fn cuda(growth: &Growth) -> FindingWords {

@@ -68,7 +68,7 @@ pub fn words(subject: Subject) -> String {
         Subject::Role(role) => format!("{role} memory"),
         Subject::RoleKind(role, kind) => format!("{role} {}", kind_words(kind)),
         Subject::Process(pid, role) => format!("memory of {role} {pid}"),
-        Subject::DevShm => kind_words(Kind::DevShm).to_owned(),
+        Subject::DevShm => "shared files (/dev/shm, memfd)".to_owned(),
         Subject::Descriptors => "open descriptors".to_owned(),
         Subject::Processes => "processes".to_owned(),
         Subject::Counter(TrainingCounter::CudaReserved) => "CUDA memory".to_owned(),
@@ -99,6 +99,7 @@ pub fn inside_words(fact: TrainingCounter) -> &'static str {
         TrainingCounter::InputShapes => "shapes of inputs",
         TrainingCounter::OpenFigures => "open figures",
         TrainingCounter::TensorCounts => "counts of tensors",
+        TrainingCounter::MallocCounts => "counts of malloc",
     }
 }
 
@@ -108,6 +109,7 @@ pub fn kind_words(kind: Kind) -> &'static str {
         Kind::Anonymous => "anonymous memory",
         Kind::Shared => "shared memory",
         Kind::DevShm => "files in /dev/shm",
+        Kind::Memfd => "memfds",
         Kind::Swap => "swapped-out memory",
         Kind::Descriptors => "open descriptors",
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use leveloff_model::process::Role;
 
+use super::own_files;
 use super::roles::RoleTrack;
 use super::run_series::RunSeries;
 use crate::observation::{Observation, ProcessShare};
@@ -17,8 +18,26 @@ const WORTH_NAMING: f64 = 0.03;
 const STANDS_FOR_ITS_ROLE: f64 = 0.85;
 
 /// The roles and kinds that grew since the base. What shrank has no part in the growth.
+///
+/// Processes that exited may have taken more with them than the others have grown by. Then it is shared among those that live,
+/// and counts for each role as far as it maps more: pages of an exited relative are not growth.
 pub(super) fn blame(base: &Snapshot, now: &Observation) -> Vec<Blame> {
-    let mut blamed: Vec<Blame> = share_history::parts(base, now)
+    let blamed = shares(base, now, grown(base, now));
+    if !blamed.is_empty() {
+        return blamed;
+    }
+    let living = base.without_exited(now);
+    let mut parts = grown(&living, now);
+    let mapped = share_history::rss_growth(&living, now);
+    for part in parts.iter_mut().filter(|it| it.kind == Kind::Anonymous) {
+        let mapped = part.role.and_then(|role| mapped.get(&role)).copied();
+        part.growth.0 = part.growth.0.min(mapped.unwrap_or(0.0).max(0.0));
+    }
+    shares(&living, now, parts)
+}
+
+fn grown(base: &Snapshot, now: &Observation) -> Vec<Blame> {
+    share_history::parts(base, now)
         .into_iter()
         .map(|part| Blame {
             role: Some(part.role),
@@ -29,7 +48,10 @@ pub(super) fn blame(base: &Snapshot, now: &Observation) -> Vec<Blame> {
             share: 0.0,
             growth: Amount(part.now - part.base),
         })
-        .collect();
+        .collect()
+}
+
+fn shares(base: &Snapshot, now: &Observation, mut blamed: Vec<Blame>) -> Vec<Blame> {
     if blamed.iter().map(|part| part.growth.0).sum::<f64>() <= 0.0 {
         return Vec::new();
     }
@@ -81,8 +103,12 @@ fn worker_number(process: &ProcessShare, now: &Observation) -> Option<u32> {
 }
 
 /// Growth of files that no process maps, with the role that it was traced to.
-pub(super) fn outside(role: Option<Role>, growth: f64) -> Vec<Blame> {
-    alone(role, Kind::DevShm, growth)
+pub(super) fn outside(series: &RunSeries, role: Option<Role>, from: f64, to: f64) -> Vec<Blame> {
+    let kind = match own_files::are_memfds(series, from, to) {
+        true => Kind::Memfd,
+        false => Kind::DevShm,
+    };
+    alone(role, kind, series.devshm.growth_since(from, to))
 }
 
 /// Descriptors that pile up while memory does not: those of the role that gained most.
@@ -243,6 +269,34 @@ mod tests {
         let blamed = blamed(&before, &now);
         assert_eq!(blamed.len(), 1, "{blamed:?}");
         assert_eq!((blamed[0].role, blamed[0].share), (Some(Role::Helper), 1.0));
+    }
+
+    #[test]
+    fn a_leak_is_blamed_on_its_process_though_larger_ones_have_exited() {
+        const MIB: u64 = 1 << 20;
+        let before = observation(
+            0.0,
+            &[
+                (0, 0, 200 * MIB, 0, 0, 500 * MIB),
+                (1, 2, 300 * MIB, 0, 0, 300 * MIB),
+                (2, 3, 10 * MIB, 0, 0, 10 * MIB),
+            ],
+        );
+        // The trainer leaks 60 MiB, and 20 MiB that it shared with the compile worker are its alone now.
+        let now = observation(
+            9.0,
+            &[
+                (0, 0, 280 * MIB, 0, 0, 560 * MIB),
+                (2, 3, 10 * MIB, 0, 0, 10 * MIB),
+            ],
+        );
+        let blamed = blamed(&before, &now);
+        assert_eq!(blamed.len(), 1, "{blamed:?}");
+        assert_eq!(
+            (blamed[0].role, blamed[0].share),
+            (Some(Role::Trainer), 1.0)
+        );
+        assert_eq!(blamed[0].growth.0, (60 * MIB) as f64);
     }
 
     #[test]

@@ -47,11 +47,30 @@ pub(super) fn clock(events: &Events, judgement: &Judgement, span: GrowthSpan) ->
     }
 }
 
-/// Who wins at the finest distance of moments that shows the growth and has a winner.
+/// Who wins, on what malloc has in use where the training counts that, else on memory.
+///
+/// An evaluation needs room for a while. What is kept later, step by step, fills the room that it left, so the memory of the
+/// process rises at evaluations only, though nothing of them stays. What malloc has in use shows that; if it is counted too
+/// seldom to distinguish events from steps, no event is named.
 fn winner(events: &Events, span: GrowthSpan) -> Option<Outcome> {
+    let levels = events.counted().levels(span.onset, span.now);
+    let counted: Vec<Vec<ClockPoint>> = levels.filter_map(|points| in_use(&points)).collect();
+    let is_counted = !counted.is_empty();
+    let fine = counted.into_iter().filter(|points| is_fine_enough(points));
+    if let Some(outcome) = finest(fine, span) {
+        return Some(outcome);
+    }
+    match finest(events.history().levels(span.onset, span.now), span) {
+        Some(Outcome::Events(_)) if is_counted => Some(Outcome::Open),
+        outcome => outcome,
+    }
+}
+
+/// Who wins at the finest distance of moments that shows the growth and has a winner.
+fn finest(levels: impl Iterator<Item = Vec<ClockPoint>>, span: GrowthSpan) -> Option<Outcome> {
     let per_x = span.growth / (span.now - span.onset).max(f64::MIN_POSITIVE);
     let mut open = None;
-    for points in events.history().levels(span.onset, span.now) {
+    for points in levels {
         let (Some(first), Some(last)) = (points.first(), points.last()) else {
             continue;
         };
@@ -59,7 +78,7 @@ fn winner(events: &Events, span: GrowthSpan) -> Option<Outcome> {
         if grown < SHOWS_THE_GROWTH * per_x * (last.x - first.x) {
             continue;
         }
-        match outcome(&points) {
+        match compete(&points) {
             None => {}
             Some(Outcome::Open) => open = Some(Outcome::Open),
             decided => return decided,
@@ -68,39 +87,12 @@ fn winner(events: &Events, span: GrowthSpan) -> Option<Outcome> {
     open
 }
 
-/// Who wins on these moments.
-///
-/// An evaluation needs room for a while. What is kept later, step by step, fills the room that it left, so the memory of the
-/// process rises at evaluations only, though nothing of them stays. Where the training counts what malloc has in use, that
-/// decides; if it counts too seldom to distinguish events from steps, no event is named.
-fn outcome(points: &[ClockPoint]) -> Option<Outcome> {
-    let Some(counted) = in_use(points) else {
-        return compete(points);
-    };
-    match is_fine_enough(&counted) {
-        true => compete(&counted),
-        false => compete(points).map(|outcome| match outcome {
-            Outcome::Events(_) => Outcome::Open,
-            other => other,
-        }),
-    }
-}
-
-/// The moments at which malloc was counted, with what it had in use in place of memory. `None` if that did not grow.
+/// The same moments with what malloc has in use in place of memory. `None` if it has too little of memory's growth.
 fn in_use(points: &[ClockPoint]) -> Option<Vec<ClockPoint>> {
-    let mut counted: Vec<ClockPoint> = Vec::new();
-    for point in points {
-        let Some(memory) = point.in_use() else {
-            continue;
-        };
-        // Numbers that are all as before are the old ones, repeated.
-        if counted
-            .last()
-            .is_none_or(|last| last.allocators != point.allocators)
-        {
-            counted.push(ClockPoint { memory, ..*point });
-        }
-    }
+    let counted = points.iter();
+    let counted: Vec<ClockPoint> = counted
+        .filter_map(|point| Some(point.with_memory(point.in_use()?)))
+        .collect();
     let grown = |points: &[ClockPoint]| Some(points.last()?.memory - points.first()?.memory);
     (grown(&counted)? >= MOSTLY_IN_USE * grown(points)?).then_some(counted)
 }

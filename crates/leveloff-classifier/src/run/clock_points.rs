@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use leveloff_model::training_counters::TrainingCounter;
 
-use crate::observation::Observation;
+use crate::observation::{CountAtMark, Observation};
 
 /// Counters of the training beside its steps.
 pub(super) const SIDE_COUNTERS: [TrainingCounter; 4] = [
@@ -32,7 +32,9 @@ pub(super) struct ClockPoint {
     /// Memory.
     pub(super) memory: f64,
     /// What the training counted of its allocators, each of [`ALLOCATOR_COUNTERS`].
-    pub(super) allocators: [Option<f64>; 3],
+    allocators: [Option<f64>; 3],
+    /// How often malloc had been counted, where that is known.
+    malloc_counts: Option<f64>,
     /// Each of [`SIDE_COUNTERS`], where it is known.
     pub(super) side: [Option<f64>; 4],
     /// Events of each kind so far.
@@ -64,14 +66,45 @@ impl ClockPoint {
             t: observation.t.map(|t| t.0),
             memory: observation.memory.0 as f64,
             allocators: ALLOCATOR_COUNTERS.map(side),
+            malloc_counts: side(TrainingCounter::MallocCounts),
             side: SIDE_COUNTERS.map(side),
             events,
+        }
+    }
+
+    /// A mark of this observation, where malloc was counted.
+    pub(super) fn at_mark(
+        x: f64,
+        count: &CountAtMark,
+        observation: &Observation,
+        events: [f64; 3],
+    ) -> ClockPoint {
+        ClockPoint {
+            x,
+            t: Some(count.t.0),
+            allocators: [Some(count.malloc_used.0 as f64), None, None],
+            malloc_counts: None,
+            ..ClockPoint::of(x, observation, events)
         }
     }
 
     /// What malloc has in use, where the training counts it.
     pub(super) fn in_use(&self) -> Option<f64> {
         self.allocators[0]
+    }
+
+    /// The same moment with another number in place of memory.
+    pub(super) fn with_memory(self, memory: f64) -> ClockPoint {
+        ClockPoint { memory, ..self }
+    }
+
+    /// Whether malloc was counted since `earlier`. Where counts are not numbered, numbers that are all as before are the
+    /// old ones, repeated.
+    pub(super) fn is_counted_since(&self, earlier: &ClockPoint) -> bool {
+        match self.malloc_counts.zip(earlier.malloc_counts) {
+            Some((now, then)) => now > then,
+            None => self.allocators != earlier.allocators,
+        }
     }
 
     fn has_rival_of_steps(&self) -> bool {

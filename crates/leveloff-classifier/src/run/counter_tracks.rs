@@ -12,12 +12,28 @@ use crate::observation::Observation;
 /// Fewer counts than this say nothing about a trend.
 const LEAST_COUNTS: u64 = 3;
 
-/// Counters of the allocators, which are read at once.
-const ALLOCATORS: [TrainingCounter; 3] = [
+/// Counters of the allocators, which are read at once, and how often they were read.
+const ALLOCATORS: [TrainingCounter; 4] = [
+    TrainingCounter::MallocCounts,
     TrainingCounter::MallocUsed,
     TrainingCounter::MallocFree,
     TrainingCounter::PythonBlocks,
 ];
+
+/// The counter that says how often this one was counted.
+fn numbered_by(fact: TrainingCounter) -> Option<TrainingCounter> {
+    match fact {
+        TrainingCounter::Tensors
+        | TrainingCounter::TensorBytes
+        | TrainingCounter::DeviceTensors
+        | TrainingCounter::DeviceTensorBytes
+        | TrainingCounter::GcObjects => Some(TrainingCounter::TensorCounts),
+        TrainingCounter::MallocUsed | TrainingCounter::MallocFree => {
+            Some(TrainingCounter::MallocCounts)
+        }
+        _ => None,
+    }
+}
 
 /// From one x to another.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,8 +46,12 @@ pub(super) struct Stretch {
 
 impl Stretch {
     fn of(track: &Track, to: f64) -> Option<Stretch> {
+        Stretch::between(track, to).filter(|_| track.points() >= LEAST_COUNTS)
+    }
+
+    fn between(track: &Track, to: f64) -> Option<Stretch> {
         let from = track.began_at()?;
-        (track.points() >= LEAST_COUNTS && to > from).then_some(Stretch { from, to })
+        (to > from).then_some(Stretch { from, to })
     }
 }
 
@@ -64,8 +84,13 @@ impl CounterTracks {
     pub(super) fn observe(&mut self, x: f64, observation: &Observation) {
         for (fact, value) in observation.counters.known() {
             // No training has no tensors: zero is what counters say before the first count.
-            if value > 0 || fact != TrainingCounter::Tensors {
-                self.tracks[fact as usize].push(x, value as f64);
+            if value == 0 && fact == TrainingCounter::Tensors {
+                continue;
+            }
+            let track = &mut self.tracks[fact as usize];
+            match numbered_by(fact).and_then(|numbers| observation.counters.get(numbers)) {
+                Some(number) => track.push_counted(x, value as f64, number),
+                None => track.push(x, value as f64),
             }
         }
         if self.grown != observation.grown {
@@ -124,7 +149,7 @@ impl CounterTracks {
         let seldom = &self.tracks[fact as usize];
         Some((
             seldom.values(),
-            Stretch::of(seldom.track(), seldom.changed_at())?,
+            Stretch::between(seldom.track(), seldom.changed_at())?,
         ))
     }
 

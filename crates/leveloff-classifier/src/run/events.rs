@@ -3,6 +3,7 @@
 use leveloff_model::progress::{MarkKind, Phase};
 
 use super::clock_points::{ClockPoint, History};
+use super::counted_moments::{CountedMoments, EventCounts};
 use crate::observation::Observation;
 use crate::run_curves::RunEventKind;
 use crate::verdict::ClockTick;
@@ -13,6 +14,7 @@ pub(super) struct Events {
     kinds: [EventTimes; 3],
     epoch: Option<f64>,
     history: History,
+    counted: CountedMoments,
 }
 
 /// When the events of one kind came.
@@ -63,6 +65,7 @@ impl Default for Events {
             kinds: EVENT_KINDS.map(EventTimes::new),
             epoch: None,
             history: History::default(),
+            counted: CountedMoments::default(),
         }
     }
 }
@@ -70,6 +73,7 @@ impl Default for Events {
 impl Events {
     /// Takes the next observation at `x`.
     pub(super) fn observe(&mut self, x: f64, observation: &Observation) {
+        let (before, went_on) = (self.counts(), self.goes_on());
         let epochs_begun = self.epochs_begun(observation);
         for kind in &mut self.kinds {
             let signal = match kind.tick {
@@ -82,11 +86,31 @@ impl Events {
             };
             kind.observe(x, signal);
         }
+        let events = EventCounts {
+            before,
+            after: self.counts(),
+            went_on,
+            goes_on: self.goes_on(),
+        };
+        self.counted.observe(x, observation, &events);
         // What an event holds while it goes on is not what stays after it.
-        if !self.kinds.iter().any(|kind| kind.goes_on) {
-            let counts = self.kinds.each_ref().map(|kind| kind.count as f64);
-            self.history.push(ClockPoint::of(x, observation, counts));
+        if !events.goes_on {
+            self.history
+                .push(ClockPoint::of(x, observation, events.after));
         }
+    }
+
+    fn counts(&self) -> [f64; 3] {
+        self.kinds.each_ref().map(|kind| kind.count as f64)
+    }
+
+    fn goes_on(&self) -> bool {
+        self.kinds.iter().any(|kind| kind.goes_on)
+    }
+
+    /// What malloc had in use at the marks and between them, where the training counts it.
+    pub(super) fn counted(&self) -> &History {
+        self.counted.history()
     }
 
     /// Memory between the events.

@@ -119,6 +119,7 @@ impl JointSamples {
 
     fn of(series: &RunSeries, counted: &Track, from: f64, to: f64) -> JointSamples {
         let from = from.max(counted.began_at().unwrap_or(from));
+        let to = to.min(counted.newest_x().unwrap_or(to));
         let sample = |sample: u32| {
             let x = from + (to - from) * f64::from(sample) / f64::from(COMPARED_AT);
             Some(JointSample {

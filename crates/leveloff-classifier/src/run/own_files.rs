@@ -1,4 +1,4 @@
-//! Files in /dev/shm: are they the run's, and may a run that leaves them be called level?
+//! Files in /dev/shm and memfds: are they the run's, and may a run that leaves them be called level?
 
 use super::decide::Decision;
 use super::own_clock::OwnClock;
@@ -21,6 +21,12 @@ pub(super) fn owner(series: &RunSeries, clock: &OwnClock) -> FileOwner {
         true => FileOwner::FollowsSteps,
         false => FileOwner::Unknown,
     }
+}
+
+/// Whether shared files that grow are memfds, for the most part.
+pub(super) fn are_memfds(series: &RunSeries, from: f64, to: f64) -> bool {
+    let memfds = series.memfd.growth_since(from, to);
+    memfds > 0.0 && memfds >= MOSTLY * series.devshm.growth_since(from, to)
 }
 
 /// Memory that is level says nothing of files that the run leaves: while these grow by a material amount and are not

@@ -41,7 +41,9 @@ impl ProcessTracks {
     /// Takes the processes of the next observation.
     pub(super) fn observe(&mut self, x: f64, processes: &[ProcessShare]) {
         self.now += 1;
-        for process in processes {
+        // One that has exited and is not collected yet holds nothing, and its curve ends with what it held.
+        let holds = |process: &&ProcessShare| process.memory.0 > 0 || process.rss.0 > 0;
+        for process in processes.iter().filter(holds) {
             let place = self.place_of(process);
             if let Some(track) = place.and_then(|place| self.kept.get_mut(place)) {
                 track.seen = self.now;
@@ -58,6 +60,11 @@ impl ProcessTracks {
     /// Those that are alive.
     pub(super) fn living(&self) -> impl Iterator<Item = &ProcessTrack> {
         self.kept.iter().filter(|track| track.seen == self.now)
+    }
+
+    /// Those that exited, as far as they are remembered.
+    pub(super) fn exited(&self) -> impl Iterator<Item = &ProcessTrack> {
+        self.kept.iter().filter(|track| track.seen < self.now)
     }
 
     /// The trainer whose marks are listened to, where there are several: that of the lowest rank.

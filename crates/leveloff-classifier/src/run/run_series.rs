@@ -30,12 +30,16 @@ pub(super) struct RunSeries {
     pub(super) roles: RoleTracks,
     /// Of single processes.
     pub(super) processes: ProcessTracks,
-    /// Files in /dev/shm that may be the run's.
+    /// Files in /dev/shm that may be the run's, and memfds.
     pub(super) devshm: Track,
     /// Of those, files that are known to be the run's.
     pub(super) devshm_own: Track,
+    /// memfds that processes of the run hold; they are part of both.
+    pub(super) memfd: Track,
     /// Shared mappings of the largest process: files, anonymous ones, those of a driver.
     pub(super) shared_mappings: [Track; 3],
+    /// Of these by name: torch's files, Ray's object store, memfds. Without points where names were not read.
+    pub(super) shared_names: [Track; 3],
     /// Open descriptors of the tree.
     pub(super) descriptors: Track,
     /// Living processes.
@@ -135,16 +139,26 @@ impl RunSeries {
     }
 
     fn take_the_rest(&mut self, x: f64, observation: &Observation) {
-        if let Some(devshm) = observation.devshm {
-            self.devshm.push(x, devshm.0 as f64);
+        if let Some(files) = observation.shared_files() {
+            self.devshm.push(x, files.0 as f64);
         }
-        if let Some(own) = observation.devshm_own {
+        let own = [observation.devshm_own, observation.memfd_own];
+        if let Some(own) = own.into_iter().flatten().reduce(|a, b| a + b) {
             self.devshm_own.push(x, own.0 as f64);
+        }
+        if let Some(memfd) = observation.memfd_own {
+            self.memfd.push(x, memfd.0 as f64);
         }
         if let Some(mapped) = observation.shared_mappings {
             let amounts = [mapped.files, mapped.anonymous, mapped.device];
             for (track, amount) in self.shared_mappings.iter_mut().zip(amounts) {
                 track.push(x, amount.0 as f64);
+            }
+            if let Some(names) = mapped.names {
+                let amounts = [names.torch, names.plasma, names.memfd];
+                for (track, amount) in self.shared_names.iter_mut().zip(amounts) {
+                    track.push(x, amount.0 as f64);
+                }
             }
         }
         self.counters.observe(x, observation);

@@ -22,6 +22,8 @@ pub(super) struct SeldomTrack {
     values: u64,
     pushed_at: f64,
     usual_gap: f64,
+    /// The number of the newest count, where counts are numbered.
+    number: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -110,6 +112,11 @@ impl Track {
         self.span.map_or(0.0, |span| span.newest)
     }
 
+    /// The highest value; nothing when there is none.
+    pub(super) fn highest(&self) -> f64 {
+        self.span.map_or(0.0, |span| span.highest)
+    }
+
     /// How far its highest value lies above its lowest.
     pub(super) fn swing(&self) -> f64 {
         self.span.map_or(0.0, |span| span.highest - span.lowest)
@@ -181,6 +188,18 @@ impl SeldomTrack {
         self.track.push(x, y);
     }
 
+    /// Takes the value of the count with this number, if it is a new one. Nothing is known between two counts, so a value
+    /// that is repeated until the next one is no point: it would show stairs where there is a line.
+    pub(super) fn push_counted(&mut self, x: f64, y: f64, number: u64) {
+        if self.number.replace(number) == Some(number) {
+            return;
+        }
+        self.newest = Some(y);
+        self.changed_at = x;
+        self.values += 1;
+        self.track.push(x, y);
+    }
+
     /// Where the newest value was first seen.
     pub(super) fn changed_at(&self) -> f64 {
         self.changed_at
@@ -221,6 +240,19 @@ mod tests {
         assert_eq!(track.growth_since(10.0, 150.0), 0.0);
         assert_eq!(track.growth_from_nothing(120.0, 150.0), 0.0);
         assert_eq!(Track::default().growth_from_nothing(0.0, 10.0), 0.0);
+    }
+
+    #[test]
+    fn a_numbered_count_has_no_points_between_two_counts() {
+        let mut seldom = SeldomTrack::default();
+        for step in 0..300_u32 {
+            // Counted at steps 1, 2, 4, 8 …, as the package does.
+            let number = step.max(1).ilog2();
+            seldom.push_counted(f64::from(step), f64::from(1_u32 << number), number.into());
+        }
+        assert_eq!(seldom.track().points(), 9);
+        let between = seldom.track().value_at(192.0).unwrap();
+        assert!((between - 192.0).abs() < 1.0, "{between}");
     }
 
     #[test]

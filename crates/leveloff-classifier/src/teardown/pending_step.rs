@@ -90,13 +90,15 @@ impl PendingStep {
 
     /// Drops every second observation; its marks go to the next one.
     fn thin(&mut self) {
-        let mut marks = Vec::new();
+        let (mut marks, mut counts) = (Vec::new(), Vec::new());
         for (place, mut waiting) in std::mem::take(&mut self.waiting).into_iter().enumerate() {
             marks.append(&mut waiting.marks);
+            counts.append(&mut waiting.counts_at_marks);
             if place % 2 == 0 {
                 self.thinned += 1;
             } else {
                 waiting.marks = std::mem::take(&mut marks);
+                waiting.counts_at_marks = std::mem::take(&mut counts);
                 self.waiting.push(waiting);
             }
         }

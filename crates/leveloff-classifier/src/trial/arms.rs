@@ -3,7 +3,7 @@
 //! A new one takes two files: its variant, name, change and findings here, and its words in `trial.rs` of leveloff-text. If
 //! it reaches into Python, also `python_changes.py` of the command.
 
-use crate::finding::Finding;
+use crate::finding::{Finding, SharedKind};
 
 /// A change of a trial, one thing each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -216,19 +216,27 @@ impl BuiltInArm {
             Finding::PiledUpObjects { .. } => &[BuiltInArm::NoWandb, BuiltInArm::CollectGarbage],
             Finding::CopyOnWrite { .. }
             | Finding::ProcessGrowth { .. }
-            | Finding::SharedMemoryGrowth { .. }
-            | Finding::OneProcess { .. } => {
+            | Finding::SharedMemoryGrowth {
+                kind: SharedKind::LoaderBatches,
+                ..
+            }
+            | Finding::OneProcess { .. }
+            | Finding::ExitedGrowth { .. } => {
                 &[BuiltInArm::NoWorkers, BuiltInArm::SwapPersistentWorkers]
             }
-            Finding::DescriptorGrowth { .. } | Finding::DevshmGrowth { .. } => {
-                &[BuiltInArm::NoWorkers]
-            }
+            Finding::DescriptorGrowth { .. }
+            | Finding::DevshmGrowth { .. }
+            | Finding::MemfdGrowth(_) => &[BuiltInArm::NoWorkers],
             Finding::EpochGrowth(_) => &[
                 BuiltInArm::NoWorkers,
                 BuiltInArm::SwapPersistentWorkers,
                 BuiltInArm::CollectGarbage,
             ],
-            Finding::PinnedPool { .. } => &[BuiltInArm::NoPinning],
+            Finding::PinnedPool { .. }
+            | Finding::SharedMemoryGrowth {
+                kind: SharedKind::Pinned,
+                ..
+            } => &[BuiltInArm::NoPinning],
             Finding::CudaGrowth(_) => &[BuiltInArm::ExpandableSegments],
             Finding::EvaluationGrowth(_) => &[BuiltInArm::CollectGarbage],
             // Over-counted RSS and one rank of many say nothing of a change; so does a finding that has none yet.

@@ -1,11 +1,11 @@
 //! Every cause of growth at every spacing of events and pace of steps, sampled once a second: the right clock is named,
 //! or none.
 
-use leveloff_classifier::observation::Observation;
+use leveloff_classifier::observation::{CountAtMark, Observation};
 use leveloff_classifier::verdict::{Clock, ClockTick};
 use leveloff_model::progress::{MarkKind, Phase};
 use leveloff_model::training_counters::TrainingCounter;
-use leveloff_model::units::{Bytes, Seconds};
+use leveloff_model::units::{Bytes, Seconds, Step};
 
 use crate::made_up::{MIB, judged, trainer, wobble};
 
@@ -30,6 +30,9 @@ struct Cell {
     noise: f64,
     /// Whether what the training says arrives one sample late, as piped output does.
     is_late: bool,
+    /// Whether memory is a heap, which keeps the room that an evaluation needed for a while, and malloc is counted every
+    /// half second and at marks.
+    is_heap: bool,
     seed: u32,
 }
 
@@ -38,6 +41,45 @@ struct Schedule {
     next: f64,
     every: f64,
     lasts: f64,
+}
+
+/// A heap, and what the training has counted of it.
+#[derive(Default)]
+struct Heap {
+    /// Its size, which never shrinks.
+    mib: f64,
+    counted_mib: f64,
+    counts: u64,
+    at_marks: Vec<Option<CountAtMark>>,
+}
+
+impl Heap {
+    fn hold(&mut self, in_use: f64) {
+        self.mib = self.mib.max(in_use);
+    }
+
+    fn count(&mut self, in_use: f64) {
+        self.counts += 1;
+        self.counted_mib = in_use;
+    }
+
+    /// A count with a mark.
+    fn mark(&mut self, in_use: f64, t: f64, steps: f64) {
+        self.count(in_use);
+        self.at_marks.push(Some(CountAtMark {
+            t: Seconds(t),
+            step: Some(Step(steps as u64)),
+            malloc_used: Bytes((in_use * MIB) as u64),
+        }));
+    }
+
+    fn set(&mut self, observation: &mut Observation) {
+        observation.memory = Bytes((self.mib * MIB) as u64);
+        observation.counts_at_marks = std::mem::take(&mut self.at_marks);
+        let counters = &mut observation.counters;
+        counters.set(TrainingCounter::MallocUsed, (self.counted_mib * MIB) as u64);
+        counters.set(TrainingCounter::MallocCounts, self.counts);
+    }
 }
 
 const SECONDS: u32 = 500;
@@ -83,9 +125,19 @@ impl Cell {
         let (mut trained, mut tokens, mut leaked, mut busy) = (0.0_f64, 0.0_f64, 0.0, 0.0_f64);
         let (mut marks, mut late, mut phase, mut epoch) = (Vec::new(), Vec::new(), Phase::Train, 0);
         let mut observations = Vec::new();
+        let mut heap = Heap::default();
         for part in 0..SECONDS * PARTS {
             let passed = 1.0 / f64::from(PARTS);
             let trains = busy <= 0.0;
+            let (t, steps) = (f64::from(part) * passed, trained * self.steps_per_s);
+            let by_tokens = match self.cause {
+                Cause::Token => 2.0 * tokens / (self.steps_per_s * 512.0),
+                _ => 0.0,
+            };
+            if self.is_heap && trains && phase == Phase::Eval {
+                marks.push(MarkKind::Phase(Phase::Train));
+                heap.mark(400.0 + leaked + by_tokens, t, steps);
+            }
             if trains {
                 phase = Phase::Train;
                 trained += passed;
@@ -104,7 +156,11 @@ impl Cell {
                 }
                 schedule.next += schedule.every;
                 busy += schedule.lasts;
+                // Where an evaluation begins, what it leaves is not there.
+                let before = leaked;
                 leaked += self.at_event(kind);
+                let counted = if kind == 0 { before } else { leaked };
+                heap.mark(400.0 + counted + by_tokens, t, steps);
                 match kind {
                     0 => {
                         phase = Phase::Eval;
@@ -117,16 +173,15 @@ impl Cell {
                     }
                 }
             }
+            let held = match phase {
+                Phase::Eval => 60.0,
+                _ => 0.0,
+            };
+            heap.hold(400.0 + leaked + by_tokens + held);
+            if trains && part % (PARTS / 2) == 0 {
+                heap.count(400.0 + leaked + by_tokens + held);
+            }
             if part % PARTS == (self.seed * 7) % PARTS {
-                let t = f64::from(part) / f64::from(PARTS);
-                let by_tokens = match self.cause {
-                    Cause::Token => 2.0 * tokens / (self.steps_per_s * 512.0),
-                    _ => 0.0,
-                };
-                let held = match phase {
-                    Phase::Eval => 60.0,
-                    _ => 0.0,
-                };
                 let noise = self.noise * wobble(part + 977 * self.seed);
                 let mib = 400.0 + leaked + by_tokens + held + noise;
                 let mut observation = Observation {
@@ -140,6 +195,9 @@ impl Cell {
                     ..trainer(part, mib)
                 };
                 observation.memory = Bytes((mib * MIB) as u64);
+                if self.is_heap {
+                    heap.set(&mut observation);
+                }
                 let counters = &mut observation.counters;
                 counters.set(TrainingCounter::Tokens, tokens as u64);
                 observations.push(observation);
@@ -186,6 +244,7 @@ fn cells(noise: f64, is_late: bool) -> Vec<Cell> {
                     steps_per_s,
                     noise,
                     is_late,
+                    is_heap: false,
                     seed,
                 }));
             }
@@ -231,4 +290,16 @@ fn noise_hides_a_clock_and_shows_no_wrong_one() {
 fn what_is_said_late_shows_no_wrong_clock() {
     let (some, all) = named(&cells(1.5, true));
     assert!(some * 2 >= all, "a clock in {some} of {all} cells");
+}
+
+#[test]
+fn counts_of_malloc_show_the_clock_where_evaluations_leave_room() {
+    let heaps = |cell| Cell {
+        is_heap: true,
+        ..cell
+    };
+    let cells: Vec<Cell> = cells(0.0, false).into_iter().map(heaps).collect();
+    let (named, all) = named(&cells);
+    // With events every 2 s, two samples for each do not suffice, except where tokens explain all.
+    assert!(named * 10 >= all * 7, "a clock in {named} of {all} cells");
 }

@@ -56,6 +56,50 @@ fn growth_that_ends_with_its_workers_is_none_past_the_horizon() {
     assert!(leaks_after(&ever_after).is_some());
 }
 
+/// A helper that lives for 100 of 300 steps beside a level trainer; what it holds is given.
+fn with_helper(helper: impl Fn(f64) -> f64) -> impl Iterator<Item = Observation> {
+    (0..300).map(move |step| {
+        let mut processes = vec![process(0, Role::Trainer, 400.0 + wobble(step))];
+        if (50..150).contains(&step) {
+            processes.push(process(1, Role::Helper, helper(f64::from(step - 50))));
+        }
+        // Exited and not collected yet.
+        if (150..153).contains(&step) {
+            processes.push(process(1, Role::Helper, 0.0));
+        }
+        moment(step, processes)
+    })
+}
+
+#[test]
+fn a_process_that_grew_until_it_exited_is_reported() {
+    let verdict = judged(with_helper(|age| 20.0 + 6.0 * age));
+    let found = finding(&verdict, "exited-growth");
+    let Some(Finding::ExitedGrowth {
+        role,
+        growth,
+        exited,
+        others,
+        ..
+    }) = found
+    else {
+        panic!("{found:?}");
+    };
+    assert_eq!((*role, *others), (Role::Helper, 0));
+    assert!((590.0..=600.0).contains(&(growth.bytes.0 as f64 / MIB)));
+    assert!((145.0..=150.0).contains(&exited.x.0), "{exited:?}");
+    let while_it_lives = judged(with_helper(|age| 20.0 + 6.0 * age).take(149));
+    assert!(finding(&while_it_lives, "exited-growth").is_none());
+}
+
+#[test]
+fn a_process_that_loads_something_and_exits_is_not() {
+    let loads = judged(with_helper(|age| 20.0 + (30.0 * age).min(600.0)));
+    assert!(finding(&loads, "exited-growth").is_none());
+    let small = judged(with_helper(|age| 20.0 + 0.3 * age));
+    assert!(finding(&small, "exited-growth").is_none());
+}
+
 #[test]
 fn one_loader_worker_stands_out_from_its_siblings() {
     let run = (0..900).map(|step| {

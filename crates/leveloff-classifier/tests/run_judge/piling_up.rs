@@ -136,6 +136,25 @@ fn tensors_that_are_kept_are_not_blamed_on_compilations_that_come_as_often() {
 }
 
 #[test]
+fn what_holds_memory_is_no_cause_while_compilations_may_be_it() {
+    // Where nothing tells compilations from steps, for there are few of them and memory is noisy.
+    let verdict = run(|step, observation| {
+        let graphs = step / 40 + u32::from(step % 40 > 20 && step / 40 % 2 == 0);
+        count_graphs(graphs, observation);
+        let held = 9.0 * f64::from(graphs) + 0.2 * f64::from(step);
+        let counts = [
+            (TrainingCounter::PythonBlocks, 1e6 + 20e3 * held),
+            (TrainingCounter::MallocUsed, 400.0 * MIB),
+        ];
+        set(observation, &counts);
+        held + 30.0 * wobble(step)
+    });
+    assert_eq!(verdict.clock, None);
+    assert_eq!(finding(&verdict, "python-objects"), None);
+    assert_eq!(finding(&verdict, "native-growth"), None);
+}
+
+#[test]
 fn a_leak_at_each_step_is_not_blamed_on_compilations_in_between() {
     let verdict = run(|step, observation| {
         count_graphs(compiled(step), observation);

@@ -210,6 +210,7 @@ mod tests {
             step: Some(Step(step)),
             kind,
             path: None,
+            malloc_used: None,
             facts: Default::default(),
         }));
         tick

@@ -50,6 +50,7 @@ impl MadeUpRun {
             step: Some(Step(step)),
             kind,
             path: None,
+            malloc_used: None,
             facts: Default::default(),
         }));
     }

@@ -267,6 +267,7 @@ impl SimulatedRun {
                 step: Some(Step(step)),
                 kind: MarkKind::Phase(Phase::Eval),
                 path: None,
+                malloc_used: None,
                 facts: Default::default(),
             }));
         }

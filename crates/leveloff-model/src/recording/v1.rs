@@ -137,6 +137,8 @@ pub struct MarkRow {
     pub clock: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub malloc_used_bytes: Option<u64>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub facts: BTreeMap<String, f64>,
     /// Fields of a later version. If no known field says what the mark is, the first of these does.
@@ -225,6 +227,9 @@ pub struct MapsRow {
     /// An object, because readers that do not know it count unknown numbers as kinds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filling: Option<FillingRow>,
+    /// An object for the same reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared: Option<SharedRow>,
     /// Kinds of a later version.
     #[serde(flatten)]
     pub unknown: BTreeMap<String, serde_json::Value>,
@@ -236,6 +241,15 @@ pub struct FillingRow {
     pub number: u32,
     pub size: u64,
     pub used: u64,
+}
+
+/// Shared memory by the names of its mappings.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SharedRow {
+    pub torch: u64,
+    pub plasma: u64,
+    pub memfd: u64,
 }
 
 /// A field that is written only when it changed, and as `null` when it stopped being known.
@@ -298,6 +312,8 @@ pub struct SampleRow {
     pub input_shapes: Change<u64>,
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
     pub open_figures: Change<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "known")]
+    pub malloc_counts: Change<u64>,
     /// Why code was compiled again: kind, what, how often.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recompile_reasons: Option<Vec<(String, String, u64)>>,
@@ -350,6 +366,7 @@ impl SampleRow {
             TrainingCounter::Recompilations => &mut self.recompilations,
             TrainingCounter::InputShapes => &mut self.input_shapes,
             TrainingCounter::OpenFigures => &mut self.open_figures,
+            TrainingCounter::MallocCounts => &mut self.malloc_counts,
         }
     }
 }

@@ -3,7 +3,7 @@
 //! One walk gives the kinds and the numbers of `smaps_rollup`, so it also serves kernels without a rollup.
 //! It is folded line by line, because a process may have 65,000 mappings.
 
-use leveloff_model::sample::Kinds;
+use leveloff_model::sample::{Kinds, SharedNames};
 use leveloff_model::units::Bytes;
 
 use super::keyed::{first_number, leading_number};
@@ -14,6 +14,7 @@ use super::rollup::{Rollup, most_shared};
 #[derive(Debug, Default)]
 pub struct SmapsFold {
     kinds: Kinds,
+    shared: SharedNames,
     rollup: Rollup,
     mapping: Option<Mapping>,
     large: LargeMappings,
@@ -23,6 +24,7 @@ pub struct SmapsFold {
 #[derive(Debug)]
 struct Mapping {
     kind: Kind,
+    name: SharedName,
     pss: Bytes,
     anonymous: Bytes,
 }
@@ -35,6 +37,7 @@ impl SmapsFold {
             self.large.begin(line, path);
             self.mapping = Some(Mapping {
                 kind: Kind::of(path),
+                name: SharedName::of(path),
                 pss: Bytes::ZERO,
                 anonymous: Bytes::ZERO,
             });
@@ -77,12 +80,14 @@ impl SmapsFold {
     pub fn finish(mut self) -> Option<(Kinds, Rollup)> {
         let any = self.mapping.is_some();
         self.close_mapping();
+        self.kinds.shared = Some(self.shared);
         any.then_some((self.kinds, self.rollup))
     }
 
     fn close_mapping(&mut self) {
         let Some(Mapping {
             kind,
+            name,
             pss,
             anonymous,
         }) = self.mapping.take()
@@ -90,6 +95,9 @@ impl SmapsFold {
             return;
         };
         *kind.amount_in(&mut self.kinds) += pss;
+        if let Some(amount) = name.amount_in(&mut self.shared) {
+            *amount += pss;
+        }
         self.rollup.pss += pss;
         match kind {
             Kind::Heap | Kind::Anonymous | Kind::Stacks => {
@@ -105,6 +113,35 @@ impl SmapsFold {
                 self.rollup.shared += anonymous;
                 self.rollup.file += pss.saturating_sub(written);
             }
+        }
+    }
+}
+
+/// What the name of a shared mapping shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SharedName {
+    Torch,
+    Plasma,
+    Memfd,
+    Other,
+}
+
+impl SharedName {
+    fn of(path: &[u8]) -> SharedName {
+        match path {
+            _ if path.starts_with(b"/dev/shm/torch_") => SharedName::Torch,
+            _ if path.starts_with(b"/dev/shm/plasma") => SharedName::Plasma,
+            _ if path.starts_with(b"/memfd:") => SharedName::Memfd,
+            _ => SharedName::Other,
+        }
+    }
+
+    fn amount_in(self, shared: &mut SharedNames) -> Option<&mut Bytes> {
+        match self {
+            SharedName::Torch => Some(&mut shared.torch),
+            SharedName::Plasma => Some(&mut shared.plasma),
+            SharedName::Memfd => Some(&mut shared.memfd),
+            SharedName::Other => None,
         }
     }
 }
@@ -222,6 +259,12 @@ Pss:                  12 kB
             (kib(30), kib(20), kib(10))
         );
         assert_eq!((kinds.stacks, kinds.swap), (kib(12), kib(7)));
+        let shared = SharedNames {
+            torch: kib(30),
+            plasma: kib(0),
+            memfd: kib(20),
+        };
+        assert_eq!(kinds.shared, Some(shared));
         assert_eq!(kinds.total(), kib(1529));
         assert_eq!(kinds.total(), rollup.pss + rollup.swap);
         assert_eq!(rollup.anon + rollup.file + rollup.shmem, rollup.pss);

@@ -11,6 +11,7 @@ use leveloff_model::process::Pid;
 use rustix::io::{Errno, pread};
 
 use super::handle::Scratch;
+use super::session_id::session_id;
 use crate::kernel::keyed::leading_number;
 use crate::proc_root::ProcRoot;
 
@@ -23,6 +24,17 @@ pub enum NewPids {
     Many,
     /// The counter restarted from the bottom, so any pid may have been reused.
     Wrapped,
+}
+
+/// What a pid is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PidState {
+    /// No process or thread has it.
+    Unused,
+    /// A process or thread of this session has it.
+    InSession(Pid),
+    /// Not known without opening it.
+    Unknown,
 }
 
 /// Follows the newest pid.
@@ -54,11 +66,16 @@ impl PidCounter {
         }
     }
 
-    /// Whether no process or thread has this pid. `false` if that is not known without opening it.
-    pub fn is_unused(&self, pid: Pid) -> bool {
-        let raw = rustix::process::Pid::from_raw(pid.0);
-        self.has_own_pids
-            && raw.is_some_and(|pid| rustix::process::test_kill_process(pid) == Err(Errno::SRCH))
+    /// What a pid is, as far as that is known without opening it.
+    pub fn look_up(&self, pid: Pid) -> PidState {
+        if !self.has_own_pids {
+            return PidState::Unknown;
+        }
+        match session_id(pid) {
+            Ok(session) => PidState::InSession(session),
+            Err(Errno::SRCH) => PidState::Unused,
+            Err(_) => PidState::Unknown,
+        }
     }
 
     /// The pids that were assigned since the last call.
@@ -136,17 +153,22 @@ mod tests {
     fn a_pid_is_unused_once_its_process_was_collected() {
         let counter = PidCounter::open(&ProcRoot::live());
         assert!(counter.has_own_pids);
+        let is_used = |pid| matches!(counter.look_up(pid), PidState::InSession(_));
         let mut child = std::process::Command::new("cat")
             .stdin(std::process::Stdio::piped())
             .spawn()
             .unwrap();
         let pid = Pid(child.id() as i32);
-        assert!(!counter.is_unused(pid));
+        assert!(is_used(pid));
         child.wait().unwrap();
-        assert!(counter.is_unused(pid));
+        assert_eq!(counter.look_up(pid), PidState::Unused);
         let saved = tempfile::tempdir().unwrap();
         let counter = PidCounter::open(&ProcRoot::at(saved.path()));
-        assert!(!counter.is_unused(pid), "a saved tree has pids of its own");
+        assert_eq!(
+            counter.look_up(pid),
+            PidState::Unknown,
+            "a saved tree has pids of its own"
+        );
     }
 
     #[test]

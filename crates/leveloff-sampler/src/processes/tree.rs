@@ -11,7 +11,7 @@
 //! others may use them, so the guard does not signal them.
 //!
 //! Listing all of /proc at every tick would cost more than reading the tree, so only new pids are read
-//! ([`super::new_pids`]).
+//! ([`super::new_pids`]), and of these only the ones in sessions that the run may be in ([`super::foreign_sessions`]).
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -21,8 +21,9 @@ use std::os::unix::fs::MetadataExt;
 use leveloff_model::process::{Pid, ProcessIndex, ProcessKey, StartTicks};
 use rustix::io::pread;
 
+use super::foreign_sessions::ForeignSessions;
 use super::handle::{ProcessHandle, Scratch};
-use super::new_pids::{NewPids, PidCounter, is_thread};
+use super::new_pids::{NewPids, PidCounter, PidState, is_thread};
 use crate::facts::{self, ray};
 use crate::kernel::stat;
 use crate::proc_root::ProcRoot;
@@ -50,6 +51,7 @@ pub struct Tree {
     stacks_are_random: bool,
     /// Pids of other processes. Valid until the kernel's counter wraps.
     unrelated: HashSet<Pid>,
+    foreign_sessions: ForeignSessions,
     /// Ancestors of the roots, and init, which may adopt orphans of the tree. The address of the stack
     /// distinguishes their own forks from orphans.
     adopters: HashMap<Pid, Option<u64>>,
@@ -118,6 +120,9 @@ impl Candidate {
     }
 }
 
+/// The newest pids without a process that are tried once more.
+const MOST_BEING_CREATED: usize = 16;
+
 /// All of /proc is listed at least this often, in ticks, in case a pid was reused unnoticed.
 const LISTING_EVERY: u32 = 64;
 
@@ -141,6 +146,7 @@ impl Tree {
             stacks: HashSet::new(),
             stacks_are_random,
             unrelated: HashSet::new(),
+            foreign_sessions: ForeignSessions::default(),
             adopters: HashMap::from([(Pid(1), None)]),
             sure_adopter: adopter,
             excluded: excluded.into_iter().collect(),
@@ -165,6 +171,7 @@ impl Tree {
     pub fn join_ray_session(&mut self, session: String) {
         if matches!(self.scope, Scope::Descendants(_)) && self.ray_sessions.insert(session) {
             // Its servers may be known as unrelated.
+            self.foreign_sessions.clear();
             self.ticks_since_listing = LISTING_EVERY;
         }
     }
@@ -186,6 +193,9 @@ impl Tree {
     pub fn refresh(&mut self, scratch: &mut Scratch) -> io::Result<Vec<Joined>> {
         let new_pids = self.pid_counter.read(scratch);
         self.ticks_since_listing += 1;
+        if new_pids == NewPids::Wrapped {
+            self.foreign_sessions.clear();
+        }
         if new_pids == NewPids::Wrapped || self.ticks_since_listing >= LISTING_EVERY {
             self.unrelated.clear();
             self.ticks_since_listing = 0;
@@ -205,9 +215,11 @@ impl Tree {
             if self.is_known(pid) {
                 continue;
             }
-            let stat = match self.pid_counter.is_unused(pid) {
-                true => None,
-                false => read_stat(&self.root, pid, scratch),
+            self.foreign_sessions.started(pid);
+            let stat = match self.pid_counter.look_up(pid) {
+                PidState::Unused => None,
+                PidState::InSession(session) if self.foreign_sessions.contains(session) => continue,
+                PidState::InSession(_) | PidState::Unknown => read_stat(&self.root, pid, scratch),
             };
             match stat {
                 Some(text) if is_thread(text) => {}
@@ -216,6 +228,9 @@ impl Tree {
                 None => self.unanswered.push(pid),
             }
         }
+        // Pids are assigned upwards, and few processes are being created at a moment.
+        let exited = self.unanswered.len().saturating_sub(MOST_BEING_CREATED);
+        self.unanswered.drain(..exited);
         if unknown.is_empty() {
             return Vec::new();
         }
@@ -233,7 +248,7 @@ impl Tree {
         let listed = self.root.pids()?;
         let unknown: Vec<Candidate> = listed
             .iter()
-            .filter(|pid| !self.is_known(**pid))
+            .filter(|pid| !self.is_known(**pid) && !self.is_foreign(**pid))
             .filter_map(|&pid| self.candidate(pid, scratch))
             .collect();
         if self.members.is_empty() {
@@ -251,6 +266,13 @@ impl Tree {
         self.members.contains_key(&pid)
             || self.unrelated.contains(&pid)
             || self.excluded.contains(&pid)
+    }
+
+    fn is_foreign(&self, pid: Pid) -> bool {
+        match self.pid_counter.look_up(pid) {
+            PidState::InSession(session) => self.foreign_sessions.contains(session),
+            PidState::Unused | PidState::Unknown => false,
+        }
     }
 
     fn candidate(&self, pid: Pid, scratch: &mut Scratch) -> Option<Candidate> {
@@ -276,8 +298,20 @@ impl Tree {
                 !belongs
             });
             if unknown.len() == before {
+                self.learn_foreign_sessions(&unknown);
                 return joined;
             }
+        }
+    }
+
+    /// Learns from processes that do not belong. Servers of Ray may be in any session.
+    fn learn_foreign_sessions(&mut self, others: &[Candidate]) {
+        let is_tree = matches!(self.scope, Scope::Descendants(_));
+        if !is_tree || self.members.is_empty() || !self.ray_sessions.is_empty() {
+            return;
+        }
+        for other in others.iter().filter(|it| it.start < self.earliest) {
+            self.foreign_sessions.add(other.session);
         }
     }
 
@@ -354,6 +388,7 @@ impl Tree {
             self.leaders.insert(candidate.pid);
         }
         self.stacks.extend(candidate.stack_start);
+        self.foreign_sessions.add_own(candidate.session);
         self.members.insert(candidate.pid, candidate.key());
         let index = ProcessIndex(self.next_index);
         self.next_index += 1;
@@ -375,6 +410,7 @@ impl Tree {
         for root in roots {
             let mut pid = root.pid;
             while let Some(candidate) = self.candidate(pid, scratch) {
+                self.foreign_sessions.add_own(candidate.session);
                 if pid != root.pid {
                     ancestors.insert(pid, candidate.stack_start);
                 }
@@ -428,6 +464,29 @@ mod tests {
             .collect();
         members.sort_unstable();
         members
+    }
+
+    #[test]
+    fn sessions_that_are_older_than_the_run_are_foreign_and_newer_ones_are_not() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path();
+        add(path, 8, 1, "make", "make");
+        add(path, 9, 1, "bash", "bash");
+        add(path, 10, 9, "python", "python job.py");
+        add(path, 20, 1, "sshd", "sshd");
+        let root = ProcessKey {
+            pid: Pid(10),
+            start: StartTicks(10),
+        };
+        let scope = Scope::Descendants(vec![root]);
+        let mut tree = Tree::new(ProcRoot::at(path), scope, None, []);
+        assert_eq!(members(&mut tree), [(10, false)]);
+        let foreign =
+            |tree: &Tree| [8, 9, 10, 20].map(|it| tree.foreign_sessions.contains(Pid(it)));
+        // 9 is the shell that the run was started from: its session may have been the run's.
+        assert_eq!(foreign(&tree), [true, false, false, false]);
+        tree.join_ray_session(SESSION.to_owned());
+        assert_eq!(foreign(&tree), [false; 4]);
     }
 
     #[test]

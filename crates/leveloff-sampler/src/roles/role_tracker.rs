@@ -34,6 +34,10 @@ pub struct RoleTracker {
     exited_parents: ExitedParents,
     spawned: SpawnedChildren,
     ray_sessions: BTreeSet<String>,
+    /// A process joined, or is to be examined again.
+    has_news: bool,
+    /// When it is time to see which processes are due by their age.
+    next_scan: Seconds,
 }
 
 #[derive(Debug)]
@@ -82,6 +86,12 @@ const AGE_GROWTH_IF_UNDECIDED: f64 = 0.3;
 /// Until this age a process is examined whether it has run or not.
 const SURELY_EXAMINED: Seconds = Seconds(10.0);
 
+/// Which processes are due by their age is looked up once in this share of the youngest one's age,
+const SCAN_PER_AGE: f64 = 0.1;
+
+/// and after so many seconds at the latest.
+const LONGEST_SCAN_INTERVAL: f64 = 5.0;
+
 /// CPU time that a launcher may use after its trainers have exited, in clock ticks: three seconds. With
 /// more it works itself.
 const LAUNCHER_TICKS: u64 = 300;
@@ -113,6 +123,7 @@ impl RoleTracker {
             due: true,
         };
         self.exited_parents.remove_pid(key.pid);
+        self.has_news = true;
         self.states.insert(index, state);
     }
 
@@ -120,6 +131,7 @@ impl RoleTracker {
     pub fn examine_again(&mut self, index: ProcessIndex) {
         if let Some(state) = self.states.get_mut(&index) {
             state.due = true;
+            self.has_news = true;
         }
     }
 
@@ -162,6 +174,9 @@ impl RoleTracker {
         now: Seconds,
         cpu: impl Fn(ProcessIndex) -> CpuMillis,
     ) -> Vec<RoleChange> {
+        if !self.has_news && now < self.next_scan {
+            return Vec::new();
+        }
         let mut changed = false;
         let mut reexamined = 0;
         for (&index, state) in &mut self.states {
@@ -174,6 +189,8 @@ impl RoleTracker {
                 changed |= state.examine(proc_root, now);
             }
         }
+        self.has_news = reexamined == REEXAMINED_PER_TICK;
+        self.next_scan = Seconds(now.0 + self.scan_interval(now).0);
         if !changed {
             return Vec::new();
         }
@@ -184,6 +201,13 @@ impl RoleTracker {
         self.ray_sessions
             .extend(facts.filter_map(|facts| facts.ray_session.clone()));
         self.assign()
+    }
+
+    /// The pauses between two examinations are a share of the age, so older processes need not be asked at each tick.
+    fn scan_interval(&self, now: Seconds) -> Seconds {
+        let youngest = self.states.values().map(|state| (now - state.first_seen).0);
+        let youngest = youngest.fold(f64::INFINITY, f64::min);
+        Seconds((SCAN_PER_AGE * youngest).clamp(0.0, LONGEST_SCAN_INTERVAL))
     }
 
     fn assign(&mut self) -> Vec<RoleChange> {

@@ -6,6 +6,7 @@ use leveloff_model::process::Pid;
 use leveloff_model::sample::{Ceiling, CeilingKind, MachineReading};
 use leveloff_model::units::{Bytes, Limit};
 
+use crate::kept_file::read_once;
 use crate::kernel::keyed::{each_number, leading_number};
 use crate::proc_root::ProcRoot;
 
@@ -48,12 +49,12 @@ pub fn nearest(limits: &Limits<'_>) -> Option<Ceiling> {
 /// These limit addresses, not pages. The kernel compares them with VmSize and VmData at an allocation.
 pub fn rlimit(proc: &ProcRoot, pid: Pid) -> io::Result<Option<Ceiling>> {
     let directory = proc.process(pid);
-    let limits = std::fs::read(directory.join("limits"))?;
+    let limits = read_once(&directory.join("limits"))?;
     if soft_limits(&limits) == (None, None) {
         // The usual case, without a read of `status`.
         return Ok(None);
     }
-    let status = std::fs::read(directory.join("status"))?;
+    let status = read_once(&directory.join("status"))?;
     Ok(rlimit_ceiling(&limits, &status))
 }
 

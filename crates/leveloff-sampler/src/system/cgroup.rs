@@ -7,7 +7,7 @@ use leveloff_model::sample::{Ceiling, CgroupReading, Gap, Subject};
 use leveloff_model::units::Bytes;
 
 use crate::gap_log::GapLog;
-use crate::kept_file::KeptFile;
+use crate::kept_file::{KeptFile, read_once};
 use crate::proc_root::ProcRoot;
 use level::{Level, event, limit_value};
 use location::{locate, mounted};
@@ -239,12 +239,12 @@ impl Group {
 }
 
 fn sole_number(directory: &Path, file: &str) -> Option<u64> {
-    let text = std::fs::read(directory.join(file)).ok()?;
+    let text = read_once(&directory.join(file)).ok()?;
     crate::kernel::keyed::first_number(&text)
 }
 
 fn sole_limit(directory: &Path, file: &str) -> Option<Bytes> {
-    limit_value(&std::fs::read(directory.join(file)).ok()?)
+    limit_value(&read_once(&directory.join(file)).ok()?)
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ pub struct SharedFiles {
     members: HashMap<Pid, f64>,
     users: Vec<u32>,
     owners: HashMap<u64, Owner>,
-    looked_at: Option<Look>,
+    looked_at: Option<Look<SharedFileBytes>>,
 }
 
 /// Bytes in files of /dev/shm by owner.
@@ -45,11 +45,11 @@ pub struct SharedFileBytes {
 
 /// The last look at the files.
 #[derive(Debug, Clone, Copy)]
-struct Look {
+pub(super) struct Look<T> {
     at: Seconds,
     used: Bytes,
     cost: Duration,
-    found: SharedFileBytes,
+    pub(super) found: T,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,10 +58,12 @@ enum Owner {
     Another,
 }
 
+/// How the names of its files begin.
+const DEVSHM: &[u8] = b"/dev/shm/";
 /// Files that are looked at.
 const MOST_FILES: usize = 4096;
 /// Processes of the run whose descriptors are looked at.
-const MOST_PROCESSES: usize = 64;
+pub(super) const MOST_PROCESSES: usize = 64;
 /// Descriptors of each that are looked at: a run that keeps one for each step has thousands.
 const MOST_DESCRIPTORS: usize = 4096;
 /// Processes of others whose descriptors are looked at, for files of which nothing else is known.
@@ -119,19 +121,13 @@ impl SharedFiles {
             return None;
         }
         if let Some(last) = self.looked_at
-            && !is_due(&last, now, used)
+            && !last.is_due_again(now, used, MOVED)
         {
             return Some(last.found);
         }
-        let before = thread_cpu();
-        let found = self.look(living);
-        self.looked_at = Some(Look {
-            at: now,
-            used,
-            cost: thread_cpu().saturating_sub(before),
-            found,
-        });
-        Some(found)
+        let look = Look::new(now, used, || self.look(living));
+        self.looked_at = Some(look);
+        Some(look.found)
     }
 
     fn look(&mut self, living: impl Iterator<Item = Pid>) -> SharedFileBytes {
@@ -191,7 +187,8 @@ impl SharedFiles {
         let mut held: HashMap<u64, HeldFile> = HashMap::new();
         for pid in living.take(MOST_PROCESSES) {
             let descriptors = self.proc_root.process(pid).join("fd");
-            for file in open_files(&descriptors).filter(|file| file.dev() == directory.dev()) {
+            let files = open_files(&descriptors, DEVSHM);
+            for file in files.filter(|file| file.dev() == directory.dev()) {
                 let (inode, bytes) = (file.ino(), size(&file));
                 held.insert(inode, HeldFile { inode, bytes });
             }
@@ -213,7 +210,7 @@ impl SharedFiles {
             .filter(|pid| !self.members.contains_key(pid));
         // The newest first: services of the system are older than trainings.
         for pid in others.rev().take(MOST_OTHERS) {
-            for file in open_files(&self.proc_root.process(pid).join("fd")) {
+            for file in open_files(&self.proc_root.process(pid).join("fd"), DEVSHM) {
                 let inode = file.ino();
                 held.extend(
                     unknown
@@ -235,9 +232,30 @@ struct HeldFile {
     bytes: Bytes,
 }
 
-fn is_due(last: &Look, now: Seconds, used: Bytes) -> bool {
-    let interval = LEAST_INTERVAL.max(INTERVAL_PER_COST * last.cost.as_secs_f64());
-    last.used.0.abs_diff(used.0) >= MOVED && (now - last.at).0 >= interval
+impl<T> Look<T> {
+    /// Looks, and measures what that costs. `used` shows whether there is anything new to see.
+    pub(super) fn new(at: Seconds, used: Bytes, look: impl FnOnce() -> T) -> Look<T> {
+        let before = thread_cpu();
+        let found = look();
+        let cost = thread_cpu().saturating_sub(before);
+        Look {
+            at,
+            used,
+            cost,
+            found,
+        }
+    }
+
+    /// Whether there is something new to see, and the last look is a small share of the time since.
+    pub(super) fn is_due_again(&self, now: Seconds, used: Bytes, moved: u64) -> bool {
+        self.used.0.abs_diff(used.0) >= moved && self.is_cheap(now)
+    }
+
+    /// Whether the last look is a small share of the time since.
+    pub(super) fn is_cheap(&self, now: Seconds) -> bool {
+        let interval = LEAST_INTERVAL.max(INTERVAL_PER_COST * self.cost.as_secs_f64());
+        (now - self.at).0 >= interval
+    }
 }
 
 fn named_files(directory: &Path) -> Vec<(std::ffi::OsString, Metadata)> {
@@ -251,19 +269,22 @@ fn named_files(directory: &Path) -> Vec<(std::ffi::OsString, Metadata)> {
     examined.filter(|(_, file)| file.is_file()).collect()
 }
 
-/// What descriptors refer to. Only those that name shared memory are followed: following one to a network file system
-/// could block.
-fn open_files(descriptors: &Path) -> impl Iterator<Item = Metadata> + use<> {
+/// What descriptors refer to, if its name begins as shared memory does. Others are not followed: following one to a
+/// network file system could block.
+pub(super) fn open_files(
+    descriptors: &Path,
+    shared: &'static [u8],
+) -> impl Iterator<Item = Metadata> + use<> {
     let entries = fs::read_dir(descriptors).into_iter().flatten();
-    entries.take(MOST_DESCRIPTORS).filter_map(|entry| {
+    entries.take(MOST_DESCRIPTORS).filter_map(move |entry| {
         let path = entry.ok()?.path();
         let target = fs::read_link(&path).ok()?;
-        let is_shared = target.as_os_str().as_bytes().starts_with(b"/dev/shm/");
+        let is_shared = target.as_os_str().as_bytes().starts_with(shared);
         is_shared.then(|| fs::metadata(&path).ok()).flatten()
     })
 }
 
-fn size(file: &Metadata) -> Bytes {
+pub(super) fn size(file: &Metadata) -> Bytes {
     Bytes(file.blocks().saturating_mul(512))
 }
 

@@ -11,6 +11,7 @@ use rustix::io::pread;
 use super::ceiling::{Limits, host, nearest, rlimit};
 use super::cgroup::CgroupReader;
 use super::machine::MachineReader;
+use super::memory_files::MemoryFiles;
 use super::shared_files::SharedFiles;
 use crate::clock::Moment;
 use crate::gpu::{GpuDevice, GpuReader};
@@ -25,6 +26,7 @@ pub struct SystemReaders {
     proc_root: ProcRoot,
     machine: MachineReader,
     shared_files: SharedFiles,
+    memory_files: MemoryFiles,
     cgroup: Option<CgroupReader>,
     gpu: GpuReader,
     stated: Option<Limit>,
@@ -128,6 +130,7 @@ impl SystemReaders {
             proc_root: proc_root.clone(),
             machine: MachineReader::new(proc_root, &devshm),
             shared_files: SharedFiles::new(proc_root, devshm, is_hosts),
+            memory_files: MemoryFiles::new(proc_root),
             cgroup: root.map(|pid| CgroupReader::new(proc_root, "/", pid)),
             gpu: GpuReader::new(proc_root),
             stated,
@@ -208,7 +211,7 @@ impl SystemReaders {
         self.last.clone()
     }
 
-    /// Whose the files in /dev/shm are, after [`SystemReaders::read`].
+    /// Whose the files in /dev/shm are, and the memfds of the run, after [`SystemReaders::read`].
     pub fn read_shared_files(
         &mut self,
         t: Seconds,
@@ -218,9 +221,14 @@ impl SystemReaders {
     ) -> SystemReading {
         let keys = watched.iter().map(|process| process.handle.key());
         self.shared_files.know(keys, now, ticks_per_second);
-        let living = watched.iter().map(WatchedProcess::pid);
+        let living = || watched.iter().map(WatchedProcess::pid);
         let machine = &mut self.last.machine;
-        let found = self.shared_files.read(t, machine.devshm_used, living);
+        let elsewhere = machine.shmem.zip(machine.devshm_used);
+        let elsewhere = elsewhere.map(|(all, files)| all.saturating_sub(files));
+        let descriptors = watched.iter().filter_map(|process| process.reading.fds);
+        let descriptors = descriptors.map(u64::from).sum();
+        machine.memfd_own = self.memory_files.read(t, elsewhere, descriptors, living());
+        let found = self.shared_files.read(t, machine.devshm_used, living());
         machine.devshm_own = found.map(|found| found.own);
         machine.devshm_foreign = found.map(|found| found.foreign);
         self.last.clone()

@@ -185,6 +185,7 @@ pub fn event(t: Seconds, step: Option<Step>, name: &str) -> Event {
         step,
         kind: MarkKind::Event(name.to_owned()),
         path: None,
+        malloc_used: None,
         facts: Default::default(),
     })
 }

@@ -40,6 +40,12 @@ pub(super) fn one_process(pid: Pid) -> Experiment {
     }
 }
 
+pub(super) const WATCH_SUCCESSOR: Experiment = Experiment::new(
+    "leveloff record --pid PID -o successor.jsonl; leveloff judge successor.jsonl",
+    "the process that replaces it grows at the same rate",
+    "growth that the process needed once",
+);
+
 pub(super) const WITHOUT_EVALUATION: Experiment = Experiment::new(
     "leveloff try --arms none --arm 'without=TRAIN with evaluation off' -- TRAIN",
     "growth stops without evaluations",
@@ -152,6 +158,12 @@ pub(super) const WATCH_FILES: Experiment = Experiment::new(
     "another program on this machine",
 );
 
+pub(super) const LIST_MEMFDS: Experiment = Experiment::new(
+    "ls -l /proc/PID/fd | grep -c memfd, twice, some minutes apart",
+    "their number or their size (stat -Lc %b /proc/PID/fd/*) has grown",
+    "files in /dev/shm",
+);
+
 pub(super) const LIST_DESCRIPTORS: Experiment = Experiment::new(
     "ls -l /proc/PID/fd | awk '{print $NF}' | sort | uniq -c | sort -n | tail",
     "one kind of file has most of the descriptors",
@@ -200,6 +212,10 @@ pub(super) fn shared(kind: SharedKind) -> Experiment {
     match kind {
         SharedKind::LoaderBatches => WITHOUT_FORKS,
         SharedKind::Pinned => WITHOUT_PINNING,
-        SharedKind::Files | SharedKind::Anonymous | SharedKind::Unknown => LIST_SHARED,
+        SharedKind::Files
+        | SharedKind::Plasma
+        | SharedKind::Memfd
+        | SharedKind::Anonymous
+        | SharedKind::Unknown => LIST_SHARED,
     }
 }

@@ -98,6 +98,8 @@ fn of_shared_memory() -> impl Iterator<Item = Finding> {
     let kinds = [
         SharedKind::LoaderBatches,
         SharedKind::Files,
+        SharedKind::Plasma,
+        SharedKind::Memfd,
         SharedKind::Anonymous,
         SharedKind::Pinned,
         SharedKind::Unknown,
@@ -220,6 +222,7 @@ fn of_counts() -> impl Iterator<Item = Finding> {
         devshm(FileOwner::Run),
         devshm(FileOwner::FollowsSteps),
         devshm(FileOwner::Unknown),
+        Finding::MemfdGrowth(GROWTH),
         Finding::DescriptorGrowth {
             more: 136,
             now: 412,
@@ -232,6 +235,13 @@ fn of_counts() -> impl Iterator<Item = Finding> {
             role: Role::DataloaderWorker,
             of_role: 60,
             since: SINCE,
+        },
+        Finding::ExitedGrowth {
+            pid: Pid(1007),
+            role: Role::Other,
+            growth: GROWTH,
+            exited: SINCE,
+            others: 0,
         },
         Finding::OneProcess {
             pid: Pid(1003),

@@ -38,15 +38,15 @@ pub(super) const SHM_LEAK: Entry = Entry {
 pub(super) const MEMFD_LEAK: Entry = Entry {
     name: "memfd-leak",
     summary: "a memfd of 1 MiB (--rate) is written and left open, not mapped, at each step after --onset",
-    says: "leak of a descriptor a step in the trainer, while memory stands still: fd growth",
+    says: "leak of 1 MiB a step in memfds, in no process's memory, and of a descriptor a step: memfd and fd growth",
     steps: LEAK_STEPS,
     takes: &[Knob::Rate, Knob::Onset],
     needs_checkpoints: false,
     truth: |knobs, _| Truth {
-        kind: Some("fds"),
+        kind: Some("memfd"),
         descriptors_per_step: 1,
         seen_in: SeenIn::MachineShmem,
-        ..leak(knobs).with(&["fd-growth"])
+        ..leak(knobs).with(&["memfd-growth", "fd-growth"])
     },
     make: |knobs, schedule| {
         Box::new(MemfdLeak {

@@ -194,6 +194,7 @@ fn mark(tick: &mut Tick, name: &str) {
         step: tick.sample.progress.step,
         kind: MarkKind::Event(name.to_owned()),
         path: None,
+        malloc_used: None,
         facts: BTreeMap::new(),
     }));
 }

@@ -4,7 +4,7 @@ use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::Bytes;
 
 use super::counted_growth::{Counts, EXPLAINS, Grown, on_host};
-use super::piling_up::{new_shapes, piles_up};
+use super::piling_up::{may_be_compilations, new_shapes, piles_up};
 use super::{Case, Rule, amount, count};
 use crate::finding::{Finding, NativeEvidence, Retention, TensorGrowth};
 use crate::run::decide::shared_growth;
@@ -51,7 +51,7 @@ fn growing_cause(case: &Case) -> Option<Finding> {
         true => piles_up(case, &counts).or_else(held),
         false => held().or_else(|| piles_up(case, &counts)),
     };
-    if found.is_some() || is_mostly_shared(case, growth) {
+    if found.is_some() || is_mostly_shared(case, growth) || may_be_compilations(case) {
         return found;
     }
     by_malloc(case, &counts).or_else(|| by_tensors_alone(case, &counts))

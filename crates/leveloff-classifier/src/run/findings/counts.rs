@@ -3,19 +3,26 @@
 use super::{Case, Rule, count};
 use crate::finding::Finding;
 use crate::run::decide::shared_growth;
+use crate::run::own_files::are_memfds;
 use crate::run::track::Track;
 use crate::verdict::Subject;
 
-pub(super) const RULES: &[Rule] = &[devshm, descriptors, processes];
+pub(super) const RULES: &[Rule] = &[shared_files, descriptors, processes];
 
-/// Files in /dev/shm that no process maps.
-fn devshm(case: &Case) -> Option<Finding> {
+/// Files in /dev/shm, or memfds, that no process maps.
+fn shared_files(case: &Case) -> Option<Finding> {
     let track = &case.series.devshm;
     let leak = Leak::of(case, Subject::DevShm, track).or_else(|| own_files(case))?;
     let mapped = shared_growth(case.series, leak.onset, case.now);
-    (mapped < 0.5 * leak.grown).then(|| Finding::DevshmGrowth {
-        growth: case.growth(leak.grown, leak.onset),
-        owner: case.file_owner,
+    if mapped >= 0.5 * leak.grown {
+        return None;
+    }
+    Some(match are_memfds(case.series, leak.onset, case.now) {
+        true => Finding::MemfdGrowth(case.growth(leak.grown, leak.onset)),
+        false => Finding::DevshmGrowth {
+            growth: case.growth(leak.grown, leak.onset),
+            owner: case.file_owner,
+        },
     })
 }
 

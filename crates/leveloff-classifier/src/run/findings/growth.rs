@@ -70,10 +70,15 @@ fn shared_kind(case: &Case, shared: f64) -> SharedKind {
     let pinned = case.series.counters.track(TrainingCounter::Pinned);
     let grown = |track: &Track| track.growth_since(case.onset, case.now);
     let [files, anonymous, device] = case.series.shared_mappings.each_ref().map(grown);
+    let [torch, plasma, memfd] = case.series.shared_names.each_ref().map(grown);
+    let are_named = case.series.shared_names[0].points() > 0;
     let is_mostly = |amount: f64| amount > 0.0 && amount >= MOSTLY_OF_ONE_KIND * shared;
     match () {
         () if is_mostly(device) || is_mostly(grown(pinned)) => SharedKind::Pinned,
+        () if is_mostly(memfd) => SharedKind::Memfd,
         () if is_mostly(anonymous) => SharedKind::Anonymous,
+        () if is_mostly(plasma) => SharedKind::Plasma,
+        () if is_mostly(files) && are_named && !is_mostly(torch) => SharedKind::Files,
         () if has_loaders => SharedKind::LoaderBatches,
         () if is_mostly(files) => SharedKind::Files,
         () => SharedKind::Unknown,

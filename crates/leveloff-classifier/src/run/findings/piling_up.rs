@@ -85,6 +85,19 @@ fn compilation_evidence(
     may_be.then_some((CompilationEvidence::AsEvenAsSteps, each))
 }
 
+/// Whether compilations may be what makes memory grow, though nothing shows that it is not the steps. What holds the memory
+/// is no answer then: graphs are Python's objects and malloc's blocks.
+pub(super) fn may_be_compilations(case: &Case) -> bool {
+    let counter = TrainingCounter::Compilations;
+    let compiled = Grown::of(case, counter).filter(|_| case.clock.is_none());
+    compiled.is_some_and(|compiled| {
+        let each = compiled.memory / compiled.by;
+        compiled.by >= LEAST_COMPILATIONS
+            && (LEAST_GRAPH..LARGEST_GRAPH).contains(&each)
+            && compiled.rises_with_memory(case, counter)
+    })
+}
+
 /// Whether something else than steps explains the growth.
 fn is_another_clock(case: &Case) -> bool {
     let is_even = |tick| matches!(tick, ClockTick::Step | ClockTick::Regular);

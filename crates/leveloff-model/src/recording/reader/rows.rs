@@ -14,7 +14,7 @@ use crate::recording::{
     EarlierRuns, End, EndReason, FORMAT_VERSION, Header, RecordingError, RunAxis, StatedFacts,
     Target,
 };
-use crate::sample::{FastCounters, FillingMapping, Kinds, PssReading};
+use crate::sample::{FastCounters, FillingMapping, Kinds, PssReading, SharedNames};
 use crate::units::{Bytes, Seconds, Step};
 
 /// Checks the version before all other fields: a later format may change every one of them.
@@ -110,6 +110,7 @@ pub fn mark(row: MarkRow) -> Option<Mark> {
         step: row.step.map(Step),
         kind,
         path: row.path,
+        malloc_used: row.malloc_used_bytes.map(Bytes),
         facts: row.facts,
     })
 }
@@ -130,6 +131,11 @@ pub fn kinds(row: &MapsRow) -> Kinds {
             .filter_map(serde_json::Value::as_u64)
             .map(Bytes)
             .sum(),
+        shared: row.shared.map(|shared| SharedNames {
+            torch: Bytes(shared.torch),
+            plasma: Bytes(shared.plasma),
+            memfd: Bytes(shared.memfd),
+        }),
     }
 }
 

@@ -97,6 +97,7 @@ changes! {
         devshm_own: Bytes = devshm_own,
         devshm_foreign: Bytes = devshm_foreign,
         devshm_size: Bytes = devshm_size,
+        memfd_own: Bytes = memfd_own,
         swap: Bytes = swap_used,
         swap_size: Bytes = swap_total,
         psi_some: f32 = pressure_some,

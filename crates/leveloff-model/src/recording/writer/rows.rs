@@ -8,7 +8,8 @@ use crate::process::{ProcessIndex, ProcessInfo};
 use crate::progress::{Mark, MarkKind, StepSource};
 use crate::recording::v1::{
     AllocRow, EarlierRunsRow, EndName, EndRow, ExitRow, FillingRow, GapRow, HeaderRow, MapsRow,
-    MarkRow, ProcessChange, ProcessRow, PssRow, RoleName, Row, SiteRow, SoftwareRow, StepSourceRow,
+    MarkRow, ProcessChange, ProcessRow, PssRow, RoleName, Row, SharedRow, SiteRow, SoftwareRow,
+    StepSourceRow,
 };
 use crate::recording::{End, EndReason, FORMAT_VERSION, Header, Target, limit_to_text};
 use crate::sample::{Event, Gap, MappingReading, ProcessReading, PssReading};
@@ -119,6 +120,7 @@ fn mark_row(mark: &Mark) -> MarkRow {
         event: None,
         clock: None,
         path: mark.path.clone(),
+        malloc_used_bytes: mark.malloc_used.map(|used| used.0),
         facts: mark.facts.clone(),
         unknown: BTreeMap::new(),
     };
@@ -191,6 +193,11 @@ pub(super) fn maps_row(mappings: &MappingReading) -> MapsRow {
             number: filling.number,
             size: filling.size.0,
             used: filling.used.0,
+        }),
+        shared: kinds.shared.map(|shared| SharedRow {
+            torch: shared.torch.0,
+            plasma: shared.plasma.0,
+            memfd: shared.memfd.0,
         }),
         unknown: other.into_iter().collect(),
     }

@@ -117,7 +117,8 @@ fn inside_group(fact: TrainingCounter) -> &'static str {
         | TrainingCounter::Compilations
         | TrainingCounter::Recompilations
         | TrainingCounter::InputShapes
-        | TrainingCounter::OpenFigures => "counts",
+        | TrainingCounter::OpenFigures
+        | TrainingCounter::MallocCounts => "counts",
         TrainingCounter::CudaReserved
         | TrainingCounter::CudaAllocated
         | TrainingCounter::DeviceTensorBytes => "gpu",

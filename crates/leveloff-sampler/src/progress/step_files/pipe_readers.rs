@@ -77,12 +77,14 @@ mod tests {
         let mut filter = Command::new("cat")
             .stdin(training.stdout.take().unwrap())
             .stdout(pipe())
+            .stderr(Stdio::null())
             .spawn()
             .unwrap();
         let mut tee = Command::new("tee")
             .arg(&log)
             .stdin(filter.stdout.take().unwrap())
             .stdout(Stdio::null())
+            .stderr(Stdio::null())
             .spawn()
             .unwrap();
         let pid = Pid(training.id() as i32);

@@ -7,7 +7,7 @@ use leveloff_model::sample::{Ceiling, CeilingKind};
 use leveloff_model::units::Bytes;
 
 use crate::gap_log::GapLog;
-use crate::kept_file::KeptFile;
+use crate::kept_file::{KeptFile, read_once};
 use crate::kernel::keyed::{each_number, leading_number, number_of};
 
 /// A group, its limit, and its use.
@@ -142,7 +142,7 @@ pub(super) fn limit_value(text: &[u8]) -> Option<Bytes> {
 
 /// Reads a small file by key, such as `oom_kill` in memory.events.
 pub(super) fn event(directory: &Path, file: &str, key: &[u8]) -> Option<u64> {
-    number_of(&std::fs::read(directory.join(file)).ok()?, key)
+    number_of(&read_once(&directory.join(file)).ok()?, key)
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> String {
