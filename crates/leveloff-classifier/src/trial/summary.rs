@@ -30,8 +30,19 @@ pub struct ArmSummary {
     pub built_in: Option<BuiltInArm>,
     /// How it is made by hand.
     pub by_hand: String,
+    /// The version of a package that it is.
+    pub version: Option<TriedVersion>,
     /// How it went.
     pub state: ArmState,
+}
+
+/// A version of a package as a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TriedVersion {
+    /// The package.
+    pub package: String,
+    /// Its version.
+    pub version: String,
 }
 
 /// How a change went.
@@ -107,6 +118,38 @@ impl TrialSummary {
             }
             _ => None,
         })
+    }
+
+    /// Neighbours among the versions of a package that were tried, in their order, of which one has the growth and the other
+    /// has not.
+    pub fn turning_points(&self) -> Vec<(&TriedVersion, &TriedVersion)> {
+        let mut points = Vec::new();
+        let mut last: Option<(&TriedVersion, bool)> = None;
+        for arm in &self.arms {
+            let (Some(version), Some(grows)) = (&arm.version, self.grows(arm)) else {
+                continue;
+            };
+            if let Some((before, did)) = last
+                && before.package == version.package
+                && did != grows
+            {
+                points.push((before, version));
+            }
+            last = Some((version, grows));
+        }
+        points
+    }
+
+    /// Whether a change leaves the growth as it is; `None` if that is not known.
+    pub fn grows(&self, arm: &ArmSummary) -> Option<bool> {
+        match &arm.state {
+            ArmState::Measured { result, .. } if !self.is_unconfirmed(arm) => match result.effect {
+                Effect::None => Some(true),
+                Effect::Stops => Some(false),
+                Effect::Reduces | Effect::Undecided => None,
+            },
+            _ => None,
+        }
     }
 
     /// Whether a change looks like a cure and was not repeated.

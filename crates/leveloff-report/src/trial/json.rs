@@ -1,18 +1,19 @@
 //! A trial for programs: one JSON object, every key always there. What is not known is null.
 
+use leveloff_classifier::speed::Speed;
 use leveloff_classifier::trial::{ArmResult, ArmState, ArmSummary, TrialOutcome};
 use leveloff_classifier::verdict::Rate;
-use leveloff_text::trial::{answer, effect_name};
+use leveloff_text::trial::{effect_name, family_name};
 use serde_json::Value;
 
-use super::TrialReport;
+use super::{TrialReport, TrialRun};
 use crate::json::{list, object};
 
 /// The object, without the end of its line.
 pub fn object(trial: &TrialReport) -> String {
     let summary = &trial.summary;
-    let answer = answer(summary);
-    let arms = summary.arms.iter().zip(&trial.arm_recordings);
+    let answer = trial.answer();
+    let arms = summary.arms.iter().zip(&trial.arms);
     let object = object! {
         outcome: outcome_name(summary.outcome()),
         text: answer.headline,
@@ -28,10 +29,17 @@ pub fn object(trial: &TrialReport) -> String {
             runs: summary.control_runs.len(),
             growth: measured(trial).map(|result| rate(result.control)),
             level_bytes: summary.control_runs.last().map(|run| run.level),
-            recordings: trial.control_recordings,
+            recordings: recordings(&trial.control),
+            steps_per_second: measured(trial).and_then(|it| it.control_steps_per_second).map(speed),
         },
-        arms: list(arms, |(arm, recordings)| arm_row(trial, arm, recordings)),
+        arms: list(arms, |(arm, runs)| arm_row(trial, arm, &recordings(runs))),
         notes: trial.notes,
+        next_command: answer.next_command,
+        turning_points: list(summary.turning_points(), |(before, after)| object! {
+            package: before.package,
+            before: before.version,
+            after: after.version,
+        }),
     };
     object.to_string()
 }
@@ -43,7 +51,7 @@ fn measured(trial: &TrialReport) -> Option<&ArmResult> {
     })
 }
 
-fn arm_row(trial: &TrialReport, arm: &ArmSummary, recordings: &[String]) -> Value {
+fn arm_row(trial: &TrialReport, arm: &ArmSummary, recordings: &[&str]) -> Value {
     let (result, runs) = match &arm.state {
         ArmState::Measured { result, runs } => (Some(result), *runs),
         _ => (None, 0),
@@ -72,6 +80,22 @@ fn arm_row(trial: &TrialReport, arm: &ArmSummary, recordings: &[String]) -> Valu
             high: speed.high,
         }),
         recordings: recordings,
+        steps_per_second: result.and_then(|result| result.steps_per_second).map(speed),
+        family: arm.built_in.map(|arm| family_name(arm.family())),
+        version: arm.version.as_ref().map(|version| &version.version),
+        package: arm.version.as_ref().map(|version| &version.package),
+    }
+}
+
+fn recordings(runs: &[TrialRun]) -> Vec<&str> {
+    runs.iter().map(|run| run.recording.as_str()).collect()
+}
+
+fn speed(speed: Speed) -> Value {
+    object! {
+        value: speed.value,
+        low: speed.low,
+        high: speed.high,
     }
 }
 

@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::trial::{
-    ArmFamily, ArmResult, ArmState, ArmSummary, Effect, TrialOutcome, TrialSummary,
+    ArmFamily, ArmResult, ArmState, ArmSummary, Change, Effect, TrialOutcome, TrialSummary,
 };
 
 use leveloff_classifier::verdict::Rate;
 
 use super::{arm_words, family_words, speed_words};
 use crate::rate::{MemoryRate, change_with_interval};
+use crate::shell::shell;
 use crate::verdict::Headline;
 
 /// The answer of a trial.
@@ -23,43 +25,82 @@ pub struct Answer {
     pub follows: Vec<String>,
     /// The next step; `None` if there is none.
     pub next: Option<String>,
+    /// The same as a command that can be run; `None` if there is none.
+    pub next_command: Option<String>,
+}
+
+/// What a trial was of, for commands that can be run as they are.
+#[derive(Debug, Clone, Copy)]
+pub struct TrialJob<'a> {
+    /// The command of the job, quoted for a shell.
+    pub command: &'a str,
+    /// Where the recordings are.
+    pub directory: &'a str,
+    /// What goes on with the trial.
+    pub resume: &'a str,
 }
 
 /// The answer of a trial.
-pub fn answer(trial: &TrialSummary) -> Answer {
+pub fn answer(trial: &TrialSummary, job: &TrialJob) -> Answer {
     match trial.outcome() {
-        TrialOutcome::Stopped => cured(trial),
-        TrialOutcome::Reduced => reduced(trial),
-        TrialOutcome::NothingHelps => nothing_helps(trial),
-        TrialOutcome::Undecided => undecided(trial),
+        TrialOutcome::Stopped => cured(trial, job),
+        TrialOutcome::Reduced => reduced(trial, job),
+        TrialOutcome::NothingHelps => nothing_helps(trial, job),
+        TrialOutcome::Undecided => undecided(trial, job),
         TrialOutcome::NothingToCure => plain(
             "nothing to cure: the control run is level".to_owned(),
-            "leveloff judge on its recording says since when, and which growth is ruled out",
+            "judge says since when it is level, and which growth is ruled out",
+            Some(format!(
+                "leveloff judge {}",
+                in_shell(job, "control-1.jsonl")
+            )),
         ),
         TrialOutcome::ControlUndecided => plain(
             match &trial.control {
+                Some(control) if control.verdict.is_alarm() => format!(
+                    "undecided: the control run leaks, but its memory as a whole does not: {}",
+                    Headline::of(control).whole()
+                ),
                 Some(control) => format!(
                     "undecided: the control run is not known to leak: {}",
                     Headline::of(control).whole()
                 ),
                 None => "undecided: the control run could not be judged".to_owned(),
             },
-            "let the command run for longer; if it counts no steps, leveloff needs half an hour of it, or --step-regex",
+            match trial.unit {
+                XUnit::Second => {
+                    "no steps were counted: --step-regex names the lines that have them; judged over time, memory needs half an \
+                     hour and more of --max-time"
+                }
+                _ => {
+                    "let the command run for longer: more --max-time, or --level-by with the step by which memory must be level"
+                }
+            },
+            None,
         ),
     }
 }
 
-fn plain(headline: String, next: &str) -> Answer {
+fn plain(headline: String, next: &str, next_command: Option<String>) -> Answer {
     Answer {
         headline,
         numbers: None,
         follows: Vec::new(),
         next: Some(next.to_owned()),
+        next_command,
     }
 }
 
-fn cured(trial: &TrialSummary) -> Answer {
-    let cures: Vec<(&ArmSummary, &ArmResult)> = trial.with(Effect::Stops).collect();
+/// A file of the trial.
+fn in_shell(job: &TrialJob, name: &str) -> String {
+    shell(&[format!("{}/{name}", job.directory)])
+}
+
+fn cured(trial: &TrialSummary, job: &TrialJob) -> Answer {
+    let mut cures: Vec<(&ArmSummary, &ArmResult)> = trial.with(Effect::Stops).collect();
+    // The cure that costs least is the one to name first.
+    let speed = |result: &ArmResult| result.speed.map_or(0.0, |speed| speed.value);
+    cures.sort_by(|(_, a), (_, b)| speed(b).total_cmp(&speed(a)));
     let (first, result) = cures[0];
     let others: Vec<&str> = cures[1..]
         .iter()
@@ -70,7 +111,7 @@ fn cured(trial: &TrialSummary) -> Answer {
         false => format!("; also with {}", others.join(", ")),
     };
     let headline = format!("growth stops with {}{others}", first.by_hand);
-    let mut follows = Vec::new();
+    let mut follows = turning_points(trial);
     follows.extend(common(&cures));
     let means = cures
         .iter()
@@ -88,7 +129,32 @@ fn cured(trial: &TrialSummary) -> Answer {
         numbers: Some(effect_in_numbers(trial, result)),
         follows,
         next: None,
+        next_command: with_variables(first, job),
     }
+}
+
+/// The job with the change, where variables make it.
+fn with_variables(arm: &ArmSummary, job: &TrialJob) -> Option<String> {
+    let Change::Variables(variables) = arm.built_in?.change() else {
+        return None;
+    };
+    let variables = variables
+        .iter()
+        .map(|(name, value)| format!("{name}={value} "));
+    Some(variables.collect::<String>() + job.command)
+}
+
+/// Between which versions of a package the growth begins or ends.
+fn turning_points(trial: &TrialSummary) -> Vec<String> {
+    let points = trial.turning_points().into_iter();
+    points
+        .map(|(before, after)| {
+            format!(
+                "the growth of {} changes between {} and {}",
+                before.package, before.version, after.version
+            )
+        })
+        .collect()
 }
 
 /// What cures of one family have in common. Cures of several families may be several causes, or one that each of them
@@ -96,17 +162,19 @@ fn cured(trial: &TrialSummary) -> Answer {
 fn common(cures: &[(&ArmSummary, &ArmResult)]) -> Option<String> {
     let mut families: BTreeMap<ArmFamily, usize> = BTreeMap::new();
     for (arm, _) in cures {
-        *families.entry(arm.built_in?.family()).or_default() += 1;
+        if let Some(built_in) = arm.built_in {
+            *families.entry(built_in.family()).or_default() += 1;
+        }
     }
     match families.len() {
-        1 if cures.len() > 1 => {
-            let (family, _) = families.first_key_value()?;
+        1 => {
+            let (family, _) = families.first_key_value().filter(|(_, arms)| **arms > 1)?;
             Some(format!(
                 "they have in common: {}",
                 family_words(*family).common
             ))
         }
-        0 | 1 => None,
+        0 => None,
         _ => Some(
             "the changes that help are of different kinds: each of them alone suffices, so they remove a link of one chain"
                 .to_owned(),
@@ -114,7 +182,7 @@ fn common(cures: &[(&ArmSummary, &ArmResult)]) -> Option<String> {
     }
 }
 
-fn reduced(trial: &TrialSummary) -> Answer {
+fn reduced(trial: &TrialSummary, job: &TrialJob) -> Answer {
     let reduced: Vec<(&ArmSummary, &ArmResult)> = trial.with(Effect::Reduces).collect();
     let names: Vec<&str> = reduced
         .iter()
@@ -134,10 +202,11 @@ fn reduced(trial: &TrialSummary) -> Answer {
             .map(|(_, result)| effect_in_numbers(trial, result)),
         follows,
         next: Some(LINE.to_owned()),
+        next_command: Some(blame(job)),
     }
 }
 
-fn nothing_helps(trial: &TrialSummary) -> Answer {
+fn nothing_helps(trial: &TrialSummary, job: &TrialJob) -> Answer {
     let control = trial.with(Effect::None).next();
     let rate = control.map_or_else(String::new, |(_, result)| {
         let rate = MemoryRate::new(result.control, trial.unit);
@@ -148,13 +217,21 @@ fn nothing_helps(trial: &TrialSummary) -> Answer {
         numbers: None,
         follows: without_effect(trial).into_iter().collect(),
         next: Some(LINE.to_owned()),
+        next_command: Some(blame(job)),
     }
 }
 
-const LINE: &str =
-    "`leveloff run --blame -- CMD` names the line that allocates the memory that is not freed";
+const LINE: &str = "run --blame names the line that allocates the memory that is not freed";
 
-fn undecided(trial: &TrialSummary) -> Answer {
+fn blame(job: &TrialJob) -> String {
+    let recording = in_shell(job, "blame.jsonl");
+    format!(
+        "leveloff run --blame -o {recording} -- {}; leveloff blame {recording}",
+        job.command
+    )
+}
+
+fn undecided(trial: &TrialSummary, job: &TrialJob) -> Answer {
     let open: Vec<&str> = trial
         .arms
         .iter()
@@ -166,9 +243,10 @@ fn undecided(trial: &TrialSummary) -> Answer {
         numbers: None,
         follows: without_effect(trial).into_iter().collect(),
         next: Some(
-            "`leveloff try --resume -o DIR` goes on with them; a longer --max-time, or more --steps, decides more"
+            "--resume goes on with them; a longer --max-time decides more, and so does a new trial with more --steps"
                 .to_owned(),
         ),
+        next_command: Some(job.resume.to_owned()),
     }
 }
 
