@@ -1,9 +1,12 @@
 //! What the formats print about one input.
 
 use leveloff_classifier::allocation_history::LineGrowth;
+use leveloff_classifier::finding::Finding;
 use leveloff_classifier::verdict::{RunVerdict, Verdict};
 use leveloff_model::progress::Progress;
 use leveloff_model::recording::StatedFacts;
+
+use crate::finding::finding_words;
 
 /// A verdict with where it comes from.
 #[derive(Debug, Clone, Copy)]
@@ -20,6 +23,8 @@ pub struct Judged<'a> {
     pub progress: Option<&'a Progress>,
     /// The lines whose memory grew, most first, if the run was started with `--blame`.
     pub lines: &'a [LineGrowth],
+    /// The command of the job, without secrets, if the input says it.
+    pub job: Option<&'a [String]>,
     /// Earlier verdicts, if `--looks` requests them.
     pub looks: &'a [Look],
 }
@@ -45,7 +50,15 @@ impl<'a> Judged<'a> {
             notes: &[],
             progress: None,
             lines: &[],
+            job: None,
             looks: &[],
         }
+    }
+
+    /// The command that would refute a finding, if it can be run as it is.
+    pub fn experiment(&self, finding: &Finding) -> Option<String> {
+        let experiment = finding_words(finding).experiment;
+        let is_ours = experiment.command.starts_with("leveloff ");
+        (is_ours && self.job.is_some()).then(|| experiment.command_for(self.job))
     }
 }

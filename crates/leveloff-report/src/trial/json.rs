@@ -1,6 +1,5 @@
 //! A trial for programs: one JSON object, every key always there. What is not known is null.
 
-use leveloff_classifier::speed::Speed;
 use leveloff_classifier::trial::{ArmResult, ArmState, ArmSummary, TrialOutcome};
 use leveloff_classifier::verdict::Rate;
 use leveloff_text::trial::{effect_name, family_name};
@@ -8,6 +7,7 @@ use serde_json::Value;
 
 use super::{TrialReport, TrialRun};
 use crate::json::{list, object};
+use crate::verdict::json::speed_row;
 
 /// The object, without the end of its line.
 pub fn object(trial: &TrialReport) -> String {
@@ -30,11 +30,13 @@ pub fn object(trial: &TrialReport) -> String {
             growth: measured(trial).map(|result| rate(result.control)),
             level_bytes: summary.control_runs.last().map(|run| run.level),
             recordings: recordings(&trial.control),
-            steps_per_second: measured(trial).and_then(|it| it.control_steps_per_second).map(speed),
+            common_bytes: summary.control_memory,
+            steps_per_second: measured(trial).and_then(|it| it.control_steps_per_second).map(speed_row),
         },
         arms: list(arms, |(arm, runs)| arm_row(trial, arm, &recordings(runs))),
         notes: trial.notes,
         next_command: answer.next_command,
+        common_x: summary.common_end,
         turning_points: list(summary.turning_points(), |(before, after)| object! {
             package: before.package,
             before: before.version,
@@ -80,7 +82,8 @@ fn arm_row(trial: &TrialReport, arm: &ArmSummary, recordings: &[&str]) -> Value 
             high: speed.high,
         }),
         recordings: recordings,
-        steps_per_second: result.and_then(|result| result.steps_per_second).map(speed),
+        steps_per_second: result.and_then(|result| result.steps_per_second).map(speed_row),
+        common_bytes: arm.memory,
         family: arm.built_in.map(|arm| family_name(arm.family())),
         version: arm.version.as_ref().map(|version| &version.version),
         package: arm.version.as_ref().map(|version| &version.package),
@@ -89,14 +92,6 @@ fn arm_row(trial: &TrialReport, arm: &ArmSummary, recordings: &[&str]) -> Value 
 
 fn recordings(runs: &[TrialRun]) -> Vec<&str> {
     runs.iter().map(|run| run.recording.as_str()).collect()
-}
-
-fn speed(speed: Speed) -> Value {
-    object! {
-        value: speed.value,
-        low: speed.low,
-        high: speed.high,
-    }
 }
 
 fn rate(rate: Rate) -> Value {

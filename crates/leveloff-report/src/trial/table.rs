@@ -1,19 +1,26 @@
 //! The rows of a trial, as text, Markdown and HTML show them.
 
 use leveloff_classifier::trial::{ArmResult, ArmState, ArmSummary};
+use leveloff_classifier::units::Amount;
 use leveloff_classifier::verdict::Rate;
 use leveloff_text::rate::{amount, change_with_interval};
 use leveloff_text::trial::{effect_cell, pace_cell, speed_cell};
+use leveloff_text::x_position::XPosition;
 
 use super::TrialReport;
 
-/// The cells of a row: name, effect, growth, level, speed, runs.
+/// The cells of a row: name, effect, growth, memory, speed, runs.
 pub(super) const CELLS: usize = 6;
 
 /// The names of the columns.
 pub(super) fn columns(trial: &TrialReport) -> [String; CELLS] {
-    let growth = format!("growth per {}", trial.summary.unit.name());
-    ["change", "effect", &growth, "level", "speed", "runs"].map(str::to_owned)
+    let unit = trial.summary.unit;
+    let growth = format!("growth per {}", unit.name());
+    let end = trial.summary.common_end;
+    let memory = end.map_or_else(String::new, |end| {
+        format!("at {}", XPosition::new(end, unit))
+    });
+    ["change", "effect", &growth, &memory, "speed", "runs"].map(str::to_owned)
 }
 
 /// A row for the control runs, and one for each change that was measured.
@@ -37,7 +44,7 @@ fn control_row(trial: &TrialReport, result: &ArmResult) -> [String; CELLS] {
         "control".to_owned(),
         String::new(),
         growth(result.control),
-        amount(result.control_level.0),
+        memory(trial.summary.control_memory),
         pace.map_or_else(String::new, |pace| pace_cell(pace.value)),
         runs.len().to_string(),
     ]
@@ -53,10 +60,14 @@ fn arm_row(
         arm.name.clone(),
         effect_cell(result.effect, trial.summary.is_unconfirmed(arm)),
         growth(result.growth),
-        amount(result.level.0),
+        memory(arm.memory),
         result.speed.map_or_else(String::new, speed_cell),
         runs.to_string(),
     ]
+}
+
+fn memory(amount_there: Option<Amount>) -> String {
+    amount_there.map_or_else(String::new, |there| amount(there.0))
 }
 
 fn growth(rate: Rate) -> String {

@@ -150,7 +150,7 @@ fn turning_points(trial: &TrialSummary) -> Vec<String> {
     points
         .map(|(before, after)| {
             format!(
-                "the growth of {} changes between {} and {}",
+                "with {}, the growth changes between {} and {}",
                 before.package, before.version, after.version
             )
         })
@@ -300,4 +300,165 @@ fn without_effect(trial: &TrialSummary) -> Option<String> {
         false => format!(", which speaks against {}", excluded.join("; ")),
     };
     Some(format!("no effect: {}{against}", names.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use leveloff_classifier::observation::Observation;
+    use leveloff_classifier::run::RunJudge;
+    use leveloff_classifier::trial::{BuiltInArm, Stretch, TriedVersion};
+    use leveloff_classifier::units::{Amount, AmountPerX, X};
+    use leveloff_classifier::verdict::RunVerdict;
+    use leveloff_model::recording::StatedFacts;
+    use leveloff_model::units::{Bytes, Step};
+
+    use super::*;
+
+    const JOB: TrialJob = TrialJob {
+        command: "python train.py",
+        directory: "/tmp/trial",
+        resume: "leveloff try --resume -o /tmp/trial -- python train.py",
+    };
+
+    fn leak() -> RunVerdict {
+        let mut judge = RunJudge::new(XUnit::Step, &StatedFacts::default());
+        for step in 1..=900 {
+            let memory = Bytes(8_000_000_000 + 2_000_000 * step);
+            judge.observe(&Observation::at_step(Step(step), memory));
+        }
+        judge.verdict()
+    }
+
+    fn rate(value: f64) -> Rate {
+        Rate {
+            value: AmountPerX(value),
+            low: AmountPerX(value - 1000.0),
+            high: AmountPerX(value + 1000.0),
+        }
+    }
+
+    fn measured(effect: Effect) -> ArmState {
+        let left = match effect {
+            Effect::Stops => 0.0,
+            _ => 2e6,
+        };
+        ArmState::Measured {
+            result: ArmResult {
+                effect,
+                growth: rate(left),
+                control: rate(2e6),
+                change: rate(left - 2e6),
+                level: Amount(9e9),
+                control_level: Amount(9e9),
+                speed: None,
+                steps_per_second: None,
+                control_steps_per_second: None,
+            },
+            runs: 2,
+        }
+    }
+
+    fn arm(name: &str, built_in: Option<BuiltInArm>, effect: Effect) -> ArmSummary {
+        ArmSummary {
+            name: name.to_owned(),
+            built_in,
+            by_hand: name.to_owned(),
+            version: None,
+            memory: None,
+            state: measured(effect),
+        }
+    }
+
+    fn version(version: &str, effect: Effect) -> ArmSummary {
+        ArmSummary {
+            version: Some(TriedVersion {
+                package: "torch".to_owned(),
+                version: version.to_owned(),
+            }),
+            ..arm(&format!("torch=={version}"), None, effect)
+        }
+    }
+
+    fn answer_of(arms: Vec<ArmSummary>) -> Answer {
+        let trial = TrialSummary {
+            unit: XUnit::Step,
+            control: Some(leak()),
+            control_ended: false,
+            control_runs: Vec::new(),
+            stretch: Some(Stretch {
+                from: X(450.0),
+                to: X(900.0),
+            }),
+            arms,
+            repeats: 2,
+            common_end: None,
+            control_memory: None,
+        };
+        answer(&trial, &JOB)
+    }
+
+    #[test]
+    fn two_cures_of_one_kind_have_it_in_common() {
+        let answer = answer_of(vec![
+            arm("one-arena", Some(BuiltInArm::OneArena), Effect::Stops),
+            arm("mine", None, Effect::Stops),
+            arm("jemalloc", Some(BuiltInArm::Jemalloc), Effect::Stops),
+        ]);
+        assert_eq!(
+            answer.headline,
+            "growth stops with one-arena; also with mine, jemalloc"
+        );
+        let common = "they have in common: the program frees the memory, and malloc keeps it";
+        assert!(answer.follows.iter().any(|it| it == common), "{answer:?}");
+        let next = "MALLOC_ARENA_MAX=1 python train.py";
+        assert_eq!(answer.next_command.as_deref(), Some(next));
+    }
+
+    #[test]
+    fn cures_of_two_kinds_are_links_of_one_chain() {
+        let answer = answer_of(vec![
+            arm("one-arena", Some(BuiltInArm::OneArena), Effect::Stops),
+            arm("no-workers", Some(BuiltInArm::NoWorkers), Effect::Stops),
+        ]);
+        assert!(
+            answer
+                .follows
+                .iter()
+                .any(|it| it.contains("different kinds")),
+            "{answer:?}"
+        );
+    }
+
+    #[test]
+    fn no_cure_says_what_is_excluded_and_what_names_the_line() {
+        let answer = answer_of(vec![
+            arm("one-arena", Some(BuiltInArm::OneArena), Effect::None),
+            arm(
+                "collect-garbage",
+                Some(BuiltInArm::CollectGarbage),
+                Effect::None,
+            ),
+        ]);
+        let excluded = "no effect: one-arena, collect-garbage, which speaks against an allocator that keeps freed memory; \
+                        reference cycles and gradients that are kept";
+        assert_eq!(answer.follows, [excluded]);
+        let next = answer.next_command.unwrap();
+        assert!(
+            next.starts_with("leveloff run --blame -o /tmp/trial/blame.jsonl -- python train.py;"),
+            "{next}"
+        );
+    }
+
+    #[test]
+    fn versions_have_a_turning_point() {
+        let answer = answer_of(vec![
+            version("2.6", Effect::Stops),
+            version("2.7", Effect::None),
+            version("2.8", Effect::None),
+        ]);
+        assert_eq!(
+            answer.follows[0],
+            "with torch, the growth changes between 2.6 and 2.7"
+        );
+    }
 }

@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::trial::Effect;
-use leveloff_classifier::verdict::{LevelGrade, RunVerdict, Verdict};
+use leveloff_classifier::verdict::{LevelGrade, Verdict};
 use leveloff_report::run_report::RunReport;
 
 use super::axis::{Axis, LOOKS};
@@ -69,7 +70,7 @@ impl ActiveTask {
     /// Whether the first control run has shown enough.
     fn first_control(&self, report: Option<&RunReport>, known: &Known) -> Option<Ending> {
         let steps = known.args.steps.map(|steps| steps as f64);
-        let is_decided = |report: &RunReport| is_control_decided(&report.verdict, steps);
+        let is_decided = |report: &RunReport| is_control_decided(report, steps);
         if report.is_some_and(is_decided) {
             return Some(Ending::Enough);
         }
@@ -120,10 +121,18 @@ impl ActiveTask {
 }
 
 /// The control run has shown enough: a leak, a level, or the steps that the user wants.
-fn is_control_decided(verdict: &RunVerdict, steps: Option<f64>) -> bool {
+fn is_control_decided(report: &RunReport, steps: Option<f64>) -> bool {
+    let verdict = &report.verdict;
     if let Some(steps) = steps {
         let last = verdict.span.map_or(0.0, |(_, last)| last.0);
         return last >= steps;
     }
-    verdict.verdict.is_alarm() || verdict.verdict == Verdict::Level(LevelGrade::Confirmed)
+    match Axis::of(report) {
+        Some(axis) => verdict.verdict.is_alarm() && axis.is_measurable(report),
+        None => {
+            // Over time alone, a job that still loads is level.
+            let is_level = verdict.verdict == Verdict::Level(LevelGrade::Confirmed);
+            verdict.verdict.is_alarm() || (is_level && verdict.x_unit != XUnit::Second)
+        }
+    }
 }

@@ -95,17 +95,23 @@ impl Arm {
     }
 }
 
-/// Where the dynamic linker finds libraries of this machine.
+/// Where the dynamic linker finds libraries of this machine, and conda those of its environment.
 fn installed(name: &str) -> Option<PathBuf> {
-    let directories = [
+    let set = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+    let conda = std::env::var_os("CONDA_PREFIX").map(|prefix| Path::new(&prefix).join("lib"));
+    let usual = [
         "/usr/lib/x86_64-linux-gnu",
         "/usr/lib/aarch64-linux-gnu",
         "/usr/lib64",
         "/usr/lib",
         "/usr/local/lib",
     ];
-    let paths = directories.map(|directory| Path::new(directory).join(name));
-    paths.into_iter().find(|path| path.is_file())
+    let directories = std::env::split_paths(&set).chain(conda);
+    let directories = directories.chain(usual.map(PathBuf::from));
+    let mut paths = directories
+        .filter(|directory| directory.is_absolute())
+        .map(|directory| directory.join(name));
+    paths.find(|path| path.is_file())
 }
 
 /// In front of what is loaded first already.

@@ -4,6 +4,8 @@
 use std::time::Duration;
 
 use leveloff_classifier::observation::XUnit;
+use leveloff_classifier::run_curves::Series;
+use leveloff_classifier::stats::median;
 use leveloff_classifier::trial::{ArmResult, RunOver, Stretch};
 use leveloff_classifier::units::X;
 use leveloff_classifier::verdict::Verdict;
@@ -27,6 +29,9 @@ pub(super) const LOOKS: [f64; 4] = [0.3, 0.5, 0.75, 1.0];
 /// The compared stretch is the newer part of the common one.
 const NEWER_PART: f64 = 0.5;
 
+/// Three for each of the eight pieces that the stretch is cut into.
+const FEWEST_SAMPLES: usize = 24;
+
 /// A run that takes so many times as long as the control run is ended.
 const TOO_SLOW: f64 = 4.0;
 
@@ -47,6 +52,18 @@ impl Axis {
             end: X(reached(report, verdict.x_unit)),
             took: Duration::from_secs_f64(took),
         })
+    }
+
+    /// Whether the control run has enough samples where runs are compared. A job of many steps in a second is a leak before it
+    /// has.
+    pub(super) fn is_measurable(&self, control: &RunReport) -> bool {
+        let Stretch { from, to } = self.common(&[control]);
+        let places = control
+            .curves
+            .spans()
+            .filter_map(|span| span.place(self.unit));
+        let samples = places.filter(|place| (from.0..=to.0).contains(&place.middle()));
+        samples.count() >= FEWEST_SAMPLES
     }
 
     /// How far a run has come, as a share of the control run.
@@ -74,6 +91,19 @@ impl Axis {
             from: X(from),
             to: X(to),
         }
+    }
+
+    /// Memory of a run around a position.
+    pub(super) fn memory_at(&self, report: &RunReport, end: X) -> Option<f64> {
+        // The last steps before it, because samples of the runs lie at different ones.
+        let from = 0.95 * end.0;
+        let spans = report.curves.spans().filter(|span| {
+            let place = span.place(self.unit);
+            place.is_some_and(|place| place.low >= from && place.low <= end.0)
+        });
+        let memory = spans.filter_map(|span| span.value(Series::Memory));
+        let mut memory: Vec<f64> = memory.map(|reach| reach.middle()).collect();
+        (!memory.is_empty()).then(|| median(&mut memory))
     }
 
     /// The runs with a change beside the control runs.

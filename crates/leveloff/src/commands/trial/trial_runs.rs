@@ -8,6 +8,7 @@ use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::trial::{
     ArmResult, ArmState, ArmSummary, Effect, RunOver, Stretch, TrialSummary, TriedVersion,
 };
+use leveloff_classifier::units::{Amount, X};
 use leveloff_classifier::verdict::Verdict;
 use leveloff_report::run_report::RunReport;
 use leveloff_report::trial::{TrialReport, TrialRun};
@@ -157,7 +158,7 @@ impl TrialRuns {
             other => Some(ending_words(other, &log)),
         };
         let is_cut_short = matches!(ended.ending, Ending::Interrupted | Ending::OutOfTime);
-        let is_recorded = ended.report.is_some();
+        let (ending, is_recorded) = (ended.ending, ended.report.is_some());
         self.arms[place].runs.push(ended);
         let result = self.result(place);
         let tried = &mut self.arms[place];
@@ -167,6 +168,9 @@ impl TrialRuns {
             tried.state = Some(ArmState::Failed(why));
         } else if result.is_none() {
             let why = match is_recorded {
+                true if ending == Ending::Enough => {
+                    "it has too few samples beside the control run; a shorter --interval takes more"
+                }
                 true => "it ended before it could be compared with the control run",
                 false => "nothing was recorded",
             };
@@ -262,13 +266,36 @@ impl TrialRuns {
         TrialSummary {
             unit,
             control: control.map(|report| report.verdict.clone()),
+            control_ended: self
+                .control
+                .first()
+                .is_some_and(|run| matches!(run.ending, Ending::Exited(_))),
             control_runs: stretch.map_or_else(Vec::new, over),
             stretch,
             arms: (0..self.arms.len())
                 .map(|place| self.arm_summary(place))
                 .collect(),
             repeats: self.repeats,
+            common_end: self.common_end(),
+            control_memory: self.memory_of(&self.control),
         }
+    }
+
+    /// The furthest that every measured run has come.
+    fn common_end(&self) -> Option<X> {
+        let measured = (0..self.arms.len()).filter(|place| self.result(*place).is_some());
+        let runs = measured.flat_map(|place| reports(&self.arms[place].runs));
+        let runs: Vec<&RunReport> = self.controls().chain(runs).collect();
+        self.axis.map(|axis| axis.common(&runs).to)
+    }
+
+    /// The mean of the runs there.
+    fn memory_of(&self, runs: &[EndedRun]) -> Option<Amount> {
+        let (axis, end) = (self.axis?, self.common_end()?);
+        let memory = reports(runs).map(|report| axis.memory_at(report, end));
+        let memory: Vec<f64> = memory.collect::<Option<_>>()?;
+        let mean = memory.iter().sum::<f64>() / memory.len() as f64;
+        (!memory.is_empty()).then_some(Amount(mean))
     }
 
     fn arm_summary(&self, place: usize) -> ArmSummary {
@@ -286,6 +313,7 @@ impl TrialRuns {
                 package: version.package.clone(),
                 version: version.version.clone(),
             }),
+            memory: self.memory_of(&tried.runs),
             state: tried
                 .state
                 .clone()
