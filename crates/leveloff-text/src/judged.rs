@@ -7,6 +7,7 @@ use leveloff_model::progress::Progress;
 use leveloff_model::recording::StatedFacts;
 
 use crate::finding::finding_words;
+use crate::shell::shell;
 
 /// A verdict with where it comes from.
 #[derive(Debug, Clone, Copy)]
@@ -60,5 +61,13 @@ impl<'a> Judged<'a> {
         let experiment = finding_words(finding).experiment;
         let is_ours = experiment.command.starts_with("leveloff ");
         (is_ours && self.job.is_some()).then(|| experiment.command_for(self.job))
+    }
+
+    /// What tries every change, ordered by this recording: for growth that no finding explains.
+    pub fn trial(&self) -> Option<String> {
+        let is_unexplained = self.verdict.verdict.is_alarm() && self.verdict.findings.is_empty();
+        let job = self.job.filter(|_| is_unexplained)?;
+        let input = shell(&[self.input.to_owned()]);
+        Some(format!("leveloff try --from {input} -- {}", shell(job)))
     }
 }

@@ -22,7 +22,7 @@ pub fn page(trial: &TrialReport) -> String {
     write_table(trial, &mut body);
     write_list("so-heading", "What follows", &follows(&answer), &mut body);
     let notes = [unmeasured(trial), trial.notes.clone()].concat();
-    write_list("notes-heading", "Data and notes", &notes, &mut body);
+    write_notes(&notes, &mut body);
     body.raw("</main>\n");
     let tool = trial.control.iter().find_map(|run| run.report.as_ref());
     let tool = tool.map_or("", |report| report.tool.as_str());
@@ -84,7 +84,7 @@ fn named(name: &str, family: usize, runs: &[TrialRun], unit: XUnit) -> Vec<Value
                 0 => name.to_owned(),
                 place => format!("{name} {}", place + 1),
             };
-            data::run_of_side(report, &name, family)
+            data::run_of_trial(report, &name, family)
         })
         .collect()
 }
@@ -133,7 +133,8 @@ fn write_table(trial: &TrialReport, page: &mut Markup) {
     let classes = ["", "found", "n", "n", "n", "n"];
     let names = names.iter().map(String::as_str);
     let head: Vec<_> = classes.into_iter().zip(names).collect();
-    let caption = "In brackets and behind ±: intervals. Speed: against the control runs.";
+    let caption = "In brackets and behind ±: intervals. Speed: against the control runs. In the chart, control runs have one colour, what helps \
+                   another, what has no effect a third.";
     page.table("changes-heading", caption, &head);
     for [name, effect, numbers @ ..] in rows {
         page.raw("<tr><th scope=\"row\">").element("code", &name);
@@ -152,4 +153,15 @@ fn write_list(id: &'static str, heading: &'static str, items: &[String], page: &
     }
     page.section(id, heading);
     page.list("notes", items.iter()).end_section();
+}
+
+/// With what the page's script makes of its data.
+fn write_notes(notes: &[String], page: &mut Markup) {
+    page.section("notes-heading", "Data and notes");
+    page.list("notes", notes.iter());
+    page.raw(
+        "<p class=\"js\" hidden><button type=\"button\" id=\"csv\">Download CSV</button> \
+              <span id=\"csv-done\" role=\"status\"></span></p>\n",
+    );
+    page.end_section();
 }

@@ -22,7 +22,7 @@ pub fn document(trial: &TrialReport) -> String {
     if !rows.is_empty() {
         let head = columns(trial);
         text += &table(&head.each_ref().map(String::as_str), &rows);
-        text += "\nIn brackets and behind ±: intervals over repeats of the whole trial.\n\n";
+        text += "\nIn brackets and behind ±: intervals. Speed: against the control runs.\n\n";
     }
     let unmeasured = unmeasured(trial);
     let items = answer

@@ -83,6 +83,10 @@ fn the_change_that_stops_the_growth_is_found_and_the_other_is_not_credited() {
     assert!(stage.path("trial/control-1.log").is_file());
     let kept = |name: &str| std::fs::read_to_string(stage.path("trial").join(name)).unwrap();
     let page = kept("answer.html");
+    // What the script of the page needs to draw.
+    for id in ["chart", "legend", "controls", "csv", "theme"] {
+        assert!(page.contains(&format!("id=\"{id}\"")), "no {id}");
+    }
     for run in ["control 2", "CURED=1 2", "OTHER=1"] {
         assert!(
             page.contains(&format!("\"name\":\"{run}\"")),

@@ -84,4 +84,7 @@ pub fn write_findings(judged: &Judged, page: &mut Page) {
     {
         page.row("next", next);
     }
+    if let Some(trial) = judged.trial() {
+        page.hanging("", &format!("$ {trial}"), 2);
+    }
 }
