@@ -63,11 +63,10 @@ impl<'a> Judged<'a> {
         (is_ours && self.job.is_some()).then(|| experiment.command_for(self.job))
     }
 
-    /// What tries every change, ordered by this recording: for growth that no finding explains.
+    /// What tries every change: for growth that no finding explains.
     pub fn trial(&self) -> Option<String> {
         let is_unexplained = self.verdict.verdict.is_alarm() && self.verdict.findings.is_empty();
         let job = self.job.filter(|_| is_unexplained)?;
-        let input = shell(&[self.input.to_owned()]);
-        Some(format!("leveloff try --from {input} -- {}", shell(job)))
+        Some(format!("leveloff try -- {}", shell(job)))
     }
 }

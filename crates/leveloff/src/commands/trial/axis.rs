@@ -9,6 +9,7 @@ use leveloff_classifier::stats::median;
 use leveloff_classifier::trial::{ArmResult, RunOver, Stretch};
 use leveloff_classifier::units::X;
 use leveloff_classifier::verdict::Verdict;
+use leveloff_model::folded::Reach;
 use leveloff_report::run_report::RunReport;
 
 /// Where runs are compared.
@@ -102,7 +103,7 @@ impl Axis {
             place.is_some_and(|place| place.low >= from && place.low <= end.0)
         });
         let memory = spans.filter_map(|span| span.value(Series::Memory));
-        let mut memory: Vec<f64> = memory.map(|reach| reach.middle()).collect();
+        let mut memory: Vec<f64> = memory.map(Reach::middle).collect();
         (!memory.is_empty()).then(|| median(&mut memory))
     }
 

@@ -40,6 +40,8 @@ pub(super) struct TriedArm {
     pub runs: Vec<EndedRun>,
     /// Why it is not measured.
     pub state: Option<ArmState>,
+    /// Runs that had too few samples to be compared, and were made again.
+    pub spoiled: u32,
 }
 
 impl TrialRuns {
@@ -48,6 +50,7 @@ impl TrialRuns {
             arm,
             runs: Vec::new(),
             state: None,
+            spoiled: 0,
         };
         TrialRuns {
             control: Vec::new(),
@@ -162,8 +165,10 @@ impl TrialRuns {
         self.arms[place].runs.push(ended);
         let result = self.result(place);
         let tried = &mut self.arms[place];
-        if result.is_none() && is_cut_short {
+        let is_spoiled = ending == Ending::Enough && tried.spoiled < MOST_SPOILED;
+        if result.is_none() && (is_cut_short || is_spoiled) {
             tried.runs.pop();
+            tried.spoiled += u32::from(is_spoiled);
         } else if let Some(why) = failure {
             tried.state = Some(ArmState::Failed(why));
         } else if result.is_none() {
@@ -322,6 +327,9 @@ impl TrialRuns {
         }
     }
 }
+
+/// On a machine that is busy, samples come late, and a fast run may be over before it has enough.
+const MOST_SPOILED: u32 = 2;
 
 const ENDED_AT_LIMIT: &str =
     "the control run was ended at --limit; a higher one lets it go further";
