@@ -102,15 +102,12 @@ fn cured(trial: &TrialSummary, job: &TrialJob) -> Answer {
     let speed = |result: &ArmResult| result.speed.map_or(0.0, |speed| speed.value);
     cures.sort_by(|(_, a), (_, b)| speed(b).total_cmp(&speed(a)));
     let (first, result) = cures[0];
-    let others: Vec<&str> = cures[1..]
-        .iter()
-        .map(|(arm, _)| arm.by_hand.as_str())
-        .collect();
+    let others: Vec<&str> = cures[1..].iter().map(|(arm, _)| title(arm)).collect();
     let others = match others.is_empty() {
         true => String::new(),
         false => format!("; also with {}", others.join(", ")),
     };
-    let headline = format!("growth stops with {}{others}", first.by_hand);
+    let headline = format!("growth stops with {}{others}", title(first));
     let mut follows = turning_points(trial);
     follows.extend(common(&cures));
     let means = cures
@@ -130,6 +127,14 @@ fn cured(trial: &TrialSummary, job: &TrialJob) -> Answer {
         follows,
         next: None,
         next_command: with_variables(first, job),
+    }
+}
+
+/// A command of the user's own is too long for a headline, and has a name.
+fn title(arm: &ArmSummary) -> &str {
+    match arm.built_in {
+        Some(_) => &arm.by_hand,
+        None => &arm.name,
     }
 }
 
@@ -184,10 +189,7 @@ fn common(cures: &[(&ArmSummary, &ArmResult)]) -> Option<String> {
 
 fn reduced(trial: &TrialSummary, job: &TrialJob) -> Answer {
     let reduced: Vec<(&ArmSummary, &ArmResult)> = trial.with(Effect::Reduces).collect();
-    let names: Vec<&str> = reduced
-        .iter()
-        .map(|(arm, _)| arm.by_hand.as_str())
-        .collect();
+    let names: Vec<&str> = reduced.iter().map(|(arm, _)| title(arm)).collect();
     let mut follows = vec![
         "a part of the growth has this cause; the rest has another, or the change removes the cause in part".to_owned(),
     ];
