@@ -114,6 +114,12 @@ const SMALLEST_SPREAD: f64 = 1e6;
 /// The highest of all samples differs more than their median.
 const PEAK_SPREADS: f64 = 2.0;
 
+/// Repeats of a training differ by this share of their pace, on a machine that does other work as well.
+pub(crate) const PACE_SPREAD: f64 = 0.03;
+
+/// A change of speed below this share does not matter.
+const MATERIAL_SPEED: f64 = 0.05;
+
 /// The usual spread counts as if it had been seen in so many runs more than one.
 const USUAL_SPREAD_WEIGHT: f64 = 8.0;
 
@@ -280,6 +286,13 @@ impl Scale {
                 Scale {
                     usual_spread: 0.1 * stretch,
                     material: 0.1 * stretch,
+                }
+            }
+            Quantity::Speed => {
+                let speed = before.get(quantity).map_or(0.0, |speed| speed.mean);
+                Scale {
+                    usual_spread: PACE_SPREAD * speed,
+                    material: MATERIAL_SPEED * speed,
                 }
             }
             _ => of_memory,

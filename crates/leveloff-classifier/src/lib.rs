@@ -31,6 +31,7 @@
 //! - [`judge`]: the statistics of one [`curve`]; [`stats`]: the estimators that they use.
 //! - [`allocation_history`]: which lines allocated memory that is not freed.
 //! - [`run_curves`]: the series of a run for charts and tables.
+//! - [`speed`]: how fast a run goes.
 //! - [`compare`], [`gate`], [`profile`], [`fleet`]: runs against earlier runs, against bounds, beside each other.
 //! - [`trial`]: runs with one thing changed, against control runs.
 
@@ -50,7 +51,9 @@ pub mod run;
 pub mod run_analysis;
 pub mod run_curves;
 mod share_history;
+pub mod speed;
 pub mod stats;
+mod stretch;
 pub mod teardown;
 pub mod trial;
 pub mod units;

@@ -6,6 +6,7 @@ use leveloff_model::process::Role;
 
 use crate::observation::XUnit;
 use crate::run_curves::{RunCurves, Series};
+use crate::speed;
 use crate::units::{Amount, X};
 use crate::verdict::{Kind, RunVerdict, Verdict};
 
@@ -22,6 +23,8 @@ pub enum Quantity {
     Baseline,
     /// Where it levelled off.
     WarmupEnd,
+    /// Steps, or what else x counts, in a second.
+    Speed,
     /// Memory of a role in the last fifth.
     Role(Role),
     /// A kind of memory in the last fifth.
@@ -97,7 +100,10 @@ const WARMUP_END_ERROR: f64 = 0.1;
 impl Quantity {
     /// Whether it is an amount of memory, and not a rate or a place.
     pub fn is_memory(self) -> bool {
-        !matches!(self, Quantity::Growth | Quantity::WarmupEnd)
+        !matches!(
+            self,
+            Quantity::Growth | Quantity::WarmupEnd | Quantity::Speed
+        )
     }
 
     /// Whether more of it is a regression by itself; the others only explain one.
@@ -143,6 +149,14 @@ impl RunProfile {
         if let Some(rate) = verdict.memory.rate {
             let error = (rate.high.0 - rate.low.0) / (2.0 * RATE_INTERVAL_REACH);
             set(Quantity::Growth, Some(rate.value.0), error);
+        }
+        if let Some(pace) = speed::pace(curves, verdict.x_unit) {
+            let speed = 1.0 / pace.value;
+            set(
+                Quantity::Speed,
+                Some(speed),
+                speed * pace.error / pace.value,
+            );
         }
         for series in curves.series() {
             let quantity = match series {

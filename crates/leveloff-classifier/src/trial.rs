@@ -30,9 +30,13 @@ mod run_over;
 mod summary;
 
 pub use arms::{ArmFamily, BuiltInArm, Change};
-pub use run_over::{Estimate, RunOver, Stretch};
-pub use summary::{ArmState, ArmSummary, TrialOutcome, TrialSummary};
+pub use run_over::RunOver;
+pub use summary::{ArmState, ArmSummary, TrialOutcome, TrialSummary, TriedVersion};
 
+pub use crate::stretch::{Estimate, Stretch};
+
+use crate::compare::PACE_SPREAD;
+use crate::speed::Speed;
 use crate::stats::student_quantile;
 use crate::units::{Amount, AmountPerX};
 use crate::verdict::Rate;
@@ -78,6 +82,10 @@ pub struct ArmResult {
     pub control_level: Amount,
     /// The change of speed, where the pace of both is known.
     pub speed: Option<SpeedChange>,
+    /// The speed with the change.
+    pub steps_per_second: Option<Speed>,
+    /// The speed of the control runs.
+    pub control_steps_per_second: Option<Speed>,
 }
 
 /// Growth below this share of the control's is growth that stopped.
@@ -98,9 +106,6 @@ const LEVEL_SPREAD: f64 = 0.003;
 /// And by this share of their growth.
 const GROWTH_SPREAD: f64 = 0.02;
 
-/// And by this share of their pace, on a machine that does other work as well.
-const PACE_SPREAD: f64 = 0.03;
-
 /// The usual spread counts as if it had been seen in so many runs more than one, as in [`compare`](crate::compare).
 const USUAL_SPREAD_WEIGHT: f64 = 8.0;
 
@@ -114,6 +119,7 @@ impl ArmResult {
         let alpha = ALPHA / f64::from(comparisons.max(1));
         let sides = Sides::of(&of_control, &of_arm, usual, alpha);
         let (control_rate, growth, change) = sides.rates();
+        let speeds = speeds(control, arm);
         Some(ArmResult {
             effect: effect(control_rate, growth, change),
             growth,
@@ -121,7 +127,9 @@ impl ArmResult {
             change,
             level: last.level,
             control_level: first.level,
-            speed: speed(control, arm),
+            speed: speeds.as_ref().map(|speeds| speeds.change),
+            steps_per_second: speeds.as_ref().map(|speeds| speeds.arm),
+            control_steps_per_second: speeds.map(|speeds| speeds.control),
         })
     }
 }
@@ -143,7 +151,14 @@ fn effect(control: Rate, growth: Rate, change: Rate) -> Effect {
     }
 }
 
-fn speed(control: &[RunOver], arm: &[RunOver]) -> Option<SpeedChange> {
+/// The speeds of both sides, and the change.
+struct Speeds {
+    control: Speed,
+    arm: Speed,
+    change: SpeedChange,
+}
+
+fn speeds(control: &[RunOver], arm: &[RunOver]) -> Option<Speeds> {
     // Ratios have an interval that is even in their logarithm.
     let logarithms = |runs: &[RunOver]| -> Option<Vec<Estimate>> {
         let paces = runs.iter().map(|run| run.pace);
@@ -151,13 +166,23 @@ fn speed(control: &[RunOver], arm: &[RunOver]) -> Option<SpeedChange> {
     };
     let (control, arm) = (logarithms(control)?, logarithms(arm)?);
     let sides = Sides::of(&control, &arm, PACE_SPREAD, SPEED_ALPHA);
-    let change = sides.rates().2;
+    let (control, arm, change) = sides.rates();
     // A longer step is a lower speed.
-    let ratio = |log: AmountPerX| (-log.0).exp() - 1.0;
-    Some(SpeedChange {
-        value: ratio(change.value),
-        low: ratio(change.high),
-        high: ratio(change.low),
+    let ratio = |log: AmountPerX| (-log.0).exp();
+    let speed = |log: Rate| Speed {
+        value: ratio(log.value),
+        low: ratio(log.high),
+        high: ratio(log.low),
+    };
+    let Speed { value, low, high } = speed(change);
+    Some(Speeds {
+        control: speed(control),
+        arm: speed(arm),
+        change: SpeedChange {
+            value: value - 1.0,
+            low: low - 1.0,
+            high: high - 1.0,
+        },
     })
 }
 

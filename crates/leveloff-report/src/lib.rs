@@ -8,7 +8,7 @@
 //! | [`comparison`] | text | json | markdown | html | | |
 //! | [`lines`] | text | | | | svg | |
 //! | [`fleet`] | text | json | | html | | |
-//! | [`trial`] | text | json | markdown | | | |
+//! | [`trial`] | text | json | markdown | html | | |
 //!
 //! A report computes nothing that a verdict does not already hold: screen, JSON and CI print the same numbers.
 //! The words come from `leveloff-text`. [`secrets`] masks credentials in every report; [`redact`] removes

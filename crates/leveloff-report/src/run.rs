@@ -1,7 +1,7 @@
 //! A whole run, in every format.
 
 pub mod chart;
-mod environment;
+pub(crate) mod environment;
 pub mod html;
 pub mod json;
 pub mod markdown;

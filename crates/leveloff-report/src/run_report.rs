@@ -14,12 +14,14 @@ use leveloff_classifier::allocation_history::LineGrowth;
 use leveloff_classifier::run_analysis::{FinishedRun, RunAccount, SeriesAccount};
 use leveloff_classifier::run_curves::{RunCurves, Series};
 use leveloff_classifier::verdict::RunVerdict;
+use leveloff_model::process::Role;
 use leveloff_model::progress::Progress;
 use leveloff_model::recording::{End, Header, StatedFacts};
 use leveloff_model::training_counters::{GrownTensors, TrainingCounter};
 use leveloff_model::units::Bytes;
 use leveloff_text::judged::Judged;
 use leveloff_text::sizing::Sizing;
+use leveloff_text::speed::speed_with_interval;
 
 /// What there is to show of one run.
 #[derive(Debug, Clone)]
@@ -126,7 +128,24 @@ impl RunReport {
             progress: self.progress.as_ref(),
             looks: &[],
             lines: &self.lines,
+            job: self.job(),
         }
+    }
+
+    /// The command of the job: what was started, else that of the trainer.
+    fn job(&self) -> Option<&[String]> {
+        let is_trainer = |process: &&ListedProcess| process.account.role == Role::Trainer;
+        let trainer = || {
+            let trainer = self.processes.iter().find(is_trainer)?;
+            trainer.command().filter(|command| command.len() > 1)
+        };
+        self.background.command.as_deref().or_else(trainer)
+    }
+
+    /// How fast it goes: `20.1 steps per second (19.8 … 20.4)`.
+    pub fn speed_words(&self) -> Option<String> {
+        let speed = self.account.speed?;
+        Some(speed_with_interval(speed, self.verdict.x_unit))
     }
 
     /// A series, if it is known.

@@ -9,6 +9,7 @@ use leveloff_classifier::units::X;
 use leveloff_classifier::verdict::Kind;
 
 use crate::rate::{amount, change_with_interval};
+use crate::speed::three_digits;
 use crate::x_position::{XPosition, extent};
 
 /// Lengths that differ by less than this share are the same.
@@ -54,6 +55,7 @@ pub fn quantity_name(quantity: Quantity) -> String {
         Quantity::Growth => "growth_bytes_per_x".to_owned(),
         Quantity::Baseline => "start_bytes".to_owned(),
         Quantity::WarmupEnd => "warmup_end_x".to_owned(),
+        Quantity::Speed => "steps_per_second".to_owned(),
         Quantity::Role(role) => format!("role_{}_bytes", role.name()),
         Quantity::Kind(kind) => format!("kind_{}_bytes", kind.name()),
     }
@@ -67,6 +69,7 @@ pub fn quantity_words(quantity: Quantity, unit: XUnit) -> String {
         Quantity::Growth => format!("growth per {}", unit.name()),
         Quantity::Baseline => "at the start".to_owned(),
         Quantity::WarmupEnd => "end of warmup".to_owned(),
+        Quantity::Speed => format!("{}s per second", unit.name()),
         Quantity::Role(role) => role.name().to_owned(),
         Quantity::Kind(kind) => match kind {
             Kind::Anonymous => "anonymous".to_owned(),
@@ -99,10 +102,20 @@ pub fn finding_words(finding: ChangeFinding) -> &'static str {
     }
 }
 
+/// The same for a quantity of which more is not more memory.
+pub fn difference_words(difference: &Difference) -> &'static str {
+    match (difference.quantity, difference.finding) {
+        (Quantity::Speed, ChangeFinding::More) => "faster",
+        (Quantity::Speed, ChangeFinding::Less) => "slower",
+        (_, finding) => finding_words(finding),
+    }
+}
+
 /// One of the two values of a difference.
 pub fn value_words(quantity: Quantity, value: f64, unit: XUnit) -> String {
     match quantity {
         Quantity::WarmupEnd => XPosition::new(X(value), unit).to_string(),
+        Quantity::Speed => three_digits(value),
         _ => amount(value),
     }
 }
@@ -125,6 +138,11 @@ pub fn change_words(difference: &Difference, unit: XUnit) -> String {
                 number(low),
                 number(high)
             )
+        }
+        Quantity::Speed => {
+            let percent = |change: f64| format!("{:+.0}", 100.0 * change / difference.before.mean);
+            let (change, low, high) = (percent(change), percent(low), percent(high));
+            format!("{change} % ({low} … {high})")
         }
         _ => change_with_interval(change, low, high),
     }

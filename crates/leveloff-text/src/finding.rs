@@ -48,9 +48,12 @@ pub fn finding_words(finding: &Finding) -> FindingWords {
             AFTER_CHECKPOINT,
             experiment::WITHOUT_CHECKPOINTS,
         ),
-        Finding::EpochGrowth(growth) => {
-            at_events(growth, "epoch", AFTER_EPOCH, experiment::LONGER_EPOCHS)
-        }
+        Finding::EpochGrowth(growth) => at_events(
+            growth,
+            "epoch",
+            AFTER_EPOCH,
+            experiment::WITHOUT_WORKERS_OF_EPOCHS,
+        ),
         Finding::HeldReferences {
             tensors,
             memory,
@@ -180,11 +183,11 @@ fn held_references(tensors: TensorGrowth, memory: &Growth, grown: &[GrownTensors
                 "live tensors rise with memory: {more:+} ({more_per_x:+.2} per {unit}) \
                  {while_memory_grew}, so references are kept{types}"
             );
-            words(text, LOOK_FOR_REFERENCES, experiment::COUNT_SHAPES)
+            words(text, LOOK_FOR_REFERENCES, experiment::WITHOUT_CYCLES)
         }
         TensorGrowth::Size { more, tensors } => {
             let text = format!("{tensors} tensors hold {more} more {while_memory_grew}{types}");
-            words(text, LOOK_FOR_EXTENDED_TENSORS, experiment::COUNT_SHAPES)
+            words(text, LOOK_FOR_EXTENDED_TENSORS, experiment::WITHOUT_CYCLES)
         }
     }
 }
@@ -204,7 +207,7 @@ fn python_objects(more: i64, AmountPerX(more_per_x): AmountPerX, memory: &Growth
     );
     let next = "look for lists, dicts and strings that grow: metrics, logs, samples cached by index; \
                 tracemalloc.start() and a snapshot's compare_to() name the lines";
-    words(text, next, experiment::TRACE_PYTHON)
+    words(text, next, experiment::WITH_COLLECTIONS)
 }
 
 fn copy_on_write(workers: usize, copied: &Growth) -> FindingWords {
@@ -276,7 +279,7 @@ fn devshm(growth: &Growth, owner: FileOwner) -> FindingWords {
     );
     let next = "`ls -lS /dev/shm` lists them; the run must unlink what it writes there, and \
                 torch.multiprocessing's file_system strategy leaves files behind when a process is killed";
-    words(text, next, experiment::WATCH_FILES)
+    words(text, next, experiment::WITHOUT_FILES_OF_WORKERS)
 }
 
 fn memfd(growth: &Growth) -> FindingWords {

@@ -101,6 +101,7 @@ impl Member {
             stated: &self.stated,
             notes: &self.notes,
             looks: &[],
+            job: None,
             lines: &[],
         }
     }

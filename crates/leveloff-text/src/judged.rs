@@ -1,9 +1,13 @@
 //! What the formats print about one input.
 
 use leveloff_classifier::allocation_history::LineGrowth;
+use leveloff_classifier::finding::Finding;
 use leveloff_classifier::verdict::{RunVerdict, Verdict};
 use leveloff_model::progress::Progress;
 use leveloff_model::recording::StatedFacts;
+
+use crate::finding::finding_words;
+use crate::shell::shell;
 
 /// A verdict with where it comes from.
 #[derive(Debug, Clone, Copy)]
@@ -20,6 +24,8 @@ pub struct Judged<'a> {
     pub progress: Option<&'a Progress>,
     /// The lines whose memory grew, most first, if the run was started with `--blame`.
     pub lines: &'a [LineGrowth],
+    /// The command of the job, without secrets, if the input says it.
+    pub job: Option<&'a [String]>,
     /// Earlier verdicts, if `--looks` requests them.
     pub looks: &'a [Look],
 }
@@ -45,7 +51,22 @@ impl<'a> Judged<'a> {
             notes: &[],
             progress: None,
             lines: &[],
+            job: None,
             looks: &[],
         }
+    }
+
+    /// The command that would refute a finding, if it can be run as it is.
+    pub fn experiment(&self, finding: &Finding) -> Option<String> {
+        let experiment = finding_words(finding).experiment;
+        let is_ours = experiment.command.starts_with("leveloff ");
+        (is_ours && self.job.is_some()).then(|| experiment.command_for(self.job))
+    }
+
+    /// What tries every change: for growth that no finding explains.
+    pub fn trial(&self) -> Option<String> {
+        let is_unexplained = self.verdict.verdict.is_alarm() && self.verdict.findings.is_empty();
+        let job = self.job.filter(|_| is_unexplained)?;
+        Some(format!("leveloff try -- {}", shell(job)))
     }
 }

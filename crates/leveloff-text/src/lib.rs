@@ -9,10 +9,11 @@
 //! - [`steps`]: where the steps come from, and what to do when none are read.
 //! - [`finding`]: what else the evidence shows, and what to try next.
 //! - [`fleet`]: many runs, worst first, and their table.
-//! - [`rate`], [`x_position`], [`number`], [`sizing`], [`subject`]: numbers, always with a unit and a base.
+//! - [`rate`], [`x_position`], [`number`], [`sizing`], [`speed`], [`subject`]: numbers, always with a unit and a base.
 //! - [`memory_axis`], [`progress_axis`], [`outlook`], [`braille`]: what every chart shares, on screen and on
 //!   paper.
-//! - [`page`] and [`paint`]: 80-column text for a terminal.
+//! - [`page`] and [`paint`]: 80-column text for a terminal; [`shell`]: commands as one types them.
+//! - [`trial`]: what each change of `leveloff try` does, and what a trial comes to.
 
 pub mod allocation;
 pub mod braille;
@@ -32,7 +33,9 @@ pub mod page;
 pub mod paint;
 pub mod progress_axis;
 pub mod rate;
+pub mod shell;
 pub mod sizing;
+pub mod speed;
 pub mod steps;
 pub mod subject;
 pub mod trial;

@@ -47,7 +47,7 @@ pub(crate) use report::ReportArgs;
 pub(crate) use run::RunArgs;
 pub(crate) use sampling::SamplingArgs;
 pub(crate) use target::TargetArgs;
-pub(crate) use trial::{TryArgs, TryFormat};
+pub(crate) use trial::{PlanFormat, TryArgs, TryFormat};
 pub(crate) use watch::{WatchArgs, WatchSource};
 
 use clap::{Parser, Subcommand, ValueEnum};

@@ -22,6 +22,7 @@ mod run_reader;
 mod run_target;
 mod screen_thread;
 mod session;
+mod status_line;
 mod stdout;
 mod summary;
 mod worker_pool;

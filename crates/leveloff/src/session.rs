@@ -3,7 +3,6 @@
 
 mod builder;
 mod limits;
-mod status_line;
 mod watch;
 
 use std::fs::File;
@@ -37,9 +36,9 @@ use crate::metrics::MetricsChoice;
 use crate::notice::{flush, notice, notice_beside_dashboard};
 use crate::recorder::Recorder;
 use crate::report_files::bundle_reports;
+use crate::status_line::StatusLine;
 use crate::summary::{Summary, top_growers};
 pub(crate) use builder::SessionBuilder;
-use status_line::StatusLine;
 
 /// How a run is watched.
 #[derive(Debug, Clone)]
@@ -181,7 +180,7 @@ impl Session {
         self.oom.observe(&tick);
         self.last_t = tick.sample.t;
         self.last_step = tick.sample.progress.step;
-        self.status.show(&tick);
+        self.status.show(|| sampling_words(&tick));
         Ok(tick)
     }
 
@@ -447,4 +446,15 @@ fn report_new_clock(tick: &Tick) {
     if let Some(counter) = counter {
         notice_beside_dashboard(&steps::new_clock(counter));
     }
+}
+
+/// What the status line says of the newest sample.
+fn sampling_words(tick: &Tick) -> String {
+    let tree = tick.sample.tree();
+    let step = steps::position(&tick.sample.progress)
+        .map_or_else(String::new, |step| format!(" · {step}"));
+    format!(
+        "leveloff: {}{step} · memory {} (RSS {}) · {} processes",
+        tick.sample.t, tree.total, tree.rss, tree.processes
+    )
 }

@@ -183,6 +183,136 @@ def healthy():
             kept.append(torch.ones(MIB // 4))
 
 
+def arena_per_thread():
+    """One thread after another needs more and more memory and frees all but a little. glibc gives each thread an arena, and
+    keeps what each has freed, because the last block of an arena is used."""
+    import ctypes
+    import queue
+    import threading
+
+    torch, model, optimizer = small_model()
+    libc = ctypes.CDLL(None)
+    libc.malloc.restype = ctypes.c_void_p
+    libc.free.argtypes = [ctypes.c_void_p]
+    orders, done = queue.Queue(), queue.Queue()
+    # Below every threshold above which glibc maps a block of its own.
+    size, per_mib, rounds = 32 << 10, 32, 20
+
+    def work():
+        for mib in range(1, rounds + 1):
+            orders.get()
+            blocks = [libc.malloc(size) for _ in range(2 * mib * per_mib)]
+            for block in blocks:
+                ctypes.memset(block, 1, size)
+            # The last one stays, at the top of the arena.
+            for block in blocks[:-1]:
+                libc.free(block)
+            done.put(mib)
+        # Its arena stays its own.
+        threading.Event().wait()
+
+    for step in steps():
+        train(torch, model, optimizer)
+        if step % rounds == 1:
+            threading.Thread(target=work, daemon=True).start()
+        orders.put(step)
+        done.get()
+
+
+def kept_at_the_top():
+    """Blocks at the top of the heap are freed, more of them with each step. glibc keeps up to twice the largest mapped block
+    that was ever freed."""
+    import ctypes
+
+    torch, model, optimizer = small_model()
+    libc = ctypes.CDLL(None)
+    libc.malloc.restype = ctypes.c_void_p
+    libc.free.argtypes = [ctypes.c_void_p]
+    libc.free(libc.malloc(31 << 20))
+    size = 60 << 10
+    for step in steps():
+        train(torch, model, optimizer)
+        blocks = [libc.malloc(size) for _ in range(4 * step)]
+        for block in blocks:
+            ctypes.memset(block, 1, size)
+        for block in reversed(blocks):
+            libc.free(block)
+        # A step is mostly other work, in which the blocks are free.
+        time.sleep(0.06)
+
+
+def loader_copies():
+    """Loader workers count references to the objects of a data set that they share with the training, and so copy its pages."""
+    import torch
+
+    class Words(torch.utils.data.Dataset):
+        def __init__(self):
+            self.words = [f"{n:0>200}" for n in range(1_500_000)]
+
+        def __len__(self):
+            return len(self.words)
+
+        def __getitem__(self, place):
+            # Two steps of reading ahead for each worker, and no page twice.
+            rows = self.words[place * 3000 : (place + 1) * 3000]
+            return torch.full((64,), float(len(rows)))
+
+    torch, model, optimizer = small_model()
+    batches = iter(torch.utils.data.DataLoader(Words(), batch_size=1, num_workers=2))
+    for _ in steps():
+        optimizer.zero_grad()
+        model(next(batches)).square().mean().backward()
+        optimizer.step()
+
+
+def trainer_of_transformers(keeps_at):
+    """The Trainer of transformers, with a callback that keeps 5 MiB at each evaluation or checkpoint: one in five steps."""
+    import tempfile
+
+    import torch
+    import transformers
+
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = torch.nn.Linear(64, 1)
+
+        def forward(self, x, labels=None):
+            y = self.layer(x)
+            return {"loss": (y - labels).square().mean(), "logits": y}
+
+    class Keeps(transformers.TrainerCallback):
+        kept = []
+
+        def on_step_end(self, args, state, control, **_):
+            print(f"step {state.global_step} loss 0.5", flush=True)
+            time.sleep(PACE_S)
+
+        def keep(self, *_, **__):
+            self.kept.append(torch.ones(5 * MIB // 4))
+
+    setattr(Keeps, keeps_at, Keeps.keep)
+    torch.set_num_threads(1)
+    rows = [{"x": torch.randn(64), "labels": torch.randn(1)} for _ in range(32)]
+    with tempfile.TemporaryDirectory() as directory:
+        settings = transformers.TrainingArguments(
+            output_dir=directory, max_steps=STEPS, per_device_train_batch_size=4, eval_strategy="steps", eval_steps=5,
+            save_steps=5, save_total_limit=1, report_to=[], use_cpu=True, logging_steps=10_000, disable_tqdm=True,
+        )
+        trainer = transformers.Trainer(Model(), settings, train_dataset=rows, eval_dataset=rows, callbacks=[Keeps()])
+        trainer.train()
+
+
+def kept_by_evaluation():
+    """Each evaluation leaves something."""
+    trainer_of_transformers("on_evaluate")
+
+
+def kept_by_saving():
+    """Each checkpoint leaves something."""
+    trainer_of_transformers("on_save")
+
+
 def crashes():
     raise SystemExit(7)
 

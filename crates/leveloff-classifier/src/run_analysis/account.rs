@@ -11,6 +11,7 @@ use super::RunAnalysis;
 use super::process_table::Followed;
 use crate::observation::{Moment, Observation, ProcessShare, XUnit};
 use crate::share_history::{self, Snapshot};
+use crate::speed::Speed;
 use crate::units::{Amount, AmountPerX, X};
 use crate::verdict::{Kind, RunVerdict};
 
@@ -46,6 +47,8 @@ pub struct RunAccount {
     pub counters: TrainingCounters,
     /// Observations of the run, since it was last started.
     pub samples: u64,
+    /// How fast it goes; `None` where nothing but time is counted.
+    pub speed: Option<Speed>,
 }
 
 /// Where growth counts from.
@@ -194,6 +197,7 @@ pub(super) fn account(run: &RunAnalysis, verdict: Option<RunVerdict>) -> Option<
             .as_ref()
             .map_or(run.observations, |verdict| verdict.points),
         is_over: run.is_over,
+        speed: Speed::of(run.curves(), unit),
         verdict,
     })
 }

@@ -3,7 +3,7 @@
 //! A new one takes two files: its variant, name, change and findings here, and its words in `trial.rs` of leveloff-text. If
 //! it reaches into Python, also `python_changes.py` of the command.
 
-use crate::finding::{Finding, SharedKind};
+use crate::finding::{Finding, ObjectFamily, SharedKind};
 
 /// A change of a trial, one thing each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -18,8 +18,16 @@ pub enum BuiltInArm {
     TrimOften,
     /// A collection of garbage after each step.
     CollectGarbage,
+    /// A collection of garbage after each tenth step: what it costs less, where that is enough.
+    CollectGarbage10,
     /// Gradients are dropped after each step.
     DropGradients,
+    /// Evaluations of a trainer class are left out.
+    NoEvaluation,
+    /// Nothing is saved.
+    NoCheckpoints,
+    /// Figures are closed after each step.
+    CloseFigures,
     /// Loaders work in the training's own process.
     NoWorkers,
     /// Loaders keep their workers over epochs, or do not, the other way round.
@@ -34,6 +42,8 @@ pub enum BuiltInArm {
     OneThread,
     /// wandb is off.
     NoWandb,
+    /// TensorBoard's writer writes nothing.
+    NoTensorBoard,
     /// Tokenizers use one thread.
     NoTokenizerThreads,
     /// Python objects are allocated by malloc.
@@ -76,20 +86,27 @@ pub enum ArmFamily {
     Threads,
     /// GPU memory.
     Gpu,
+    /// What happens now and then: evaluations, checkpoints.
+    Events,
 }
 
 impl BuiltInArm {
     /// All of them, the cheapest and most frequent cures first.
-    pub const ALL: [BuiltInArm; 19] = [
+    pub const ALL: [BuiltInArm; 24] = [
         BuiltInArm::CollectGarbage,
         BuiltInArm::MapLargeBlocks,
         BuiltInArm::NoCompile,
         BuiltInArm::NoWorkers,
+        BuiltInArm::NoEvaluation,
         BuiltInArm::OneArena,
         BuiltInArm::TrimOften,
         BuiltInArm::NoPrimitiveCache,
         BuiltInArm::DropGradients,
+        BuiltInArm::NoCheckpoints,
+        BuiltInArm::CloseFigures,
         BuiltInArm::NoWandb,
+        BuiltInArm::NoTensorBoard,
+        BuiltInArm::CollectGarbage10,
         BuiltInArm::SwapPersistentWorkers,
         BuiltInArm::NoPinning,
         BuiltInArm::OneCompileThread,
@@ -110,7 +127,12 @@ impl BuiltInArm {
             BuiltInArm::OneArena => "one-arena",
             BuiltInArm::TrimOften => "trim-often",
             BuiltInArm::CollectGarbage => "collect-garbage",
+            BuiltInArm::CollectGarbage10 => "collect-garbage-10",
             BuiltInArm::DropGradients => "drop-gradients",
+            BuiltInArm::NoEvaluation => "no-evaluation",
+            BuiltInArm::NoCheckpoints => "no-checkpoints",
+            BuiltInArm::CloseFigures => "close-figures",
+            BuiltInArm::NoTensorBoard => "no-tensorboard",
             BuiltInArm::NoWorkers => "no-workers",
             BuiltInArm::SwapPersistentWorkers => "swap-persistent-workers",
             BuiltInArm::NoPinning => "no-pinning",
@@ -139,11 +161,16 @@ impl BuiltInArm {
                 ("MALLOC_TRIM_THRESHOLD_", "65536"),
                 ("MALLOC_TOP_PAD_", "0"),
             ]),
-            BuiltInArm::CollectGarbage => Change::Python("collect-garbage"),
-            BuiltInArm::DropGradients => Change::Python("drop-gradients"),
-            BuiltInArm::NoWorkers => Change::Python("no-workers"),
-            BuiltInArm::SwapPersistentWorkers => Change::Python("swap-persistent-workers"),
-            BuiltInArm::NoPinning => Change::Python("no-pinning"),
+            BuiltInArm::CollectGarbage
+            | BuiltInArm::CollectGarbage10
+            | BuiltInArm::DropGradients
+            | BuiltInArm::NoEvaluation
+            | BuiltInArm::NoCheckpoints
+            | BuiltInArm::CloseFigures
+            | BuiltInArm::NoTensorBoard
+            | BuiltInArm::NoWorkers
+            | BuiltInArm::SwapPersistentWorkers
+            | BuiltInArm::NoPinning => Change::Python(self.name()),
             BuiltInArm::NoPrimitiveCache => {
                 Change::Variables(&[("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "1")])
             }
@@ -182,11 +209,15 @@ impl BuiltInArm {
             BuiltInArm::NoCompile | BuiltInArm::OneCompileThread | BuiltInArm::NoPrimitiveCache => {
                 ArmFamily::Compiler
             }
-            BuiltInArm::CollectGarbage | BuiltInArm::DropGradients => ArmFamily::Python,
+            BuiltInArm::CollectGarbage
+            | BuiltInArm::CollectGarbage10
+            | BuiltInArm::DropGradients
+            | BuiltInArm::CloseFigures => ArmFamily::Python,
+            BuiltInArm::NoEvaluation | BuiltInArm::NoCheckpoints => ArmFamily::Events,
             BuiltInArm::NoWorkers | BuiltInArm::SwapPersistentWorkers | BuiltInArm::NoPinning => {
                 ArmFamily::Loader
             }
-            BuiltInArm::NoWandb => ArmFamily::Logger,
+            BuiltInArm::NoWandb | BuiltInArm::NoTensorBoard => ArmFamily::Logger,
             BuiltInArm::OneThread | BuiltInArm::NoTokenizerThreads => ArmFamily::Threads,
             BuiltInArm::ExpandableSegments => ArmFamily::Gpu,
         }
@@ -208,12 +239,22 @@ impl BuiltInArm {
                 BuiltInArm::NoCompile,
                 BuiltInArm::OneArena,
             ],
-            Finding::HeldReferences { .. }
-            | Finding::PythonObjects { .. }
-            | Finding::CheckpointGrowth(_) => {
+            Finding::HeldReferences { .. } | Finding::PythonObjects { .. } => {
                 &[BuiltInArm::CollectGarbage, BuiltInArm::DropGradients]
             }
-            Finding::PiledUpObjects { .. } => &[BuiltInArm::NoWandb, BuiltInArm::CollectGarbage],
+            Finding::CheckpointGrowth(_) => {
+                &[BuiltInArm::NoCheckpoints, BuiltInArm::CollectGarbage]
+            }
+            Finding::PiledUpObjects { family, .. } => match family {
+                ObjectFamily::Figures => &[BuiltInArm::CloseFigures],
+                ObjectFamily::Wandb => &[BuiltInArm::NoWandb],
+                ObjectFamily::TensorBoard | ObjectFamily::QueuedItems => {
+                    &[BuiltInArm::NoTensorBoard, BuiltInArm::NoWandb]
+                }
+                ObjectFamily::Loaders | ObjectFamily::Threads | ObjectFamily::Other => {
+                    &[BuiltInArm::NoWorkers, BuiltInArm::CollectGarbage]
+                }
+            },
             Finding::CopyOnWrite { .. }
             | Finding::ProcessGrowth { .. }
             | Finding::SharedMemoryGrowth {
@@ -238,7 +279,7 @@ impl BuiltInArm {
                 ..
             } => &[BuiltInArm::NoPinning],
             Finding::CudaGrowth(_) => &[BuiltInArm::ExpandableSegments],
-            Finding::EvaluationGrowth(_) => &[BuiltInArm::CollectGarbage],
+            Finding::EvaluationGrowth(_) => &[BuiltInArm::NoEvaluation, BuiltInArm::CollectGarbage],
             // Over-counted RSS and one rank of many say nothing of a change; so does a finding that has none yet.
             _ => &[],
         };

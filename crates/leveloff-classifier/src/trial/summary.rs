@@ -2,7 +2,8 @@
 
 use super::{ArmResult, BuiltInArm, Effect, RunOver, Stretch};
 use crate::observation::XUnit;
-use crate::verdict::RunVerdict;
+use crate::units::{Amount, X};
+use crate::verdict::{LevelGrade, RunVerdict, Verdict};
 
 /// A trial, as far as it went.
 #[derive(Debug, Clone)]
@@ -11,6 +12,8 @@ pub struct TrialSummary {
     pub unit: XUnit,
     /// The verdict on the first control run; `None` if it could not be judged.
     pub control: Option<RunVerdict>,
+    /// Whether the first control run went to its own end.
+    pub control_ended: bool,
     /// The control runs over the stretch.
     pub control_runs: Vec<RunOver>,
     /// Where the runs are compared; `None` if nothing was.
@@ -19,6 +22,10 @@ pub struct TrialSummary {
     pub arms: Vec<ArmSummary>,
     /// How often a change that stops the growth has to show it.
     pub repeats: u32,
+    /// The furthest that every measured run has come: memory of all is compared there.
+    pub common_end: Option<X>,
+    /// Memory of the control runs there.
+    pub control_memory: Option<Amount>,
 }
 
 /// One change of a trial.
@@ -30,8 +37,21 @@ pub struct ArmSummary {
     pub built_in: Option<BuiltInArm>,
     /// How it is made by hand.
     pub by_hand: String,
+    /// The version of a package that it is.
+    pub version: Option<TriedVersion>,
+    /// Memory at the common end of the trial.
+    pub memory: Option<Amount>,
     /// How it went.
     pub state: ArmState,
+}
+
+/// A version of a package as a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TriedVersion {
+    /// The package.
+    pub package: String,
+    /// Its version.
+    pub version: String,
 }
 
 /// How a change went.
@@ -75,7 +95,9 @@ impl TrialSummary {
         let Some(control) = &self.control else {
             return TrialOutcome::ControlUndecided;
         };
-        if control.verdict.is_level() {
+        // Without steps, a job that loads, hangs or prints nothing is level as well.
+        let counts = self.unit != XUnit::Second || self.control_ended;
+        if control.verdict == Verdict::Level(LevelGrade::Confirmed) && counts {
             return TrialOutcome::NothingToCure;
         }
         if self.stretch.is_none() {
@@ -107,6 +129,38 @@ impl TrialSummary {
             }
             _ => None,
         })
+    }
+
+    /// Neighbours among the versions of a package that were tried, in their order, of which one has the growth and the other
+    /// has not.
+    pub fn turning_points(&self) -> Vec<(&TriedVersion, &TriedVersion)> {
+        let mut points = Vec::new();
+        let mut last: Option<(&TriedVersion, bool)> = None;
+        for arm in &self.arms {
+            let (Some(version), Some(grows)) = (&arm.version, self.grows(arm)) else {
+                continue;
+            };
+            if let Some((before, did)) = last
+                && before.package == version.package
+                && did != grows
+            {
+                points.push((before, version));
+            }
+            last = Some((version, grows));
+        }
+        points
+    }
+
+    /// Whether a change leaves the growth as it is; `None` if that is not known.
+    pub fn grows(&self, arm: &ArmSummary) -> Option<bool> {
+        match &arm.state {
+            ArmState::Measured { result, .. } if !self.is_unconfirmed(arm) => match result.effect {
+                Effect::None => Some(true),
+                Effect::Stops => Some(false),
+                Effect::Reduces | Effect::Undecided => None,
+            },
+            _ => None,
+        }
     }
 
     /// Whether a change looks like a cure and was not repeated.

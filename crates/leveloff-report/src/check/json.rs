@@ -58,6 +58,7 @@ fn held_row(input: &str, held: &GatedRun) -> Value {
         outcome: run_outcome(held).name(),
         gates: list(&held.gates, |result| gate_row(result, &held.report.verdict)),
         error: None::<&str>,
+        steps_per_second: held.report.account.speed.map(verdict::json::speed_row),
     };
     merged([verdict::json::row(&judged), more])
 }

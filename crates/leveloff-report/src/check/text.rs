@@ -66,6 +66,10 @@ fn write_runs(report: &CheckReport, page: &mut Page) {
                 format!(" · {}", facts.join(" · "))
             });
             page.row("run", &(name + &facts.unwrap_or_default()));
+            let held = run.result.as_ref().ok();
+            if let Some(speed) = held.and_then(|held| held.report.speed_words()) {
+                page.row("speed", &speed);
+            }
         }
         runs => {
             let names = runs.iter().map(|run| columns(&shown_name(run)));
@@ -160,7 +164,7 @@ fn write_explaining_run(report: &CheckReport, page: &mut Page) {
     if report.runs.len() > 1 {
         page.row("in", &printable(run.input.as_bytes()));
     }
-    write_culprits(&held.report.verdict, page);
+    write_culprits(&held.report.judged(), page);
 }
 
 /// The next steps that are not already printed with a finding.

@@ -6,7 +6,9 @@ use leveloff_classifier::compare::{
 use leveloff_classifier::profile::Quantity;
 use leveloff_classifier::units::X;
 use leveloff_text::allocation::site_place;
-use leveloff_text::comparison::{change_words, finding_words, quantity_words, value_words};
+use leveloff_text::comparison::{
+    change_words, difference_words, finding_words, quantity_words, value_words,
+};
 use leveloff_text::rate::{amount, change, change_with_interval};
 use leveloff_text::x_position::XPosition;
 
@@ -59,7 +61,7 @@ pub(crate) fn differences(comparison: &Comparison) -> Vec<[String; 5]> {
             value(difference.before.mean),
             value(difference.after.mean),
             change_words(difference, unit),
-            finding_words(difference.finding).to_owned(),
+            difference_words(difference).to_owned(),
         ]
     };
     let shown = comparison.differences.iter().filter(|it| is_shown(it));

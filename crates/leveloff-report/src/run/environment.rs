@@ -3,23 +3,23 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use leveloff_model::process::printable;
 use leveloff_model::recording::StatedFacts;
 use leveloff_model::units::Limit;
+use leveloff_text::shell::shell;
 use leveloff_text::verdict::{earlier_words, end_words};
 
 use crate::run_report::{Background, Group, RunReport};
 
 /// One fact.
-pub(super) struct Fact {
-    pub(super) name: &'static str,
-    pub(super) value: String,
-    pub(super) kind: FactKind,
+pub(crate) struct Fact {
+    pub(crate) name: &'static str,
+    pub(crate) value: String,
+    pub(crate) kind: FactKind,
 }
 
 /// What the value of a fact is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum FactKind {
+pub(crate) enum FactKind {
     /// A command line, which may be long.
     Command,
     /// Text that comes from the machine or the run.
@@ -29,7 +29,7 @@ pub(super) enum FactKind {
 }
 
 /// All facts that are known.
-pub(super) fn facts(report: &RunReport) -> Vec<Fact> {
+pub(crate) fn facts(report: &RunReport) -> Vec<Fact> {
     use FactKind::{Command, Foreign, Own};
     let around = &report.background;
     let software = around.software.as_ref();
@@ -80,20 +80,6 @@ pub(super) fn facts(report: &RunReport) -> Vec<Fact> {
         Some(Fact { name, value, kind })
     });
     known.collect()
-}
-
-/// A command as it may be typed. Words stand in quotes unless they are plain.
-pub(super) fn shell(command: &[String]) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-    let quoted = |word: &String| {
-        let word = printable(word.as_bytes());
-        if !word.is_empty() && word.chars().all(is_plain) {
-            word
-        } else {
-            format!("'{}'", word.replace('\'', r"'\''"))
-        }
-    };
-    command.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
 fn input(report: &RunReport) -> String {

@@ -47,6 +47,7 @@ pub fn document(report: &RunReport) -> String {
         format: FORMAT,
         version: VERSION,
         tool: report.tool,
+        steps_per_second: account.speed.map(verdict::json::speed_row),
     };
     merged([verdict::json::row(&report.judged()), more]).to_string() + "\n"
 }

@@ -134,6 +134,7 @@ fn what_was_seen(report: &RunReport) -> String {
     let run = &report.verdict;
     let mut sentences = vec![format!("Seen: {}.", Headline::of(run).facts().join(", "))];
     sentences.extend(other_bases(run));
+    sentences.extend(report.speed_words().map(|speed| format!("Speed: {speed}.")));
     match run.verdict {
         Verdict::Level(_) => {
             let warmup = warmup(run).map_or_else(String::new, |warmup| format!("{warmup}, then "));

@@ -2,17 +2,18 @@
 
 use leveloff_classifier::trial::{ArmResult, ArmState, ArmSummary, TrialOutcome};
 use leveloff_classifier::verdict::Rate;
-use leveloff_text::trial::{answer, effect_name};
+use leveloff_text::trial::{effect_name, family_name};
 use serde_json::Value;
 
-use super::TrialReport;
+use super::{TrialReport, TrialRun};
 use crate::json::{list, object};
+use crate::verdict::json::speed_row;
 
 /// The object, without the end of its line.
 pub fn object(trial: &TrialReport) -> String {
     let summary = &trial.summary;
-    let answer = answer(summary);
-    let arms = summary.arms.iter().zip(&trial.arm_recordings);
+    let answer = trial.answer();
+    let arms = summary.arms.iter().zip(&trial.arms);
     let object = object! {
         outcome: outcome_name(summary.outcome()),
         text: answer.headline,
@@ -28,10 +29,19 @@ pub fn object(trial: &TrialReport) -> String {
             runs: summary.control_runs.len(),
             growth: measured(trial).map(|result| rate(result.control)),
             level_bytes: summary.control_runs.last().map(|run| run.level),
-            recordings: trial.control_recordings,
+            recordings: recordings(&trial.control),
+            common_bytes: summary.control_memory,
+            steps_per_second: measured(trial).and_then(|it| it.control_steps_per_second).map(speed_row),
         },
-        arms: list(arms, |(arm, recordings)| arm_row(trial, arm, recordings)),
+        arms: list(arms, |(arm, runs)| arm_row(trial, arm, &recordings(runs))),
         notes: trial.notes,
+        next_command: answer.next_command,
+        common_x: summary.common_end,
+        turning_points: list(summary.turning_points(), |(before, after)| object! {
+            package: before.package,
+            before: before.version,
+            after: after.version,
+        }),
     };
     object.to_string()
 }
@@ -43,7 +53,7 @@ fn measured(trial: &TrialReport) -> Option<&ArmResult> {
     })
 }
 
-fn arm_row(trial: &TrialReport, arm: &ArmSummary, recordings: &[String]) -> Value {
+fn arm_row(trial: &TrialReport, arm: &ArmSummary, recordings: &[&str]) -> Value {
     let (result, runs) = match &arm.state {
         ArmState::Measured { result, runs } => (Some(result), *runs),
         _ => (None, 0),
@@ -72,7 +82,16 @@ fn arm_row(trial: &TrialReport, arm: &ArmSummary, recordings: &[String]) -> Valu
             high: speed.high,
         }),
         recordings: recordings,
+        steps_per_second: result.and_then(|result| result.steps_per_second).map(speed_row),
+        common_bytes: arm.memory,
+        family: arm.built_in.map(|arm| family_name(arm.family())),
+        version: arm.version.as_ref().map(|version| &version.version),
+        package: arm.version.as_ref().map(|version| &version.package),
     }
+}
+
+fn recordings(runs: &[TrialRun]) -> Vec<&str> {
+    runs.iter().map(|run| run.recording.as_str()).collect()
 }
 
 fn rate(rate: Rate) -> Value {

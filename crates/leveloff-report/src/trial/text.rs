@@ -4,15 +4,14 @@ use leveloff_classifier::trial::TrialOutcome;
 use leveloff_model::process::printable;
 use leveloff_text::page::{Page, WIDTH, columns};
 use leveloff_text::paint::Paint;
-use leveloff_text::trial::answer;
 use leveloff_text::verdict::capitalised;
 
 use super::TrialReport;
-use super::table::{self, rows, unmeasured};
+use super::table::{self, CELLS, rows, unmeasured};
 
 /// The whole screen.
 pub fn page(trial: &TrialReport, paint: Paint) -> String {
-    let answer = answer(&trial.summary);
+    let answer = trial.answer();
     let mut page = Page::new();
     let headline = capitalised(&printable(answer.headline.as_bytes()));
     let paint = |words: &str| match trial.summary.outcome() {
@@ -30,24 +29,30 @@ pub fn page(trial: &TrialReport, paint: Paint) -> String {
     page.gap();
     write_table(trial, &mut page);
     page.gap();
-    for (place, text) in answer.follows.iter().enumerate() {
-        page.row(
-            if place == 0 { "so" } else { "" },
-            &printable(text.as_bytes()),
-        );
-    }
+    write_list("so", &answer.follows, &mut page);
     if let Some(text) = &answer.next {
         page.row("next", text);
     }
-    let notes = unmeasured(trial);
-    for (place, text) in notes.iter().chain(&trial.notes).enumerate() {
-        page.row(
-            if place == 0 { "notes" } else { "" },
-            &printable(text.as_bytes()),
-        );
+    if let Some(command) = &answer.next_command {
+        let label = if answer.next.is_none() { "next" } else { "" };
+        page.hanging(label, &format!("$ {}", printable(command.as_bytes())), 2);
     }
+    let notes = [unmeasured(trial), trial.notes.clone()].concat();
+    write_list("notes", &notes, &mut page);
     page.row("recordings", &printable(trial.directory.as_bytes()));
+    page.row(
+        "",
+        "answer.html there has all curves, answer.md is for an issue",
+    );
     page.into_text()
+}
+
+fn write_list(label: &'static str, texts: &[String], page: &mut Page) {
+    let mut label = label;
+    for text in texts {
+        page.row(label, &printable(text.as_bytes()));
+        label = "";
+    }
 }
 
 /// Lines that fit.
@@ -67,18 +72,21 @@ fn broken(text: &str) -> Vec<String> {
     lines
 }
 
+/// Without the number of runs, which a screen has no room for.
+const SHOWN: usize = CELLS - 1;
+
 fn write_table(trial: &TrialReport, page: &mut Page) {
     let rows = rows(trial);
     if rows.is_empty() {
         return;
     }
-    let rows: Vec<[String; 5]> = [table::columns(trial)].into_iter().chain(rows).collect();
+    let rows: Vec<[String; CELLS]> = [table::columns(trial)].into_iter().chain(rows).collect();
     let width = |column: usize| rows.iter().map(|row| columns(&row[column])).max();
     for row in &rows {
-        let mut line = String::from(" ");
-        for (column, cell) in row.iter().enumerate() {
+        let mut line = String::new();
+        for (column, cell) in row.iter().take(SHOWN).enumerate() {
             let room = width(column).unwrap_or(0) - columns(cell);
-            line += &format!(" {}{:room$} ", printable(cell.as_bytes()), "");
+            line += &format!("  {}{:room$}", printable(cell.as_bytes()), "");
         }
         page.line(line.trim_end().to_owned());
     }

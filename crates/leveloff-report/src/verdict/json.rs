@@ -5,6 +5,7 @@
 use leveloff_classifier::allocation_history::{Certainty, LineGrowth};
 use leveloff_classifier::finding::Finding;
 use leveloff_classifier::known_bugs::SuspectedBug;
+use leveloff_classifier::speed::Speed;
 use leveloff_classifier::verdict::{Because, Blame, Clock, HistoryCheck, Kind, RunVerdict};
 use leveloff_model::allocation::StackFrame;
 use leveloff_model::process::Role;
@@ -36,7 +37,7 @@ pub(crate) fn row(judged: &Judged) -> Value {
     let looks = judged.looks;
     merged([
         object! { input: judged.input },
-        contract(run, judged.lines),
+        contract(judged),
         details(run),
         object! { notes: notes(judged) },
         progress_row(judged.progress),
@@ -53,6 +54,15 @@ pub(crate) fn row(judged: &Judged) -> Value {
             looks => object! { trajectory: list(looks, look_row) },
         },
     ])
+}
+
+/// How fast a run goes, in units of its x.
+pub(crate) fn speed_row(speed: Speed) -> Value {
+    object! {
+        value: speed.value,
+        low: speed.low,
+        high: speed.high,
+    }
 }
 
 fn notes(judged: &Judged) -> Vec<String> {
@@ -85,7 +95,8 @@ fn source_row(source: &StepSource) -> Value {
     }
 }
 
-fn contract(run: &RunVerdict, lines: &[LineGrowth]) -> Value {
+fn contract(judged: &Judged) -> Value {
+    let (run, lines) = (judged.verdict, judged.lines);
     let decisive = &run.judgement;
     let bytes = in_bytes(run);
     object! {
@@ -103,7 +114,7 @@ fn contract(run: &RunVerdict, lines: &[LineGrowth]) -> Value {
         decide_by_x: decisive.decide_by.map(|by| by.if_it_goes_on),
         limit_at_x: run.risk.map(|risk| risk.at_x),
         blame: list(&run.blame, |blame| blame_row(blame, culprit_of(&run.blame, blame, lines))),
-        findings: list(&run.findings, finding_row),
+        findings: list(&run.findings, |finding| finding_row(finding, judged.job)),
         points: run.points,
     }
 }
@@ -226,7 +237,7 @@ fn frame_row(frame: &StackFrame) -> Value {
     }
 }
 
-fn finding_row(finding: &Finding) -> Value {
+fn finding_row(finding: &Finding, job: Option<&[String]>) -> Value {
     let words = finding_words(finding);
     let experiment = words.experiment;
     object! {
@@ -235,7 +246,7 @@ fn finding_row(finding: &Finding) -> Value {
         next: words.next,
         evidence: finding,
         experiment: object! {
-            command: experiment.command,
+            command: experiment.command_for(job),
             expected: experiment.expected,
             rules_out: experiment.rules_out,
         },

@@ -31,7 +31,7 @@ pub fn block(judged: &Judged, paint: Paint) -> String {
     who::write_lines(judged.lines, judged.verdict, &mut page);
     who::write_clock(judged.verdict, &mut page);
     page.gap();
-    who::write_findings(judged.verdict, &mut page);
+    who::write_findings(judged, &mut page);
     write_looks(judged, &mut page);
     for note in judged.notes {
         page.row("note", &printable(note.as_bytes()));
@@ -40,12 +40,13 @@ pub fn block(judged: &Judged, paint: Paint) -> String {
 }
 
 /// Who and what grows, when, and what was found: what a failed check prints about a run.
-pub(crate) fn write_culprits(verdict: &RunVerdict, page: &mut Page) {
+pub(crate) fn write_culprits(judged: &Judged, page: &mut Page) {
+    let verdict = judged.verdict;
     who::write_risk(verdict, page);
     who::write_blame(verdict, page);
     who::write_clock(verdict, page);
     if !verdict.findings.is_empty() || !verdict.known_bugs.is_empty() {
-        who::write_findings(verdict, page);
+        who::write_findings(judged, page);
     }
 }
 

@@ -6,7 +6,9 @@ use std::borrow::Cow;
 use leveloff_classifier::finding::{NativeEvidence, ObjectFamily, SharedKind};
 use leveloff_model::process::Pid;
 
-/// An experiment. `TRAIN` in a command is the user's own command, `BEFORE` the recording at hand.
+use crate::shell::shell;
+
+/// An experiment. `TRAIN` in a command is the job's command ([`Experiment::command_for`]).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Experiment {
     /// What to run.
@@ -18,6 +20,14 @@ pub struct Experiment {
 }
 
 impl Experiment {
+    /// The command for a job; as it is, where its command is not known.
+    pub fn command_for(&self, job: Option<&[String]>) -> String {
+        match job {
+            Some(job) => self.command.replace("TRAIN", &shell(job)),
+            None => self.command.to_string(),
+        }
+    }
+
     const fn new(
         command: &'static str,
         expected: &'static str,
@@ -47,27 +57,27 @@ pub(super) const WATCH_SUCCESSOR: Experiment = Experiment::new(
 );
 
 pub(super) const WITHOUT_EVALUATION: Experiment = Experiment::new(
-    "leveloff try --arms none --arm 'without=TRAIN with evaluation off' -- TRAIN",
-    "growth stops without evaluations",
+    "leveloff try --arms no-evaluation,collect-garbage -- TRAIN",
+    "growth stops with no-evaluation",
     "growth at every step",
 );
 
 pub(super) const WITHOUT_CHECKPOINTS: Experiment = Experiment::new(
-    "leveloff try --arms none --arm 'without=TRAIN without saving' -- TRAIN",
-    "growth stops without checkpoints",
+    "leveloff try --arms no-checkpoints,collect-garbage -- TRAIN",
+    "growth stops with no-checkpoints",
     "growth at every step",
 );
 
-pub(super) const LONGER_EPOCHS: Experiment = Experiment::new(
-    "leveloff run -o longer.jsonl -- TRAIN with epochs of twice the length; leveloff compare BEFORE longer.jsonl",
-    "growth per step is half of what it was",
-    "growth at every step",
+pub(super) const WITHOUT_WORKERS_OF_EPOCHS: Experiment = Experiment::new(
+    "leveloff try --arms no-workers,swap-persistent-workers,collect-garbage -- TRAIN",
+    "growth stops with one of them",
+    "what the script itself keeps of each epoch",
 );
 
-pub(super) const COUNT_SHAPES: Experiment = Experiment::new(
-    "leveloff try --arms none --arm 'detached=TRAIN with .detach() or .item() on what is kept' -- TRAIN",
-    "growth stops, and tensors stay as many",
-    "native code and the allocator",
+pub(super) const WITHOUT_CYCLES: Experiment = Experiment::new(
+    "leveloff try --arms collect-garbage,drop-gradients -- TRAIN",
+    "none of them has an effect",
+    "reference cycles and gradients that are kept",
 );
 
 pub(super) const WITHOUT_COMPILER: Experiment = Experiment::new(
@@ -83,14 +93,14 @@ pub(super) const WITHOUT_PRIMITIVES: Experiment = Experiment::new(
 );
 
 pub(super) const WITHOUT_FIGURES: Experiment = Experiment::new(
-    "leveloff try --arms none --arm \"closed=TRAIN with plt.close('all') after each plot\" -- TRAIN",
-    "growth stops, and no figure stays open",
+    "leveloff try --arms close-figures -- TRAIN",
+    "growth stops with close-figures",
     "native code and tensors",
 );
 
 pub(super) const WITHOUT_LOGGING: Experiment = Experiment::new(
-    "leveloff try --arms no-wandb --arm 'quiet=TRAIN with logging off' -- TRAIN",
-    "growth stops, and the objects stay as many",
+    "leveloff try --arms no-wandb,no-tensorboard -- TRAIN",
+    "growth stops with one of them",
     "the model and its data",
 );
 
@@ -106,7 +116,8 @@ pub(super) fn objects(family: ObjectFamily) -> Experiment {
         ObjectFamily::Wandb | ObjectFamily::TensorBoard | ObjectFamily::QueuedItems => {
             WITHOUT_LOGGING
         }
-        ObjectFamily::Loaders | ObjectFamily::Threads | ObjectFamily::Other => NAME_REFERRERS,
+        ObjectFamily::Loaders => WITHOUT_FORKS,
+        ObjectFamily::Threads | ObjectFamily::Other => NAME_REFERRERS,
     }
 }
 
@@ -116,21 +127,21 @@ pub(super) const WITHOUT_HOLES: Experiment = Experiment::new(
     "memory that the program still holds",
 );
 
-pub(super) const TRACE_PYTHON: Experiment = Experiment::new(
-    "leveloff run --blame -o blame.jsonl -- TRAIN; leveloff blame blame.jsonl",
-    "lines of Python code hold the growth",
-    "native libraries",
+pub(super) const WITH_COLLECTIONS: Experiment = Experiment::new(
+    "leveloff try --arms collect-garbage,drop-gradients -- TRAIN",
+    "none of them has an effect",
+    "reference cycles that a collection frees",
 );
 
-pub(super) const TRACE_NATIVE: Experiment = Experiment::new(
-    "leveloff run --blame -o blame.jsonl -- TRAIN; leveloff blame blame.jsonl",
-    "the growth is in native frames, and no list or dict of Python holds it",
-    "references that Python keeps",
+pub(super) const WITHOUT_NATIVE_CACHES: Experiment = Experiment::new(
+    "leveloff try --arms collect-garbage,no-primitive-cache,no-compile -- TRAIN",
+    "collect-garbage has no effect",
+    "reference cycles of Python",
 );
 
-pub(super) const LIST_MAPPINGS: Experiment = Experiment::new(
-    "pmap -x PID > before; some minutes later: pmap -x PID > after; diff before after",
-    "mappings other than [heap] grow",
+pub(super) const WITH_OTHER_MALLOC: Experiment = Experiment::new(
+    "leveloff try --arms map-large-blocks,one-arena,jemalloc,tcmalloc,mimalloc -- TRAIN",
+    "none of them has an effect",
     "malloc",
 );
 
@@ -152,9 +163,15 @@ pub(super) const LIST_SHARED: Experiment = Experiment::new(
     "private memory of the process",
 );
 
-pub(super) const WATCH_FILES: Experiment = Experiment::new(
-    "ls -ltr /dev/shm | tail; stop the run; ls -ltr /dev/shm | tail",
-    "no new file appears once the run has stopped",
+pub(super) const WITHOUT_SHARING: Experiment = Experiment::new(
+    "leveloff try --arms no-workers,no-pinning,swap-persistent-workers -- TRAIN",
+    "growth stops with one of them",
+    "mappings that the training itself makes",
+);
+
+pub(super) const WITHOUT_FILES_OF_WORKERS: Experiment = Experiment::new(
+    "leveloff try --arms no-workers -- TRAIN",
+    "growth stops without workers",
     "another program on this machine",
 );
 
@@ -171,8 +188,8 @@ pub(super) const LIST_DESCRIPTORS: Experiment = Experiment::new(
 );
 
 pub(super) const WITHOUT_WORKERS: Experiment = Experiment::new(
-    "leveloff run -o single.jsonl -- TRAIN with num_workers=0; leveloff compare BEFORE single.jsonl",
-    "the number of processes stays the same",
+    "leveloff try --arms no-workers -- TRAIN",
+    "growth stops without workers",
     "processes that the training starts elsewhere",
 );
 
@@ -196,8 +213,8 @@ pub(super) const SWAP_SHARDS: Experiment = Experiment::new(
 
 pub(super) fn native(evidence: &NativeEvidence) -> Experiment {
     match evidence {
-        NativeEvidence::MallocInUse { .. } => TRACE_NATIVE,
-        NativeEvidence::OutsideMalloc { .. } => LIST_MAPPINGS,
+        NativeEvidence::MallocInUse { .. } => WITHOUT_NATIVE_CACHES,
+        NativeEvidence::OutsideMalloc { .. } => WITH_OTHER_MALLOC,
         NativeEvidence::LevelTensors { .. } => WITHOUT_HOLES_IF_NATIVE,
     }
 }
@@ -212,10 +229,7 @@ pub(super) fn shared(kind: SharedKind) -> Experiment {
     match kind {
         SharedKind::LoaderBatches => WITHOUT_FORKS,
         SharedKind::Pinned => WITHOUT_PINNING,
-        SharedKind::Files
-        | SharedKind::Plasma
-        | SharedKind::Memfd
-        | SharedKind::Anonymous
-        | SharedKind::Unknown => LIST_SHARED,
+        SharedKind::Files | SharedKind::Plasma | SharedKind::Memfd => LIST_SHARED,
+        SharedKind::Anonymous | SharedKind::Unknown => WITHOUT_SHARING,
     }
 }

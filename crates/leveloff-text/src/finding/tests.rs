@@ -284,3 +284,25 @@ fn no_finding_is_missing_above() {
         assert!(all.iter().any(|finding| finding.name() == *name), "{name}");
     }
 }
+
+#[test]
+fn experiments_name_changes_that_exist_and_hold_the_jobs_command() {
+    use leveloff_classifier::trial::BuiltInArm;
+    let job = ["python", "it's.py"].map(str::to_owned);
+    for finding in all() {
+        let experiment = finding_words(&finding).experiment;
+        let command = experiment.command_for(Some(&job));
+        assert!(!command.contains("TRAIN"), "{command}");
+        let Some(rest) = command.strip_prefix("leveloff try --arms ") else {
+            continue;
+        };
+        let (names, rest) = rest.split_once(' ').unwrap();
+        assert_eq!(rest, r"-- python 'it'\''s.py'");
+        for name in names.split(',') {
+            assert!(
+                BuiltInArm::ALL.iter().any(|arm| arm.name() == name),
+                "{name}"
+            );
+        }
+    }
+}

@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::trial::{
-    ArmFamily, ArmResult, ArmState, ArmSummary, Effect, TrialOutcome, TrialSummary,
+    ArmFamily, ArmResult, ArmState, ArmSummary, Change, Effect, TrialOutcome, TrialSummary,
 };
 
 use leveloff_classifier::verdict::Rate;
 
 use super::{arm_words, family_words, speed_words};
 use crate::rate::{MemoryRate, change_with_interval};
+use crate::shell::shell;
 use crate::verdict::Headline;
 
 /// The answer of a trial.
@@ -23,54 +25,90 @@ pub struct Answer {
     pub follows: Vec<String>,
     /// The next step; `None` if there is none.
     pub next: Option<String>,
+    /// The same as a command that can be run; `None` if there is none.
+    pub next_command: Option<String>,
+}
+
+/// What a trial was of, for commands that can be run as they are.
+#[derive(Debug, Clone, Copy)]
+pub struct TrialJob<'a> {
+    /// The command of the job, quoted for a shell.
+    pub command: &'a str,
+    /// Where the recordings are.
+    pub directory: &'a str,
+    /// What goes on with the trial.
+    pub resume: &'a str,
 }
 
 /// The answer of a trial.
-pub fn answer(trial: &TrialSummary) -> Answer {
+pub fn answer(trial: &TrialSummary, job: &TrialJob) -> Answer {
     match trial.outcome() {
-        TrialOutcome::Stopped => cured(trial),
-        TrialOutcome::Reduced => reduced(trial),
-        TrialOutcome::NothingHelps => nothing_helps(trial),
-        TrialOutcome::Undecided => undecided(trial),
+        TrialOutcome::Stopped => cured(trial, job),
+        TrialOutcome::Reduced => reduced(trial, job),
+        TrialOutcome::NothingHelps => nothing_helps(trial, job),
+        TrialOutcome::Undecided => undecided(trial, job),
         TrialOutcome::NothingToCure => plain(
             "nothing to cure: the control run is level".to_owned(),
-            "leveloff judge on its recording says since when, and which growth is ruled out",
+            "judge says since when it is level, and which growth is ruled out",
+            Some(format!(
+                "leveloff judge {}",
+                in_shell(job, "control-1.jsonl")
+            )),
         ),
         TrialOutcome::ControlUndecided => plain(
             match &trial.control {
+                Some(control) if control.verdict.is_alarm() => format!(
+                    "undecided: the control run leaks, but its memory as a whole does not: {}",
+                    Headline::of(control).whole()
+                ),
                 Some(control) => format!(
                     "undecided: the control run is not known to leak: {}",
                     Headline::of(control).whole()
                 ),
                 None => "undecided: the control run could not be judged".to_owned(),
             },
-            "let the command run for longer; if it counts no steps, leveloff needs half an hour of it, or --step-regex",
+            match trial.unit {
+                XUnit::Second => {
+                    "no steps were counted: --step-regex names the lines that have them; judged over time, memory needs half an \
+                     hour and more of --max-time"
+                }
+                _ => {
+                    "let the command run for longer: more --max-time, or --level-by with the step by which memory must be level"
+                }
+            },
+            None,
         ),
     }
 }
 
-fn plain(headline: String, next: &str) -> Answer {
+fn plain(headline: String, next: &str, next_command: Option<String>) -> Answer {
     Answer {
         headline,
         numbers: None,
         follows: Vec::new(),
         next: Some(next.to_owned()),
+        next_command,
     }
 }
 
-fn cured(trial: &TrialSummary) -> Answer {
-    let cures: Vec<(&ArmSummary, &ArmResult)> = trial.with(Effect::Stops).collect();
+/// A file of the trial.
+fn in_shell(job: &TrialJob, name: &str) -> String {
+    shell(&[format!("{}/{name}", job.directory)])
+}
+
+fn cured(trial: &TrialSummary, job: &TrialJob) -> Answer {
+    let mut cures: Vec<(&ArmSummary, &ArmResult)> = trial.with(Effect::Stops).collect();
+    // The cure that costs least is the one to name first.
+    let speed = |result: &ArmResult| result.speed.map_or(0.0, |speed| speed.value);
+    cures.sort_by(|(_, a), (_, b)| speed(b).total_cmp(&speed(a)));
     let (first, result) = cures[0];
-    let others: Vec<&str> = cures[1..]
-        .iter()
-        .map(|(arm, _)| arm.by_hand.as_str())
-        .collect();
+    let others: Vec<&str> = cures[1..].iter().map(|(arm, _)| title(arm)).collect();
     let others = match others.is_empty() {
         true => String::new(),
         false => format!("; also with {}", others.join(", ")),
     };
-    let headline = format!("growth stops with {}{others}", first.by_hand);
-    let mut follows = Vec::new();
+    let headline = format!("growth stops with {}{others}", title(first));
+    let mut follows = turning_points(trial);
     follows.extend(common(&cures));
     let means = cures
         .iter()
@@ -88,7 +126,40 @@ fn cured(trial: &TrialSummary) -> Answer {
         numbers: Some(effect_in_numbers(trial, result)),
         follows,
         next: None,
+        next_command: with_variables(first, job),
     }
+}
+
+/// A command of the user's own is too long for a headline, and has a name.
+fn title(arm: &ArmSummary) -> &str {
+    match arm.built_in {
+        Some(_) => &arm.by_hand,
+        None => &arm.name,
+    }
+}
+
+/// The job with the change, where variables make it.
+fn with_variables(arm: &ArmSummary, job: &TrialJob) -> Option<String> {
+    let Change::Variables(variables) = arm.built_in?.change() else {
+        return None;
+    };
+    let variables = variables
+        .iter()
+        .map(|(name, value)| format!("{name}={value} "));
+    Some(variables.collect::<String>() + job.command)
+}
+
+/// Between which versions of a package the growth begins or ends.
+fn turning_points(trial: &TrialSummary) -> Vec<String> {
+    let points = trial.turning_points().into_iter();
+    points
+        .map(|(before, after)| {
+            format!(
+                "with {}, the growth changes between {} and {}",
+                before.package, before.version, after.version
+            )
+        })
+        .collect()
 }
 
 /// What cures of one family have in common. Cures of several families may be several causes, or one that each of them
@@ -96,17 +167,19 @@ fn cured(trial: &TrialSummary) -> Answer {
 fn common(cures: &[(&ArmSummary, &ArmResult)]) -> Option<String> {
     let mut families: BTreeMap<ArmFamily, usize> = BTreeMap::new();
     for (arm, _) in cures {
-        *families.entry(arm.built_in?.family()).or_default() += 1;
+        if let Some(built_in) = arm.built_in {
+            *families.entry(built_in.family()).or_default() += 1;
+        }
     }
     match families.len() {
-        1 if cures.len() > 1 => {
-            let (family, _) = families.first_key_value()?;
+        1 => {
+            let (family, _) = families.first_key_value().filter(|(_, arms)| **arms > 1)?;
             Some(format!(
                 "they have in common: {}",
                 family_words(*family).common
             ))
         }
-        0 | 1 => None,
+        0 => None,
         _ => Some(
             "the changes that help are of different kinds: each of them alone suffices, so they remove a link of one chain"
                 .to_owned(),
@@ -114,12 +187,9 @@ fn common(cures: &[(&ArmSummary, &ArmResult)]) -> Option<String> {
     }
 }
 
-fn reduced(trial: &TrialSummary) -> Answer {
+fn reduced(trial: &TrialSummary, job: &TrialJob) -> Answer {
     let reduced: Vec<(&ArmSummary, &ArmResult)> = trial.with(Effect::Reduces).collect();
-    let names: Vec<&str> = reduced
-        .iter()
-        .map(|(arm, _)| arm.by_hand.as_str())
-        .collect();
+    let names: Vec<&str> = reduced.iter().map(|(arm, _)| title(arm)).collect();
     let mut follows = vec![
         "a part of the growth has this cause; the rest has another, or the change removes the cause in part".to_owned(),
     ];
@@ -134,10 +204,11 @@ fn reduced(trial: &TrialSummary) -> Answer {
             .map(|(_, result)| effect_in_numbers(trial, result)),
         follows,
         next: Some(LINE.to_owned()),
+        next_command: Some(blame(job)),
     }
 }
 
-fn nothing_helps(trial: &TrialSummary) -> Answer {
+fn nothing_helps(trial: &TrialSummary, job: &TrialJob) -> Answer {
     let control = trial.with(Effect::None).next();
     let rate = control.map_or_else(String::new, |(_, result)| {
         let rate = MemoryRate::new(result.control, trial.unit);
@@ -148,13 +219,21 @@ fn nothing_helps(trial: &TrialSummary) -> Answer {
         numbers: None,
         follows: without_effect(trial).into_iter().collect(),
         next: Some(LINE.to_owned()),
+        next_command: Some(blame(job)),
     }
 }
 
-const LINE: &str =
-    "`leveloff run --blame -- CMD` names the line that allocates the memory that is not freed";
+const LINE: &str = "run --blame names the line that allocates the memory that is not freed";
 
-fn undecided(trial: &TrialSummary) -> Answer {
+fn blame(job: &TrialJob) -> String {
+    let recording = in_shell(job, "blame.jsonl");
+    format!(
+        "leveloff run --blame -o {recording} -- {}; leveloff blame {recording}",
+        job.command
+    )
+}
+
+fn undecided(trial: &TrialSummary, job: &TrialJob) -> Answer {
     let open: Vec<&str> = trial
         .arms
         .iter()
@@ -166,9 +245,10 @@ fn undecided(trial: &TrialSummary) -> Answer {
         numbers: None,
         follows: without_effect(trial).into_iter().collect(),
         next: Some(
-            "`leveloff try --resume -o DIR` goes on with them; a longer --max-time, or more --steps, decides more"
+            "--resume goes on with them; a longer --max-time decides more, and so does a new trial with more --steps"
                 .to_owned(),
         ),
+        next_command: Some(job.resume.to_owned()),
     }
 }
 
@@ -222,4 +302,165 @@ fn without_effect(trial: &TrialSummary) -> Option<String> {
         false => format!(", which speaks against {}", excluded.join("; ")),
     };
     Some(format!("no effect: {}{against}", names.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use leveloff_classifier::observation::Observation;
+    use leveloff_classifier::run::RunJudge;
+    use leveloff_classifier::trial::{BuiltInArm, Stretch, TriedVersion};
+    use leveloff_classifier::units::{Amount, AmountPerX, X};
+    use leveloff_classifier::verdict::RunVerdict;
+    use leveloff_model::recording::StatedFacts;
+    use leveloff_model::units::{Bytes, Step};
+
+    use super::*;
+
+    const JOB: TrialJob = TrialJob {
+        command: "python train.py",
+        directory: "/tmp/trial",
+        resume: "leveloff try --resume -o /tmp/trial -- python train.py",
+    };
+
+    fn leak() -> RunVerdict {
+        let mut judge = RunJudge::new(XUnit::Step, &StatedFacts::default());
+        for step in 1..=900 {
+            let memory = Bytes(8_000_000_000 + 2_000_000 * step);
+            judge.observe(&Observation::at_step(Step(step), memory));
+        }
+        judge.verdict()
+    }
+
+    fn rate(value: f64) -> Rate {
+        Rate {
+            value: AmountPerX(value),
+            low: AmountPerX(value - 1000.0),
+            high: AmountPerX(value + 1000.0),
+        }
+    }
+
+    fn measured(effect: Effect) -> ArmState {
+        let left = match effect {
+            Effect::Stops => 0.0,
+            _ => 2e6,
+        };
+        ArmState::Measured {
+            result: ArmResult {
+                effect,
+                growth: rate(left),
+                control: rate(2e6),
+                change: rate(left - 2e6),
+                level: Amount(9e9),
+                control_level: Amount(9e9),
+                speed: None,
+                steps_per_second: None,
+                control_steps_per_second: None,
+            },
+            runs: 2,
+        }
+    }
+
+    fn arm(name: &str, built_in: Option<BuiltInArm>, effect: Effect) -> ArmSummary {
+        ArmSummary {
+            name: name.to_owned(),
+            built_in,
+            by_hand: name.to_owned(),
+            version: None,
+            memory: None,
+            state: measured(effect),
+        }
+    }
+
+    fn version(version: &str, effect: Effect) -> ArmSummary {
+        ArmSummary {
+            version: Some(TriedVersion {
+                package: "torch".to_owned(),
+                version: version.to_owned(),
+            }),
+            ..arm(&format!("torch=={version}"), None, effect)
+        }
+    }
+
+    fn answer_of(arms: Vec<ArmSummary>) -> Answer {
+        let trial = TrialSummary {
+            unit: XUnit::Step,
+            control: Some(leak()),
+            control_ended: false,
+            control_runs: Vec::new(),
+            stretch: Some(Stretch {
+                from: X(450.0),
+                to: X(900.0),
+            }),
+            arms,
+            repeats: 2,
+            common_end: None,
+            control_memory: None,
+        };
+        answer(&trial, &JOB)
+    }
+
+    #[test]
+    fn two_cures_of_one_kind_have_it_in_common() {
+        let answer = answer_of(vec![
+            arm("one-arena", Some(BuiltInArm::OneArena), Effect::Stops),
+            arm("mine", None, Effect::Stops),
+            arm("jemalloc", Some(BuiltInArm::Jemalloc), Effect::Stops),
+        ]);
+        assert_eq!(
+            answer.headline,
+            "growth stops with one-arena; also with mine, jemalloc"
+        );
+        let common = "they have in common: the program frees the memory, and malloc keeps it";
+        assert!(answer.follows.iter().any(|it| it == common), "{answer:?}");
+        let next = "MALLOC_ARENA_MAX=1 python train.py";
+        assert_eq!(answer.next_command.as_deref(), Some(next));
+    }
+
+    #[test]
+    fn cures_of_two_kinds_are_links_of_one_chain() {
+        let answer = answer_of(vec![
+            arm("one-arena", Some(BuiltInArm::OneArena), Effect::Stops),
+            arm("no-workers", Some(BuiltInArm::NoWorkers), Effect::Stops),
+        ]);
+        assert!(
+            answer
+                .follows
+                .iter()
+                .any(|it| it.contains("different kinds")),
+            "{answer:?}"
+        );
+    }
+
+    #[test]
+    fn no_cure_says_what_is_excluded_and_what_names_the_line() {
+        let answer = answer_of(vec![
+            arm("one-arena", Some(BuiltInArm::OneArena), Effect::None),
+            arm(
+                "collect-garbage",
+                Some(BuiltInArm::CollectGarbage),
+                Effect::None,
+            ),
+        ]);
+        let excluded = "no effect: one-arena, collect-garbage, which speaks against an allocator that keeps freed memory; \
+                        reference cycles and gradients that are kept";
+        assert_eq!(answer.follows, [excluded]);
+        let next = answer.next_command.unwrap();
+        assert!(
+            next.starts_with("leveloff run --blame -o /tmp/trial/blame.jsonl -- python train.py;"),
+            "{next}"
+        );
+    }
+
+    #[test]
+    fn versions_have_a_turning_point() {
+        let answer = answer_of(vec![
+            version("2.6", Effect::Stops),
+            version("2.7", Effect::None),
+            version("2.8", Effect::None),
+        ]);
+        assert_eq!(
+            answer.follows[0],
+            "with torch, the growth changes between 2.6 and 2.7"
+        );
+    }
 }

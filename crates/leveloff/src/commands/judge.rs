@@ -2,6 +2,7 @@
 
 mod case;
 mod earlier_verdicts;
+mod job_command;
 mod printer;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -16,7 +16,6 @@ use leveloff_supervise::guard::{Guard, GuardOptions};
 use leveloff_supervise::oom::OomWatch;
 
 use super::limits::{raise_descriptor_limit, survive_file_size_limit};
-use super::status_line::StatusLine;
 use super::{Session, WatchOptions};
 use crate::blame::Blame;
 use crate::history::JobMemory;
@@ -24,6 +23,7 @@ use crate::live_analysis::LiveAnalysis;
 use crate::metrics;
 use crate::notice::say;
 use crate::recorder::Recorder;
+use crate::status_line::StatusLine;
 use crate::summary::Summary;
 
 /// A session that is not started yet.

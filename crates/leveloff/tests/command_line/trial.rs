@@ -1,17 +1,22 @@
 //! `leveloff try`: what stops the growth of a job, and what is refused.
 
+mod broken;
+mod interrupted;
+mod python;
+mod versions;
+
 use serde_json::Value;
 
 use crate::check::refused;
 use crate::stage::{Ended, Stage, python};
 
-/// Counts steps and keeps 1 MiB at each, unless CURED is set. Half a second is enough for thirty steps.
+/// Counts steps and keeps 256 KiB at each, unless CURED is set.
 const LEAK: &str = "\
 import os, sys, time
 kept = []
-for step in range(1, 1500):
+for step in range(1, 2000):
     if not os.environ.get('CURED'):
-        kept.append(bytearray(b'x' * (1 << 20)))
+        kept.append(bytearray(b'x' * (1 << 18)))
     print(f'step {step} loss 0.5', flush=True)
     time.sleep(0.005)
 ";
@@ -20,6 +25,24 @@ fn stage() -> Stage {
     let stage = Stage::new();
     stage.file("leak.py", LEAK);
     stage
+}
+
+/// How a change went.
+fn arm<'a>(answer: &'a Value, name: &str) -> &'a Value {
+    let arms = answer["arms"].as_array().unwrap();
+    let arm = arms.iter().find(|arm| arm["name"] == name);
+    arm.unwrap_or_else(|| panic!("no change {name} in {answer:#}"))
+}
+
+/// Whether a process with this word among its arguments is alive.
+fn is_running(word: &str) -> bool {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let mut commands = processes.filter_map(|it| std::fs::read(it.path().join("cmdline")).ok());
+    commands.any(|command| {
+        command
+            .split(|byte| *byte == 0)
+            .any(|it| it == word.as_bytes())
+    })
 }
 
 /// The answer of a short trial.
@@ -58,6 +81,50 @@ fn the_change_that_stops_the_growth_is_found_and_the_other_is_not_credited() {
     let recordings = &answer["control"]["recordings"];
     assert_eq!(recordings.as_array().unwrap().len(), 2);
     assert!(stage.path("trial/control-1.log").is_file());
+    let kept = |name: &str| std::fs::read_to_string(stage.path("trial").join(name)).unwrap();
+    let page = kept("answer.html");
+    // What the script of the page needs to draw.
+    for id in ["chart", "legend", "controls", "csv", "theme"] {
+        assert!(page.contains(&format!("id=\"{id}\"")), "no {id}");
+    }
+    for run in ["control 2", "CURED=1 2", "OTHER=1"] {
+        assert!(
+            page.contains(&format!("\"name\":\"{run}\"")),
+            "no curve of {run}"
+        );
+    }
+    assert!(
+        kept("answer.md").contains("| `CURED=1` | stops |"),
+        "{}",
+        kept("answer.md")
+    );
+    assert_eq!(
+        serde_json::from_str::<Value>(&kept("answer.json")).unwrap(),
+        answer
+    );
+    let speed = &answer["control"]["steps_per_second"];
+    assert!(speed["low"].as_f64() < speed["value"].as_f64(), "{speed}");
+}
+
+#[test]
+fn side_by_side_the_answer_is_the_same_and_speeds_are_not_compared() {
+    let stage = stage();
+    let changes = [
+        "--env",
+        "CURED=1",
+        "--env",
+        "OTHER=1",
+        "--level-by",
+        "40",
+        "-j",
+        "2",
+    ];
+    let (ended, answer) = answer(&stage, &changes, &[python(), "leak.py"]);
+    assert_eq!(ended.status.code(), Some(0), "{ended:?}");
+    assert_eq!(arm(&answer, "CURED=1")["effect"], "stops");
+    assert_eq!(arm(&answer, "OTHER=1")["effect"], "none");
+    assert!(arm(&answer, "OTHER=1")["speed"].is_null());
+    assert!(answer["notes"].to_string().contains("side by side"));
 }
 
 #[test]
@@ -115,6 +182,15 @@ fn what_cannot_be_tried_is_refused_before_anything_runs() {
     );
     refused(&["--python", "no/python"], &["does not exist"]);
     refused(&["--resume", "-o", "nothing"], &["no trial to resume"]);
+    refused(&["--bisect", "torch"], &["torch==2.6,2.7,2.8"]);
+    refused(
+        &["--bisect", "torch==2.6"],
+        &["which is no python but true"],
+    );
+    refused(
+        &["--env", "A=1", "--env", "A_1=x", "--arm", "A_1=true"],
+        &["two changes"],
+    );
 }
 
 #[test]
@@ -139,6 +215,7 @@ fn the_plan_runs_nothing() {
     ]);
     let plan: Value = serde_json::from_str(&ended.stdout).unwrap();
     assert_eq!(plan["arms"][0]["variables"]["TORCH_COMPILE_DISABLE"], "1");
+    assert_eq!(plan["arms"][0]["family"], "compiler");
     assert_eq!(plan["control"], serde_json::json!(["touch", "ran"]));
     assert!(!stage.path("ran").exists());
 }

@@ -35,6 +35,16 @@ pub fn run_of_side(report: &RunReport, name: &str, family: usize) -> Value {
     data
 }
 
+/// A run of a trial: its whole memory and nothing else, because there may be dozens.
+pub fn run_of_trial(report: &RunReport, name: &str, family: usize) -> Value {
+    let mut data = run_of_side(report, name, family);
+    if let Some(series) = data["series"].as_array_mut() {
+        series.retain(|series| series["name"] == Series::Memory.name());
+    }
+    data["events"] = Value::Array(Vec::new());
+    data
+}
+
 /// A run under a name, with the colours of a family: those of one side are the same.
 fn run(report: &RunReport, name: &str, family: usize) -> Value {
     let curves = &report.curves;

@@ -1,6 +1,5 @@
 //! What the evidence shows, what to do about it, and what it is not.
 
-use leveloff_classifier::verdict::RunVerdict;
 use leveloff_text::finding::finding_words;
 use leveloff_text::known_bug::bug_words;
 use leveloff_text::verdict::what_to_try;
@@ -11,11 +10,12 @@ use crate::run_report::RunReport;
 
 /// Writes both.
 pub fn write(report: &RunReport, page: &mut Markup) {
-    write_findings(&report.verdict, page);
+    write_findings(report, page);
     write_ruled_out(report, page);
 }
 
-fn write_findings(run: &RunVerdict, page: &mut Markup) {
+fn write_findings(report: &RunReport, page: &mut Markup) {
+    let (run, judged) = (&report.verdict, report.judged());
     page.section("findings-heading", "Findings and next steps");
     let to_try = what_to_try(run).filter(|_| run.findings.is_empty());
     if run.findings.is_empty() && to_try.is_none() {
@@ -27,6 +27,9 @@ fn write_findings(run: &RunVerdict, page: &mut Markup) {
         let words = finding_words(finding);
         page.raw("<p>").sentence(&words.text).raw("</p>");
         page.raw("<p class=\"next\">").sentence(&words.next);
+        if let Some(experiment) = judged.experiment(finding) {
+            page.raw("</p><p>").element("code", &experiment);
+        }
         page.raw("</p></article>\n");
     }
     for suspected in &run.known_bugs {

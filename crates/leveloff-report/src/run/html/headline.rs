@@ -36,6 +36,7 @@ pub fn write(report: &RunReport, page: &mut Markup) {
         "when",
         clock.map(|clock| clock_words(clock, run)).as_deref(),
     );
+    page.term("speed", report.speed_words().as_deref());
     page.raw("</dl>\n</header>\n");
 }
 

@@ -2,10 +2,11 @@
 
 use leveloff_model::process::printable;
 use leveloff_model::units::Limit;
+use leveloff_text::shell::shell;
 
 use super::document::Document;
 use crate::markdown::{code, prose};
-use crate::run::environment::{Fact, FactKind, facts, shell};
+use crate::run::environment::{Fact, FactKind, facts};
 use crate::run_report::RunReport;
 
 /// Writes where it ran, and what is missing.

@@ -4,6 +4,7 @@ use leveloff_classifier::allocation_history::LineGrowth;
 use leveloff_classifier::verdict::{Blame, ClockTick, RunVerdict};
 use leveloff_text::allocation::{self, line_words};
 use leveloff_text::finding::finding_words;
+use leveloff_text::judged::Judged;
 use leveloff_text::known_bug::bug_words;
 use leveloff_text::page::Page;
 use leveloff_text::verdict::{blame_words, clock_words, risk_words, what_to_try};
@@ -58,12 +59,16 @@ pub fn write_clock(run: &RunVerdict, page: &mut Page) {
 }
 
 /// What else was found, each with the next step.
-pub fn write_findings(run: &RunVerdict, page: &mut Page) {
+pub fn write_findings(judged: &Judged, page: &mut Page) {
+    let run = judged.verdict;
     let mut label = "found";
     for finding in &run.findings {
         let words = finding_words(finding);
         page.row(label, &format!("{}: {}", finding.name(), words.text));
         page.hanging("", &format!("→ {}", words.next), 2);
+        if let Some(experiment) = judged.experiment(finding) {
+            page.hanging("", &format!("$ {experiment}"), 2);
+        }
         label = "";
     }
     let mut label = "known";
@@ -78,5 +83,8 @@ pub fn write_findings(run: &RunVerdict, page: &mut Page) {
         && let Some(next) = what_to_try(run)
     {
         page.row("next", next);
+    }
+    if let Some(trial) = judged.trial() {
+        page.hanging("", &format!("$ {trial}"), 2);
     }
 }

@@ -12,6 +12,7 @@ use leveloff_model::recording::StatedFacts;
 use leveloff_text::judged::{Judged, Look};
 
 use super::earlier_verdicts::{EarlierVerdicts, schedule};
+use super::job_command::JobCommand;
 use leveloff_readers::{ColumnChoice, Input, OpenedInput, Problem, ReadError, ReadResult};
 
 #[derive(Debug)]
@@ -40,6 +41,7 @@ pub(crate) struct Outcome {
     progress: Option<Progress>,
     looks: Vec<Look>,
     lines: Vec<LineGrowth>,
+    job: Option<Vec<String>>,
 }
 
 impl Case {
@@ -104,15 +106,20 @@ impl Case {
         let (opened, stated, judge) = self.begin(options)?;
         let mut verdicts = EarlierVerdicts::new(judge, schedule);
         let allocations: RefCell<AllocationHistory> = RefCell::default();
+        let mut job = JobCommand::of(opened.header());
         let reading = opened.read_with_ticks(
             &mut |observation| {
                 allocations.borrow_mut().set_moment(Moment::of(observation));
                 verdicts.observe(observation);
             },
-            &mut |tick| allocations.borrow_mut().learn(&tick.events),
+            &mut |tick| {
+                job.learn(&tick.events);
+                allocations.borrow_mut().learn(&tick.events);
+            },
         )?;
         let mut outcome = Outcome::of(verdicts, stated, reading);
         outcome.lines = allocations.take().lines(&outcome.verdict);
+        outcome.job = job.masked();
         Ok(outcome)
     }
 
@@ -160,6 +167,7 @@ impl Outcome {
             progress: reading.progress,
             looks,
             lines: Vec::new(),
+            job: None,
         }
     }
 
@@ -173,6 +181,7 @@ impl Outcome {
             progress: self.progress.as_ref(),
             looks: &self.looks,
             lines: &self.lines,
+            job: self.job.as_deref(),
         }
     }
 }

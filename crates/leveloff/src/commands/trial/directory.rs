@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use rustix::fs::{CWD, FileType, Mode, OFlags};
 
-use super::arms::Arm;
+use super::arm::Arm;
 use crate::args::TryArgs;
 use crate::recorder::Recorder;
 
@@ -32,8 +32,13 @@ impl TrialDirectory {
         };
         let shown = path.display().to_string();
         if args.resume {
-            if !path.join("start").is_dir() {
+            let job = std::fs::read_to_string(path.join("start").join("command"));
+            let Ok(job) = job else {
                 bail!("{shown} holds no trial to resume; leave --resume out to begin one there");
+            };
+            if job != command.join("\n") {
+                let job = job.replace('\n', " ");
+                bail!("{shown} holds a trial of another command: {job}");
             }
         } else {
             let made = DirBuilder::new().mode(0o700).create(&path);
@@ -44,6 +49,9 @@ impl TrialDirectory {
         }
         let directory = TrialDirectory(std::path::absolute(&path)?);
         directory.write_python_changes()?;
+        if !args.resume {
+            directory.write_start("command", &command.join("\n"))?;
+        }
         Ok(directory)
     }
 
@@ -62,17 +70,23 @@ impl TrialDirectory {
     }
 
     pub(super) fn recording(&self, arm: &Arm, run: u32) -> PathBuf {
-        self.0.join(format!("{}-{run}.jsonl", file_name(&arm.name)))
+        self.0.join(TrialDirectory::stem(arm, run) + ".jsonl")
     }
 
     /// The output of the job.
     pub(super) fn log(&self, arm: &Arm, run: u32) -> PathBuf {
-        self.0.join(format!("{}-{run}.log", file_name(&arm.name)))
+        self.0.join(TrialDirectory::stem(arm, run) + ".log")
+    }
+
+    /// What a run with a change is called in files.
+    fn stem(arm: &Arm, run: u32) -> String {
+        format!("{}-{run}", file_name(&arm.name))
     }
 
     /// A FIFO that ends a run when it is closed, and its writing end.
-    pub(super) fn end_of_run(&self) -> Result<(PathBuf, OwnedFd)> {
-        let path = self.0.join("start").join("end");
+    pub(super) fn end_of_run(&self, arm: &Arm, run: u32) -> Result<(PathBuf, OwnedFd)> {
+        let name = format!("{}.end", TrialDirectory::stem(arm, run));
+        let path = self.python_start().join(name);
         let _ = std::fs::remove_file(&path);
         let mode = Mode::RUSR | Mode::WUSR;
         rustix::fs::mknodat(CWD, &path, FileType::Fifo, mode, 0)
@@ -81,6 +95,21 @@ impl TrialDirectory {
         let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let end = rustix::fs::open(&path, flags, Mode::empty())?;
         Ok((path, end))
+    }
+
+    /// Notes for `--resume` how a run ended.
+    pub(super) fn note_ending(&self, arm: &Arm, run: u32, ending: &str) -> Result<()> {
+        self.write_start(&format!("{}.ended", TrialDirectory::stem(arm, run)), ending)
+    }
+
+    pub(super) fn noted_ending(&self, arm: &Arm, run: u32) -> Option<String> {
+        let name = format!("{}.ended", TrialDirectory::stem(arm, run));
+        std::fs::read_to_string(self.python_start().join(name)).ok()
+    }
+
+    fn write_start(&self, name: &str, text: &str) -> Result<()> {
+        let path = self.python_start().join(name);
+        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
     }
 
     fn write_python_changes(&self) -> Result<()> {
@@ -105,7 +134,7 @@ fn free_name(stem: &str) -> PathBuf {
 }
 
 /// The name of a change as that of a file.
-fn file_name(name: &str) -> String {
+pub(super) fn file_name(name: &str) -> String {
     let plain = |c: char| match c.is_ascii_alphanumeric() || "-_.".contains(c) {
         true => c,
         false => '_',

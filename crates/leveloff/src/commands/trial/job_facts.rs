@@ -37,7 +37,9 @@ impl JobFacts {
         let has_optimizer = self.has("optimizer");
         let unless = |fact: &str, why: &'static str| (!self.has(fact)).then_some(why);
         match arm {
-            BuiltInArm::CollectGarbage | BuiltInArm::DropGradients => unless(
+            BuiltInArm::CollectGarbage
+            | BuiltInArm::CollectGarbage10
+            | BuiltInArm::DropGradients => unless(
                 "optimizer",
                 "no optimizer of torch steps in a Python that reads PYTHONPATH",
             ),
@@ -46,6 +48,24 @@ impl JobFacts {
             }
             BuiltInArm::NoPinning => {
                 unless("pinned", "no torch DataLoader with pin_memory is created")
+            }
+            BuiltInArm::NoEvaluation if self.has("own evaluation") => unless(
+                "evaluation",
+                "the evaluations are the script's own code, and no Trainer's; leave them out with --arm 'NAME=CMD'",
+            ),
+            BuiltInArm::NoEvaluation => {
+                unless("evaluation", "the control run came to no evaluation")
+            }
+            BuiltInArm::NoCheckpoints => unless(
+                "checkpoint",
+                "the control run saved nothing by torch.save, safetensors or a Trainer",
+            ),
+            BuiltInArm::CloseFigures if !self.has("optimizer") => {
+                Some("no optimizer of torch steps in a Python that reads PYTHONPATH")
+            }
+            BuiltInArm::CloseFigures => unless("matplotlib.pyplot", "matplotlib is not imported"),
+            BuiltInArm::NoTensorBoard => {
+                unless("tensorboard", "SummaryWriter of torch is not imported")
             }
             BuiltInArm::PythonMalloc => unless("python", "no Python that reads PYTHONPATH runs"),
             BuiltInArm::NoCompile | BuiltInArm::OneCompileThread if has_optimizer => {
@@ -89,6 +109,16 @@ mod tests {
         let loader = facts(&["python", "optimizer", "workers", "compiled"]);
         assert!(loader.rules_out(BuiltInArm::NoWorkers).is_none());
         assert!(loader.rules_out(BuiltInArm::NoCompile).is_none());
+    }
+
+    #[test]
+    fn what_no_change_reaches_says_what_to_do() {
+        let own = facts(&["python", "optimizer", "own evaluation"]);
+        let why = own.rules_out(BuiltInArm::NoEvaluation).unwrap();
+        assert!(why.contains("--arm 'NAME=CMD'"), "{why}");
+        let trainer = facts(&["python", "optimizer", "own evaluation", "evaluation"]);
+        assert!(trainer.rules_out(BuiltInArm::NoEvaluation).is_none());
+        assert!(trainer.rules_out(BuiltInArm::NoCheckpoints).is_some());
     }
 
     #[test]

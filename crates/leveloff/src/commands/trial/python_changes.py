@@ -42,10 +42,14 @@ def change_optimizers(module):
         note("optimizer")
         if steps & (steps - 1) == 0:
             note_libraries()
-        if CHANGE == "collect-garbage":
+        if CHANGE == "collect-garbage" or (CHANGE == "collect-garbage-10" and steps % 10 == 0):
             import gc
 
             gc.collect()
+        elif CHANGE == "close-figures":
+            pyplot = sys.modules.get("matplotlib.pyplot")
+            if pyplot is not None:
+                pyplot.close("all")
         elif CHANGE == "drop-gradients":
             for group in optimizer.param_groups:
                 for parameter in group["params"]:
@@ -56,7 +60,7 @@ def change_optimizers(module):
 
 def note_libraries():
     modules = sys.modules
-    for name in ("wandb", "tokenizers"):
+    for name in ("wandb", "tokenizers", "matplotlib.pyplot"):
         if name in modules:
             note(name)
     torch = modules.get("torch")
@@ -119,9 +123,124 @@ def changed_settings(settings):
     return None
 
 
+def change_saving(module):
+    """torch.serialization and safetensors.torch"""
+    import functools
+
+    def patched(save):
+        @functools.wraps(save)
+        def maybe_save(*positional, **named):
+            targets = [it for it in (*positional, *named.values()) if isinstance(it, (str, os.PathLike))]
+            # What is saved to memory is read again by the program itself.
+            if not targets:
+                return save(*positional, **named)
+            note("checkpoint")
+            return None if CHANGE == "no-checkpoints" else save(*positional, **named)
+
+        return maybe_save
+
+    for name in ("save", "save_file", "save_model"):
+        if module.__name__ == "safetensors.torch" and name == "save":
+            continue  # It returns bytes.
+        if hasattr(module, name):
+            setattr(module, name, patched(getattr(module, name)))
+
+
+def change_trainer(module):
+    """transformers.trainer: before it evaluates and saves, as its control says."""
+    import functools
+
+    act = module.Trainer._maybe_log_save_evaluate
+
+    @functools.wraps(act)
+    def maybe_act(self, *positional, **named):
+        control = self.control
+        if control.should_evaluate:
+            note("evaluation")
+            if CHANGE == "no-evaluation":
+                control.should_evaluate = False
+        if control.should_save:
+            note("checkpoint")
+            if CHANGE == "no-checkpoints":
+                control.should_save = False
+        return act(self, *positional, **named)
+
+    module.Trainer._maybe_log_save_evaluate = maybe_act
+
+
+def change_lightning(module):
+    """lightning.pytorch.trainer.trainer"""
+    import functools
+
+    trainer = module.Trainer
+    created, save = trainer.__init__, trainer.save_checkpoint
+
+    @functools.wraps(created)
+    def create(self, *positional, **named):
+        created(self, *positional, **named)
+        if CHANGE == "no-evaluation":
+            self.limit_val_batches = 0
+            self.num_sanity_val_steps = 0
+
+    @functools.wraps(save)
+    def maybe_save(self, *positional, **named):
+        note("checkpoint")
+        return None if CHANGE == "no-checkpoints" else save(self, *positional, **named)
+
+    trainer.__init__, trainer.save_checkpoint = create, maybe_save
+
+
+def note_evaluation_loop(module):
+    """lightning.pytorch.loops.evaluation_loop"""
+    import functools
+
+    run = module._EvaluationLoop.run
+
+    @functools.wraps(run)
+    def noted(self, *positional, **named):
+        if not self.trainer.sanity_checking:
+            note("evaluation")
+        return run(self, *positional, **named)
+
+    module._EvaluationLoop.run = noted
+
+
+def note_own_evaluation(module):
+    """torch.nn.modules.module: a model that is put into evaluation, be it by code that no change reaches"""
+    import functools
+
+    evaluate = module.Module.eval
+
+    @functools.wraps(evaluate)
+    def noted(self):
+        note("own evaluation")
+        return evaluate(self)
+
+    module.Module.eval = noted
+
+
+def change_writers(module):
+    """torch.utils.tensorboard.writer"""
+    note("tensorboard")
+    if CHANGE != "no-tensorboard":
+        return
+    for name in dir(module.SummaryWriter):
+        if name.startswith("add_"):
+            setattr(module.SummaryWriter, name, lambda *_positional, **_named: None)
+
+
 PATCHES = {
     "torch.optim.optimizer": change_optimizers,
     "torch.utils.data.dataloader": change_loaders,
+    "torch.serialization": change_saving,
+    "safetensors.torch": change_saving,
+    "transformers.trainer": change_trainer,
+    "lightning.pytorch.trainer.trainer": change_lightning,
+    "pytorch_lightning.trainer.trainer": change_lightning,
+    "lightning.pytorch.loops.evaluation_loop": note_evaluation_loop,
+    "pytorch_lightning.loops.evaluation_loop": note_evaluation_loop,
+    "torch.nn.modules.module": note_own_evaluation,
+    "torch.utils.tensorboard.writer": change_writers,
 }
 
 

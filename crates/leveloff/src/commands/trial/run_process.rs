@@ -2,20 +2,18 @@
 
 use std::ffi::OsString;
 use std::fs::OpenOptions;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use leveloff_model::recording::EndReason;
 use leveloff_model::units::Limit;
 use leveloff_report::run_report::RunReport;
-use leveloff_supervise::termination_signals::{TerminationSignals, WaitResult};
 use rustix::process::{PidfdFlags, pidfd_open};
 
-use super::arms::{Arm, PYTHON_CHANGE};
+use super::arm::{Arm, PYTHON_CHANGE};
 use super::directory::TrialDirectory;
 use crate::args::TryArgs;
 use crate::run_reader::RunReader;
@@ -27,6 +25,21 @@ pub(super) struct RunPlan<'a> {
     pub directory: &'a TrialDirectory,
     pub arm: &'a Arm,
     pub number: u32,
+}
+
+/// A run that is going on.
+#[derive(Debug)]
+pub(super) struct ActiveRun {
+    child: Child,
+    /// Readable when the run has ended.
+    handle: OwnedFd,
+    /// Closing it ends the run.
+    end: Option<OwnedFd>,
+    recording: PathBuf,
+    ending: Option<Ending>,
+    started: Instant,
+    between_looks: Duration,
+    next_look: Instant,
 }
 
 /// How a run ended.
@@ -50,21 +63,42 @@ pub(super) enum Ending {
     Limit,
     /// It made too little progress.
     TooSlow,
+    /// The time of the trial was over.
+    OutOfTime,
     /// The user ended the trial.
     Interrupted,
 }
 
-/// What a run is worth going on with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Look {
-    GoOn,
-    Enough,
-    TooSlow,
+impl Ending {
+    /// For the trial that continues; `None` of a run that was cut short and has to be repeated.
+    pub(super) fn words(self) -> Option<String> {
+        match self {
+            Ending::Enough => Some("enough".to_owned()),
+            Ending::Exited(code) => Some(format!("exited {code}")),
+            Ending::Signalled(signal) => Some(format!("signalled {signal}")),
+            Ending::Limit => Some("limit".to_owned()),
+            Ending::TooSlow => Some("slow".to_owned()),
+            Ending::OutOfTime | Ending::Interrupted => None,
+        }
+    }
+
+    fn from_words(words: &str) -> Option<Ending> {
+        let (name, number) = words.trim().split_once(' ').unwrap_or((words.trim(), ""));
+        match name {
+            "enough" => Some(Ending::Enough),
+            "exited" => number.parse().ok().map(Ending::Exited),
+            "signalled" => number.parse().ok().map(Ending::Signalled),
+            "limit" => Some(Ending::Limit),
+            "slow" => Some(Ending::TooSlow),
+            _ => None,
+        }
+    }
 }
 
 /// The first look at a run; later ones are further apart, because each reads the whole recording.
 const FIRST_LOOK: Duration = Duration::from_millis(500);
 const LONGEST_BETWEEN_LOOKS: Duration = Duration::from_secs(5);
+const LOOKS_SPREAD: f64 = 1.2;
 
 /// Time for each stage of the end of a run.
 const GRACE: Duration = Duration::from_secs(10);
@@ -74,33 +108,23 @@ impl RunPlan<'_> {
         self.directory.recording(self.arm, self.number)
     }
 
-    /// A run that an earlier trial in this directory made.
+    /// A run that an earlier trial in this directory made, if it was not cut short.
     pub(super) fn earlier(&self) -> Option<EndedRun> {
+        let ending = self.directory.noted_ending(self.arm, self.number)?;
         let recording = self.recording();
-        let report = read(&recording)?;
-        let ending = match report.background.end.as_ref()?.reason {
-            EndReason::Exited(code) => Ending::Exited(code),
-            EndReason::Signalled(_) => Ending::Enough,
-            _ => return None,
-        };
         Some(EndedRun {
-            report: Some(report),
+            report: read(&recording),
             recording,
-            ending,
+            ending: Ending::from_words(&ending)?,
         })
     }
 
-    /// Runs the job with the change, and looks at the recording until `look` has seen enough or the job ends.
-    pub(super) fn run(
-        &self,
-        stops: &TerminationSignals,
-        mut look: impl FnMut(&RunReport, Duration) -> Look,
-    ) -> Result<EndedRun> {
+    /// Starts the job with the change.
+    pub(super) fn start(&self) -> Result<ActiveRun> {
         let recording = self.recording();
         let _ = std::fs::remove_file(&recording);
-        let (fifo, end) = self.directory.end_of_run()?;
-        let mut end = Some(end);
-        let mut child = self
+        let (fifo, end) = self.directory.end_of_run(self.arm, self.number)?;
+        let child = self
             .command(&fifo, &recording)?
             .spawn()
             .context("cannot start leveloff itself")?;
@@ -108,31 +132,15 @@ impl RunPlan<'_> {
         let handle =
             pidfd_open(pid, PidfdFlags::empty()).context("cannot watch a run of the trial")?;
         let started = Instant::now();
-        let mut between = FIRST_LOOK;
-        let mut ending = None;
-        loop {
-            match stops.wait_for(&[handle.as_fd()], Instant::now() + between)? {
-                WaitResult::Other(_) => break,
-                WaitResult::Signal => stop(&mut end, &mut ending, Ending::Interrupted),
-                WaitResult::Deadline if end.is_none() => {}
-                WaitResult::Deadline => {
-                    between = between.mul_f64(1.2).min(LONGEST_BETWEEN_LOOKS);
-                    let Some(report) = read(&recording) else {
-                        continue;
-                    };
-                    match look(&report, started.elapsed()) {
-                        Look::GoOn => {}
-                        Look::Enough => stop(&mut end, &mut ending, Ending::Enough),
-                        Look::TooSlow => stop(&mut end, &mut ending, Ending::TooSlow),
-                    }
-                }
-            }
-        }
-        let status = child.wait()?;
-        Ok(EndedRun {
-            report: read(&recording),
+        Ok(ActiveRun {
+            child,
+            handle,
+            end: Some(end),
             recording,
-            ending: ending.unwrap_or_else(|| ending_of(status)),
+            ending: None,
+            started,
+            between_looks: FIRST_LOOK,
+            next_look: started + FIRST_LOOK,
         })
     }
 
@@ -144,10 +152,7 @@ impl RunPlan<'_> {
         run.arg("--output").arg(recording).arg("--trial").arg(fifo);
         run.arg(format!("--interval={}ms", args.interval.as_millis()));
         run.arg(format!("--grace={}s", GRACE.as_secs()));
-        run.arg(match args.limit {
-            Limit::Size(bytes) => format!("--limit={}B", bytes.0),
-            Limit::Share(share) => format!("--limit={}%", share * 100.0),
-        });
+        run.arg(limit(args.limit, args.jobs.get()));
         run.args(
             args.level_by
                 .map(|by| by.to_string())
@@ -192,6 +197,54 @@ impl RunPlan<'_> {
     }
 }
 
+impl ActiveRun {
+    /// Readable when the run has ended.
+    pub(super) fn handle(&self) -> BorrowedFd<'_> {
+        self.handle.as_fd()
+    }
+
+    /// When it is to be looked at; `None` if it is ending.
+    pub(super) fn next_look(&self) -> Option<Instant> {
+        self.end.as_ref().map(|_| self.next_look)
+    }
+
+    /// What it has recorded so far; `None` while there is nothing to judge.
+    pub(super) fn look(&mut self) -> Option<RunReport> {
+        let between = self.between_looks.mul_f64(LOOKS_SPREAD);
+        self.between_looks = between.min(LONGEST_BETWEEN_LOOKS);
+        self.next_look = Instant::now() + self.between_looks;
+        read(&self.recording)
+    }
+
+    pub(super) fn spent(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// Asks it to end, and returns at once.
+    pub(super) fn end(&mut self, why: Ending) {
+        self.end = None;
+        self.ending.get_or_insert(why);
+    }
+
+    /// Waits for its end.
+    pub(super) fn finish(mut self) -> Result<EndedRun> {
+        let status = self.child.wait()?;
+        Ok(EndedRun {
+            report: read(&self.recording),
+            recording: self.recording,
+            ending: self.ending.unwrap_or_else(|| ending_of(status)),
+        })
+    }
+}
+
+/// Runs that go on side by side share what one may have.
+fn limit(limit: Limit, jobs: usize) -> String {
+    match limit {
+        Limit::Size(bytes) => format!("--limit={}B", bytes.0),
+        Limit::Share(share) => format!("--limit={}%", share * 100.0 / jobs as f64),
+    }
+}
+
 fn first_in(path: PathBuf, variable: &str) -> OsString {
     let mut paths = path.into_os_string();
     if let Some(others) = std::env::var_os(variable).filter(|others| !others.is_empty()) {
@@ -199,12 +252,6 @@ fn first_in(path: PathBuf, variable: &str) -> OsString {
         paths.push(others);
     }
     paths
-}
-
-/// Closing the FIFO ends the run.
-fn stop(end: &mut Option<OwnedFd>, ending: &mut Option<Ending>, why: Ending) {
-    *end = None;
-    ending.get_or_insert(why);
 }
 
 fn ending_of(status: ExitStatus) -> Ending {
@@ -226,4 +273,33 @@ fn read(recording: &Path) -> Option<RunReport> {
         ..RunReader::default()
     };
     reader.read(recording).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_cut_short_is_repeated_and_the_rest_is_not() {
+        let endings = [
+            Ending::Enough,
+            Ending::Exited(3),
+            Ending::Signalled(9),
+            Ending::Limit,
+            Ending::TooSlow,
+        ];
+        for ending in endings {
+            let words = ending.words().unwrap();
+            assert_eq!(Ending::from_words(&words), Some(ending));
+        }
+        assert_eq!(Ending::Interrupted.words(), None);
+        assert_eq!(Ending::OutOfTime.words(), None);
+        assert_eq!(Ending::from_words("exited"), None);
+    }
+
+    #[test]
+    fn runs_side_by_side_share_the_limit() {
+        assert_eq!(limit(Limit::Share(0.9), 1), "--limit=90%");
+        assert_eq!(limit(Limit::Share(0.9), 3), "--limit=30%");
+    }
 }

@@ -1,76 +1,50 @@
-//! What is run next, and when it is enough: the control run until it is certain that it leaks, each change until its growth
-//! can be told from the control's, and what helps once more, beside another control run.
+//! Runs a trial: starts what is worth most ([`next_run`]), looks at what is going on, and ends it as soon as it is decided.
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail};
-use leveloff_classifier::observation::XUnit;
-use leveloff_classifier::trial::{
-    ArmResult, ArmState, ArmSummary, Effect, RunOver, Stretch, TrialOutcome, TrialSummary,
-};
-use leveloff_classifier::units::X;
-use leveloff_classifier::verdict::{LevelGrade, Rate, RunVerdict, Verdict};
-use leveloff_report::run_report::RunReport;
+use anyhow::Result;
+use leveloff_classifier::trial::{ArmResult, ArmState, BuiltInArm, Effect};
 use leveloff_report::trial::TrialReport;
-use leveloff_supervise::termination_signals::TerminationSignals;
-use leveloff_text::rate::change_with_interval;
-use leveloff_text::trial::effect_words;
+use leveloff_supervise::termination_signals::{TerminationSignals, WaitResult};
+use leveloff_text::trial::{GoingRun, TrialProgress, progress_words, result_words, so_far};
 use leveloff_text::verdict::Headline;
 
-use super::arms::{self, Arm};
+use super::active_task::{ActiveTask, Known};
+use super::arm::Arm;
+use super::arms::{self, ALL, AUTO};
 use super::directory::TrialDirectory;
+use super::interpreter::Interpreter;
 use super::job_facts::JobFacts;
-use super::run_process::{EndedRun, Ending, Look, RunPlan};
+use super::next_run::{ArmProgress, Progress, Task, next_run};
+use super::run_process::{EndedRun, Ending, RunPlan};
+use super::trial_runs::TrialRuns;
+use super::venvs::{MadeVenv, VenvStore};
 use crate::args::TryArgs;
 use crate::notice::notice;
+use crate::status_line::StatusLine;
 
 /// A trial that is going on.
 pub(super) struct Schedule<'a> {
     args: &'a TryArgs,
     directory: &'a TrialDirectory,
     stops: &'a TerminationSignals,
+    /// Moved on while a venv is made, which is no time of the trial.
     started: Instant,
-    arms: Vec<TriedArm>,
+    runs: TrialRuns,
+    active: Vec<ActiveTask>,
+    /// Control runs that were started.
+    control: u32,
     /// Whether findings ordered the changes already.
     is_ordered: bool,
-    control: Vec<EndedRun>,
-    /// What is known of the control run once it leaks.
-    axis: Option<Axis>,
     notes: Vec<String>,
     is_interrupted: bool,
+    status: StatusLine,
+    /// What the status line says of the runs that have ended.
+    so_far: String,
 }
 
-/// One change with its runs.
-struct TriedArm {
-    arm: Arm,
-    runs: Vec<EndedRun>,
-    /// Why it is not measured.
-    state: Option<ArmState>,
-}
-
-/// Where runs are compared.
-#[derive(Debug, Clone, Copy)]
-struct Axis {
-    unit: XUnit,
-    /// Growth before is that of the warmup.
-    onset: X,
-    /// How far the control run went.
-    end: X,
-    /// How long that took.
-    took: Duration,
-}
-
-/// A run with a change is looked at when it has come this far, as shares of the control run.
-const LOOKS: [f64; 4] = [0.3, 0.5, 0.75, 1.0];
-
-/// The compared stretch is the newer part of the common one.
-const NEWER_PART: f64 = 0.5;
-
-/// A run that takes so many times as long as the control run is ended.
-const TOO_SLOW: f64 = 4.0;
-
-/// And this, because compilers and loaders may need longer at the start.
-const TIME_TO_START: Duration = Duration::from_secs(60);
+/// How often the status line is drawn.
+const TURN: Duration = Duration::from_secs(1);
 
 impl<'a> Schedule<'a> {
     pub(super) fn new(
@@ -80,481 +54,309 @@ impl<'a> Schedule<'a> {
         arms: Vec<Arm>,
         is_ordered: bool,
     ) -> Schedule<'a> {
-        let tried = |arm| TriedArm {
-            arm,
-            runs: Vec::new(),
-            state: None,
-        };
         Schedule {
             args,
             directory,
             stops,
             started: Instant::now(),
-            arms: arms.into_iter().map(tried).collect(),
+            runs: TrialRuns::new(arms, args.repeats, args.jobs.get() > 1),
+            active: Vec::new(),
+            control: 0,
             is_ordered,
-            control: Vec::new(),
-            axis: None,
             notes: Vec::new(),
             is_interrupted: false,
+            status: StatusLine::new(),
+            so_far: String::new(),
         }
     }
 
     /// Runs all of it, and reports.
     pub(super) fn run(mut self, command: String) -> Result<TrialReport> {
-        self.first_control()?;
-        if self.axis.is_some() && !self.is_interrupted {
-            self.leave_out()?;
-            self.every_change()?;
-            self.repeats()?;
+        let driven = self.drive();
+        self.status.clear();
+        if driven.is_err() {
+            self.end_all(Ending::Interrupted);
+            for active in std::mem::take(&mut self.active) {
+                active.run.finish()?;
+            }
         }
-        Ok(self.report(command))
+        driven?;
+        self.runs.close_bisections();
+        self.note_what_ended_it();
+        let directory = self.directory.path();
+        Ok(self.runs.into_report(command, directory, self.notes))
     }
 
-    fn first_control(&mut self) -> Result<()> {
-        let steps = self.args.steps.map(|steps| steps as f64);
-        let ended = self.run_once(&Arm::control(), 1, |report, _| {
-            match is_control_decided(&report.verdict, steps) {
-                true => Look::Enough,
-                false => Look::GoOn,
+    fn drive(&mut self) -> Result<()> {
+        loop {
+            while let Some(task) = self.next() {
+                self.begin(task)?;
             }
-        })?;
-        let ended = ended.expect("the control run needs no time to be left");
-        let Some(report) = &ended.report else {
-            bail!(
-                "the control run could not be recorded: {}; its output is in {}",
-                ending_words(ended.ending),
-                self.directory.log(&Arm::control(), 1).display()
-            );
+            if self.active.is_empty() {
+                return Ok(());
+            }
+            self.wait()?;
+        }
+    }
+
+    fn next(&self) -> Option<Task> {
+        let is_first = self.control == 0;
+        if self.active.len() >= self.args.jobs.get() || self.is_interrupted {
+            return None;
+        }
+        if !is_first && self.is_over() {
+            return None;
+        }
+        let arms: Vec<ArmProgress> = (0..self.runs.arms.len())
+            .map(|place| self.runs.progress(place))
+            .collect();
+        let active: Vec<Task> = self.active.iter().map(|active| active.task).collect();
+        next_run(&Progress {
+            control: self.control,
+            has_axis: self.runs.axis.is_some(),
+            arms: &arms,
+            active: &active,
+            repeats: self.args.repeats,
+            first: self.args.first,
+        })
+    }
+
+    fn begin(&mut self, task: Task) -> Result<()> {
+        if let Task::Control(number) = task {
+            self.control = number;
+        }
+        let arm = self.arm(task);
+        let plan = self.plan(&arm, task);
+        if let Some(earlier) = plan.earlier().filter(|_| self.args.resume) {
+            return self.take(task, earlier);
+        }
+        if let Task::Change { place, .. } = task
+            && !self.prepare_version(place)?
+        {
+            return Ok(());
+        }
+        self.say(&match task {
+            Task::Control(1) | Task::Change { number: 1, .. } => format!("{}: running", arm.name),
+            _ => format!("{}: running once more", arm.name),
+        });
+        let run = self.plan(&arm, task).start()?;
+        self.active.push(ActiveTask::new(task, run));
+        Ok(())
+    }
+
+    fn arm(&self, task: Task) -> Arm {
+        match task {
+            Task::Control(_) => Arm::control(),
+            Task::Change { place, .. } => self.runs.arms[place].arm.clone(),
+        }
+    }
+
+    fn plan<'b>(&'b self, arm: &'b Arm, task: Task) -> RunPlan<'b> {
+        let (Task::Control(number) | Task::Change { number, .. }) = task;
+        RunPlan {
+            args: self.args,
+            directory: self.directory,
+            arm,
+            number,
+        }
+    }
+
+    /// Makes the venv of a version. Whether it can be run.
+    fn prepare_version(&mut self, place: usize) -> Result<bool> {
+        let Some(version) = self.runs.arms[place].arm.version.clone() else {
+            return Ok(true);
         };
-        if let Ending::Exited(1..) | Ending::Signalled(_) = ended.ending {
-            bail!(
-                "the control run failed: {}; its output is in {}",
-                ending_words(ended.ending),
-                self.directory.log(&Arm::control(), 1).display()
-            );
+        let begun = Instant::now();
+        self.status.clear();
+        let interpreter = Interpreter::describe(&self.args.command[0], &version.package)?;
+        let made = VenvStore::of_user()?.make(&version, &interpreter, self.stops)?;
+        self.started += begun.elapsed();
+        match made {
+            MadeVenv::Ready => return Ok(true),
+            MadeVenv::Interrupted => self.interrupt(),
+            MadeVenv::Failed(why) => {
+                self.say(&format!("{}: not measured: {why}", version.requirement()));
+                self.runs.arms[place].state = Some(ArmState::Failed(why));
+            }
         }
-        if ended.ending == Ending::Limit {
-            self.notes.push(
-                "the control run was ended at --limit; a higher one lets it go further".to_owned(),
-            );
+        Ok(false)
+    }
+
+    /// Until a run ends, is to be looked at, or the user ends the trial.
+    fn wait(&mut self) -> Result<()> {
+        self.draw();
+        let looks = self.active.iter().filter_map(|it| it.run.next_look());
+        let deadline = looks.fold(Instant::now() + TURN, Instant::min);
+        let handles: Vec<_> = self.active.iter().map(|it| it.run.handle()).collect();
+        match self.stops.wait_for(&handles, deadline)? {
+            WaitResult::Other(place) => {
+                let ended = self.active.remove(place);
+                let finished = ended.run.finish()?;
+                self.note_ending(ended.task, &finished)?;
+                self.take(ended.task, finished)
+            }
+            WaitResult::Signal => {
+                self.interrupt();
+                Ok(())
+            }
+            WaitResult::Deadline => {
+                self.look();
+                Ok(())
+            }
         }
-        notice(&format!(
-            "control: {}",
-            Headline::of(&report.verdict).whole()
-        ));
-        self.axis = axis_of(report);
-        self.control.push(ended);
+    }
+
+    fn look(&mut self) {
+        let is_over = self.is_over();
+        let warnings = self.active.iter_mut().filter_map(|active| {
+            let known = Known {
+                runs: &self.runs,
+                args: self.args,
+                is_over,
+            };
+            active.look(&known)
+        });
+        for warning in warnings.collect::<Vec<_>>() {
+            self.say(warning);
+        }
+    }
+
+    fn interrupt(&mut self) {
+        self.is_interrupted = true;
+        self.end_all(Ending::Interrupted);
+    }
+
+    fn end_all(&mut self, why: Ending) {
+        for active in &mut self.active {
+            active.run.end(why);
+        }
+    }
+
+    fn note_ending(&self, task: Task, ended: &EndedRun) -> Result<()> {
+        let (Task::Control(number) | Task::Change { number, .. }) = task;
+        match ended.ending.words() {
+            Some(words) => self.directory.note_ending(&self.arm(task), number, &words),
+            None => Ok(()),
+        }
+    }
+
+    fn take(&mut self, task: Task, ended: EndedRun) -> Result<()> {
+        self.is_interrupted |= ended.ending == Ending::Interrupted;
+        match task {
+            Task::Control(1) => self.take_first_control(ended)?,
+            Task::Control(number) => self.notes.extend(self.runs.take_control(number, ended)),
+            Task::Change { place, .. } => {
+                let result = self.runs.take(place, ended);
+                self.say_result(place, result);
+            }
+        }
+        self.so_far = so_far(&self.runs.summary());
+        Ok(())
+    }
+
+    fn take_first_control(&mut self, ended: EndedRun) -> Result<()> {
+        let notes = self.runs.take_first_control(ended)?;
+        self.notes.extend(notes);
+        let control = self.runs.controls().next();
+        let headline = control.map(|control| Headline::of(&control.verdict).whole());
+        if let Some(headline) = headline {
+            self.say(&format!("control: {headline}"));
+        }
+        self.order_and_leave_out();
         Ok(())
     }
 
     /// Orders the changes by what the control run showed, and leaves out what cannot matter.
-    fn leave_out(&mut self) -> Result<()> {
-        let is_auto = matches!(self.args.arms.as_slice(), [only] if only == "auto");
-        let report = self.control.first().and_then(|run| run.report.as_ref());
-        if let Some(report) = report.filter(|_| !self.is_ordered) {
-            let order = arms::chosen(self.args, &report.verdict.findings)?;
-            let place = |tried: &TriedArm| order.iter().position(|arm| arm.name == tried.arm.name);
-            self.arms.sort_by_key(place);
+    fn order_and_leave_out(&mut self) {
+        let names = self.args.arms.as_slice();
+        let is_auto = matches!(names, [only] if only == AUTO);
+        let is_open = is_auto || matches!(names, [only] if only == ALL);
+        if is_open && !self.is_ordered {
+            let order = BuiltInArm::ordered_by(self.runs.findings());
+            self.runs
+                .arms
+                .sort_by_key(|tried| arms::place_of(&tried.arm, &order));
         }
         let facts = JobFacts::read(&self.directory.facts());
-        for tried in &mut self.arms {
+        for tried in &mut self.runs.arms {
             let why = tried.arm.is_set_already().or_else(|| {
-                let why = tried.arm.is_without_object(&facts).filter(|_| is_auto);
+                let why = tried.arm.is_without_object(&facts, is_auto);
                 why.map(str::to_owned)
             });
             tried.state = why.map(ArmState::NotApplicable);
         }
-        Ok(())
     }
 
-    fn every_change(&mut self) -> Result<()> {
-        for place in 0..self.arms.len() {
-            if self.arms[place].state.is_none() {
-                self.run_change(place, 1)?;
+    fn say_result(&mut self, place: usize, result: Option<ArmResult>) {
+        let tried = &self.runs.arms[place];
+        let name = tried.arm.name.clone();
+        let unit = self.runs.axis.map(|axis| axis.unit);
+        match (&tried.state, result, unit) {
+            (Some(ArmState::Failed(why)), _, _) => {
+                self.say(&format!("{name}: not measured: {why}"));
             }
-            if self.has_effect(place, Effect::Stops) {
-                // What stops the growth is what the user waits for.
-                self.repeats()?;
-                self.say_if_found(place);
-            }
-            let is_found = self.args.first && self.summary().outcome() == TrialOutcome::Stopped;
-            if self.is_over() || is_found {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    fn has_effect(&self, place: usize, effect: Effect) -> bool {
-        let result = self.result(&self.arms[place]);
-        result.is_some_and(|result| result.effect == effect)
-    }
-
-    fn say_if_found(&self, place: usize) {
-        let name = &self.arms[place].arm.name;
-        let summary = self.summary();
-        if summary
-            .with(Effect::Stops)
-            .any(|(arm, _)| &arm.name == name)
-        {
-            let spent = self.started.elapsed().as_secs();
-            notice(&format!("{name}: growth stops, confirmed after {spent} s"));
-        }
-    }
-
-    /// What helps, and what is undecided, is run again beside other control runs.
-    fn repeats(&mut self) -> Result<()> {
-        for number in 2..=self.args.repeats {
-            let again: Vec<usize> = (0..self.arms.len())
-                .filter(|place| self.is_promising(*place))
-                .filter(|place| self.arms[*place].runs.len() < number as usize)
-                .collect();
-            if again.is_empty() || self.is_over() {
-                return Ok(());
-            }
-            if self.control.len() < number as usize {
-                self.control_again(number)?;
-            }
-            for place in again {
-                if !self.is_over() {
-                    self.run_change(place, number)?;
+            (_, Some(result), Some(unit)) => {
+                self.say(&format!("{name}: {}", result_words(&result, unit)));
+                let summary = self.runs.summary();
+                let is_found = |name: &str| {
+                    let mut stops = summary.with(Effect::Stops);
+                    stops.any(|(arm, _)| arm.name == name)
+                };
+                if is_found(&name) {
+                    let spent = self.started.elapsed().as_secs();
+                    self.say(&format!("{name}: growth stops, confirmed after {spent} s"));
                 }
-            }
-        }
-        Ok(())
-    }
-
-    fn is_promising(&self, place: usize) -> bool {
-        let result = self.result(&self.arms[place]);
-        result.is_some_and(|result| result.effect != Effect::None)
-    }
-
-    fn control_again(&mut self, number: u32) -> Result<()> {
-        let Some(axis) = self.axis else { return Ok(()) };
-        let ended = self.run_once(&Arm::control(), number, |report, spent| {
-            if reached(report, axis.unit) >= axis.end.0 {
-                Look::Enough
-            } else {
-                axis.patience(spent)
-            }
-        })?;
-        self.control
-            .extend(ended.filter(|run| run.report.is_some()));
-        Ok(())
-    }
-
-    fn run_change(&mut self, place: usize, number: u32) -> Result<()> {
-        let Some(axis) = self.axis else { return Ok(()) };
-        let arm = self.arms[place].arm.clone();
-        let comparisons = self.comparisons();
-        let controls: Vec<&RunReport> = reports(&self.control).collect();
-        let earlier: Vec<&RunReport> = reports(&self.arms[place].runs).collect();
-        let mut looked = 0;
-        let look = |report: &RunReport, spent: Duration| {
-            let x = reached(report, axis.unit);
-            let due = LOOKS
-                .iter()
-                .filter(|share| x >= *share * axis.end.0)
-                .count();
-            if due == LOOKS.len() {
-                return Look::Enough;
-            }
-            if due == looked {
-                return axis.patience(spent);
-            }
-            looked = due;
-            let arms: Vec<&RunReport> = earlier.iter().copied().chain([report]).collect();
-            let result = axis.compared(&controls, &arms, comparisons);
-            match result.is_some_and(|it| it.effect != Effect::Undecided) {
-                true => Look::Enough,
-                false => Look::GoOn,
-            }
-        };
-        let Some(ended) = run_once(
-            self.args,
-            self.directory,
-            self.stops,
-            self.started,
-            &arm,
-            number,
-            look,
-        )?
-        else {
-            return Ok(());
-        };
-        self.is_interrupted |= ended.ending == Ending::Interrupted;
-        self.take(place, ended);
-        Ok(())
-    }
-
-    fn take(&mut self, place: usize, ended: EndedRun) {
-        let failure = match ended.ending {
-            Ending::Exited(0) | Ending::Enough | Ending::Interrupted | Ending::Limit => None,
-            other => Some(ending_words(other)),
-        };
-        let log = ended.recording.with_extension("log");
-        let has_report = ended.report.is_some();
-        let tried = &mut self.arms[place];
-        tried.runs.push(ended);
-        let result = self.result(&self.arms[place]);
-        let tried = &mut self.arms[place];
-        if let Some(failure) = failure {
-            let failure = format!("{failure}; its output is in {}", log.display());
-            tried.state = Some(ArmState::Failed(failure));
-        } else if result.is_none() && !self.is_interrupted {
-            let why = match has_report {
-                true => "it ended before it could be compared with the control run",
-                false => "nothing was recorded",
-            };
-            tried.state = Some(ArmState::Failed(format!(
-                "{why}; its output is in {}",
-                log.display()
-            )));
-        }
-        self.say(place, result);
-    }
-
-    fn say(&self, place: usize, result: Option<ArmResult>) {
-        let (tried, unit) = (
-            &self.arms[place],
-            self.axis.map_or(XUnit::Step, |axis| axis.unit),
-        );
-        let name = &tried.arm.name;
-        match (&tried.state, result) {
-            (Some(ArmState::Failed(why)), _) => notice(&format!("{name}: not measured: {why}")),
-            (_, Some(result)) => {
-                let Rate { value, low, high } = result.growth;
-                let growth = change_with_interval(value.0, low.0, high.0);
-                let (effect, unit) = (effect_words(result.effect), unit.name());
-                notice(&format!("{name}: {effect}, {growth} per {unit}"));
             }
             _ => {}
         }
     }
 
-    /// Runs the job, or takes the run that an earlier trial in the directory made. `None` when the time is over.
-    fn run_once(
-        &mut self,
-        arm: &Arm,
-        number: u32,
-        look: impl FnMut(&RunReport, Duration) -> Look,
-    ) -> Result<Option<EndedRun>> {
-        let ended = run_once(
-            self.args,
-            self.directory,
-            self.stops,
-            self.started,
-            arm,
-            number,
-            look,
-        )?;
-        let is_interrupted = |run: &EndedRun| run.ending == Ending::Interrupted;
-        self.is_interrupted |= ended.as_ref().is_some_and(is_interrupted);
-        Ok(ended)
+    fn say(&mut self, text: &str) {
+        self.status.clear();
+        notice(text);
+    }
+
+    fn draw(&mut self) {
+        let going: Vec<GoingRun> = self
+            .active
+            .iter()
+            .map(|active| GoingRun {
+                name: self.arm(active.task).name,
+                share: active.share,
+            })
+            .collect();
+        let done = (0..self.runs.arms.len()).filter(|place| self.is_done(*place));
+        let progress = TrialProgress {
+            going,
+            done: done.count(),
+            changes: self.runs.arms.len(),
+            spent: self.started.elapsed(),
+            so_far: &self.so_far,
+        };
+        self.status.show(|| progress_words(&progress));
+    }
+
+    fn is_done(&self, place: usize) -> bool {
+        let progress = self.runs.progress(place);
+        progress.is_closed || progress.effect.is_some_and(|it| it != Effect::Undecided)
     }
 
     fn is_over(&self) -> bool {
-        self.is_interrupted || self.started.elapsed() >= self.args.max_time
+        self.started.elapsed() >= self.args.max_time
     }
 
-    /// How often the trial asks whether a change helps.
-    fn comparisons(&self) -> u32 {
-        let arms = self
-            .arms
-            .iter()
-            .filter(|tried| tried.state.is_none())
-            .count();
-        let looks = LOOKS.len() * arms.max(1);
-        u32::try_from(looks)
-            .unwrap_or(u32::MAX)
-            .saturating_mul(self.args.repeats)
-    }
-
-    fn result(&self, tried: &TriedArm) -> Option<ArmResult> {
-        if matches!(tried.state, Some(ArmState::Failed(_))) {
-            return None;
+    fn note_what_ended_it(&mut self) {
+        if self.runs.is_crowded {
+            let note = "runs went on side by side, so their speeds are not compared";
+            self.notes.push(note.to_owned());
         }
-        let controls: Vec<&RunReport> = reports(&self.control).collect();
-        let arms: Vec<&RunReport> = reports(&tried.runs).collect();
-        self.axis?.compared(&controls, &arms, self.comparisons())
-    }
-
-    fn summary(&self) -> TrialSummary {
-        let control = self.control.first().and_then(|run| run.report.as_ref());
-        let unit = control.map_or(XUnit::Step, |report| report.verdict.x_unit);
-        let controls: Vec<&RunReport> = reports(&self.control).collect();
-        let stretch = self.axis.map(|axis| axis.common(&controls));
-        let over = |stretch: Stretch| {
-            let over = controls.iter();
-            over.filter_map(|report| RunOver::of(&report.curves, unit, stretch))
-                .collect()
+        let note = if self.is_interrupted {
+            "the trial was interrupted; --resume continues it"
+        } else if self.runs.axis.is_some() && self.is_over() {
+            "the trial ended at --max-time; --resume continues it"
+        } else {
+            return;
         };
-        TrialSummary {
-            unit,
-            control: control.map(|report| report.verdict.clone()),
-            control_runs: stretch.map_or_else(Vec::new, over),
-            stretch,
-            arms: self
-                .arms
-                .iter()
-                .map(|tried| self.arm_summary(tried))
-                .collect(),
-            repeats: self.args.repeats,
-        }
-    }
-
-    fn arm_summary(&self, tried: &TriedArm) -> ArmSummary {
-        let measured = || {
-            let result = self.result(tried)?;
-            let runs = u32::try_from(tried.runs.len()).unwrap_or(u32::MAX);
-            Some(ArmState::Measured { result, runs })
-        };
-        ArmSummary {
-            name: tried.arm.name.clone(),
-            built_in: tried.arm.built_in,
-            by_hand: tried.arm.by_hand.clone(),
-            state: tried
-                .state
-                .clone()
-                .or_else(measured)
-                .unwrap_or(ArmState::NotRun),
-        }
-    }
-
-    fn report(mut self, command: String) -> TrialReport {
-        if self.is_interrupted {
-            self.notes
-                .push("the trial was interrupted; --resume continues it".to_owned());
-        } else if self.axis.is_some() && self.started.elapsed() >= self.args.max_time {
-            self.notes
-                .push("the trial ended at --max-time; --resume continues it".to_owned());
-        }
-        let names = |runs: &[EndedRun]| -> Vec<String> {
-            let runs = runs.iter();
-            runs.map(|run| run.recording.display().to_string())
-                .collect()
-        };
-        TrialReport {
-            command,
-            directory: self.directory.path().display().to_string(),
-            summary: self.summary(),
-            control_recordings: names(&self.control),
-            arm_recordings: self.arms.iter().map(|tried| names(&tried.runs)).collect(),
-            notes: self.notes,
-        }
-    }
-}
-
-fn run_once(
-    args: &TryArgs,
-    directory: &TrialDirectory,
-    stops: &TerminationSignals,
-    started: Instant,
-    arm: &Arm,
-    number: u32,
-    look: impl FnMut(&RunReport, Duration) -> Look,
-) -> Result<Option<EndedRun>> {
-    let plan = RunPlan {
-        args,
-        directory,
-        arm,
-        number,
-    };
-    if let Some(earlier) = plan.earlier().filter(|_| args.resume) {
-        return Ok(Some(earlier));
-    }
-    let is_control = arm.name == "control" && number == 1;
-    if !is_control && started.elapsed() >= args.max_time {
-        return Ok(None);
-    }
-    notice(&match number {
-        1 => format!("{}: running", arm.name),
-        _ => format!("{}: running once more", arm.name),
-    });
-    plan.run(stops, look).map(Some)
-}
-
-impl Axis {
-    /// A run that takes far longer than the control run hangs, or is too slow to wait for.
-    fn patience(&self, spent: Duration) -> Look {
-        match spent > self.took.mul_f64(TOO_SLOW) + TIME_TO_START {
-            true => Look::TooSlow,
-            false => Look::GoOn,
-        }
-    }
-
-    /// The stretch that all of these runs have, without their warmup.
-    fn common(&self, runs: &[&RunReport]) -> Stretch {
-        let ends = runs.iter().map(|report| reached(report, self.unit));
-        let to = ends.fold(self.end.0, f64::min);
-        let from = (NEWER_PART * to).max(self.onset.0.min(0.8 * to));
-        Stretch {
-            from: X(from),
-            to: X(to),
-        }
-    }
-
-    fn compared(
-        &self,
-        control: &[&RunReport],
-        arm: &[&RunReport],
-        comparisons: u32,
-    ) -> Option<ArmResult> {
-        let all: Vec<&RunReport> = control.iter().chain(arm).copied().collect();
-        let stretch = self.common(&all);
-        let over = |runs: &[&RunReport]| -> Option<Vec<RunOver>> {
-            let over = runs.iter();
-            over.map(|report| RunOver::of(&report.curves, self.unit, stretch))
-                .collect()
-        };
-        ArmResult::of(&over(control)?, &over(arm)?, comparisons)
-    }
-}
-
-/// What a leaking control run gives the others to be compared with.
-fn axis_of(report: &RunReport) -> Option<Axis> {
-    let verdict = &report.verdict;
-    if !matches!(verdict.verdict, Verdict::Leak(_)) {
-        return None;
-    }
-    let unit = verdict.x_unit;
-    let times = report.curves.spans().filter_map(|span| span.t);
-    let took = times.map(|t| t.high).fold(0.0, f64::max);
-    Some(Axis {
-        unit,
-        onset: verdict.memory.onset_x.unwrap_or(X(0.0)),
-        end: X(reached(report, unit)),
-        took: Duration::from_secs_f64(took),
-    })
-}
-
-/// How far a run came.
-fn reached(report: &RunReport, unit: XUnit) -> f64 {
-    let places = report.curves.spans().filter_map(|span| span.place(unit));
-    places.map(|place| place.high).fold(0.0, f64::max)
-}
-
-/// The control run has shown enough: a leak, a level, or the steps that the user wants.
-fn is_control_decided(verdict: &RunVerdict, steps: Option<f64>) -> bool {
-    if let Some(steps) = steps {
-        let last = verdict.span.map_or(0.0, |(_, last)| last.0);
-        return last >= steps;
-    }
-    verdict.verdict.is_alarm() || verdict.verdict == Verdict::Level(LevelGrade::Confirmed)
-}
-
-fn reports(runs: &[EndedRun]) -> impl Iterator<Item = &RunReport> {
-    runs.iter().filter_map(|run| run.report.as_ref())
-}
-
-fn ending_words(ending: Ending) -> String {
-    match ending {
-        Ending::Exited(code) => format!("the command ended with code {code}"),
-        Ending::Signalled(signal) => format!("the command was ended by signal {signal}"),
-        Ending::TooSlow => {
-            "it made too little progress beside the control run, and was ended".to_owned()
-        }
-        Ending::Limit => "the guard ended it at the limit".to_owned(),
-        Ending::Enough | Ending::Interrupted => "it was ended".to_owned(),
+        self.notes.push(note.to_owned());
     }
 }

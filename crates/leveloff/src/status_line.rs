@@ -1,14 +1,15 @@
-//! The line that shows on a terminal that leveloff samples.
+//! The line at the bottom of a terminal that shows what leveloff does.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use leveloff_model::sample::Tick;
-use leveloff_text::steps;
-
 use crate::notice::{is_dumb_terminal, is_writable};
 
-/// Redrawn with every sample.
+/// At most so often, so that fast sampling does not make a slow link busy.
+const EVERY: Duration = Duration::from_millis(900);
+
+/// Redrawn again and again, on stderr if that is a terminal.
+#[derive(Debug)]
 pub(crate) struct StatusLine {
     pub shown: bool,
     drawn: bool,
@@ -24,26 +25,25 @@ impl StatusLine {
         }
     }
 
-    /// At most once a second, so that fast sampling does not make a slow link busy.
-    pub(crate) fn show(&mut self, tick: &Tick) {
+    /// Draws the text, if it is time to.
+    pub(crate) fn show(&mut self, text: impl FnOnce() -> String) {
         let now = Instant::now();
         if !self.shown || now < self.due {
             return;
         }
-        self.due = now + Duration::from_millis(900);
-        let tree = tick.sample.tree();
-        let step = steps::position(&tick.sample.progress)
-            .map_or_else(String::new, |step| format!(" · {step}"));
-        say(&format!(
-            "\r\x1b[Kleveloff: {}{step} · memory {} (RSS {}) · {} processes",
-            tick.sample.t, tree.total, tree.rss, tree.processes
-        ));
+        self.due = now + EVERY;
+        let width = rustix::termios::tcgetwinsize(std::io::stderr());
+        let width = width.map_or(80, |size| usize::from(size.ws_col).max(20));
+        // A line that wraps could not be cleared.
+        let text: String = text().chars().take(width - 1).collect();
+        say(&format!("\r\x1b[K{text}"));
         self.drawn = true;
     }
 
     pub(crate) fn clear(&mut self) {
         if std::mem::take(&mut self.drawn) {
             say("\r\x1b[K");
+            self.due = Instant::now();
         }
     }
 }
