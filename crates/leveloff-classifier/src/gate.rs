@@ -80,7 +80,7 @@ pub struct GateResult {
     /// What was measured and what it was held against; `None` for a comparison, which has a table of numbers.
     pub numbers: Option<GateNumbers>,
     /// The reason, where the numbers do not show it.
-    pub because: GateReason,
+    pub reason: GateReason,
 }
 
 /// The numbers of a result, in the unit of its gate.
@@ -307,7 +307,7 @@ impl GateResult {
                 measured: None,
                 bound: Some(step),
             })),
-            because: GateReason::NoSteps,
+            reason: GateReason::NoSteps,
         }
     }
 
@@ -318,7 +318,7 @@ impl GateResult {
             gate: Gate::Baseline,
             outcome,
             numbers: None,
-            because: GateReason::of_decision(outcome),
+            reason: GateReason::of_decision(outcome),
         }
     }
 
@@ -328,7 +328,7 @@ impl GateResult {
         bound: T,
         measured: Option<T>,
     ) -> GateResult {
-        let (outcome, because) = match measured {
+        let (outcome, reason) = match measured {
             Some(measured) if measured > bound => (CheckOutcome::Failed, GateReason::Measured),
             Some(_) => (CheckOutcome::Passed, GateReason::Measured),
             None => (CheckOutcome::Open, GateReason::NotMeasured),
@@ -340,7 +340,7 @@ impl GateResult {
                 measured,
                 bound: Some(bound),
             })),
-            because,
+            reason,
         }
     }
 }
@@ -375,7 +375,7 @@ fn leak(verdict: &RunVerdict) -> GateResult {
             measured: verdict.judgement.rate.map(|rate| rate.value),
             bound: None,
         })),
-        because: GateReason::of_decision(outcome),
+        reason: GateReason::of_decision(outcome),
     }
 }
 
@@ -392,7 +392,7 @@ fn will_finish(verdict: &RunVerdict) -> GateResult {
             measured,
             bound: bound.map(Amount::from),
         })),
-        because: GateReason::of_decision(outcome),
+        reason: GateReason::of_decision(outcome),
     }
 }
 
@@ -428,7 +428,7 @@ fn level_by(by: X, verdict: &RunVerdict, curves: &RunCurves) -> GateResult {
             measured: since,
             bound: Some(by),
         })),
-        because: GateReason::Measured,
+        reason: GateReason::Measured,
     }
 }
 
@@ -450,16 +450,16 @@ fn growth(bound: GrowthBound, epoch_steps: Option<X>, verdict: &RunVerdict) -> G
             gate: Gate::MaxGrowth,
             outcome: CheckOutcome::Open,
             numbers: numbers(None),
-            because: GateReason::OtherUnit,
+            reason: GateReason::OtherUnit,
         };
     };
     let bound = bound.amount / per;
-    let (outcome, because) = against(rate, bound);
+    let (outcome, reason) = against(rate, bound);
     GateResult {
         gate: Gate::MaxGrowth,
         outcome,
         numbers: numbers(Some(bound)),
-        because,
+        reason,
     }
 }
 

@@ -33,7 +33,7 @@ use crate::curve::{Curve, View};
 use crate::observation::XUnit;
 use crate::stats::median;
 use crate::units::{Amount, X};
-use crate::verdict::{Because, Extremes, Judgement, Shape, Verdict};
+use crate::verdict::{Extremes, Judgement, Reason, Shape, Verdict};
 
 use cycles::Cycles;
 use growth_candidates::GrowthCandidates;
@@ -146,8 +146,8 @@ fn judge_view(view: &View, unit: XUnit, quantity: Quantity, facts: &Facts) -> Ju
     let Some((envelope, cycles)) = enough else {
         let points = prepared(view, &view.x, &view.y, unit, quantity, facts);
         let judgement = judge_prepared(&points);
-        return match judgement.because {
-            Because::LowPower => low_points::level(view, &points).unwrap_or(judgement),
+        return match judgement.reason {
+            Reason::LowPower => low_points::level(view, &points).unwrap_or(judgement),
             _ => judgement,
         };
     };
@@ -169,7 +169,7 @@ fn judge_view(view: &View, unit: XUnit, quantity: Quantity, facts: &Facts) -> Ju
         )
     {
         judgement.shape = Shape::Sawtooth;
-        judgement.because = Because::Returns;
+        judgement.reason = Reason::Returns;
     }
     judgement
 }
@@ -197,13 +197,13 @@ fn judge_prepared(prepared: &PreparedCurve<'_>) -> Judgement {
     let stairs = Stairs::of(prepared);
     let candidates = GrowthCandidates::of(prepared);
     if let Some(growth) = candidates.leak() {
-        let mut judgement = judgements::leak(prepared, &growth, Shape::Linear, Because::Outlived);
+        let mut judgement = judgements::leak(prepared, &growth, Shape::Linear, Reason::Outlived);
         if stairs.go_on() {
             judgement = judgements::leak(
                 prepared,
                 &growth.in_jumps(),
                 Shape::Staircase,
-                Because::Outlived,
+                Reason::Outlived,
             );
             judgement.period = Some(X(stairs.gap));
         }
@@ -215,7 +215,7 @@ fn judge_prepared(prepared: &PreparedCurve<'_>) -> Judgement {
         let rises = growth.rate.low.0 > 0.0 && growth.grown() > prepared.material;
         if span >= growth.decision_age && rises {
             let mut judgement =
-                judgements::leak(prepared, &growth, Shape::Staircase, Because::Jumps);
+                judgements::leak(prepared, &growth, Shape::Staircase, Reason::Jumps);
             judgement.period = Some(X(stairs.gap));
             return judgement;
         }

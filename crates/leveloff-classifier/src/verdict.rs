@@ -103,7 +103,7 @@ pub struct Judgement {
     /// For what is not decided: by when it will be.
     pub decide_by: Option<DecideBy>,
     /// Why it is not decided, or what the verdict rests on.
-    pub because: Because,
+    pub reason: Reason,
     /// The share of healthy warmups that are still growing at this age.
     pub healthy_share: Option<f64>,
     /// Scale of the noise around the curve.
@@ -185,7 +185,7 @@ pub struct DecideBy {
 
 /// The one sentence behind a verdict; the screen words it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Because {
+pub enum Reason {
     /// Fewer points than any statement needs.
     TooFewPoints {
         /// How many more are needed.

@@ -8,8 +8,8 @@ use leveloff_classifier::finding::{Finding, Growth, TensorGrowth};
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::units::{Amount, AmountPerX, Position, X};
 use leveloff_classifier::verdict::{
-    Because, Blame, Clock, ClockTick, DecideBy, Extremes, Grade, HorizonSource, Judgement, Kind,
-    LevelGrade, Rate, Risk, RunVerdict, Shape, Subject, Verdict, WhyUnknown, WillFinish,
+    Blame, Clock, ClockTick, DecideBy, Extremes, Grade, HorizonSource, Judgement, Kind, LevelGrade,
+    Rate, Reason, Risk, RunVerdict, Shape, Subject, Verdict, WhyUnknown, WillFinish,
 };
 use leveloff_model::process::{Pid, Role};
 use leveloff_model::recording::StatedFacts;
@@ -23,7 +23,7 @@ pub const MIB: f64 = 1048576.0;
 pub const GIB: f64 = 1073741824.0;
 
 /// A curve of which nothing is known but this.
-pub fn judgement(verdict: Verdict, shape: Shape, because: Because) -> Judgement {
+pub fn judgement(verdict: Verdict, shape: Shape, reason: Reason) -> Judgement {
     Judgement {
         verdict,
         shape,
@@ -34,7 +34,7 @@ pub fn judgement(verdict: Verdict, shape: Shape, because: Because) -> Judgement 
         level_since_x: None,
         decided_at_x: None,
         decide_by: None,
-        because,
+        reason,
         healthy_share: None,
         noise: Amount(12.0 * MIB),
         autocorrelation: 0.2,
@@ -81,13 +81,13 @@ pub fn run(memory: Judgement) -> RunVerdict {
     }
 }
 
-pub fn undecided(because: Because) -> RunVerdict {
-    run(judgement(Verdict::Undecided, Shape::Flat, because))
+pub fn undecided(reason: Reason) -> RunVerdict {
+    run(judgement(Verdict::Undecided, Shape::Flat, reason))
 }
 
 /// The story at step 80: growing, and not decided.
 pub fn story_at_80() -> RunVerdict {
-    let mut memory = judgement(Verdict::WarmingUp, Shape::Linear, Because::YoungGrowth);
+    let mut memory = judgement(Verdict::WarmingUp, Shape::Linear, Reason::YoungGrowth);
     memory.rate = Some(mib_rate(165.0, 160.0, 171.0));
     memory.onset_x = Some(X(10.0));
     memory.decide_by = Some(DecideBy {
@@ -116,7 +116,7 @@ pub fn story_at_300() -> RunVerdict {
     let mut memory = judgement(
         Verdict::Level(LevelGrade::Confirmed),
         Shape::Saturating,
-        Because::Steady,
+        Reason::Steady,
     );
     memory.span = Some((X(10.0), X(300.0)));
     memory.level = Some(Amount(17.4 * GIB));
@@ -135,7 +135,7 @@ pub fn story_at_300() -> RunVerdict {
 /// A leak with everything that can be known of one.
 pub fn leak() -> RunVerdict {
     let grade = Grade::Confirmed;
-    let mut memory = judgement(Verdict::Leak(grade), Shape::Linear, Because::Outlived);
+    let mut memory = judgement(Verdict::Leak(grade), Shape::Linear, Reason::Outlived);
     memory.rate = Some(mib_rate(2.06, 2.03, 2.09));
     memory.onset_x = Some(X(1.0));
     memory.span = Some((X(1.0), X(900.0)));
@@ -184,7 +184,7 @@ pub fn descriptor_leak() -> RunVerdict {
     let mut descriptors = judgement(
         Verdict::Leak(Grade::Early),
         Shape::Linear,
-        Because::PastHorizon,
+        Reason::PastHorizon,
     );
     descriptors.rate = Some(Rate {
         value: AmountPerX(2.0),

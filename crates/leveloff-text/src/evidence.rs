@@ -1,9 +1,7 @@
 //! What the verdict rests on: how fast it grows or how level it is, and when an open question will
 //! be settled.
 
-use leveloff_classifier::verdict::{
-    Because, Grade, Judgement, RunVerdict, Shape, Subject, Verdict,
-};
+use leveloff_classifier::verdict::{Grade, Judgement, Reason, RunVerdict, Shape, Subject, Verdict};
 
 use crate::judged::Judged;
 use crate::rate::{CountRate, MemoryRate};
@@ -136,7 +134,7 @@ fn write_level(judged: &Judged, rows: &mut Rows) {
         None => rows.row("level", &bound),
     }
     // That nothing grows has just been said.
-    if run.judgement.because != Because::Steady {
+    if run.judgement.reason != Reason::Steady {
         rows.row("", &sentence(run, judged.stated));
     }
     if let Some(hidden) = hidden(run) {

@@ -102,7 +102,7 @@ pub fn gate_unit(gate: Gate, verdict: &RunVerdict) -> Option<String> {
 
 /// The result with its numbers.
 pub fn gate_sentence(result: &GateResult, verdict: &RunVerdict) -> String {
-    match (result.outcome, result.because) {
+    match (result.outcome, result.reason) {
         (CheckOutcome::Open, _) if result.gate == Gate::WillFinish => finishing(verdict),
         (CheckOutcome::Open, GateReason::NotDecided) => not_decided(verdict),
         (CheckOutcome::Open, GateReason::NotMeasured) => not_measured(result.gate).to_owned(),
@@ -121,7 +121,7 @@ pub fn baseline_sentence(comparison: &Comparison, is_replaced: bool) -> String {
 
 fn not_decided(verdict: &RunVerdict) -> String {
     let judgement = &verdict.judgement;
-    let why = format!("undecided: {}", short_reason(judgement.because));
+    let why = format!("undecided: {}", short_reason(judgement.reason));
     match judgement.decide_by {
         Some(by) => {
             let leak = XPosition::new(by.if_it_goes_on, verdict.x_unit);
@@ -210,7 +210,7 @@ fn growth(
 fn level_by(numbers: MeasuredAndBound<X>, result: &GateResult, verdict: &RunVerdict) -> String {
     let place = |x: X| XPosition::new(x, verdict.x_unit);
     match (numbers.measured, numbers.bound) {
-        (_, Some(X(step))) if result.because == GateReason::NoSteps => {
+        (_, Some(X(step))) if result.reason == GateReason::NoSteps => {
             format!("undecided: {}", steps::horizon_without_steps(step as u64))
         }
         (Some(since), Some(by)) if result.outcome == CheckOutcome::Failed => {

@@ -1,7 +1,7 @@
 //! Slow growth that is certain: it is never called flat, and it is a leak if it reaches the limit within the plan.
 
 use crate::units::{Amount, X};
-use crate::verdict::{Because, Judgement, Shape};
+use crate::verdict::{Judgement, Reason, Shape};
 
 use super::growth::Growth;
 use super::growth_candidates::GrowthCandidates;
@@ -40,7 +40,7 @@ pub fn towards_ceiling(
             prepared,
             &growth,
             Shape::Creeping,
-            Because::CeilingWithinPlan,
+            Reason::CeilingWithinPlan,
         )
     })
 }

@@ -1,7 +1,7 @@
 //! Growth that fills a mapping which was reserved at once: it ends where the mapping is full.
 
 use crate::units::{Amount, X};
-use crate::verdict::{Because, DecideBy, FullMapping, Judgement, Shape, Verdict};
+use crate::verdict::{DecideBy, FullMapping, Judgement, Reason, Shape, Verdict};
 
 use super::Facts;
 
@@ -34,7 +34,7 @@ pub fn excused(judgement: Judgement, facts: &Facts) -> Judgement {
     Judgement {
         verdict: Verdict::WarmingUp,
         shape: Shape::Filling,
-        because: Because::FillsMapping,
+        reason: Reason::FillsMapping,
         decided_at_x: None,
         full_cache: None,
         full_mapping: Some(FullMapping {
@@ -55,7 +55,7 @@ mod tests {
     use crate::judge::{Facts, Quantity, Reserved, judge};
     use crate::observation::XUnit;
     use crate::units::{Amount, X};
-    use crate::verdict::{Because, Judgement, Shape, Verdict};
+    use crate::verdict::{Judgement, Reason, Shape, Verdict};
 
     const MB: f64 = 1e6;
 
@@ -77,8 +77,8 @@ mod tests {
     fn it_warms_up_until_the_mapping_is_full() {
         let judged = growing(&Facts::default());
         assert_eq!(
-            (judged.verdict, judged.shape, judged.because),
-            (Verdict::WarmingUp, Shape::Filling, Because::FillsMapping)
+            (judged.verdict, judged.shape, judged.reason),
+            (Verdict::WarmingUp, Shape::Filling, Reason::FillsMapping)
         );
         let full = judged.full_mapping.unwrap();
         // The newest points of a view are joined: its end is a step or two before the newest.

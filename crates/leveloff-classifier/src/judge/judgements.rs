@@ -3,7 +3,7 @@
 use crate::curve::View;
 use crate::observation::XUnit;
 use crate::units::{Amount, X};
-use crate::verdict::{Because, DecideBy, Grade, Judgement, LevelGrade, Rate, Shape, Verdict};
+use crate::verdict::{DecideBy, Grade, Judgement, LevelGrade, Rate, Reason, Shape, Verdict};
 
 use super::growth::first_epoch::{fewest_seconds, least_age};
 use super::growth::{self, Growth};
@@ -44,7 +44,7 @@ fn blank(prepared: &PreparedCurve<'_>) -> Judgement {
         level_since_x: None,
         decided_at_x: None,
         decide_by: None,
-        because: Because::Wanders,
+        reason: Reason::Wanders,
         healthy_share: None,
         noise: Amount(prepared.noise.sigma),
         autocorrelation: prepared.noise.rho,
@@ -74,7 +74,7 @@ pub fn shrinking(prepared: &PreparedCurve<'_>) -> Option<Judgement> {
         shape: Shape::Shrinking,
         rate: Some(Rate::around(whole.slope, reach)),
         onset_x: Some(X(prepared.begin())),
-        because: Because::Falls,
+        reason: Reason::Falls,
         ..blank(prepared)
     })
 }
@@ -84,7 +84,7 @@ pub fn leak(
     prepared: &PreparedCurve<'_>,
     growth: &Growth,
     shape: Shape,
-    because: Because,
+    reason: Reason,
 ) -> Judgement {
     let far_outlived = growth.age >= CONFIRMED_AT * growth.early_age;
     let is_spread =
@@ -93,14 +93,14 @@ pub fn leak(
     if growth.age < growth.early_age && !far_past_horizon(prepared) {
         return Judgement {
             shape,
-            because,
+            reason,
             ..suspected(prepared, growth)
         };
     }
     Judgement {
         verdict: Verdict::Leak(grade(far)),
         decided_at_x: Some(X(decided_at(prepared, growth))),
-        because,
+        reason,
         ..growing(prepared, growth, shape)
     }
 }
@@ -114,7 +114,7 @@ fn decided_at(prepared: &PreparedCurve<'_>, growth: &Growth) -> f64 {
 pub fn suspected(prepared: &PreparedCurve<'_>, growth: &Growth) -> Judgement {
     Judgement {
         verdict: Verdict::Leak(Grade::Suspected),
-        because: Because::Unexcused,
+        reason: Reason::Unexcused,
         decide_by: Some(decide_by(prepared, growth, growth.early_age)),
         ..growing(prepared, growth, Shape::Linear)
     }
@@ -134,7 +134,7 @@ pub fn past_horizon(
         onset_x: Some(X(whole.onset)),
         onset_level: Some(Amount(whole.line.at(whole.onset))),
         decided_at_x: horizon.map(|X(horizon)| X(growth.onset.max(horizon))),
-        because: Because::PastHorizon,
+        reason: Reason::PastHorizon,
         ..growing(prepared, growth, Shape::Linear)
     }
 }
@@ -155,26 +155,26 @@ fn grade(confirmed: bool) -> Grade {
 /// It grows, and is not decidable yet.
 pub fn warming_up(prepared: &PreparedCurve<'_>, growth: &Growth) -> Judgement {
     let bends = growth.bends() || growth.slowed;
-    let because = if growth.in_first_epoch(prepared) {
-        Because::FirstEpoch
+    let reason = if growth.in_first_epoch(prepared) {
+        Reason::FirstEpoch
     } else if bends {
-        Because::Bending
+        Reason::Bending
     } else if growth.age < growth.decision_age {
-        Because::YoungGrowth
+        Reason::YoungGrowth
     } else {
-        Because::NoisyGrowth
+        Reason::NoisyGrowth
     };
-    let shape = match because {
+    let shape = match reason {
         _ if bends => Shape::Saturating,
-        Because::FirstEpoch => Shape::Filling,
+        Reason::FirstEpoch => Shape::Filling,
         _ => Shape::Linear,
     };
     Judgement {
         verdict: Verdict::WarmingUp,
         decide_by: Some(decide_by(prepared, growth, growth.decision_age)),
-        because,
-        full_cache: match because {
-            Because::FirstEpoch => growth.full_cache(prepared),
+        reason,
+        full_cache: match reason {
+            Reason::FirstEpoch => growth.full_cache(prepared),
             _ => None,
         },
         ..growing(prepared, growth, shape)
@@ -237,15 +237,14 @@ pub fn level(prepared: &PreparedCurve<'_>, plateau: &Plateau, stairs: &Stairs) -
     };
     let creeps = line.slope > 2.0 * line.slope_error
         && line.slope * (prepared.end() - plateau.since) > 2.0 * prepared.noise.sigma;
-    let (verdict, because) = if limit.is_some_and(|Amount(limit)| line.mean_y > AT_CEILING * limit)
-    {
-        (Verdict::Undecided, Because::AtCeiling)
+    let (verdict, reason) = if limit.is_some_and(|Amount(limit)| line.mean_y > AT_CEILING * limit) {
+        (Verdict::Undecided, Reason::AtCeiling)
     } else if !power::would_see_growth(prepared, plateau) {
-        (Verdict::Undecided, Because::LowPower)
+        (Verdict::Undecided, Reason::LowPower)
     } else if creeps {
-        (Verdict::Level(grade), Because::Immaterial)
+        (Verdict::Level(grade), Reason::Immaterial)
     } else {
-        (Verdict::Level(grade), Because::Steady)
+        (Verdict::Level(grade), Reason::Steady)
     };
     let earlier = prepared.rate_before(plateau.from) * (plateau.since - prepared.begin());
     let certain = creeps
@@ -267,7 +266,7 @@ pub fn level(prepared: &PreparedCurve<'_>, plateau: &Plateau, stairs: &Stairs) -
         level: Some(Amount(line.mean_y)),
         level_since_x: Some(X(plateau.since)),
         decided_at_x: Some(X((plateau.since + plateau.needed).min(prepared.end()))),
-        because,
+        reason,
         hidden,
         ..blank(prepared)
     }
@@ -283,10 +282,10 @@ pub fn undecided(prepared: &PreparedCurve<'_>, plateau: Option<Plateau>) -> Judg
         level_after: X(flat_after(prepared)),
     });
     Judgement {
-        because: if plateau.is_some() {
-            Because::ShortPlateau
+        reason: if plateau.is_some() {
+            Reason::ShortPlateau
         } else {
-            Because::Wanders
+            Reason::Wanders
         },
         decide_by,
         ..blank(prepared)
@@ -329,7 +328,7 @@ pub fn too_few(view: &View, unit: XUnit, quantity: Quantity, facts: &Facts) -> J
                 level_after: X(missing as f64 * step),
             }
         }),
-        because: Because::TooFewPoints { missing },
+        reason: Reason::TooFewPoints { missing },
         healthy_share: None,
         noise: Amount(0.0),
         autocorrelation: 0.0,

@@ -5,7 +5,7 @@
 
 use crate::curve::View;
 use crate::units::Amount;
-use crate::verdict::{Because, Judgement};
+use crate::verdict::{Judgement, Reason};
 
 use super::prepared_curve::PreparedCurve;
 use super::{judge_prepared, prepared};
@@ -32,7 +32,7 @@ pub fn level(view: &View, points: &PreparedCurve<'_>) -> Option<Judgement> {
             ..low
         });
         judgement.verdict.is_level().then(|| Judgement {
-            because: Because::Returns,
+            reason: Reason::Returns,
             noise: Amount(points.noise.sigma),
             ..judgement
         })

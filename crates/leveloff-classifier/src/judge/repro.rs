@@ -6,7 +6,7 @@ use crate::curve::View;
 use crate::observation::XUnit;
 use crate::stats::{LineFit, median};
 use crate::units::{Amount, X};
-use crate::verdict::{Because, Grade, Judgement, Rate, Shape, Verdict};
+use crate::verdict::{Grade, Judgement, Rate, Reason, Shape, Verdict};
 
 use super::growth::ALPHA;
 use super::{Facts, Quantity, judgements, material};
@@ -69,7 +69,7 @@ pub fn reproduced(
         level: Some(Amount(line.at(x[x.len() - 1]))),
         decided_at_x: Some(X(x[FEWEST - 1])),
         decide_by: None,
-        because: Because::Reproduced,
+        reason: Reason::Reproduced,
         material: Amount(material(level, quantity)),
         ..judgements::too_few(view, unit, quantity, facts)
     })

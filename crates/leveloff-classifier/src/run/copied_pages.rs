@@ -13,7 +13,7 @@ use super::series_judgements::SeriesJudgements;
 use crate::judge::{Before, Prior, Quantity};
 use crate::observation::XUnit;
 use crate::units::X;
-use crate::verdict::{Because, Grade, Judgement, Kind, Subject, Verdict};
+use crate::verdict::{Grade, Judgement, Kind, Reason, Subject, Verdict};
 
 /// RSS that moved by less than this share of the growth did not follow it.
 const RSS_STOOD_STILL: f64 = 0.25;
@@ -60,14 +60,14 @@ pub(super) fn copied_pages(
     let raises = matches!(
         judgement.verdict,
         Verdict::WarmingUp | Verdict::Leak(Grade::Suspected)
-    ) && judgement.because != Because::FirstEpoch
+    ) && judgement.reason != Reason::FirstEpoch
         && now - copied.since >= warm_by
         && series.memory.growth_since(copied.since, now) >= 0.5 * copied.amount;
     raises.then(|| {
         let raised = Judgement {
             verdict: Verdict::Leak(Grade::Early),
             onset_x: Some(X(copied.since)),
-            because: Because::Outlived,
+            reason: Reason::Outlived,
             decided_at_x: Some(X(copied.since + warm_by)),
             decide_by: None,
             ..judgement.clone()

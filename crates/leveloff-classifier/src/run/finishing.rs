@@ -6,7 +6,7 @@ use leveloff_model::units::{Bytes, Seconds};
 
 use crate::units::{Amount, X};
 use crate::verdict::{
-    AtPlannedEnd, Because, Judgement, MetLimit, Rate, Shape, WhyUnknown, WillFinish,
+    AtPlannedEnd, Judgement, MetLimit, Rate, Reason, Shape, WhyUnknown, WillFinish,
 };
 
 use super::decide::is_growing;
@@ -51,8 +51,8 @@ impl FinishInput<'_> {
             return self.finishes(at_end.max(highest));
         }
         let may_stop = matches!(
-            self.memory.because,
-            Because::Bending | Because::FirstEpoch | Because::FillsMapping
+            self.memory.reason,
+            Reason::Bending | Reason::FirstEpoch | Reason::FillsMapping
         );
         if at_end < limit || may_stop {
             return WillFinish::Unknown(WhyUnknown::Open);
@@ -78,7 +78,7 @@ impl FinishInput<'_> {
         if let Some(rate) = self.memory.rate {
             return Some(rate).filter(|rate| grows && rate.value.0 > 0.0);
         }
-        let is_young = matches!(self.memory.because, Because::TooFewPoints { .. });
+        let is_young = matches!(self.memory.reason, Reason::TooFewPoints { .. });
         let (seen, grown) = (self.newest.0 - self.first.0, self.newest.1 - self.first.1);
         let is_seen = is_young && seen >= LEAST_SEEN && grown > self.memory.material.0;
         is_seen.then(|| Rate::around(grown / seen, 0.0))

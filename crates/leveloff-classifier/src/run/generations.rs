@@ -7,7 +7,7 @@ use leveloff_model::process::{ProcessIndex, Role};
 
 use crate::observation::ProcessShare;
 use crate::units::X;
-use crate::verdict::{Because, DecideBy, Judgement, Verdict};
+use crate::verdict::{DecideBy, Judgement, Reason, Verdict};
 
 /// When the workers were last replaced, and how long those before them lived.
 #[derive(Debug, Clone, Copy, Default)]
@@ -75,7 +75,7 @@ impl Generations {
                 if_it_goes_on: X(settled_by),
                 level_after: X(Generations::SETTLES * lasted),
             }),
-            because: Because::YoungGrowth,
+            reason: Reason::YoungGrowth,
             ..judgement
         }
     }

@@ -8,7 +8,7 @@ use super::track::Track;
 use crate::judge::{Before, Prior, Quantity};
 use crate::observation::XUnit;
 use crate::units::{Amount, X};
-use crate::verdict::{Because, Grade, Judgement, Shape, Subject, Verdict};
+use crate::verdict::{Grade, Judgement, Reason, Shape, Subject, Verdict};
 
 /// Most healthy growth is an allocator that fills its pools while the number of tensors stays the
 /// same. Tensors that rise with memory leave only caches: of the healthy warmups that last this
@@ -43,7 +43,7 @@ pub(super) fn held_references(
     let raises = matches!(
         memory.verdict,
         Verdict::WarmingUp | Verdict::Leak(Grade::Suspected)
-    ) && memory.because != Because::FirstEpoch
+    ) && memory.reason != Reason::FirstEpoch
         && now - onset >= caches_last
         && series.memory.growth_since(onset, now) >= memory.material.0
         && samples.are_straight()
@@ -56,7 +56,7 @@ pub(super) fn held_references(
         },
         onset_x: Some(X(onset)),
         onset_level: series.memory.value_at(onset).map(Amount),
-        because: Because::Outlived,
+        reason: Reason::Outlived,
         decided_at_x: Some(X(onset + caches_last)),
         decide_by: None,
         ..memory.clone()

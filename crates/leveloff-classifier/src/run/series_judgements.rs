@@ -9,7 +9,7 @@ use super::run_series::RunSeries;
 use super::track::Track;
 use crate::judge::{Facts, Quantity};
 use crate::observation::XUnit;
-use crate::verdict::{Because, Judgement, Kind, Subject};
+use crate::verdict::{Judgement, Kind, Reason, Subject};
 
 /// Every series that was judged; the run's memory is always the first.
 #[derive(Debug, Clone)]
@@ -113,7 +113,7 @@ impl SeriesJudgements {
 
     fn judge_roles(&mut self, input: &JudgeInput, least: f64) {
         // Young growth of the whole is no older in its parts; workers are judged for what they copy.
-        let whole_is_young = self.memory().because == Because::YoungGrowth;
+        let whole_is_young = self.memory().reason == Reason::YoungGrowth;
         for role in input.series.roles.all() {
             // The trainer's share moves with every fork that it makes: its growth shows in the whole.
             let is_judged = match role.role {

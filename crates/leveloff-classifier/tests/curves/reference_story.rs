@@ -1,7 +1,7 @@
 //! The reference story, judged at each step as in a live run.
 
 use leveloff_classifier::units::X;
-use leveloff_classifier::verdict::{Because, Verdict};
+use leveloff_classifier::verdict::{Reason, Verdict};
 
 use crate::run::{MB, Run};
 use crate::seeds::{STORY_RATE, story, story_to_step_80, story_without_end};
@@ -66,7 +66,7 @@ fn every_step_makes_it_sure() {
 fn at_step_80_it_cannot_be_decided_and_says_until_when() {
     let said = story_to_step_80().judged();
     assert_eq!(said.verdict, Verdict::WarmingUp);
-    assert_eq!(said.because, Because::YoungGrowth);
+    assert_eq!(said.reason, Reason::YoungGrowth);
     let by = said.decide_by.unwrap();
     assert!((90.0..=130.0).contains(&by.if_it_levels.0), "{by:?}");
     assert!((300.0..=450.0).contains(&by.if_it_goes_on.0), "{by:?}");

@@ -1,8 +1,8 @@
 //! One table: a curve, what is true of it, and what is said.
 
-use leveloff_classifier::verdict::Because;
 use leveloff_classifier::verdict::Grade::{Confirmed, Early, Suspected};
 use leveloff_classifier::verdict::LevelGrade;
+use leveloff_classifier::verdict::Reason;
 use leveloff_classifier::verdict::Shape::{
     self, Flat, Jump, Linear, Saturating, Sawtooth, Shrinking, Staircase,
 };
@@ -99,11 +99,11 @@ fn shapes_that_are_taken_for_one_another() {
 #[test]
 fn only_a_sawtooth_has_a_period() {
     let teeth = shapes::teeth(25.0).judged();
-    assert_eq!(teeth.because, Because::Returns);
+    assert_eq!(teeth.reason, Reason::Returns);
     assert!((teeth.period.unwrap().0 - 100.0).abs() < 10.0, "{teeth:?}");
     for run in [shapes::teeth(15.0), shapes::quiver_that_beats()] {
         let steady = run.judged();
-        assert_eq!((steady.because, steady.period), (Because::Steady, None));
+        assert_eq!((steady.reason, steady.period), (Reason::Steady, None));
     }
 }
 

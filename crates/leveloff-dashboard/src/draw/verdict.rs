@@ -1,7 +1,7 @@
 //! The verdict in its box: large words first, then the numbers.
 
 use leveloff_classifier::run_analysis::RunAccount;
-use leveloff_classifier::verdict::{Because, Grade, RunVerdict, Verdict};
+use leveloff_classifier::verdict::{Grade, Reason, RunVerdict, Verdict};
 use leveloff_model::sample::Sample;
 use leveloff_model::units::Bytes;
 use leveloff_text::evidence::bound;
@@ -190,8 +190,8 @@ fn later(verdict: &RunVerdict, account: &RunAccount, run: &RunState) -> Vec<Part
 
 /// What level means here.
 fn calm(verdict: &RunVerdict) -> &'static str {
-    match verdict.judgement.because {
-        Because::Immaterial => "growing, so far below the reporting threshold",
+    match verdict.judgement.reason {
+        Reason::Immaterial => "growing, so far below the reporting threshold",
         _ => "no leak seen",
     }
 }

@@ -6,7 +6,7 @@ use leveloff_classifier::allocation_history::{Certainty, LineGrowth};
 use leveloff_classifier::finding::Finding;
 use leveloff_classifier::known_bugs::SuspectedBug;
 use leveloff_classifier::speed::Speed;
-use leveloff_classifier::verdict::{Because, Blame, Clock, HistoryCheck, Kind, RunVerdict};
+use leveloff_classifier::verdict::{Blame, Clock, HistoryCheck, Kind, Reason, RunVerdict};
 use leveloff_model::allocation::StackFrame;
 use leveloff_model::process::Role;
 use leveloff_model::progress::{Progress, StepSource, StepUnit};
@@ -130,7 +130,7 @@ fn details(run: &RunVerdict) -> Value {
         limit_kind: run.risk.map(|risk| risk.kind.name()),
         limit_in_s: run.risk.and_then(|risk| risk.in_time).map(|time| time.0),
         decide_by_if_level_x: decisive.decide_by.map(|by| by.if_it_levels),
-        because: because_name(decisive.because),
+        because: because_name(decisive.reason),
         healthy_share: decisive.healthy_share,
         decisive: decisive_row(run),
         memory_verdict: run.memory.verdict.name(),
@@ -303,28 +303,28 @@ fn look_row(look: &Look) -> Value {
     }
 }
 
-fn because_name(because: Because) -> &'static str {
+fn because_name(because: Reason) -> &'static str {
     match because {
-        Because::TooFewPoints { .. } => "too_few_points",
-        Because::YoungGrowth => "young_growth",
-        Because::Bending => "bending",
-        Because::NoisyGrowth => "noisy_growth",
-        Because::ShortPlateau => "short_plateau",
-        Because::FillsMapping => "fills_mapping",
-        Because::FirstEpoch => "first_epoch",
-        Because::Outlived => "outlived",
-        Because::PastHorizon => "past_horizon",
-        Because::Jumps => "jumps",
-        Because::Steady => "steady",
-        Because::Returns => "returns",
-        Because::AtCeiling => "at_ceiling",
-        Because::Falls => "falls",
-        Because::Immaterial => "immaterial",
-        Because::Wanders => "wanders",
-        Because::Unexcused => "unexcused",
-        Because::CeilingWithinPlan => "ceiling_within_plan",
-        Because::LowPower => "low_power",
-        Because::Reproduced => "reproduced",
+        Reason::TooFewPoints { .. } => "too_few_points",
+        Reason::YoungGrowth => "young_growth",
+        Reason::Bending => "bending",
+        Reason::NoisyGrowth => "noisy_growth",
+        Reason::ShortPlateau => "short_plateau",
+        Reason::FillsMapping => "fills_mapping",
+        Reason::FirstEpoch => "first_epoch",
+        Reason::Outlived => "outlived",
+        Reason::PastHorizon => "past_horizon",
+        Reason::Jumps => "jumps",
+        Reason::Steady => "steady",
+        Reason::Returns => "returns",
+        Reason::AtCeiling => "at_ceiling",
+        Reason::Falls => "falls",
+        Reason::Immaterial => "immaterial",
+        Reason::Wanders => "wanders",
+        Reason::Unexcused => "unexcused",
+        Reason::CeilingWithinPlan => "ceiling_within_plan",
+        Reason::LowPower => "low_power",
+        Reason::Reproduced => "reproduced",
     }
 }
 

@@ -94,7 +94,7 @@ fn now(member: &Member) -> String {
         Verdict::Level(_) => (judgement.level_since_x).map(|x| format!("level {}", since(run, x))),
         Verdict::Leak(_) => judgement.onset_x.map(|x| since(run, x)),
         Verdict::WarmingUp => (judgement.decide_by).map(|by| until(run, by.if_it_goes_on)),
-        Verdict::Undecided => Some(short_reason(judgement.because).to_owned()),
+        Verdict::Undecided => Some(short_reason(judgement.reason).to_owned()),
     };
     let ended = member.ended.map(|time| format!("ended {time} ago"));
     let now = Some(bytes(member.now.0 as f64).to_string());

@@ -32,13 +32,13 @@ pub fn brief(verdict: &RunVerdict) -> String {
             }
             None => "warming up".to_owned(),
         },
-        Verdict::Undecided => format!("undecided: {}", headline::short_reason(judgement.because)),
+        Verdict::Undecided => format!("undecided: {}", headline::short_reason(judgement.reason)),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use leveloff_classifier::verdict::Because;
+    use leveloff_classifier::verdict::Reason;
 
     use super::*;
     use crate::cases::{descriptor_leak, leak, story_at_80, story_at_300, undecided};
@@ -52,6 +52,6 @@ mod tests {
         assert_eq!(brief(&story_at_300()), "level since step 88");
         assert!(brief(&leak()).starts_with("leak (confirmed) since step "));
         assert!(brief(&descriptor_leak()).contains(" of open descriptors since "));
-        assert!(brief(&undecided(Because::Wanders)).starts_with("undecided: "));
+        assert!(brief(&undecided(Reason::Wanders)).starts_with("undecided: "));
     }
 }

@@ -1,7 +1,7 @@
 //! The first line: the verdict, since when, how high, and over how many points.
 
 use leveloff_classifier::verdict::{
-    Because, Grade, Judgement, LevelGrade, RunVerdict, Shape, Subject, Verdict,
+    Grade, Judgement, LevelGrade, Reason, RunVerdict, Shape, Subject, Verdict,
 };
 
 use super::{contradiction_words, growth_with_interval};
@@ -23,7 +23,7 @@ impl Headline<'_> {
             Verdict::WarmingUp => warming_up(run),
             Verdict::Level(_) => level(run),
             Verdict::Leak(_) => leak(run),
-            Verdict::Undecided => format!(": {}", short_reason(run.judgement.because)),
+            Verdict::Undecided => format!(": {}", short_reason(run.judgement.reason)),
         };
         let rest = match contradiction_words(run) {
             Some(unlike) if rest.starts_with(' ') => format!(", {unlike},{rest}"),
@@ -105,30 +105,28 @@ pub fn verdict_words(verdict: Verdict) -> &'static str {
 }
 
 /// Why it is undecided, in a few words.
-pub fn short_reason(because: Because) -> &'static str {
-    match because {
-        Because::TooFewPoints { .. } => "too few points",
-        Because::YoungGrowth => "growing, with no sign of slowing",
-        Because::Bending => "growth is slowing",
-        Because::NoisyGrowth => "noise hides any growth",
-        Because::ShortPlateau => "growth stopped too recently",
-        Because::FillsMapping => "filling a reserved mapping",
-        Because::FirstEpoch => "growing within the first epoch",
-        Because::Outlived => "growing for longer than healthy warmups",
-        Because::PastHorizon => "growing past its horizon",
-        Because::Jumps => "memory jumped",
-        Because::Steady => "no growth so far",
-        Because::Returns => "rises and falls back",
-        Because::AtCeiling => "at the limit, not level",
-        Because::Falls => "falling",
-        Because::Immaterial => "growth is below the reporting threshold",
-        Because::Wanders => "fluctuates without a trend",
-        Because::Unexcused => "growing, with no known reason to stop",
-        Because::CeilingWithinPlan => {
-            "growing slowly, and reaches the limit before the planned end"
-        }
-        Because::LowPower => "noise would hide a leak",
-        Because::Reproduced => "growing at every call after the first ones",
+pub fn short_reason(reason: Reason) -> &'static str {
+    match reason {
+        Reason::TooFewPoints { .. } => "too few points",
+        Reason::YoungGrowth => "growing, with no sign of slowing",
+        Reason::Bending => "growth is slowing",
+        Reason::NoisyGrowth => "noise hides any growth",
+        Reason::ShortPlateau => "growth stopped too recently",
+        Reason::FillsMapping => "filling a reserved mapping",
+        Reason::FirstEpoch => "growing within the first epoch",
+        Reason::Outlived => "growing for longer than healthy warmups",
+        Reason::PastHorizon => "growing past its horizon",
+        Reason::Jumps => "memory jumped",
+        Reason::Steady => "no growth so far",
+        Reason::Returns => "rises and falls back",
+        Reason::AtCeiling => "at the limit, not level",
+        Reason::Falls => "falling",
+        Reason::Immaterial => "growth is below the reporting threshold",
+        Reason::Wanders => "fluctuates without a trend",
+        Reason::Unexcused => "growing, with no known reason to stop",
+        Reason::CeilingWithinPlan => "growing slowly, and reaches the limit before the planned end",
+        Reason::LowPower => "noise would hide a leak",
+        Reason::Reproduced => "growing at every call after the first ones",
     }
 }
 
@@ -189,7 +187,7 @@ mod tests {
         let mut level = judgement(
             Verdict::Level(LevelGrade::Confirmed),
             Shape::Flat,
-            Because::Steady,
+            Reason::Steady,
         );
         level.level_since_x = level.span.map(|span| span.0);
         assert!(line(&run(level.clone())).starts_with("LEVEL from the start"));

@@ -2,7 +2,7 @@
 
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::units::Amount;
-use leveloff_classifier::verdict::{Because, Grade, Judgement, Rate, RunVerdict, Verdict};
+use leveloff_classifier::verdict::{Grade, Judgement, Rate, Reason, RunVerdict, Verdict};
 use leveloff_model::recording::StatedFacts;
 
 use super::rate_words;
@@ -13,54 +13,54 @@ use crate::x_position::{XPosition, extent};
 /// Why this verdict was given.
 pub fn sentence(run: &RunVerdict, stated: &StatedFacts) -> String {
     let judgement = &run.judgement;
-    match judgement.because {
-        Because::TooFewPoints { missing } => {
+    match judgement.reason {
+        Reason::TooFewPoints { missing } => {
             format!("{} needed for a verdict", more_points(missing))
         }
-        Because::YoungGrowth => with_share("no sign of slowing", judgement),
-        Because::Bending => {
+        Reason::YoungGrowth => with_share("no sign of slowing", judgement),
+        Reason::Bending => {
             let slowing = "growth is slowing, as in a warmup that ends and in some leaks";
             with_share(slowing, judgement)
         }
-        Because::NoisyGrowth => format!(
+        Reason::NoisyGrowth => format!(
             "may be growing: noise of ±{} is large enough to hide it",
             spread(run, judgement.noise)
         ),
-        Because::ShortPlateau => {
+        Reason::ShortPlateau => {
             "grew, and has been flat for too short a time to count as level".to_owned()
         }
-        Because::FirstEpoch => first_epoch(run),
-        Because::FillsMapping => fills_mapping(run),
-        Because::Outlived => outlived(judgement),
-        Because::PastHorizon => past_horizon(run, stated),
-        Because::Jumps => jumps(run),
-        Because::Steady => format!(
+        Reason::FirstEpoch => first_epoch(run),
+        Reason::FillsMapping => fills_mapping(run),
+        Reason::Outlived => outlived(judgement),
+        Reason::PastHorizon => past_horizon(run, stated),
+        Reason::Jumps => jumps(run),
+        Reason::Steady => format!(
             "no growth above the reporting threshold of {}",
             spread(run, judgement.material)
         ),
-        Because::Returns => returns(run),
-        Because::AtCeiling => {
+        Reason::Returns => returns(run),
+        Reason::AtCeiling => {
             "rose steeply and stopped at the limit: the limit holds it, it did not level off"
                 .to_owned()
         }
-        Because::Falls => "falling".to_owned(),
-        Because::Immaterial => immaterial(run),
-        Because::Wanders => format!(
+        Reason::Falls => "falling".to_owned(),
+        Reason::Immaterial => immaterial(run),
+        Reason::Wanders => format!(
             "fluctuates by ±{} without a trend that stands out from this noise",
             spread(run, judgement.noise)
         ),
-        Because::Unexcused => with_share(
+        Reason::Unexcused => with_share(
             "growth is straight through the newer half of the run, with no known reason to stop",
             judgement,
         ),
-        Because::CeilingWithinPlan => {
+        Reason::CeilingWithinPlan => {
             "grows slowly but certainly, and reaches the limit before the planned end".to_owned()
         }
-        Because::Reproduced => {
+        Reason::Reproduced => {
             "grows straight after its first points: a loop that reproduces a leak warms up within a few calls"
                 .to_owned()
         }
-        Because::LowPower => hidden(run).unwrap_or_else(|| "noise would hide a leak".to_owned()),
+        Reason::LowPower => hidden(run).unwrap_or_else(|| "noise would hide a leak".to_owned()),
     }
 }
 
@@ -111,11 +111,11 @@ pub fn settling(run: &RunVerdict, stated: &StatedFacts) -> Vec<String> {
     let place = |x| XPosition::new(x, run.x_unit);
     let leak = place(by.if_it_goes_on);
     let after = extent(by.level_after, run.x_unit);
-    let mut lines = vec![match judgement.because {
-        Because::TooFewPoints { .. } if by.if_it_levels == by.if_it_goes_on => {
+    let mut lines = vec![match judgement.reason {
+        Reason::TooFewPoints { .. } if by.if_it_levels == by.if_it_goes_on => {
             format!("about {leak}, either way")
         }
-        Because::TooFewPoints { .. } => {
+        Reason::TooFewPoints { .. } => {
             let level = place(by.if_it_levels);
             format!("about {level} if it is level, as a leak not before {leak}")
         }
@@ -169,14 +169,14 @@ fn horizon(run: &RunVerdict, stated: &StatedFacts) -> Option<String> {
 
 /// What would decide a verdict for which no step can be named.
 fn what_would_settle(judgement: &Judgement) -> &'static str {
-    match judgement.because {
-        Because::TooFewPoints { .. } => "by a longer recording, or a shorter --interval",
-        Because::AtCeiling => "by a run with a higher limit",
-        Because::FirstEpoch => "by the first steps of the second epoch",
-        Because::NoisyGrowth | Because::Wanders => {
+    match judgement.reason {
+        Reason::TooFewPoints { .. } => "by a longer recording, or a shorter --interval",
+        Reason::AtCeiling => "by a run with a higher limit",
+        Reason::FirstEpoch => "by the first steps of the second epoch",
+        Reason::NoisyGrowth | Reason::Wanders => {
             "by a run twice as long; samples at the same point of each step are less noisy"
         }
-        Because::Jumps => "by whether memory jumps again",
+        Reason::Jumps => "by whether memory jumps again",
         _ => "by a run twice as long",
     }
 }

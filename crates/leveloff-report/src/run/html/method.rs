@@ -1,7 +1,7 @@
 //! How it is known, the data to take along, and who says so.
 
 use leveloff_classifier::units::Amount;
-use leveloff_classifier::verdict::{Because, Judgement};
+use leveloff_classifier::verdict::{Judgement, Reason};
 use leveloff_text::number::thousands;
 use leveloff_text::rate::amount;
 use leveloff_text::subject::{things, words};
@@ -57,7 +57,7 @@ fn basis(report: &RunReport) -> String {
     let points = thousands(judgement.points);
     let what = words(run.decisive);
     let rests = format!("The verdict is about {what} and rests on {points} points: {why}.");
-    if matches!(judgement.because, Because::TooFewPoints { .. }) {
+    if matches!(judgement.reason, Reason::TooFewPoints { .. }) {
         return rests;
     }
     format!("{rests} {}", noise(judgement, things(run.decisive)))

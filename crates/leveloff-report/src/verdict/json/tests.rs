@@ -36,7 +36,7 @@ fn json_of(verdict: &RunVerdict) -> Value {
 
 #[test]
 fn every_key_of_the_contract_is_always_there_and_comes_first() {
-    let nothing_known = undecided(Because::TooFewPoints { missing: 5 });
+    let nothing_known = undecided(Reason::TooFewPoints { missing: 5 });
     let cases = [
         nothing_known,
         story_at_80(),
@@ -61,7 +61,7 @@ fn every_key_of_the_contract_is_always_there_and_comes_first() {
 
 #[test]
 fn what_is_not_known_is_null() {
-    let row = json_of(&undecided(Because::TooFewPoints { missing: 5 }));
+    let row = json_of(&undecided(Reason::TooFewPoints { missing: 5 }));
     assert_eq!(row["verdict"], "undecided");
     assert_eq!(row["because"], "too_few_points");
     for key in [

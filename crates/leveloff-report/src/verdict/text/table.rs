@@ -59,7 +59,7 @@ impl Table {
         let run = judged.verdict;
         let words = verdict_words(run.verdict);
         let details = match run.verdict {
-            Verdict::Undecided => short_reason(run.judgement.because).to_owned(),
+            Verdict::Undecided => short_reason(run.judgement.reason).to_owned(),
             _ => details(run),
         };
         let painted = self.paint.verdict(run.verdict, words);

@@ -1,7 +1,7 @@
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::units::{Amount, X};
 use leveloff_classifier::verdict::{
-    Because, Blame, DecideBy, Grade, Kind, LevelGrade, Shape, Subject, Verdict,
+    Blame, DecideBy, Grade, Kind, LevelGrade, Reason, Shape, Subject, Verdict,
 };
 use leveloff_model::process::{Pid, Rank, Role};
 use leveloff_model::recording::StatedFacts;
@@ -124,7 +124,7 @@ fn a_worker_is_named_with_its_number_and_rank_and_tiny_parts_are_left_out() {
 #[test]
 fn too_few_points_that_all_rise() {
     let mut run = story_at_80();
-    run.judgement.because = Because::TooFewPoints { missing: 2 };
+    run.judgement.reason = Reason::TooFewPoints { missing: 2 };
     run.judgement.rate = None;
     run.judgement.onset_level = Some(Amount(5.4 * GIB));
     run.judgement.level = Some(Amount(9.0 * GIB));
@@ -176,22 +176,22 @@ fn a_leak_that_memory_does_not_show() {
 fn what_is_open_says_what_would_settle_it() {
     for (because, words) in [
         (
-            Because::TooFewPoints { missing: 1 },
+            Reason::TooFewPoints { missing: 1 },
             "1 more point is needed",
         ),
         (
-            Because::TooFewPoints { missing: 5 },
+            Reason::TooFewPoints { missing: 5 },
             "5 more points are needed",
         ),
-        (Because::NoisyGrowth, "noise of ±12.0 MiB"),
-        (Because::ShortPlateau, "flat for too short a time"),
-        (Because::FirstEpoch, "first epoch"),
-        (Because::FillsMapping, "fills a mapping"),
-        (Because::AtCeiling, "the limit holds it"),
-        (Because::Wanders, "fluctuates by ±12.0 MiB"),
-        (Because::Jumps, "in lasting jumps"),
-        (Because::Bending, "growth is slowing"),
-        (Because::YoungGrowth, "no sign of slowing"),
+        (Reason::NoisyGrowth, "noise of ±12.0 MiB"),
+        (Reason::ShortPlateau, "flat for too short a time"),
+        (Reason::FirstEpoch, "first epoch"),
+        (Reason::FillsMapping, "fills a mapping"),
+        (Reason::AtCeiling, "the limit holds it"),
+        (Reason::Wanders, "fluctuates by ±12.0 MiB"),
+        (Reason::Jumps, "in lasting jumps"),
+        (Reason::Bending, "growth is slowing"),
+        (Reason::YoungGrowth, "no sign of slowing"),
     ] {
         let text = rendered(&undecided(because));
         let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -203,7 +203,7 @@ fn what_is_open_says_what_would_settle_it() {
 
 #[test]
 fn one_date_is_not_printed_twice() {
-    let mut open = undecided(Because::TooFewPoints { missing: 2 });
+    let mut open = undecided(Reason::TooFewPoints { missing: 2 });
     open.judgement.decide_by = Some(DecideBy {
         if_it_levels: X(60.0),
         if_it_goes_on: X(60.0),
@@ -219,18 +219,18 @@ fn one_date_is_not_printed_twice() {
 #[test]
 fn every_level_says_why() {
     for (because, shape, words) in [
-        (Because::Steady, Shape::Flat, "level no growth sizing"),
+        (Reason::Steady, Shape::Flat, "level no growth sizing"),
         (
-            Because::Returns,
+            Reason::Returns,
             Shape::Sawtooth,
             "rises and falls back about every 50 steps",
         ),
         (
-            Because::Immaterial,
+            Reason::Immaterial,
             Shape::Linear,
             "below the reporting threshold of 350 MiB",
         ),
-        (Because::Falls, Shape::Shrinking, "falling"),
+        (Reason::Falls, Shape::Shrinking, "falling"),
     ] {
         let mut memory = judgement(Verdict::Level(LevelGrade::Confirmed), shape, because);
         memory.period = Some(X(50.0));
@@ -251,10 +251,10 @@ fn every_level_says_why() {
 #[test]
 fn every_leak_says_why() {
     for (because, words) in [
-        (Because::Outlived, "longer than healthy warmups"),
-        (Because::PastHorizon, "after the stated horizon"),
+        (Reason::Outlived, "longer than healthy warmups"),
+        (Reason::PastHorizon, "after the stated horizon"),
         (
-            Because::Jumps,
+            Reason::Jumps,
             "grows in lasting jumps, about every 50 steps",
         ),
     ] {

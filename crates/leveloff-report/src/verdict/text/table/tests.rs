@@ -1,4 +1,4 @@
-use leveloff_classifier::verdict::{Because, Grade, LevelGrade};
+use leveloff_classifier::verdict::{Grade, LevelGrade, Reason};
 use leveloff_model::recording::StatedFacts;
 
 use super::*;
@@ -22,7 +22,7 @@ fn many_inputs_get_a_line_each() {
         "WARMING UP       a.csv       until step 379, 165 MiB per step\n"
     );
     assert_eq!(
-        line("a.csv", &undecided(Because::NoisyGrowth)),
+        line("a.csv", &undecided(Reason::NoisyGrowth)),
         "UNDECIDED        a.csv       noise hides any growth\n"
     );
     assert_eq!(table.error_row("a.csv"), format!("{:<17}a.csv\n", "ERROR"));
