@@ -31,7 +31,7 @@ pub fn level(view: &View, points: &PreparedCurve<'_>) -> Option<Judgement> {
             material: low.material.max(points.material),
             ..low
         });
-        judgement.verdict.is_level().then(|| Judgement {
+        judgement.verdict.is_level().then_some(Judgement {
             reason: Reason::Returns,
             noise: Amount(points.noise.sigma),
             ..judgement
