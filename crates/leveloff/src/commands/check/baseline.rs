@@ -133,7 +133,10 @@ impl Baseline {
 
 impl Entry {
     fn of(side: &Side) -> Entry {
-        let quantities = side.measured.iter().map(|(quantity, number)| {
+        // Baselines travel between machines, and a speed is that of one machine.
+        let lasting = |(quantity, _): &(&Quantity, &Repeated)| **quantity != Quantity::Speed;
+        let quantities = side.measured.iter().filter(lasting);
+        let quantities = quantities.map(|(quantity, number)| {
             let is_memory = quantity.is_memory();
             (quantity_name(*quantity), Number::of(number, is_memory))
         });
@@ -258,6 +261,7 @@ mod tests {
                 (Quantity::Level, number),
                 (Quantity::Role(Role::Trainer), number),
                 (Quantity::Kind(Kind::Anonymous), number),
+                (Quantity::Speed, number),
             ]
             .into(),
         }
@@ -276,6 +280,7 @@ mod tests {
         let read = baseline.side("b").unwrap();
         assert_eq!(read.get(Quantity::Level).unwrap().mean, 1000.0);
         assert_eq!((read.runs, read.unit), (3, XUnit::Step));
+        assert!(read.get(Quantity::Speed).is_none());
         let error = baseline.side("c").unwrap_err().to_string();
         assert!(error.contains("a, b"), "{error}");
         let text = std::fs::read_to_string(&path).unwrap();
