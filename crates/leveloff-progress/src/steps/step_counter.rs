@@ -78,8 +78,8 @@ impl StepCounter {
         self.base.saturating_add(self.last.map_or(0, |last| last.n))
     }
 
-    /// The total of a bar that begins anew when its next drawing would have been behind its end. A bar that is removed at its
-    /// end is not drawn there.
+    /// The total of a bar that starts again when its next drawing would have been past its end. A bar that is removed at its
+    /// end is never drawn at its total.
     fn total_almost_reached(&self, last: Count, count: Count) -> Option<u64> {
         let is_begun = count.n <= self.stride && count.total == last.total;
         let is_at_end = |total: &u64| last.n.saturating_add(self.stride) > *total;

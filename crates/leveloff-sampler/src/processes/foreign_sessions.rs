@@ -1,8 +1,8 @@
 //! Sessions that no process of the run can be in.
 //!
 //! A process is in the session of its parent, or in one that it created. So a process of the run can be in a session that
-//! existed before the run's first process only if a process of the run, or an ancestor of one, was in it. Whoever starts in
-//! another such session is not of the run, and asking for the session is much cheaper than reading the process.
+//! existed before the run's first process only if a process of the run, or an ancestor of one, was in it. A process that starts
+//! in any other such session is not of the run, and asking for the session is much cheaper than reading the process.
 
 use std::collections::HashSet;
 
