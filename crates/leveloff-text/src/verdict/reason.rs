@@ -6,6 +6,7 @@ use leveloff_classifier::verdict::{Grade, Judgement, Rate, Reason, RunVerdict, V
 use leveloff_model::recording::StatedFacts;
 
 use super::rate_words;
+use crate::number::thousands;
 use crate::rate::amount;
 use crate::subject::things;
 use crate::x_position::{XPosition, extent};
@@ -90,13 +91,19 @@ fn fills_mapping(run: &RunVerdict) -> String {
     }
 }
 
-/// The growth that cannot be ruled out, and what would rule it out.
+/// The growth that cannot be ruled out, and what would rule it out. Of few points, growth that would not matter is open as well.
 pub fn hidden(run: &RunVerdict) -> Option<String> {
     let hidden = run.judgement.hidden?;
+    let more = extent(hidden.decided_after, run.x_unit);
+    if hidden.adds <= run.judgement.material {
+        let points = thousands(run.judgement.points);
+        return Some(format!(
+            "{points} points are too few to rule out growth; {more} more would decide"
+        ));
+    }
     let rate = rate_words(Rate::at_most(hidden.rate), run);
     let adds = spread(run, hidden.adds);
     let by = XPosition::new(hidden.by, run.x_unit);
-    let more = extent(hidden.decided_after, run.x_unit);
     Some(format!(
         "growth up to {rate} cannot be ruled out, which would add {adds} by {by}; {more} more would decide"
     ))
@@ -250,5 +257,41 @@ fn percent(share: f64) -> String {
         p if p < 0.1 => "less than 0.1 %".to_owned(),
         p if p < 9.95 => format!("{p:.1} %"),
         p => format!("{p:.0} %"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use leveloff_classifier::units::{AmountPerX, X};
+    use leveloff_classifier::verdict::{HiddenGrowth, LevelGrade, Shape};
+
+    use super::*;
+    use crate::cases::{judgement, run};
+
+    #[test]
+    fn of_few_points_it_is_their_number_that_is_open_and_no_harmless_amount() {
+        let mut level = judgement(
+            Verdict::Level(LevelGrade::Early),
+            Shape::Flat,
+            Reason::Steady,
+        );
+        let mut hidden = |adds| {
+            level.hidden = Some(HiddenGrowth {
+                rate: AmountPerX(adds / 70.0),
+                adds: Amount(adds),
+                by: X(150.0),
+                decided_after: X(20.0),
+            });
+            super::hidden(&run(level.clone())).unwrap()
+        };
+        assert_eq!(
+            hidden(2e3),
+            "8 points are too few to rule out growth; 20 steps more would decide"
+        );
+        let large = hidden(1e9);
+        assert!(
+            large.contains("which would add 954 MiB by step 150"),
+            "{large}"
+        );
     }
 }
