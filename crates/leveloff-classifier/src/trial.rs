@@ -31,7 +31,9 @@ mod summary;
 
 pub use arms::{ArmFamily, BuiltInArm, Change};
 pub use run_over::RunOver;
-pub use summary::{ArmState, ArmSummary, TrialOutcome, TrialSummary, TriedVersion};
+pub use summary::{
+    ArmState, ArmSummary, TrialOutcome, TrialSummary, TriedVersion, UNDECIDED_REPEATS,
+};
 
 pub use crate::stretch::{Estimate, Stretch};
 

@@ -11,7 +11,7 @@ use crate::rate::change_with_interval;
 use crate::speed::three_digits;
 
 pub use answer::{Answer, TrialJob, answer};
-pub use arm::{ArmWords, FamilyWords, arm_words, change_by_hand, family_name, family_words};
+pub use arm::{ArmWords, arm_words, change_by_hand, common_words, excluded_by, family_name};
 pub use progress::{GoingRun, TrialProgress, progress_words, so_far};
 
 /// A stable name, as in JSON.

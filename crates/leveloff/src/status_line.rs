@@ -25,13 +25,17 @@ impl StatusLine {
         }
     }
 
+    /// Whether it would be drawn now.
+    pub(crate) fn is_due(&self) -> bool {
+        self.shown && Instant::now() >= self.due
+    }
+
     /// Draws the text, if it is time to.
     pub(crate) fn show(&mut self, text: impl FnOnce() -> String) {
-        let now = Instant::now();
-        if !self.shown || now < self.due {
+        if !self.is_due() {
             return;
         }
-        self.due = now + EVERY;
+        self.due = Instant::now() + EVERY;
         let width = rustix::termios::tcgetwinsize(std::io::stderr());
         let width = width.map_or(80, |size| usize::from(size.ws_col).max(20));
         // A line that wraps could not be cleared.

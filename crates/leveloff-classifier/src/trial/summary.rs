@@ -5,6 +5,9 @@ use crate::observation::XUnit;
 use crate::units::{Amount, X};
 use crate::verdict::{LevelGrade, RunVerdict, Verdict};
 
+/// What stays undecided is run so many times as often as what is decided: intervals shrink with each run.
+pub const UNDECIDED_REPEATS: u32 = 2;
+
 /// A trial, as far as it went.
 #[derive(Debug, Clone)]
 pub struct TrialSummary {
@@ -131,8 +134,8 @@ impl TrialSummary {
         })
     }
 
-    /// Neighbours among the versions of a package that were tried, in their order, of which one has the growth and the other
-    /// has not.
+    /// The nearest versions of a package, in their order, of which one is known to have the growth and the other is known not
+    /// to.
     pub fn turning_points(&self) -> Vec<(&TriedVersion, &TriedVersion)> {
         let mut points = Vec::new();
         let mut last: Option<(&TriedVersion, bool)> = None;
@@ -149,6 +152,29 @@ impl TrialSummary {
             last = Some((version, grows));
         }
         points
+    }
+
+    /// The versions between two turning points of which it is not known whether they have the growth.
+    pub fn unknown_between(&self, before: &TriedVersion, after: &TriedVersion) -> Vec<&str> {
+        let versions = self.arms.iter().filter_map(|arm| arm.version.as_ref());
+        versions
+            .skip_while(|version| *version != before)
+            .skip(1)
+            .take_while(|version| *version != after)
+            .map(|version| version.version.as_str())
+            .collect()
+    }
+
+    /// Whether the trial would make another run of a change, given the time.
+    pub fn has_runs_left(&self, arm: &ArmSummary) -> bool {
+        match &arm.state {
+            ArmState::NotRun => true,
+            ArmState::Measured { result, runs } => match result.effect {
+                Effect::Undecided => *runs < self.repeats.saturating_mul(UNDECIDED_REPEATS),
+                _ => self.is_unconfirmed(arm),
+            },
+            ArmState::Failed(_) | ArmState::NotApplicable(_) => false,
+        }
     }
 
     /// Whether a change leaves the growth as it is; `None` if that is not known.

@@ -9,7 +9,7 @@ use leveloff_classifier::trial::{
 
 use leveloff_classifier::verdict::Rate;
 
-use super::{arm_words, family_words, speed_words};
+use super::{arm_words, common_words, excluded_by, speed_words};
 use crate::rate::{MemoryRate, change_with_interval};
 use crate::shell::shell;
 use crate::verdict::Headline;
@@ -154,8 +154,13 @@ fn turning_points(trial: &TrialSummary) -> Vec<String> {
     let points = trial.turning_points().into_iter();
     points
         .map(|(before, after)| {
+            let between = trial.unknown_between(before, after);
+            let unknown = match between.is_empty() {
+                true => String::new(),
+                false => format!("; not known of {}", between.join(", ")),
+            };
             format!(
-                "with {}, the growth changes between {} and {}",
+                "with {}, the growth changes between {} and {}{unknown}",
                 before.package, before.version, after.version
             )
         })
@@ -176,7 +181,7 @@ fn common(cures: &[(&ArmSummary, &ArmResult)]) -> Option<String> {
             let (family, _) = families.first_key_value().filter(|(_, arms)| **arms > 1)?;
             Some(format!(
                 "they have in common: {}",
-                family_words(*family).common
+                common_words(*family)
             ))
         }
         0 => None,
@@ -209,15 +214,22 @@ fn reduced(trial: &TrialSummary, job: &TrialJob) -> Answer {
 }
 
 fn nothing_helps(trial: &TrialSummary, job: &TrialJob) -> Answer {
-    let control = trial.with(Effect::None).next();
-    let rate = control.map_or_else(String::new, |(_, result)| {
+    let measured: Vec<_> = trial.with(Effect::None).collect();
+    let rate = measured.first().map_or_else(String::new, |(_, result)| {
         let rate = MemoryRate::new(result.control, trial.unit);
-        format!(": {} with and without them", rate.alone())
+        format!(": {} in the control run", rate.alone())
     });
+    let of = match measured.len() {
+        1 => "the one change that was measured does not stop the growth".to_owned(),
+        n => format!("none of the {n} changes that were measured stops the growth"),
+    };
     Answer {
-        headline: format!("no change stops the growth{rate}"),
+        headline: format!("{of}{rate}"),
         numbers: None,
-        follows: without_effect(trial).into_iter().collect(),
+        follows: without_effect(trial)
+            .into_iter()
+            .chain(not_measured(trial))
+            .collect(),
         next: Some(LINE.to_owned()),
         next_command: Some(blame(job)),
     }
@@ -240,16 +252,43 @@ fn undecided(trial: &TrialSummary, job: &TrialJob) -> Answer {
         .filter(|arm| is_open(trial, arm))
         .map(|arm| arm.name.as_str())
         .collect();
-    Answer {
-        headline: format!("undecided: {}", open.join(", ")),
-        numbers: None,
-        follows: without_effect(trial).into_iter().collect(),
-        next: Some(
-            "--resume goes on with them; a longer --max-time decides more, and so does a new trial with more --steps"
-                .to_owned(),
+    let headline = match open.is_empty() {
+        true => "undecided: no change could be measured".to_owned(),
+        false => format!("undecided: {}", open.join(", ")),
+    };
+    let goes_on = trial.arms.iter().any(|arm| trial.has_runs_left(arm));
+    let (next, next_command) = match goes_on {
+        true => (
+            "--resume goes on with them; a longer --max-time decides more, and so does a new trial with more --steps",
+            Some(job.resume.to_owned()),
         ),
-        next_command: Some(job.resume.to_owned()),
+        false => (
+            "a new trial with more --steps or --repeats decides more; what failed has its reason in its .log file",
+            None,
+        ),
+    };
+    Answer {
+        headline,
+        numbers: None,
+        follows: without_effect(trial)
+            .into_iter()
+            .chain(not_measured(trial))
+            .collect(),
+        next: Some(next.to_owned()),
+        next_command,
     }
+}
+
+/// What could not be measured may still be the cure.
+fn not_measured(trial: &TrialSummary) -> Option<String> {
+    let failed = |arm: &&ArmSummary| matches!(arm.state, ArmState::Failed(_));
+    let names: Vec<&str> = trial
+        .arms
+        .iter()
+        .filter(failed)
+        .map(|arm| arm.name.as_str())
+        .collect();
+    (!names.is_empty()).then(|| format!("not measured, and so not excluded: {}", names.join(", ")))
 }
 
 fn is_open(trial: &TrialSummary, arm: &ArmSummary) -> bool {
@@ -276,8 +315,8 @@ fn effect_in_numbers(trial: &TrialSummary, result: &ArmResult) -> String {
     )
 }
 
-/// Which changes do nothing, and what is excluded by that: a kind of cause only if each of its changes that was tried does
-/// nothing.
+/// Which changes do nothing, and what is excluded by that: a kind of cause only if each of its changes that was to be tried was
+/// measured and does nothing.
 fn without_effect(trial: &TrialSummary) -> Option<String> {
     let names: Vec<&str> = trial
         .with(Effect::None)
@@ -286,16 +325,20 @@ fn without_effect(trial: &TrialSummary) -> Option<String> {
     if names.is_empty() {
         return None;
     }
-    let mut families: BTreeMap<ArmFamily, bool> = BTreeMap::new();
+    let mut kinds: BTreeMap<&str, bool> = BTreeMap::new();
     for arm in &trial.arms {
-        if let (Some(built_in), ArmState::Measured { result, .. }) = (arm.built_in, &arm.state) {
-            *families.entry(built_in.family()).or_insert(true) &= result.effect == Effect::None;
+        let does_nothing = match &arm.state {
+            ArmState::NotApplicable(_) => continue,
+            ArmState::Measured { result, .. } => result.effect == Effect::None,
+            ArmState::Failed(_) | ArmState::NotRun => false,
+        };
+        if let Some(built_in) = arm.built_in {
+            *kinds.entry(excluded_by(built_in)).or_insert(true) &= does_nothing;
         }
     }
-    let excluded: Vec<&str> = families
+    let excluded: Vec<&str> = kinds
         .into_iter()
-        .filter(|(_, is_excluded)| *is_excluded)
-        .map(|(family, _)| family_words(family).excluded)
+        .filter_map(|(kind, is_excluded)| is_excluded.then_some(kind))
         .collect();
     let against = match excluded.is_empty() {
         true => String::new(),
@@ -442,13 +485,62 @@ mod tests {
             ),
         ]);
         let excluded = "no effect: one-arena, collect-garbage, which speaks against an allocator that keeps freed memory; \
-                        reference cycles and gradients that are kept";
+                        reference cycles";
         assert_eq!(answer.follows, [excluded]);
+        let headline = "none of the 2 changes that were measured stops the growth: 1.91 MiB per step in the control run";
+        assert_eq!(answer.headline, headline);
         let next = answer.next_command.unwrap();
         assert!(
             next.starts_with("leveloff run --blame -o /tmp/trial/blame.jsonl -- python train.py;"),
             "{next}"
         );
+    }
+
+    #[test]
+    fn what_was_not_measured_is_named_and_excludes_nothing() {
+        let failed = ArmSummary {
+            state: ArmState::Failed("it hung".to_owned()),
+            ..arm("jemalloc", Some(BuiltInArm::Jemalloc), Effect::None)
+        };
+        let one_arena = arm("one-arena", Some(BuiltInArm::OneArena), Effect::None);
+        let answer = answer_of(vec![one_arena, failed.clone()]);
+        assert!(
+            answer
+                .headline
+                .starts_with("the one change that was measured does not stop")
+        );
+        let follows = [
+            "no effect: one-arena",
+            "not measured, and so not excluded: jemalloc",
+        ];
+        assert_eq!(answer.follows, follows);
+        let nothing = answer_of(vec![failed]);
+        assert_eq!(nothing.headline, "undecided: no change could be measured");
+        assert_eq!(nothing.next_command, None, "--resume would do nothing");
+    }
+
+    #[test]
+    fn what_stays_undecided_after_all_its_runs_is_not_resumed() {
+        let undecided = |runs| {
+            let mut arm = arm("one-arena", Some(BuiltInArm::OneArena), Effect::Undecided);
+            if let ArmState::Measured { runs: made, .. } = &mut arm.state {
+                *made = runs;
+            }
+            answer_of(vec![arm]).next_command
+        };
+        assert_eq!(undecided(3).as_deref(), Some(JOB.resume));
+        assert_eq!(undecided(4), None);
+    }
+
+    #[test]
+    fn versions_between_which_others_are_not_known_are_no_neighbours() {
+        let answer = answer_of(vec![
+            version("2.5", Effect::None),
+            version("2.6", Effect::Undecided),
+            version("2.7", Effect::Stops),
+        ]);
+        let named = "with torch, the growth changes between 2.5 and 2.7; not known of 2.6";
+        assert_eq!(answer.follows[0], named);
     }
 
     #[test]

@@ -119,37 +119,47 @@ pub fn change_by_hand(arm: BuiltInArm) -> String {
     }
 }
 
-/// What several changes that help have in common, or what is excluded if none of them helps.
-pub fn family_words(family: ArmFamily) -> FamilyWords {
-    let (common, excluded) = match family {
-        ArmFamily::Allocator => (
-            "the program frees the memory, and malloc keeps it",
-            "an allocator that keeps freed memory",
-        ),
-        ArmFamily::Compiler => (
-            "compiled code is kept",
-            "caches of compiled graphs and kernels",
-        ),
-        ArmFamily::Python => (
-            "Python keeps references that nothing needs",
-            "reference cycles and gradients that are kept",
-        ),
-        ArmFamily::Loader => (
-            "the loader holds the memory",
-            "loader workers and what they hand over",
-        ),
-        ArmFamily::Logger => ("a logger holds the memory", "the logger"),
-        ArmFamily::Threads => ("memory belongs to threads", "memory of threads"),
-        ArmFamily::Events => (
-            "what happens now and then leaves the memory",
-            "evaluations and checkpoints",
-        ),
-        ArmFamily::Gpu => (
-            "the CUDA allocator's memory was fragmented",
-            "fragmentation of the CUDA allocator",
-        ),
-    };
-    FamilyWords { common, excluded }
+/// What several changes of one kind that help have in common.
+pub fn common_words(family: ArmFamily) -> &'static str {
+    match family {
+        ArmFamily::Allocator => "the program frees the memory, and malloc keeps it",
+        ArmFamily::Compiler => "compiled code is kept",
+        ArmFamily::Python => "Python keeps references that nothing needs",
+        ArmFamily::Loader => "the loader holds the memory",
+        ArmFamily::Logger => "a logger holds the memory",
+        ArmFamily::Threads => "memory belongs to threads",
+        ArmFamily::Events => "what happens now and then leaves the memory",
+        ArmFamily::Gpu => "the CUDA allocator's memory was fragmented",
+    }
+}
+
+/// The cause that a change without effect speaks against.
+pub fn excluded_by(arm: BuiltInArm) -> &'static str {
+    match arm {
+        BuiltInArm::MapLargeBlocks
+        | BuiltInArm::OneArena
+        | BuiltInArm::TrimOften
+        | BuiltInArm::PythonMalloc
+        | BuiltInArm::Jemalloc
+        | BuiltInArm::Tcmalloc
+        | BuiltInArm::Mimalloc => "an allocator that keeps freed memory",
+        BuiltInArm::NoCompile => "torch.compile",
+        BuiltInArm::OneCompileThread => "processes of the compiler",
+        BuiltInArm::NoPrimitiveCache => "oneDNN's cache of primitives",
+        BuiltInArm::CollectGarbage | BuiltInArm::CollectGarbage10 => "reference cycles",
+        BuiltInArm::DropGradients => "gradients that are kept",
+        BuiltInArm::CloseFigures => "figures that are not closed",
+        BuiltInArm::NoEvaluation => "evaluations",
+        BuiltInArm::NoCheckpoints => "checkpoints",
+        BuiltInArm::NoWorkers => "loader workers and what they hand over",
+        BuiltInArm::SwapPersistentWorkers => "how long loader workers live",
+        BuiltInArm::NoPinning => "pinned memory of the loader",
+        BuiltInArm::NoWandb => "wandb",
+        BuiltInArm::NoTensorBoard => "TensorBoard's writer",
+        BuiltInArm::OneThread => "threads of OpenMP",
+        BuiltInArm::NoTokenizerThreads => "threads of tokenizers",
+        BuiltInArm::ExpandableSegments => "fragmentation of the CUDA allocator",
+    }
 }
 
 /// A stable name, as in JSON.
@@ -164,15 +174,6 @@ pub fn family_name(family: ArmFamily) -> &'static str {
         ArmFamily::Gpu => "gpu",
         ArmFamily::Events => "events",
     }
-}
-
-/// What changes of one kind say together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FamilyWords {
-    /// If several of them stop the growth.
-    pub common: &'static str,
-    /// If none of them does.
-    pub excluded: &'static str,
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ pub(super) struct Arm {
 /// The variable that names a change to `python_changes.py`.
 pub(super) const PYTHON_CHANGE: &str = "LEVELOFF_TRY_CHANGE";
 
-/// The variable by which the dynamic linker is told to load a library first.
+/// The variable with the libraries that the dynamic linker loads before all others.
 const PRELOAD: &str = "LD_PRELOAD";
 
 impl Arm {

@@ -66,7 +66,7 @@ fn refuse_equal_names(arms: &[Arm]) -> Result<()> {
         // Their recordings are named after them.
         let name = file_name(&arm.name);
         let is_taken = |other: &Arm| file_name(&other.name) == name;
-        if arm.name == "control" || arms[..place].iter().any(is_taken) {
+        if name == "control" || arms[..place].iter().any(is_taken) {
             bail!(
                 "two changes are called '{}'; give each a name of its own",
                 arm.name

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use rustix::fs::{CWD, FileType, Mode, OFlags};
+use sha2::{Digest, Sha256};
 
 use super::arm::Arm;
 use crate::args::TryArgs;
@@ -97,14 +98,18 @@ impl TrialDirectory {
         Ok((path, end))
     }
 
-    /// Notes for `--resume` how a run ended.
+    /// Notes for `--resume` how a run ended, and of what.
     pub(super) fn note_ending(&self, arm: &Arm, run: u32, ending: &str) -> Result<()> {
-        self.write_start(&format!("{}.ended", TrialDirectory::stem(arm, run)), ending)
+        let name = format!("{}.ended", TrialDirectory::stem(arm, run));
+        self.write_start(&name, &format!("{ending}\n{}", identity(arm)))
     }
 
+    /// How a run ended, if it was one of the same command with the same variables: a change keeps its name when it is corrected.
     pub(super) fn noted_ending(&self, arm: &Arm, run: u32) -> Option<String> {
         let name = format!("{}.ended", TrialDirectory::stem(arm, run));
-        std::fs::read_to_string(self.python_start().join(name)).ok()
+        let noted = std::fs::read_to_string(self.python_start().join(name)).ok()?;
+        let (ending, of) = noted.split_once('\n')?;
+        (of == identity(arm)).then(|| ending.to_owned())
     }
 
     fn write_start(&self, name: &str, text: &str) -> Result<()> {
@@ -126,6 +131,11 @@ impl TrialDirectory {
     }
 }
 
+/// What a run with a change executes, beside the job itself.
+fn identity(arm: &Arm) -> String {
+    format!("{:?} {:?}", arm.command, arm.variables)
+}
+
 fn free_name(stem: &str) -> PathBuf {
     let others = (2..).map(|n: u64| PathBuf::from(format!("{stem}-{n}")));
     let mut names = std::iter::once(PathBuf::from(stem)).chain(others);
@@ -133,14 +143,26 @@ fn free_name(stem: &str) -> PathBuf {
     free.expect("the names are without end")
 }
 
-/// The name of a change as that of a file.
+/// The longest name of a change in a file name.
+const LONGEST_NAME: usize = 60;
+
+/// The name of a change as that of a file. Long ones, such as two paths below one directory, may differ in their ends only.
 pub(super) fn file_name(name: &str) -> String {
     let plain = |c: char| match c.is_ascii_alphanumeric() || "-_.".contains(c) {
         true => c,
         false => '_',
     };
-    let name: String = name.chars().take(60).map(plain).collect();
-    name.trim_start_matches('.').to_owned()
+    let whole: String = name.chars().map(plain).collect();
+    let whole = whole.trim_start_matches('.');
+    if whole.len() <= LONGEST_NAME {
+        return whole.to_owned();
+    }
+    let digest = Sha256::digest(name.as_bytes());
+    let digest: String = digest[..4]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    format!("{}-{digest}", &whole[..LONGEST_NAME - digest.len() - 1])
 }
 
 #[cfg(test)]
@@ -151,5 +173,30 @@ mod tests {
     fn the_name_of_a_change_cannot_leave_the_directory() {
         assert_eq!(file_name("no-compile"), "no-compile");
         assert_eq!(file_name("../../etc/x=1"), "_.._etc_x_1");
+    }
+
+    #[test]
+    fn long_names_that_end_differently_are_two_files() {
+        let place = "/srv/environments/of/a/team/with/long/names/for/projects";
+        let [old, new] =
+            ["old", "new"].map(|it| file_name(&format!("python {place}/{it}/bin/python")));
+        assert_ne!(old, new);
+        assert_eq!((old.len(), new.len()), (LONGEST_NAME, LONGEST_NAME));
+    }
+
+    #[test]
+    fn an_ending_is_that_of_the_same_change_only() {
+        let place = tempfile::tempdir().unwrap();
+        std::fs::create_dir(place.path().join("start")).unwrap();
+        let directory = TrialDirectory(place.path().to_owned());
+        let arm = |command: &str| Arm {
+            name: "fix".to_owned(),
+            command: Some(vec![command.into()]),
+            ..Arm::control()
+        };
+        directory.note_ending(&arm("a.py"), 1, "enough").unwrap();
+        let noted = |command| directory.noted_ending(&arm(command), 1);
+        assert_eq!(noted("a.py").as_deref(), Some("enough"));
+        assert_eq!(noted("b.py"), None);
     }
 }

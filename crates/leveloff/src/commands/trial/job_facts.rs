@@ -51,7 +51,7 @@ impl JobFacts {
             }
             BuiltInArm::NoEvaluation if self.has("own evaluation") => unless(
                 "evaluation",
-                "the evaluations are the script's own code, and no Trainer's; leave them out with --arm 'NAME=CMD'",
+                "no Trainer evaluated in the control run; evaluations of the script's own can be left out with --arm 'NAME=CMD'",
             ),
             BuiltInArm::NoEvaluation => {
                 unless("evaluation", "the control run came to no evaluation")

@@ -1,7 +1,7 @@
 //! Which run is worth most: what seems to stop the growth again, beside another control run; then what was never tried;
 //! then what is still undecided. Pure, so that the order can be tested without a run.
 
-use leveloff_classifier::trial::Effect;
+use leveloff_classifier::trial::{Effect, UNDECIDED_REPEATS};
 
 use super::bisection;
 
@@ -46,9 +46,6 @@ pub(super) struct Progress<'a> {
     /// Whether the first change that stops the growth is enough.
     pub first: bool,
 }
-
-/// What stays undecided is run so many times as often as what is decided: intervals shrink with each run.
-pub(super) const UNDECIDED_REPEATS: u32 = 2;
 
 /// The next run; `None` if there is none, or none before another has ended.
 pub(super) fn next_run(progress: &Progress) -> Option<Task> {

@@ -123,6 +123,16 @@ def changed_settings(settings):
     return None
 
 
+def is_file(target):
+    """A path, or a file that is open."""
+    if isinstance(target, (str, os.PathLike)):
+        return True
+    try:
+        return isinstance(target.fileno(), int)
+    except Exception:
+        return False
+
+
 def change_saving(module):
     """torch.serialization and safetensors.torch"""
     import functools
@@ -130,9 +140,8 @@ def change_saving(module):
     def patched(save):
         @functools.wraps(save)
         def maybe_save(*positional, **named):
-            targets = [it for it in (*positional, *named.values()) if isinstance(it, (str, os.PathLike))]
             # What is saved to memory is read again by the program itself.
-            if not targets:
+            if not any(map(is_file, (*positional, *named.values()))):
                 return save(*positional, **named)
             note("checkpoint")
             return None if CHANGE == "no-checkpoints" else save(*positional, **named)

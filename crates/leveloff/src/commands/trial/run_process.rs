@@ -9,6 +9,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use leveloff_classifier::run_curves::RunEventKind;
 use leveloff_model::units::Limit;
 use leveloff_report::run_report::RunReport;
 use rustix::process::{PidfdFlags, pidfd_open};
@@ -70,6 +71,11 @@ pub(super) enum Ending {
 }
 
 impl Ending {
+    /// Whether the command failed by itself.
+    pub(super) fn is_failure(self) -> bool {
+        matches!(self, Ending::Exited(..=-1 | 1..) | Ending::Signalled(_))
+    }
+
     /// For the trial that continues; `None` of a run that was cut short and has to be repeated.
     pub(super) fn words(self) -> Option<String> {
         match self {
@@ -108,14 +114,16 @@ impl RunPlan<'_> {
         self.directory.recording(self.arm, self.number)
     }
 
-    /// A run that an earlier trial in this directory made, if it was not cut short.
+    /// A run that an earlier trial in this directory made, if it was not cut short and did not fail: what made it fail may be
+    /// repaired now.
     pub(super) fn earlier(&self) -> Option<EndedRun> {
-        let ending = self.directory.noted_ending(self.arm, self.number)?;
+        let noted = self.directory.noted_ending(self.arm, self.number)?;
+        let ending = Ending::from_words(&noted).filter(|ending| !ending.is_failure())?;
         let recording = self.recording();
         Some(EndedRun {
             report: read(&recording),
             recording,
-            ending: Ending::from_words(&ending)?,
+            ending,
         })
     }
 
@@ -229,10 +237,12 @@ impl ActiveRun {
     /// Waits for its end.
     pub(super) fn finish(mut self) -> Result<EndedRun> {
         let status = self.child.wait()?;
+        let report = read(&self.recording);
+        let is_stopped = report.as_ref().is_some_and(was_stopped);
         Ok(EndedRun {
-            report: read(&self.recording),
+            report,
             recording: self.recording,
-            ending: self.ending.unwrap_or_else(|| ending_of(status)),
+            ending: self.ending.unwrap_or_else(|| ending_of(status, is_stopped)),
         })
     }
 }
@@ -254,10 +264,20 @@ fn first_in(path: PathBuf, variable: &str) -> OsString {
     paths
 }
 
-fn ending_of(status: ExitStatus) -> Ending {
+/// Whether the guard stopped it: a job may have an exit code of 75 of its own.
+fn was_stopped(report: &RunReport) -> bool {
+    let stop = RunEventKind::Named("guard_stop".to_owned());
+    report
+        .curves
+        .events()
+        .iter()
+        .any(|event| event.kind == stop)
+}
+
+fn ending_of(status: ExitStatus, is_stopped: bool) -> Ending {
     use std::os::unix::process::ExitStatusExt;
     match (status.code(), status.signal()) {
-        (Some(code), _) if code == i32::from(leveloff_supervise::guard::STOPPED) => Ending::Limit,
+        (Some(_), _) if is_stopped => Ending::Limit,
         (Some(code), _) => Ending::Exited(code),
         (None, signal) => Ending::Signalled(signal.unwrap_or_default()),
     }

@@ -295,6 +295,10 @@ impl<'a> Schedule<'a> {
             (Some(ArmState::Failed(why)), _, _) => {
                 self.say(&format!("{name}: not measured: {why}"));
             }
+            (None, None, _) if tried.left_out.is_some() => {
+                let why = tried.left_out.clone().unwrap_or_default();
+                self.say(&format!("{name}: a further run is left out: {why}"));
+            }
             (_, Some(result), Some(unit)) => {
                 self.say(&format!("{name}: {}", result_words(&result, unit)));
                 let summary = self.runs.summary();
@@ -316,7 +320,11 @@ impl<'a> Schedule<'a> {
         notice(text);
     }
 
+    /// What is done is counted only when it is drawn: each count compares whole runs.
     fn draw(&mut self) {
+        if !self.status.is_due() {
+            return;
+        }
         let going: Vec<GoingRun> = self
             .active
             .iter()

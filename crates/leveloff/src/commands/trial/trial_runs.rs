@@ -7,6 +7,7 @@ use leveloff_classifier::finding::Finding;
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::trial::{
     ArmResult, ArmState, ArmSummary, Effect, RunOver, Stretch, TrialSummary, TriedVersion,
+    UNDECIDED_REPEATS,
 };
 use leveloff_classifier::units::{Amount, X};
 use leveloff_classifier::verdict::Verdict;
@@ -16,7 +17,7 @@ use leveloff_report::trial::{TrialReport, TrialRun};
 use super::arm::Arm;
 use super::axis::{Axis, LOOKS};
 use super::job_log::last_line;
-use super::next_run::{ArmProgress, UNDECIDED_REPEATS};
+use super::next_run::ArmProgress;
 use super::resume_command::resume_command;
 use super::run_process::{EndedRun, Ending};
 
@@ -42,6 +43,50 @@ pub(super) struct TriedArm {
     pub state: Option<ArmState>,
     /// Runs that had too few samples to be compared, and were made again.
     pub spoiled: u32,
+    /// Why a further run could not be compared, after others could: no more are made.
+    pub left_out: Option<String>,
+}
+
+impl TriedArm {
+    /// The newest run cannot be compared. What earlier runs showed still counts.
+    fn leave_out(&mut self, ending: Ending, is_recorded: bool, log: &Path) {
+        let why = match ending {
+            // It is repeated when the trial goes on.
+            Ending::Interrupted | Ending::OutOfTime => {
+                self.runs.pop();
+                return;
+            }
+            Ending::Enough if self.spoiled < MOST_SPOILED => {
+                self.runs.pop();
+                self.spoiled += 1;
+                return;
+            }
+            Ending::Enough | Ending::Exited(0) | Ending::Limit => {
+                format!(
+                    "{}; its output is in {}",
+                    why_not(ending, is_recorded),
+                    log.display()
+                )
+            }
+            _ => ending_words(ending, log),
+        };
+        if self.runs.len() > 1 {
+            self.runs.pop();
+            self.left_out = Some(why);
+        } else {
+            self.state = Some(ArmState::Failed(why));
+        }
+    }
+}
+
+fn why_not(ending: Ending, is_recorded: bool) -> &'static str {
+    match is_recorded {
+        true if ending == Ending::Enough => {
+            "it has too few samples beside the control run; a shorter --interval takes more"
+        }
+        true => "it ended before it could be compared with the control run",
+        false => "nothing was recorded",
+    }
 }
 
 impl TrialRuns {
@@ -51,6 +96,7 @@ impl TrialRuns {
             runs: Vec::new(),
             state: None,
             spoiled: 0,
+            left_out: None,
         };
         TrialRuns {
             control: Vec::new(),
@@ -75,7 +121,7 @@ impl TrialRuns {
     /// with.
     pub(super) fn take_first_control(&mut self, ended: EndedRun) -> Result<Option<String>> {
         let log = ended.recording.with_extension("log");
-        if let Ending::Exited(..=-1 | 1..) | Ending::Signalled(_) = ended.ending {
+        if ended.ending.is_failure() {
             bail!(
                 "the control run failed: {}",
                 ending_words(ended.ending, &log)
@@ -151,48 +197,23 @@ impl TrialRuns {
         self.result(place).map(|result| result.effect)
     }
 
-    /// Takes a run of a change that has ended; what it says of the change so far.
+    /// Takes a run of a change that has ended; what all its runs say, if this one can be compared.
     pub(super) fn take(&mut self, place: usize, ended: EndedRun) -> Option<ArmResult> {
         let log = ended.recording.with_extension("log");
-        let failure = match ended.ending {
-            Ending::Exited(0) | Ending::Enough | Ending::Limit => None,
-            // What was cut short is measured if it can be, and else was not tried.
-            Ending::Interrupted | Ending::OutOfTime => None,
-            other => Some(ending_words(other, &log)),
-        };
-        let is_cut_short = matches!(ended.ending, Ending::Interrupted | Ending::OutOfTime);
         let (ending, is_recorded) = (ended.ending, ended.report.is_some());
         self.arms[place].runs.push(ended);
-        let result = self.result(place);
-        let tried = &mut self.arms[place];
-        let is_spoiled = ending == Ending::Enough && tried.spoiled < MOST_SPOILED;
-        if result.is_none() && (is_cut_short || is_spoiled) {
-            tried.runs.pop();
-            tried.spoiled += u32::from(is_spoiled);
-        } else if let Some(why) = failure {
-            tried.state = Some(ArmState::Failed(why));
-        } else if result.is_none() {
-            let why = match is_recorded {
-                true if ending == Ending::Enough => {
-                    "it has too few samples beside the control run; a shorter --interval takes more"
-                }
-                true => "it ended before it could be compared with the control run",
-                false => "nothing was recorded",
-            };
-            let why = format!("{why}; its output is in {}", log.display());
-            tried.state = Some(ArmState::Failed(why));
+        let result = self.result(place).filter(|_| !ending.is_failure());
+        if result.is_none() {
+            self.arms[place].leave_out(ending, is_recorded, &log);
         }
-        match tried.state {
-            Some(ArmState::Failed(_)) => None,
-            _ => result,
-        }
+        result
     }
 
     /// How far a change is.
     pub(super) fn progress(&self, place: usize) -> ArmProgress {
         let tried = &self.arms[place];
         ArmProgress {
-            is_closed: tried.state.is_some(),
+            is_closed: tried.state.is_some() || tried.left_out.is_some(),
             runs: u32::try_from(tried.runs.len()).unwrap_or(u32::MAX),
             effect: self.effect(place),
             bisection: tried.arm.version.as_ref().map(|version| version.bisection),
@@ -234,6 +255,14 @@ impl TrialRuns {
         notes: Vec<String>,
     ) -> TrialReport {
         let summary = self.summary();
+        let left_out = self.arms.iter().filter_map(|tried| {
+            let why = tried.left_out.as_ref()?;
+            Some(format!(
+                "{}: a further run is left out: {why}",
+                tried.arm.name
+            ))
+        });
+        let notes = notes.into_iter().chain(left_out).collect();
         let arguments = std::env::args_os().skip(1);
         let arguments = arguments.map(|word| word.to_string_lossy().into_owned());
         let runs = |runs: Vec<EndedRun>| -> Vec<TrialRun> {
