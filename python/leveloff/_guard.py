@@ -94,24 +94,28 @@ switch = Switch()
 
 def guarded(fallback: Any) -> Callable[[F], F]:
     """Makes a function that returns `fallback` when leveloff is off, and that turns it off
-    instead of raising. What it takes is added to the cost."""
+    instead of raising. What it takes is added to the cost. A call for which no stack is left is lost."""
 
     def decorate(function: F) -> F:
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
             if switch.is_off:
                 return fallback
-            began = time.perf_counter()
             try:
-                return function(*args, **kwargs)
+                began = time.perf_counter()
+                try:
+                    return function(*args, **kwargs)
+                finally:
+                    took = time.perf_counter() - began
+                    switch.seconds += took
+                    if took > switch.worst_seconds:
+                        switch.worst_seconds = took
+            except RecursionError:
+                # The caller has used up the stack, in a recursion of its own or in signal handlers that interrupt each other.
+                return fallback
             except Exception as error:
                 switch.turn_off(error)
                 return fallback
-            finally:
-                took = time.perf_counter() - began
-                switch.seconds += took
-                if took > switch.worst_seconds:
-                    switch.worst_seconds = took
 
         return cast(F, call)
 

@@ -90,6 +90,23 @@ def test_a_signal_handler_may_mark(tmp_path):
     assert "alarm" in result.events()
 
 
+def test_a_mark_for_which_no_stack_is_left_is_lost_and_the_next_one_is_not(tmp_path):
+    result = train(
+        tmp_path,
+        """
+        def deeper():
+            leveloff.mark("deep")
+            deeper()
+        try:
+            deeper()
+        except RecursionError:
+            leveloff.mark("after")
+        """,
+    )
+    assert result.code == 0 and result.err == ""
+    assert result.events()[-1] == "after"
+
+
 def test_an_end_without_goodbye_loses_only_what_was_held_back(tmp_path):
     result = train(
         tmp_path,
