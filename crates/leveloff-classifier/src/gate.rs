@@ -6,13 +6,16 @@
 //! A new gate takes three files: its rule here, its words in `gate.rs` of leveloff-text, and its option in
 //! `args/check.rs` of the command. The configuration file gets a key of the same name.
 
+mod result;
+
 use leveloff_model::units::{Bytes, Seconds};
 
-use crate::compare::{Comparison, Outcome};
 use crate::observation::XUnit;
 use crate::run_curves::{RunCurves, Series};
 use crate::units::{Amount, AmountPerX, X};
-use crate::verdict::{Grade, Judgement, LevelGrade, Rate, RunVerdict, Shape, Verdict, WillFinish};
+use crate::verdict::{Judgement, LevelGrade, Rate, RunVerdict, Shape, Verdict, WillFinish};
+
+pub use result::{CheckOutcome, GateNumbers, GateReason, GateResult, MeasuredAndBound};
 
 /// The requirements on a run.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -70,69 +73,6 @@ pub enum Gate {
     Baseline,
 }
 
-/// How one of them went.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct GateResult {
-    /// Which.
-    pub gate: Gate,
-    /// How.
-    pub outcome: CheckOutcome,
-    /// What was measured and what it was held against; `None` for a comparison, which has a table of numbers.
-    pub numbers: Option<GateNumbers>,
-    /// The reason, where the numbers do not show it.
-    pub reason: GateReason,
-}
-
-/// The numbers of a result, in the unit of its gate.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum GateNumbers {
-    /// Amounts of memory.
-    Memory(MeasuredAndBound<Amount>),
-    /// Growth; of a leak, that of the series that decided.
-    Growth(MeasuredAndBound<AmountPerX>),
-    /// Positions on x.
-    Position(MeasuredAndBound<X>),
-}
-
-/// What was measured, and what it was held against.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct MeasuredAndBound<T> {
-    /// What was measured.
-    pub measured: Option<T>,
-    /// The bound.
-    pub bound: Option<T>,
-}
-
-/// What a gate, a run or a whole check came to, better first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum CheckOutcome {
-    /// No evidence against the requirement.
-    Passed,
-    /// Undecided.
-    Open,
-    /// The requirement is certainly violated.
-    Failed,
-    /// A run could not be read. It is worse than a failure: a part of the runs must not pass for all of them.
-    Broken,
-}
-
-/// Why a gate went as it did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GateReason {
-    /// The numbers say it.
-    Measured,
-    /// The run itself is not decided.
-    NotDecided,
-    /// The interval holds the bound.
-    TooCloseToCall,
-    /// The run counts something else than the bound is for.
-    OtherUnit,
-    /// Nothing was measured that could be held against it.
-    NotMeasured,
-    /// No steps were read, and the bound is a step.
-    NoSteps,
-}
-
 /// What the bound of a gate counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BoundUnit {
@@ -180,57 +120,6 @@ impl Gate {
             Gate::MaxPeak => "max-peak",
             Gate::WillFinish => "will-finish",
             Gate::Baseline => "baseline",
-        }
-    }
-}
-
-impl CheckOutcome {
-    /// Its name in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            CheckOutcome::Passed => "passed",
-            CheckOutcome::Open => "undecided",
-            CheckOutcome::Failed => "failed",
-            CheckOutcome::Broken => "error",
-        }
-    }
-
-    /// The same, with an open outcome counted as the user wants it.
-    pub fn counted(self, open_counts_as: CheckOutcome) -> CheckOutcome {
-        match self {
-            CheckOutcome::Open => open_counts_as,
-            outcome => outcome,
-        }
-    }
-}
-
-impl From<Verdict> for CheckOutcome {
-    fn from(verdict: Verdict) -> CheckOutcome {
-        match verdict {
-            Verdict::Level(_) => CheckOutcome::Passed,
-            Verdict::Leak(Grade::Early | Grade::Confirmed) => CheckOutcome::Failed,
-            Verdict::Leak(Grade::Suspected) | Verdict::WarmingUp | Verdict::Undecided => {
-                CheckOutcome::Open
-            }
-        }
-    }
-}
-
-impl From<Outcome> for CheckOutcome {
-    fn from(outcome: Outcome) -> CheckOutcome {
-        match outcome {
-            Outcome::Same | Outcome::Better => CheckOutcome::Passed,
-            Outcome::Worse => CheckOutcome::Failed,
-            Outcome::Undecided => CheckOutcome::Open,
-        }
-    }
-}
-
-impl GateReason {
-    fn of_decision(outcome: CheckOutcome) -> GateReason {
-        match outcome {
-            CheckOutcome::Open => GateReason::NotDecided,
-            _ => GateReason::Measured,
         }
     }
 }
@@ -294,71 +183,6 @@ impl Horizon {
         };
         let by = by.filter(|_| matches!(verdict.verdict, Verdict::Level(_)))?;
         Some(level_by(by, verdict, curves))
-    }
-}
-
-impl GateResult {
-    /// A run that counts no steps cannot be held to one.
-    fn no_steps(step: X) -> GateResult {
-        GateResult {
-            gate: Gate::LevelBy,
-            outcome: CheckOutcome::Open,
-            numbers: Some(GateNumbers::Position(MeasuredAndBound {
-                measured: None,
-                bound: Some(step),
-            })),
-            reason: GateReason::NoSteps,
-        }
-    }
-
-    /// The gate on a comparison with earlier runs: nothing may be worse.
-    pub fn of_comparison(comparison: &Comparison) -> GateResult {
-        let outcome = CheckOutcome::from(comparison.outcome);
-        GateResult {
-            gate: Gate::Baseline,
-            outcome,
-            numbers: None,
-            reason: GateReason::of_decision(outcome),
-        }
-    }
-
-    fn at_most<T: Copy + PartialOrd>(
-        gate: Gate,
-        numbers: fn(MeasuredAndBound<T>) -> GateNumbers,
-        bound: T,
-        measured: Option<T>,
-    ) -> GateResult {
-        let (outcome, reason) = match measured {
-            Some(measured) if measured > bound => (CheckOutcome::Failed, GateReason::Measured),
-            Some(_) => (CheckOutcome::Passed, GateReason::Measured),
-            None => (CheckOutcome::Open, GateReason::NotMeasured),
-        };
-        GateResult {
-            gate,
-            outcome,
-            numbers: Some(numbers(MeasuredAndBound {
-                measured,
-                bound: Some(bound),
-            })),
-            reason,
-        }
-    }
-}
-
-impl GateNumbers {
-    /// What was measured and the bound, as plain numbers.
-    pub fn plain(self) -> (Option<f64>, Option<f64>) {
-        match self {
-            GateNumbers::Memory(of) => of.plain(|amount| amount.0),
-            GateNumbers::Growth(of) => of.plain(|rate| rate.0),
-            GateNumbers::Position(of) => of.plain(|x| x.0),
-        }
-    }
-}
-
-impl<T> MeasuredAndBound<T> {
-    fn plain(self, number: fn(T) -> f64) -> (Option<f64>, Option<f64>) {
-        (self.measured.map(number), self.bound.map(number))
     }
 }
 
@@ -486,150 +310,4 @@ fn units_in(per: XUnit, epoch_steps: Option<X>, verdict: &RunVerdict) -> Option<
 }
 
 #[cfg(test)]
-mod tests {
-    use leveloff_model::recording::StatedFacts;
-
-    use super::*;
-    use crate::observation::Observation;
-    use crate::run::RunJudge;
-
-    const MIB: f64 = 1048576.0;
-
-    /// A run of one number at each step, and what every gate says of it.
-    fn held(gates: &Gates, steps: u32, memory: impl Fn(f64) -> f64) -> Vec<(Gate, CheckOutcome)> {
-        let mut judge = RunJudge::new(XUnit::Step, &StatedFacts::default());
-        let mut curves = RunCurves::new();
-        for step in 0..steps {
-            let wobble = f64::from(step * 7919 % 13) * 0.2;
-            let observation = Observation {
-                count: Some(f64::from(step)),
-                t: Some(Seconds(2.0 * f64::from(step))),
-                memory: Bytes(((memory(f64::from(step)) + wobble) * MIB) as u64),
-                ..Observation::default()
-            };
-            judge.observe(&observation);
-            curves.observe(&observation);
-        }
-        let results = gates.hold(&judge.verdict(), &curves);
-        results.iter().map(|r| (r.gate, r.outcome)).collect()
-    }
-
-    fn level_by(step: f64) -> Gates {
-        Gates {
-            level_by: Some(Horizon::Step(X(step))),
-            ..Gates::default()
-        }
-    }
-
-    fn growth(bytes: f64, per: XUnit) -> Gates {
-        Gates {
-            max_growth: Some(GrowthBound {
-                amount: Amount(bytes),
-                per,
-            }),
-            ..Gates::default()
-        }
-    }
-
-    #[test]
-    fn a_leak_fails_and_what_is_too_young_is_open() {
-        let line = |step: f64| 500.0 + 2.0 * step;
-        assert_eq!(
-            held(&Gates::default(), 1200, line),
-            [(Gate::Leak, CheckOutcome::Failed)]
-        );
-        assert_eq!(
-            held(&Gates::default(), 40, line),
-            [(Gate::Leak, CheckOutcome::Open)]
-        );
-    }
-
-    #[test]
-    fn a_warmup_may_end_by_the_stated_step_and_not_much_later() {
-        let until_150 = |step: f64| 500.0 + 4.0 * step.min(150.0);
-        let by = |step| held(&level_by(step), 600, until_150)[1];
-        assert_eq!(by(90.0), (Gate::LevelBy, CheckOutcome::Failed));
-        assert_eq!(by(160.0), (Gate::LevelBy, CheckOutcome::Passed));
-    }
-
-    #[test]
-    fn growth_between_distant_samples_is_not_called_late() {
-        // Nothing was sampled from step 70 to step 100.
-        let mut judge = RunJudge::new(XUnit::Step, &StatedFacts::default());
-        let mut curves = RunCurves::new();
-        for step in (0..=70).chain(100..=300).step_by(10) {
-            let memory = (100.0 + 0.7 * f64::from(step).min(98.0)) * MIB;
-            let observation = Observation {
-                count: Some(f64::from(step)),
-                memory: Bytes(memory as u64),
-                ..Observation::default()
-            };
-            judge.observe(&observation);
-            curves.observe(&observation);
-        }
-        let results = level_by(90.0).hold(&judge.verdict(), &curves);
-        assert!(
-            results
-                .iter()
-                .all(|result| result.outcome != CheckOutcome::Failed)
-        );
-    }
-
-    #[test]
-    fn one_lasting_jump_is_no_late_warmup() {
-        let evaluated = |step: f64| if step < 200.0 { 500.0 } else { 620.0 };
-        let results = held(&level_by(90.0), 900, evaluated);
-        assert!(
-            results.contains(&(Gate::LevelBy, CheckOutcome::Passed)),
-            "{results:?}"
-        );
-    }
-
-    #[test]
-    fn growth_is_held_against_its_bound_in_steps_and_in_time() {
-        let line = |step: f64| 500.0 + 2.0 * step;
-        let outcome = |gates: &Gates| held(gates, 900, line)[1].1;
-        assert_eq!(
-            outcome(&growth(3.0 * MIB, XUnit::Step)),
-            CheckOutcome::Passed
-        );
-        assert_eq!(
-            outcome(&growth(1.0 * MIB, XUnit::Step)),
-            CheckOutcome::Failed
-        );
-        // A step takes two seconds.
-        assert_eq!(
-            outcome(&growth(0.6 * MIB, XUnit::Second)),
-            CheckOutcome::Failed
-        );
-        assert_eq!(
-            outcome(&growth(1.4 * MIB, XUnit::Second)),
-            CheckOutcome::Passed
-        );
-        assert_eq!(
-            outcome(&growth(1.0 * MIB, XUnit::Epoch)),
-            CheckOutcome::Open
-        );
-        let in_epochs = |bytes: f64| Gates {
-            epoch_steps: Some(X(100.0)),
-            ..growth(bytes, XUnit::Epoch)
-        };
-        assert_eq!(outcome(&in_epochs(100.0 * MIB)), CheckOutcome::Failed);
-        assert_eq!(outcome(&in_epochs(300.0 * MIB)), CheckOutcome::Passed);
-        let flat = held(&growth(1.0 * MIB, XUnit::Step), 300, |_| 500.0);
-        assert_eq!(flat[1].1, CheckOutcome::Passed);
-    }
-
-    #[test]
-    fn levels_and_peaks_are_held_against_theirs() {
-        let gates = Gates {
-            max_level: Some(Bytes(600 << 20)),
-            max_peak: Some(Bytes(600 << 20)),
-            ..Gates::default()
-        };
-        let spike = |step: f64| if step == 100.0 { 700.0 } else { 500.0 };
-        let results = held(&gates, 300, spike);
-        assert!(results.contains(&(Gate::MaxLevel, CheckOutcome::Passed)));
-        assert!(results.contains(&(Gate::MaxPeak, CheckOutcome::Failed)));
-    }
-}
+mod tests;

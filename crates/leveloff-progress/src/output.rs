@@ -3,32 +3,36 @@
 mod ansi;
 mod facts_cache;
 mod last_reported;
+mod line_counters;
 mod pieces;
 mod rising_lines;
+mod rivalry;
+mod seen_lines;
 
 use std::borrow::Cow;
-use std::sync::LazyLock;
 
 use leveloff_model::progress::{Phase, StepUnit};
 use leveloff_model::training_counters::TrainingCounter;
 use leveloff_model::units::Step;
-use memchr::memmem::Finder;
 
 use self::facts_cache::FactsCache;
 use self::last_reported::LastReported;
+use self::line_counters::{counter_beside_step, tensors};
 use self::pieces::{Cut, Pieces};
-use self::rising_lines::RisingLines;
+use self::rivalry::Rivalry;
+use self::seen_lines::SeenLines;
 use crate::clock::{Clock, ClockStep};
 use crate::formats::bar;
 use crate::formats::bar_purpose::BarPurpose;
 use crate::formats::metrics::{self, Metrics};
 use crate::line::ScannedLine;
 use crate::line_facts::LineFacts;
-use crate::number;
 use crate::step_regex::StepRegex;
 use crate::steps::bar_tracker::{BarCount, BarTracker, BarUpdate, EpochProgress};
 use crate::steps::step_counter::{Count, StepChange, StepCounter};
 use crate::update::{Plan, ProgressUpdate};
+
+pub use self::seen_lines::SeenOutput;
 
 /// Reads a training's output as it comes, in chunks of any size, from a terminal, a pipe or a log.
 ///
@@ -37,21 +41,6 @@ use crate::update::{Plan, ProgressUpdate};
 pub struct OutputParser {
     pieces: Pieces,
     reader: Reader,
-}
-
-/// What was printed so far.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SeenOutput {
-    /// Lines and drawings of progress bars.
-    pub lines: u64,
-    /// The last of them that fits the pattern, or else that holds a digit, shortened and without control characters.
-    pub last_line: String,
-    /// A pattern for `--step-regex`, if lines of one format hold a number that rises.
-    pub pattern: Option<String>,
-    /// Whether any of them held a step.
-    pub has_steps: bool,
-    /// Whether a line has begun and not ended: a message that is printed now would cut it.
-    pub is_inside_line: bool,
 }
 
 impl OutputParser {
@@ -77,18 +66,7 @@ impl OutputParser {
 
     /// How much output there was, for a message about missing steps.
     pub fn seen(&self) -> SeenOutput {
-        let suggestion = self.reader.rising_lines.suggestion();
-        let (last_line, pattern) = suggestion.map_or_else(
-            || (printable(&self.reader.last_line), None),
-            |(line, pattern)| (line, Some(pattern)),
-        );
-        SeenOutput {
-            lines: self.reader.lines,
-            last_line,
-            pattern,
-            has_steps: self.reader.has_steps,
-            is_inside_line: self.pieces.is_inside_line(),
-        }
+        self.reader.seen.summary(self.pieces.is_inside_line())
     }
 
     /// Parses the next bytes and returns the updates in them, oldest first.
@@ -120,12 +98,6 @@ enum StepSource {
     Epochs,
 }
 
-/// Advances of one source, without one of the other, after which it is the clock.
-const TAKE_OVER: u32 = 3;
-
-/// Advances of the training's own bar after which a clock that did not advance is dead. Trainings print every 100th step at times.
-const STANDS_STILL: u32 = 300;
-
 /// The name of a bar as a clock.
 const PROGRESS_BAR: &str = "progress bar";
 
@@ -146,34 +118,14 @@ struct Reader {
     matched: StepCounter,
     rivalry: Rivalry,
     last_reported: LastReported,
-    lines: u64,
-    /// The start of the last line with a digit, kept while no step is known.
-    last_line: Vec<u8>,
-    /// Formats whose number may be the step, noted while no step is known.
-    rising_lines: RisingLines,
-    has_steps: bool,
+    seen: SeenLines,
     step_regex: Option<StepRegex>,
-}
-
-/// How the clock of the lines and the training bar take turns.
-#[derive(Debug, Default)]
-struct Rivalry {
-    /// Advances of the lines' clock since the bar was drawn.
-    lines_alone: u32,
-    /// Intervals between two advances of the lines' clock, in a row, in which the bar advanced.
-    shared_intervals: u32,
-    /// Advances of the bar since the lines' clock advanced.
-    bar_alone: u32,
-    /// The bar advanced since the lines' clock did.
-    has_bar_advanced: bool,
-    /// The lines' clock won over a bar once.
-    have_lines_won: bool,
 }
 
 impl Reader {
     fn see(&mut self, piece: &[u8], cut: Cut) -> bool {
         if cut == Cut::LineEnd {
-            self.count_line(piece);
+            self.seen.count(piece);
         }
         match cut {
             _ if self.step_regex.is_some() => self.match_step_regex(piece),
@@ -182,19 +134,6 @@ impl Reader {
                 self.see_line(piece);
                 false
             }
-        }
-    }
-
-    /// Counts a line, and keeps it while no step is known.
-    fn count_line(&mut self, piece: &[u8]) {
-        if piece.is_empty() {
-            return;
-        }
-        self.lines += 1;
-        if !self.has_steps && piece.iter().any(u8::is_ascii_digit) {
-            self.last_line.clear();
-            let length = piece.len().min(LONGEST_LAST_LINE);
-            self.last_line.extend_from_slice(&piece[..length]);
         }
     }
 
@@ -323,10 +262,11 @@ impl Reader {
         if count.change == StepChange::Unchanged {
             return;
         }
-        self.rivalry.has_bar_advanced = true;
-        self.rivalry.bar_alone += 1;
-        self.rivalry.lines_alone = 0;
-        if self.source == Some(StepSource::Lines) && !self.bar_takes_over(&count) {
+        self.rivalry.bar_advanced();
+        if self.source == Some(StepSource::Lines)
+            && !self.rivalry.bar_takes_over(count.is_described)
+            && !self.clock.counts_epochs()
+        {
             return;
         }
         let before = self.source.replace(StepSource::Bar);
@@ -344,26 +284,6 @@ impl Reader {
         update.unit = Some(count.unit);
         update.plan = self.plan(count.planned);
         self.report(update);
-    }
-
-    /// A bar without a description may be an evaluation's, beside a training that prints lines. The
-    /// training's own bar is drawn between all of these lines.
-    fn bar_takes_over(&self, count: &BarCount) -> bool {
-        let may_win = !self.rivalry.have_lines_won || self.rivalry.bar_alone >= STANDS_STILL;
-        count.is_described && may_win
-            || self.rivalry.shared_intervals >= TAKE_OVER
-            || self.clock.counts_epochs()
-    }
-
-    /// Tokens and samples beside a bar are counted by the steps that the bar shows. Python holds the lines back in blocks
-    /// of 8 KiB where they go to a pipe, so that dozens come at once.
-    fn lines_take_over(&self, unit: StepUnit) -> bool {
-        let alone = self.rivalry.lines_alone;
-        match unit {
-            StepUnit::Epochs => false,
-            StepUnit::Tokens | StepUnit::Samples => alone >= STANDS_STILL,
-            StepUnit::Steps | StepUnit::Timesteps | StepUnit::Episodes => alone >= TAKE_OVER,
-        }
     }
 
     fn plan(&self, planned: Option<u64>) -> Option<Plan> {
@@ -424,7 +344,7 @@ impl Reader {
             update.counters.set(TrainingCounter::Tensors, tensors(line));
         }
         for (unit, n) in reading.beside {
-            if let Some(counter) = counter_of(unit) {
+            if let Some(counter) = counter_beside_step(unit) {
                 update.counters.set(counter, Some(n));
             }
         }
@@ -448,21 +368,15 @@ impl Reader {
     /// numbers too.
     fn note_number(&mut self, line: &[u8], facts: &LineFacts) {
         let is_other_work = facts.is_preparation || facts.evaluation_from.is_some();
-        if self.notes_numbers() && !is_other_work && !self.scanned.numbers.is_empty() {
-            self.rising_lines.begin(self.scanned.skeleton, line);
+        if !is_other_work && !self.scanned.numbers.is_empty() {
+            self.seen.note_number(self.scanned.skeleton, line);
         }
     }
 
     /// Passes over a line of a format that is of no use.
     fn pass_over(&mut self, line: &[u8], skeleton: u64) {
-        if self.notes_numbers() {
-            self.rising_lines.follow(skeleton, line);
-        }
+        self.seen.follow_number(skeleton, line);
         self.clock.skip_line();
-    }
-
-    fn notes_numbers(&self) -> bool {
-        !self.has_steps && self.lines <= MOST_NOTED_LINES
     }
 
     /// Keeps a line of a format that is of no use as an example of it, unless it holds something whose meaning depends on its digits.
@@ -479,25 +393,19 @@ impl Reader {
     /// The step of a line, if lines are the clock.
     fn line_step(&mut self, step: ClockStep) -> ProgressUpdate {
         if step.change != StepChange::Unchanged {
-            let rivalry = &mut self.rivalry;
-            rivalry.lines_alone += 1;
-            rivalry.bar_alone = 0;
-            let is_shared = std::mem::take(&mut rivalry.has_bar_advanced);
-            rivalry.shared_intervals = if is_shared {
-                rivalry.shared_intervals + 1
-            } else {
-                0
-            };
+            self.rivalry.lines_advanced();
         }
         let was_bar = self.source == Some(StepSource::Bar);
-        if was_bar && !self.lines_take_over(step.unit) {
+        if was_bar && !self.rivalry.lines_take_over(step.unit) {
             return ProgressUpdate::default();
         }
         let was_epochs = self.source == Some(StepSource::Epochs);
         if was_epochs && step.unit == StepUnit::Epochs {
             return ProgressUpdate::default();
         }
-        self.rivalry.have_lines_won |= was_bar;
+        if was_bar {
+            self.rivalry.lines_won();
+        }
         self.source = Some(StepSource::Lines);
         let mut update = step_update(step.change);
         if step.replaces_other || was_bar || was_epochs {
@@ -542,7 +450,7 @@ impl Reader {
     fn report(&mut self, mut update: ProgressUpdate) {
         self.last_reported.keep_changes(&mut update);
         if !update.is_empty() {
-            self.has_steps |= update.step.is_some();
+            self.seen.has_steps |= update.step.is_some();
             self.updates.push(update);
         }
     }
@@ -560,42 +468,6 @@ fn step_update(change: StepChange) -> ProgressUpdate {
         phase: Some(Phase::Train),
         ..ProgressUpdate::default()
     }
-}
-
-/// The counter that keeps a count beside the step.
-fn counter_of(unit: StepUnit) -> Option<TrainingCounter> {
-    match unit {
-        StepUnit::Samples => Some(TrainingCounter::Samples),
-        StepUnit::Tokens => Some(TrainingCounter::Tokens),
-        StepUnit::Episodes => Some(TrainingCounter::Episodes),
-        StepUnit::Steps | StepUnit::Timesteps | StepUnit::Epochs => None,
-    }
-}
-
-/// `6,529 tensors`
-fn tensors(line: &[u8]) -> Option<u64> {
-    static TENSORS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(" tensors"));
-    let at = TENSORS.find(line)?;
-    let is_digit = |b: &&u8| b.is_ascii_digit() || **b == b',';
-    let length = line[..at].iter().rev().take_while(is_digit).count();
-    let (n, _) = number::whole(&line[at - length..])?;
-    Some(n)
-}
-
-/// A training that prints steps has printed one by then.
-const MOST_NOTED_LINES: u64 = 100_000;
-
-/// How much of the last line is kept: escapes count.
-const LONGEST_LAST_LINE: usize = 640;
-
-/// The start of a line without control characters.
-fn printable(line: &[u8]) -> String {
-    const LONGEST: usize = 160;
-    let line = ansi::stripped(line);
-    let text = String::from_utf8_lossy(&line);
-    // A tab may be all that is between two numbers.
-    let spaced = text.trim().chars().map(|c| if c == '\t' { ' ' } else { c });
-    spaced.filter(|c| !c.is_control()).take(LONGEST).collect()
 }
 
 fn in_phase(phase: Phase) -> ProgressUpdate {
