@@ -180,10 +180,11 @@ impl RunAnalysis {
             self.ending.push(observation.clone());
             return;
         }
-        for part_of_run in self.ending.drain(..).chain([observation.clone()]) {
-            self.curves.observe(&part_of_run);
-            self.processes.raise_peaks(&part_of_run);
+        for part_of_run in self.ending.iter().chain([observation]) {
+            self.curves.observe(part_of_run);
+            self.processes.raise_peaks(part_of_run);
         }
+        self.ending.clear();
     }
 
     /// The run has ended: from now on its account is that of the last whole sample.

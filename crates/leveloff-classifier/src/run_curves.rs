@@ -4,16 +4,21 @@
 //! table its first, highest and newest values, a comparison where it settled. All of it in bounded
 //! memory, with the extremes kept.
 
+mod events;
+mod series;
+
 use leveloff_model::folded::{Fold, Folded, Reach};
-use leveloff_model::process::Role;
-use leveloff_model::progress::{MarkKind, Phase};
-use leveloff_model::training_counters::TrainingCounter;
-use leveloff_model::units::{Bytes, Seconds};
+use leveloff_model::progress::MarkKind;
+use leveloff_model::units::Seconds;
 
 use crate::observation::{Observation, XUnit};
 use crate::stats::median;
 use crate::units::{Amount, X};
-use crate::verdict::Kind;
+
+pub use events::{RunEvent, RunEventKind};
+pub use series::Series;
+
+use series::{Values, values};
 
 /// Spans that a run is folded into at most: several for each column of a chart on a wide screen.
 pub const MOST_SPANS: usize = 2048;
@@ -23,49 +28,6 @@ const MOST_EVENTS: usize = 1024;
 
 /// A run has settled, if at all, in this last part of it.
 const SETTLED_PART: f64 = 0.2;
-
-/// What a curve is of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Series {
-    /// Memory that the run really holds.
-    Memory,
-    /// What a sum of RSS says.
-    RssSum,
-    /// Memory of all processes of a role.
-    Role(Role),
-    /// One kind of memory of all processes.
-    Kind(Kind),
-    /// Something that the training counts inside.
-    Counter(TrainingCounter),
-    /// GPU memory of all processes, as the driver reports it.
-    Gpu,
-}
-
-/// Something that happened in the training.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RunEvent {
-    /// At which count.
-    pub x: Option<X>,
-    /// When.
-    pub t: Option<Seconds>,
-    /// What.
-    pub kind: RunEventKind,
-}
-
-/// What can happen.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RunEventKind {
-    /// An evaluation began.
-    Evaluation,
-    /// A checkpoint was saved.
-    Checkpoint,
-    /// An epoch began.
-    Epoch(u64),
-    /// Something that the training names.
-    Named(String),
-    /// From here on another counter of the training gives the steps: its name.
-    Clock(String),
-}
 
 /// Several samples as one.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -95,8 +57,6 @@ pub struct RunCurves {
     samples: u64,
 }
 
-type Values = [Option<Reach>; Series::COUNT];
-
 impl RunCurves {
     /// Nothing yet.
     pub fn new() -> RunCurves {
@@ -115,10 +75,10 @@ impl RunCurves {
 
     /// Takes the next observation.
     pub fn observe(&mut self, observation: &Observation) {
-        let values = values(observation);
-        self.first.get_or_insert(values);
+        let span = CurveSpan::of(observation);
+        self.first.get_or_insert(span.values);
         if observation.count.is_some() {
-            self.first_counted.get_or_insert(values);
+            self.first_counted.get_or_insert(span.values);
         }
         let memory = observation.memory.0 as f64;
         if let Some(before) = self.newest_memory.replace(memory) {
@@ -129,7 +89,7 @@ impl RunCurves {
         for mark in &observation.marks {
             self.add_event(mark, observation);
         }
-        self.spans.push(CurveSpan::of(observation));
+        self.spans.push(span);
     }
 
     /// Another counter took over: what came before has no place on its axis, as what comes before a first
@@ -165,24 +125,13 @@ impl RunCurves {
         self.event_stride > 1
     }
 
-    /// The series that are known and were ever more than nothing, in the order of reading. What a trim
-    /// gave back is one number and no curve; what the training has worked through is a clock.
+    /// The curves that are known and were ever more than nothing, in the order of reading.
     pub fn series(&self) -> Vec<Series> {
         let is_there = |series: &Series| self.peak(*series).is_some_and(|peak| peak.0 > 0.0);
-        let no_curves = [
-            TrainingCounter::Trimmed,
-            TrainingCounter::TensorCounts,
-            TrainingCounter::MallocCounts,
-            TrainingCounter::Samples,
-            TrainingCounter::Tokens,
-            TrainingCounter::Episodes,
-            TrainingCounter::Compilations,
-            TrainingCounter::Recompilations,
-            TrainingCounter::InputShapes,
-        ]
-        .map(Series::Counter);
-        let is_curve = |series: &Series| !no_curves.contains(series);
-        Series::all().filter(is_curve).filter(is_there).collect()
+        Series::all()
+            .filter(|series| series.is_curve())
+            .filter(is_there)
+            .collect()
     }
 
     /// The value when the run began to count: the model is loaded. Without a count, the first.
@@ -310,24 +259,6 @@ impl RunCurves {
     }
 }
 
-impl RunEventKind {
-    /// What a mark means, for charts, logs and the judge alike; `None` for training that goes on.
-    pub fn of(mark: &MarkKind) -> Option<RunEventKind> {
-        match mark {
-            MarkKind::Phase(Phase::Train) => None,
-            MarkKind::Phase(Phase::Eval) => Some(RunEventKind::Evaluation),
-            MarkKind::Phase(Phase::Checkpoint) => Some(RunEventKind::Checkpoint),
-            MarkKind::Phase(Phase::Other(name)) => Some(RunEventKind::Named(name.clone())),
-            MarkKind::Epoch(epoch) => Some(RunEventKind::Epoch(*epoch)),
-            MarkKind::Event(name) => Some(match Phase::from(name.clone()) {
-                Phase::Checkpoint => RunEventKind::Checkpoint,
-                _ => RunEventKind::Named(name.clone()),
-            }),
-            MarkKind::Clock(counter) => Some(RunEventKind::Clock(counter.clone())),
-        }
-    }
-}
-
 impl Default for RunCurves {
     fn default() -> RunCurves {
         RunCurves::new()
@@ -359,241 +290,14 @@ impl CurveSpan {
 }
 
 impl Fold for CurveSpan {
-    fn and(self, next: CurveSpan) -> CurveSpan {
-        let mut values = self.values;
-        for (value, next) in values.iter_mut().zip(next.values) {
+    fn extend_by(&mut self, next: &CurveSpan) {
+        self.x = Reach::and_maybe(self.x, next.x);
+        self.t = Reach::and_maybe(self.t, next.t);
+        for (value, next) in self.values.iter_mut().zip(next.values) {
             *value = Reach::and_maybe(*value, next);
         }
-        CurveSpan {
-            x: Reach::and_maybe(self.x, next.x),
-            t: Reach::and_maybe(self.t, next.t),
-            values,
-        }
     }
-}
-
-const ROLES_FROM: usize = 2;
-const KINDS_FROM: usize = ROLES_FROM + Role::ALL.len();
-const GPU_AT: usize = KINDS_FROM + Kind::ALL.len();
-const INSIDE_FROM: usize = GPU_AT + 1;
-
-impl Series {
-    const COUNT: usize = INSIDE_FROM + TrainingCounter::COUNT;
-
-    /// Every series there may be, in the order of reading.
-    pub fn all() -> impl Iterator<Item = Series> {
-        let whole = [Series::Memory, Series::RssSum].into_iter();
-        let roles = Role::ALL.into_iter().map(Series::Role);
-        let kinds = Kind::ALL.into_iter().map(Series::Kind);
-        let inside = TrainingCounter::ALL.into_iter().map(Series::Counter);
-        let gpu = [Series::Gpu];
-        whole.chain(roles).chain(kinds).chain(inside).chain(gpu)
-    }
-
-    /// Its name in files: `memory`, `trainer`, `anon`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Series::Memory => "memory",
-            Series::RssSum => "rss_sum",
-            Series::Role(role) => role.name(),
-            Series::Kind(kind) => kind.name(),
-            Series::Counter(fact) => fact.name().trim_end_matches("_bytes"),
-            Series::Gpu => "gpu",
-        }
-    }
-
-    /// Whether it is an amount of memory, and not a count.
-    pub fn is_bytes(self) -> bool {
-        match self {
-            Series::Kind(kind) => kind != Kind::Descriptors,
-            Series::Counter(fact) => fact.is_bytes(),
-            _ => true,
-        }
-    }
-
-    fn index(self) -> usize {
-        match self {
-            Series::Memory => 0,
-            Series::RssSum => 1,
-            Series::Role(role) => ROLES_FROM + role as usize,
-            Series::Kind(kind) => KINDS_FROM + kind as usize,
-            Series::Gpu => GPU_AT,
-            Series::Counter(fact) => INSIDE_FROM + fact as usize,
-        }
-    }
-}
-
-fn values(observation: &Observation) -> Values {
-    let mut values = [None; Series::COUNT];
-    let mut set = |series: Series, value: f64| {
-        let value = Reach::at(value);
-        let place: &mut Option<Reach> = &mut values[series.index()];
-        // Processes of a role add up.
-        *place = Some(place.map_or(value, |sum| Reach::at(sum.high + value.high)));
-    };
-    let bytes = |amount: Bytes| amount.0 as f64;
-    set(Series::Memory, bytes(observation.memory));
-    for process in &observation.processes {
-        set(Series::Role(process.role), bytes(process.memory));
-        set(Series::Kind(Kind::Anonymous), bytes(process.anonymous()));
-        set(Series::Kind(Kind::Shared), bytes(process.shared));
-        set(Series::Kind(Kind::Swap), bytes(process.swapped));
-        if let Some(fds) = process.fds {
-            set(Series::Kind(Kind::Descriptors), f64::from(fds));
-        }
-    }
-    let amounts = [
-        (Series::RssSum, observation.rss_sum),
-        (Series::Kind(Kind::DevShm), observation.devshm),
-        (Series::Kind(Kind::Memfd), observation.memfd_own),
-        (Series::Gpu, observation.gpu_bytes),
-    ];
-    for (series, amount) in amounts {
-        if let Some(amount) = amount {
-            set(series, bytes(amount));
-        }
-    }
-    for (fact, value) in observation.counters.known() {
-        set(Series::Counter(fact), value as f64);
-    }
-    values
 }
 
 #[cfg(test)]
-mod tests {
-    use leveloff_model::process::{Pid, ProcessIndex};
-    use leveloff_model::training_counters::TrainingCounters;
-
-    use super::*;
-    use crate::observation::ProcessShare;
-
-    fn share(role: Role, memory: u64, shared: u64) -> ProcessShare {
-        ProcessShare {
-            shared: Bytes(shared),
-            ..ProcessShare::with_memory(ProcessIndex(0), Pid(1), role, Bytes(memory))
-        }
-    }
-
-    fn at(count: Option<f64>, t: f64, memory: u64) -> Observation {
-        Observation {
-            count,
-            t: Some(Seconds(t)),
-            memory: Bytes(memory),
-            ..Observation::default()
-        }
-    }
-
-    #[test]
-    fn every_series_has_a_place_of_its_own() {
-        let mut places: Vec<usize> = Series::all().map(Series::index).collect();
-        places.sort_unstable();
-        assert_eq!(places, (0..Series::COUNT).collect::<Vec<_>>());
-    }
-
-    #[test]
-    fn roles_and_kinds_add_up_and_what_never_was_is_not_there() {
-        let mut curves = RunCurves::new();
-        curves.observe(&Observation {
-            processes: vec![
-                share(Role::Trainer, 100, 30),
-                share(Role::DataloaderWorker, 20, 5),
-                share(Role::DataloaderWorker, 10, 0),
-            ],
-            ..at(Some(1.0), 0.0, 130)
-        });
-        let role = |role| curves.settled(Series::Role(role));
-        assert_eq!(role(Role::Trainer), Some(Amount(100.0)));
-        assert_eq!(role(Role::DataloaderWorker), Some(Amount(30.0)));
-        assert_eq!(role(Role::Launcher), None);
-        let kind = |kind| curves.settled(Series::Kind(kind));
-        assert_eq!(kind(Kind::Anonymous), Some(Amount(95.0)));
-        assert_eq!(kind(Kind::Shared), Some(Amount(35.0)));
-        assert_eq!(kind(Kind::DevShm), None);
-        assert!(!curves.series().contains(&Series::Kind(Kind::Swap)));
-    }
-
-    #[test]
-    fn the_baseline_is_where_counting_began_and_a_spike_is_the_peak_but_not_the_level() {
-        let mut curves = RunCurves::new();
-        curves.observe(&at(None, 0.0, 7));
-        for step in 0..100_000_u32 {
-            let memory = if step == 99_000 { 900 } else { 50 };
-            curves.observe(&at(Some(f64::from(step)), f64::from(step) + 1.0, memory));
-        }
-        assert_eq!(curves.baseline(Series::Memory), Some(Amount(50.0)));
-        assert_eq!(curves.peak(Series::Memory), Some(Amount(900.0)));
-        assert_eq!(curves.lasting_peak(), Some(Amount(50.0)));
-        assert_eq!(curves.settled(Series::Memory), Some(Amount(50.0)));
-        assert!(curves.spans().count() <= MOST_SPANS);
-        assert!(curves.stride() > 1);
-    }
-
-    #[test]
-    fn what_is_counted_inside_begins_with_its_first_count_and_a_trim_is_no_curve() {
-        let mut curves = RunCurves::new();
-        for step in 0..40_u32 {
-            let tensors: Option<u64> = (step >= 10).then_some(if step < 20 { 0 } else { 6529 });
-            let counters = TrainingCounters::default()
-                .with(TrainingCounter::Tensors, tensors)
-                .with(TrainingCounter::Trimmed, (step == 30).then_some(1 << 20));
-            curves.observe(&Observation {
-                counters,
-                ..at(Some(f64::from(step)), f64::from(step), 500)
-            });
-        }
-        let [tensors, trimmed] =
-            [TrainingCounter::Tensors, TrainingCounter::Trimmed].map(Series::Counter);
-        assert_eq!(curves.baseline(tensors), Some(Amount(6529.0)));
-        assert_eq!(curves.peak(trimmed), Some(Amount(f64::from(1 << 20))));
-        assert_eq!(curves.series(), [Series::Memory, tensors]);
-    }
-
-    #[test]
-    fn a_run_that_shuts_down_at_its_last_step_settled_before() {
-        let mut curves = RunCurves::new();
-        for step in 0..50 {
-            curves.observe(&at(Some(f64::from(step)), f64::from(step), 800));
-        }
-        for n in 0..40 {
-            curves.observe(&at(Some(50.0), f64::from(50 + n), 10));
-        }
-        assert_eq!(curves.settled(Series::Memory), Some(Amount(800.0)));
-        assert_eq!(
-            curves.peak_until(Series::Memory, X(20.0), XUnit::Step),
-            Some(Amount(800.0))
-        );
-    }
-
-    #[test]
-    fn between_two_counts_lies_what_is_between_them() {
-        let mut curves = RunCurves::new();
-        for (step, memory) in [(10.0, 100), (20.0, 200), (30.0, 200)] {
-            curves.observe(&at(Some(step), step, memory));
-        }
-        let around = |x| curves.around(Series::Memory, X(x), XUnit::Step);
-        assert_eq!(around(10.0), Some(Amount(100.0)));
-        assert_eq!(around(15.0), Some(Amount(150.0)));
-        assert_eq!((around(9.0), around(31.0)), (None, None));
-    }
-
-    #[test]
-    fn a_checkpoint_is_reported_once_and_events_are_bounded() {
-        let mut curves = RunCurves::new();
-        let saved = vec![
-            MarkKind::Phase(Phase::Checkpoint),
-            MarkKind::Event("checkpoint".to_owned()),
-            MarkKind::Phase(Phase::Train),
-        ];
-        for step in 0..5000 {
-            curves.observe(&Observation {
-                marks: saved.clone(),
-                ..at(Some(f64::from(step)), f64::from(step), 1)
-            });
-            if step == 10 {
-                assert_eq!(curves.events().len(), 11);
-            }
-        }
-        assert!(curves.events().len() <= MOST_EVENTS && curves.events_are_thinned());
-        assert!(curves.events().len() >= MOST_EVENTS / 2);
-    }
-}
+mod tests;

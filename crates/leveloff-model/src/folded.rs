@@ -14,8 +14,8 @@ pub struct Reach {
 
 /// A span that can be merged with the next one.
 pub trait Fold: Copy {
-    /// Both spans merged.
-    fn and(self, next: Self) -> Self;
+    /// Merges the next span into this one.
+    fn extend_by(&mut self, next: &Self);
 }
 
 /// Spans of equally many samples each, in their order.
@@ -43,15 +43,23 @@ impl<T: Fold> Folded<T> {
 
     /// Takes the next sample.
     pub fn push(&mut self, sample: T) {
-        let (samples, filled) = match self.filling.take() {
-            Some((samples, filling)) => (samples + 1, filling.and(sample)),
-            None => (1, sample),
+        // In place: a span may be a kilobyte.
+        let samples = match &mut self.filling {
+            Some((samples, filling)) => {
+                filling.extend_by(&sample);
+                *samples += 1;
+                *samples
+            }
+            None => {
+                self.filling = Some((1, sample));
+                1
+            }
         };
         if samples < self.stride {
-            self.filling = Some((samples, filled));
             return;
         }
-        self.spans.push(filled);
+        self.spans
+            .extend(self.filling.take().map(|(_, filled)| filled));
         if self.spans.len() >= self.capacity {
             self.halve();
         }
@@ -78,7 +86,12 @@ impl<T: Fold> Folded<T> {
         let pairs = self.spans.chunks_exact(2);
         // An odd one out begins the span that is filled next, so that all others stay equal.
         let rest = pairs.remainder().first().copied();
-        let halved = pairs.map(|pair| pair[0].and(pair[1])).collect();
+        let halved = pairs.map(|pair| {
+            let mut both = pair[0];
+            both.extend_by(&pair[1]);
+            both
+        });
+        let halved = halved.collect();
         self.filling = rest.map(|span| (self.stride, span));
         self.spans = halved;
         self.stride *= 2;
@@ -117,8 +130,8 @@ impl Reach {
 }
 
 impl Fold for Reach {
-    fn and(self, next: Reach) -> Reach {
-        Reach::and(self, next)
+    fn extend_by(&mut self, next: &Reach) {
+        *self = self.and(*next);
     }
 }
 

@@ -39,7 +39,7 @@ pub(crate) fn columns(curves: &RunCurves, unit: XUnit, most: usize) -> Vec<Colum
         match folded.last_mut() {
             Some((begun, so_far)) if at.low < begun.low + width => {
                 *begun = begun.and(at);
-                *so_far = so_far.and(span);
+                so_far.extend_by(&span);
             }
             _ => folded.push((at, span)),
         }
