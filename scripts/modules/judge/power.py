@@ -14,6 +14,8 @@ LEAKS = (0.02, 0.05, 0.2, 0.5, 1.0, 2.0)
 NOISES = (1, 5, 10, 33)
 STEPS = (60, 100, 200, 500, 1000, 2000)
 SEEDS = 20
+# A gate passes on level (confirmed) only, and has a horizon of its own.
+CHECK = ("--level-by", "90")
 # Growth below this share of the level is not reported.
 MATERIAL = 0.02
 
@@ -29,9 +31,12 @@ def report(judge):
             for steps in STEPS
         }
         paths = [path for cell in cells.values() for path in cell]
-        answers = JudgeProgram(judge.program, looks=1).answers(dict.fromkeys(paths, ()))
-    words = {cell: [word(answers[path]) for path in paths] for cell, paths in cells.items()}
-    return "\n\n".join([*(noise_table(words, noise) for noise in NOISES), worst(words)])
+        program = JudgeProgram(judge.program, looks=1)
+        plain, checked = (program.answers(dict.fromkeys(paths, flags)) for flags in ((), CHECK))
+    words, gated = ({cell: [word(said[path]) for path in paths] for cell, paths in cells.items()} for said in (plain, checked))
+    rows = [["`judge`", *worst(words)], [f"as `check` judges, `{' '.join(CHECK)}`", *worst(gated)]]
+    header = ["level (confirmed) of a leak that is material by the horizon", "worst cell", "where", "all such runs"]
+    return "\n\n".join([*(noise_table(words, noise) for noise in NOISES), table(header, rows)])
 
 
 def written(directory, noise, leak, steps, seed):
@@ -65,14 +70,12 @@ def cell(words):
 
 
 def worst(words):
-    """The largest share of level (confirmed) among leaks that matter over what was seen and as long again."""
-    material = [
-        (cell.count("level") / len(cell), key) for key, cell in words.items() if adds(key) >= MATERIAL
-    ]
-    share, (noise, leak, steps) = max(material)
+    """The largest share of level (confirmed) among leaks that matter over what was seen and as long again, and of all of them."""
+    material = {key: cell for key, cell in words.items() if adds(key) >= MATERIAL}
+    share, (noise, leak, steps) = max((cell.count("level") / len(cell), key) for key, cell in material.items())
     where = f"noise ±{noise} %, {leak:g} % in 100 steps, {steps:,} steps"
-    rows = [["level (confirmed) of a leak that is material by the horizon, worst cell", percent(100 * share), where]]
-    return table(["", "measured", "where"], rows)
+    all_words = [word for cell in material.values() for word in cell]
+    return [percent(100 * share), where, f"{all_words.count('level')} of {len(all_words)}"]
 
 
 def adds(key):
