@@ -51,7 +51,12 @@ pub enum TrainingCounter {
 
 /// The value of each counter that is known.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct TrainingCounters([Option<u64>; TrainingCounter::COUNT]);
+pub struct TrainingCounters {
+    /// A bit for each counter that is known. Every observation holds this type, and most know no counter.
+    known: u32,
+    /// Zero where it is not known, so that equal counters compare equal.
+    values: [u64; TrainingCounter::COUNT],
+}
 
 /// Why code was compiled again.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -213,10 +218,13 @@ impl TrainingCounter {
     }
 }
 
+const _: () = assert!(TrainingCounter::COUNT <= u32::BITS as usize);
+
 impl TrainingCounters {
     /// The value, if it is known.
     pub fn get(&self, counter: TrainingCounter) -> Option<u64> {
-        self.0[counter as usize]
+        let n = counter as usize;
+        (self.known & 1 << n != 0).then_some(self.values[n])
     }
 
     /// The value as an amount of memory.
@@ -226,7 +234,12 @@ impl TrainingCounters {
 
     /// Sets a value; `None` makes it unknown.
     pub fn set(&mut self, counter: TrainingCounter, value: impl Into<Option<u64>>) {
-        self.0[counter as usize] = value.into();
+        let (n, value) = (counter as usize, value.into());
+        match value {
+            Some(_) => self.known |= 1 << n,
+            None => self.known &= !(1 << n),
+        }
+        self.values[n] = value.unwrap_or(0);
     }
 
     /// The same with one more value.
@@ -243,24 +256,30 @@ impl TrainingCounters {
     /// The newer values; where there is none, the values of `self`.
     #[must_use]
     pub fn updated_by(&self, newer: &TrainingCounters) -> TrainingCounters {
-        TrainingCounters(std::array::from_fn(|n| newer.0[n].or(self.0[n])))
+        newer
+            .known()
+            .fold(*self, |all, (counter, value)| all.with(counter, value))
     }
 
     /// The values a share of the way to `later`; where only one of the two is known, that one.
     #[must_use]
     pub fn towards(&self, later: &TrainingCounters, way: f64) -> TrainingCounters {
-        TrainingCounters(std::array::from_fn(|n| match (self.0[n], later.0[n]) {
-            (Some(from), Some(to)) => {
-                Some((from as f64 + way * (to as f64 - from as f64)).round() as u64)
-            }
-            (from, to) => from.or(to),
-        }))
+        later.known().fold(*self, |all, (counter, to)| {
+            let between =
+                |from: u64| (from as f64 + way * (to as f64 - from as f64)).round() as u64;
+            all.with(counter, all.get(counter).map_or(to, between))
+        })
     }
 
     /// The known values.
     pub fn known(&self) -> impl Iterator<Item = (TrainingCounter, u64)> {
-        let known = |counter: TrainingCounter| Some((counter, self.get(counter)?));
-        TrainingCounter::ALL.into_iter().filter_map(known)
+        let mut left = self.known;
+        std::iter::from_fn(move || {
+            let n = left.trailing_zeros() as usize;
+            // Clears the lowest bit.
+            left &= left.wrapping_sub(1);
+            (n < TrainingCounter::COUNT).then(|| (TrainingCounter::ALL[n], self.values[n]))
+        })
     }
 }
 

@@ -45,6 +45,16 @@ fn after_escape(text: &[u8]) -> &[u8] {
     end.and_then(|end| text.get(end..)).unwrap_or(&[])
 }
 
+/// The start of a line without control characters.
+pub(super) fn printable(line: &[u8]) -> String {
+    const LONGEST: usize = 160;
+    let line = stripped(line);
+    let text = String::from_utf8_lossy(&line);
+    // A tab may be all that is between two numbers.
+    let spaced = text.trim().chars().map(|c| if c == '\t' { ' ' } else { c });
+    spaced.filter(|c| !c.is_control()).take(LONGEST).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

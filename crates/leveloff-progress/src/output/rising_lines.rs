@@ -1,6 +1,6 @@
 //! Remembers lines of a format whose number rises, for a pattern that the user may give.
 
-use super::seen_lines::printable;
+use super::ansi::printable;
 use crate::step_regex::{StepRegex, suggested_pattern};
 
 /// So many formats are remembered.

@@ -1,6 +1,6 @@
 //! What was printed, for a message about missing steps.
 
-use super::ansi;
+use super::ansi::printable;
 use super::rising_lines::RisingLines;
 
 /// What was printed so far.
@@ -81,14 +81,4 @@ impl SeenLines {
             is_inside_line,
         }
     }
-}
-
-/// The start of a line without control characters.
-pub(super) fn printable(line: &[u8]) -> String {
-    const LONGEST: usize = 160;
-    let line = ansi::stripped(line);
-    let text = String::from_utf8_lossy(&line);
-    // A tab may be all that is between two numbers.
-    let spaced = text.trim().chars().map(|c| if c == '\t' { ' ' } else { c });
-    spaced.filter(|c| !c.is_control()).take(LONGEST).collect()
 }
