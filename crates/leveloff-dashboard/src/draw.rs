@@ -3,11 +3,13 @@
 //! One file for each part of the screen; [`crate::layout`] has their areas. `text`, `bars` and
 //! `since` are what the parts share.
 
+mod banner;
 mod bars;
 mod counters;
 pub(crate) mod findings;
 pub mod fleet;
 mod footer;
+mod gauge;
 mod growth;
 mod header;
 mod help;
@@ -60,7 +62,9 @@ fn draw_page(dashboard: &Dashboard, styles: &Styles, layout: &Layout, buffer: &m
 }
 
 fn draw_overview(dashboard: &Dashboard, styles: &Styles, layout: &Layout, buffer: &mut Buffer) {
-    verdict::draw(dashboard, styles, layout.verdict, buffer);
+    banner::draw(dashboard, styles, layout.banner, buffer);
+    verdict::draw(dashboard, layout.verdict, buffer);
+    gauge::draw(dashboard, styles, layout.gauge, buffer);
     ranks::draw(dashboard, styles, layout.ranks, buffer);
     chart::draw(dashboard, styles, text::padded(layout.chart), buffer);
     table::draw(dashboard, styles, layout, buffer);
@@ -69,7 +73,7 @@ fn draw_overview(dashboard: &Dashboard, styles: &Styles, layout: &Layout, buffer
     log::draw(dashboard, styles, layout.log, buffer);
 }
 
-/// Draws a box around a page or a verdict and returns the area inside.
+/// Draws a box around a page and returns the area inside.
 fn boxed(title: Line, paint: Paint, styles: &Styles, area: Rect, buffer: &mut Buffer) -> Rect {
     let block = Block::bordered()
         .border_type(BorderType::Rounded)

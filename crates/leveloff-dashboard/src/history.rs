@@ -184,13 +184,13 @@ impl Span {
 }
 
 impl Fold for Span {
-    fn and(self, next: Span) -> Span {
-        Span {
+    fn extend_by(&mut self, next: &Span) {
+        *self = Span {
             t: self.t.and(next.t),
             step: Reach::and_maybe(self.step, next.step),
             memory: self.memory.and(next.memory),
             rss: self.rss.and(next.rss),
-        }
+        };
     }
 }
 

@@ -10,6 +10,8 @@ pub const MINIMUM_SIZE: (u16, u16) = (60, 16);
 
 /// From this width on, findings and the log stand beside the processes.
 const WIDE: u16 = 132;
+/// From this height on, the banner has headings and the limit a bar.
+const TALL: u16 = 22;
 /// Rows that the chart has at least, its axis included.
 const CHART_LEAST: u16 = 7;
 /// Ranks that get a line each; the worst come first.
@@ -20,8 +22,12 @@ const RANKS_MOST: u16 = 8;
 pub struct Layout {
     /// What is watched, how far it is, what that costs.
     pub header: Rect,
-    /// The verdict and the risk, in a box.
+    /// The verdict, who grows, how fast, how much time is left.
+    pub banner: Rect,
+    /// The numbers of the verdict, and what follows.
     pub verdict: Rect,
+    /// What is held against the limit.
+    pub gauge: Rect,
     /// One line for each rank, where there are several.
     pub ranks: Rect,
     /// The curve with its axes.
@@ -75,13 +81,18 @@ impl Layout {
         let mut left = area;
         let header = cut_top(&mut left, 1);
         let footer = cut_bottom(&mut left, 1);
-        let verdict = cut_top(&mut left, 4);
+        let is_tall = area.height >= TALL;
+        let banner = cut_top(&mut left, if is_tall { 3 } else { 2 });
+        let verdict = cut_top(&mut left, 2);
+        let gauge = cut_top(&mut left, u16::from(is_tall));
         let spare = left.height.saturating_sub(CHART_LEAST + 4);
         let ranks = if ranks > 1 { ranks.min(RANKS_MOST) } else { 0 };
         let ranks = cut_top(&mut left, ranks.min(spare));
         let around = Layout {
             header,
+            banner,
             verdict,
+            gauge,
             ranks,
             footer,
             ..Layout::default()
@@ -97,7 +108,7 @@ impl Layout {
     fn narrow(self, mut left: Rect, processes: u16) -> Layout {
         let spare = left.height.saturating_sub(CHART_LEAST + 3);
         let log = cut_bottom(&mut left, spare.saturating_sub(1).min(1 + spare / 8));
-        let findings = cut_bottom(&mut left, spare.min(1 + spare / 8));
+        let findings = cut_bottom(&mut left, spare.min(1 + spare / 6));
         let growth = cut_bottom(&mut left, spare.saturating_sub(2).min(1));
         let table = rows_of_table(left.height, processes);
         let table = cut_bottom(&mut left, table);
@@ -144,7 +155,9 @@ impl Layout {
     pub fn within(&self, area: Rect) -> Layout {
         Layout {
             header: self.header.intersection(area),
+            banner: self.banner.intersection(area),
             verdict: self.verdict.intersection(area),
+            gauge: self.gauge.intersection(area),
             ranks: self.ranks.intersection(area),
             chart: self.chart.intersection(area),
             table: self.table.intersection(area),
@@ -216,10 +229,12 @@ fn cut_right(area: &mut Rect, columns: u16) -> Rect {
 mod tests {
     use super::*;
 
-    fn parts(layout: &Layout) -> [Rect; 9] {
+    fn parts(layout: &Layout) -> [Rect; 11] {
         [
             layout.header,
+            layout.banner,
             layout.verdict,
+            layout.gauge,
             layout.ranks,
             layout.chart,
             layout.table,

@@ -9,10 +9,12 @@
 //! - [`steps`]: where the steps come from, and what to do when none are read.
 //! - [`finding`]: what else the evidence shows, and what to try next.
 //! - [`fleet`]: many runs, worst first, and their table.
-//! - [`rate`], [`x_position`], [`number`], [`sizing`], [`speed`], [`subject`]: numbers, always with a unit and a base.
+//! - [`rate`], [`x_position`], [`number`], [`since`], [`sizing`], [`speed`], [`subject`]: numbers, always with a unit and a base.
 //! - [`memory_axis`], [`progress_axis`], [`outlook`], [`braille`]: what every chart shares, on screen and on
 //!   paper.
 //! - [`page`] and [`paint`]: 80-column text for a terminal; [`shell`]: commands as one types them.
+//! - [`voice`]: the lines that are printed while a run goes on.
+//! - [`tiles`]: the four answers that are read from across the room.
 //! - [`trial`]: what each change of `leveloff try` does, and what a trial comes to.
 
 pub mod allocation;
@@ -34,11 +36,14 @@ pub mod paint;
 pub mod progress_axis;
 pub mod rate;
 pub mod shell;
+pub mod since;
 pub mod sizing;
 pub mod speed;
 pub mod steps;
 pub mod subject;
+pub mod tiles;
 pub mod trial;
 pub mod verdict;
 pub mod verdict_counts;
+pub mod voice;
 pub mod x_position;

@@ -11,7 +11,7 @@ mod reason;
 
 pub use brief::brief;
 pub use cause::{
-    blame_words, blamed_since, clock_words, risk_words, short_risk_words, what_to_try,
+    blame_words, blamed_name, blamed_since, clock_words, risk_words, short_risk_words, what_to_try,
 };
 pub use ending::{end_words, trimmed_words};
 pub use finishing::finishing_words;

@@ -23,6 +23,7 @@ mod run;
 mod sampling;
 mod target;
 mod trial;
+mod voice;
 mod watch;
 
 pub(crate) use appearance::AppearanceArgs;
@@ -48,6 +49,7 @@ pub(crate) use run::RunArgs;
 pub(crate) use sampling::SamplingArgs;
 pub(crate) use target::TargetArgs;
 pub(crate) use trial::{PlanFormat, TryArgs, TryFormat};
+pub(crate) use voice::VoiceArgs;
 pub(crate) use watch::{WatchArgs, WatchSource};
 
 use clap::{Parser, Subcommand, ValueEnum};

@@ -25,6 +25,7 @@ mod session;
 mod status_line;
 mod stdout;
 mod summary;
+mod unfinished_line;
 mod worker_pool;
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::unfinished_line::UnfinishedLine;
 use leveloff_supervise::notify::Urgency;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -105,9 +106,30 @@ fn print(text: &str) {
     }
 }
 
+/// Takes output of the command that goes where notices go, so that none is printed inside a line of it.
+pub(crate) fn note_output(bytes: &[u8]) {
+    unfinished_line().feed(bytes);
+}
+
+/// Whether the command draws the whole screen, which a notice would damage.
+pub(crate) fn is_screen_taken() -> bool {
+    std::io::stderr().is_terminal() && unfinished_line().is_full_screen()
+}
+
+fn unfinished_line() -> MutexGuard<'static, UnfinishedLine> {
+    static LINE: Mutex<UnfinishedLine> = Mutex::new(UnfinishedLine::new());
+    LINE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// In one piece: the command may print to the same terminal or file at the same time.
 fn write(text: &str) {
     let mut stderr = std::io::stderr();
-    let end = if stderr.is_terminal() { "\r\n" } else { "\n" };
-    // In one piece: the command may print to the same terminal or file at the same time.
-    let _ = stderr.write_all(format!("leveloff: {text}{end}").as_bytes());
+    let text = format!("leveloff: {text}");
+    let line = unfinished_line();
+    let _ = match stderr.is_terminal() && !is_dumb_terminal() {
+        true => stderr.write_all(&line.around(&text)),
+        // A file or a pipe, where a bar is a line that does not end.
+        false if line.is_empty() => stderr.write_all(format!("{text}\n").as_bytes()),
+        false => stderr.write_all(format!("\n{text}\n").as_bytes()),
+    };
 }

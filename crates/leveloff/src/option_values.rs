@@ -7,6 +7,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use leveloff_classifier::gate::CheckOutcome;
 use leveloff_progress::StepRegex;
 
+use crate::session::VoiceMode;
+
 /// The values of `--undecided`.
 pub(crate) const UNDECIDED: [&str; 2] = ["pass", "fail"];
 
@@ -48,6 +50,18 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
         return Err(format!("a time must be more than zero; {expected}"));
     }
     Duration::try_from_secs_f64(seconds).map_err(|_| format!("{text} is too long; {expected}"))
+}
+
+/// `quiet`, `changes`, `every 10s`.
+pub(crate) fn parse_voice(text: &str) -> Result<VoiceMode, String> {
+    match text.trim() {
+        "quiet" => Ok(VoiceMode::Quiet),
+        "changes" => Ok(VoiceMode::Changes),
+        text => match text.strip_prefix("every") {
+            Some(time) => parse_interval(time).map(VoiceMode::Every),
+            None => Err("write quiet, changes, or 'every 10s'".to_owned()),
+        },
+    }
 }
 
 /// What an undecided outcome counts as.

@@ -3,6 +3,7 @@
 
 mod builder;
 mod limits;
+mod voice;
 mod watch;
 
 use std::fs::File;
@@ -39,6 +40,9 @@ use crate::report_files::bundle_reports;
 use crate::status_line::StatusLine;
 use crate::summary::{Summary, top_growers};
 pub(crate) use builder::SessionBuilder;
+pub(crate) use voice::{VoiceMode, VoiceOptions};
+
+use voice::Voice;
 
 /// How a run is watched.
 #[derive(Debug, Clone)]
@@ -55,6 +59,7 @@ pub(crate) struct WatchOptions {
     /// Whether earlier runs of the same job count, and this one is remembered.
     pub uses_history: bool,
     pub metrics: MetricsChoice,
+    pub voice: VoiceOptions,
 }
 
 pub(crate) struct Session {
@@ -75,6 +80,7 @@ pub(crate) struct Session {
     blame: Option<Blame>,
     /// Where the end of the run is remembered.
     memory: Option<JobMemory>,
+    voice: Option<Voice>,
     status: StatusLine,
     next: Instant,
     /// When the guard wants to look, if before the next sample.
@@ -180,6 +186,7 @@ impl Session {
         self.oom.observe(&tick);
         self.last_t = tick.sample.t;
         self.last_step = tick.sample.progress.step;
+        self.speak(&tick);
         self.status.show(|| sampling_words(&tick));
         Ok(tick)
     }
@@ -195,6 +202,20 @@ impl Session {
                 process: None,
                 text,
             }));
+        }
+    }
+
+    /// Says what changed. What goes wrong there ends the voice, and neither the recording nor the run.
+    fn speak(&mut self, tick: &Tick) {
+        let Some(voice) = &mut self.voice else {
+            return;
+        };
+        let (analysis, status) = (&self.analysis, &mut self.status);
+        let said = catch_unwind(AssertUnwindSafe(|| {
+            voice.follow(tick, analysis, || status.clear());
+        }));
+        if said.is_err() {
+            self.voice = None;
         }
     }
 
@@ -282,6 +303,9 @@ impl Session {
             guard.restart();
         }
         self.is_stop_reported = false;
+        if let Some(voice) = &mut self.voice {
+            voice.restart();
+        }
         // The steps of the one before are not this one's.
         let step = self.last_step.take();
         self.news.push(guard::event(self.last_t, step, RESTART));

@@ -3,6 +3,7 @@
 use leveloff_classifier::run_analysis::{PartAccount, RunAccount};
 use leveloff_model::process::Role;
 use leveloff_model::units::{ByteDelta, Bytes};
+use leveloff_text::since::since_words;
 use leveloff_text::subject::kind_words;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -10,7 +11,6 @@ use ratatui::text::{Line, Span};
 
 use super::bars::bar;
 use super::counters;
-use super::since::since_words;
 use super::text::{left_aligned, padded, put, right_aligned, width};
 use super::{below_heading, heading};
 use crate::dashboard::Dashboard;

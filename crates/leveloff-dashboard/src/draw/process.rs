@@ -9,6 +9,7 @@ use leveloff_model::process::{ProcessIndex, ProcessInfo, ProcessState};
 use leveloff_model::sample::{ProcessReading, Sample};
 use leveloff_model::units::Seconds;
 use leveloff_text::rate::MemoryRate;
+use leveloff_text::since::since_words;
 use leveloff_text::verdict::verdict_words;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -17,7 +18,7 @@ use ratatui::text::{Line, Span};
 
 use super::bars::tall_sparkline;
 use super::boxed;
-use super::since::{clock, rate_now, since_words};
+use super::since::{clock, rate_now};
 use super::text::{left_aligned, put, wrapped};
 use crate::dashboard::Dashboard;
 use crate::run::RunState;

@@ -1,28 +1,11 @@
-//! When growth counts from, how fast it goes, and the run's clock, in words.
+//! How fast growth goes, and the run's clock, in words.
 
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::run_analysis::{Amounts, GrowthOrigin, RunAccount};
-use leveloff_classifier::units::{AmountPerX, X};
+use leveloff_classifier::units::AmountPerX;
 use leveloff_classifier::verdict::Verdict;
 use leveloff_model::units::Seconds;
 use leveloff_text::rate::change;
-use leveloff_text::x_position::XPosition;
-
-/// When growth counts from: `step 12`, `the marker (step 40)`, `the first sample`.
-pub fn since_words(account: &RunAccount) -> String {
-    let (since, unit) = (account.since, account.unit());
-    let span = account.verdict.as_ref().and_then(|verdict| verdict.span);
-    let is_first = |x: X| span.is_none_or(|(first, _)| x <= first);
-    match (since.origin, since.moment.x(unit).map(X)) {
-        (GrowthOrigin::Marker, Some(x)) => format!("the marker ({})", XPosition::new(x, unit)),
-        (GrowthOrigin::Marker, None) => "the marker".to_owned(),
-        // The clock's zero means little.
-        (_, Some(x)) if unit != XUnit::Second || !is_first(x) => {
-            XPosition::new(x, unit).to_string()
-        }
-        _ => "the first sample".to_owned(),
-    }
-}
 
 /// How fast memory grows now: `+164 MiB/step`; over time, for each minute. Around a level, what two
 /// samples differ by is noise and no rate.

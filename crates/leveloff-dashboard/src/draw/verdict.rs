@@ -1,4 +1,4 @@
-//! The verdict in its box: large words first, then the numbers.
+//! The lines below the banner: the numbers of the verdict, and what follows.
 
 use leveloff_classifier::run_analysis::RunAccount;
 use leveloff_classifier::verdict::{Grade, Reason, RunVerdict, Verdict};
@@ -14,15 +14,12 @@ use leveloff_text::verdict::{
 };
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
 
-use super::since::since_words;
-use super::text::{Part, joined, program, put, put_right, width};
-use super::{boxed, text};
+use super::text;
+use super::text::{Part, joined, padded, program, put};
 use crate::dashboard::Dashboard;
 use crate::run::RunState;
 use crate::table::{self, Row};
-use crate::theme::{Paint, Styles};
 use crate::view::TableView;
 
 /// A sum of RSS that is so many times the memory misleads.
@@ -32,69 +29,11 @@ const MISLEADS: f64 = 1.25;
 const GROWERS_NAMED: usize = 5;
 const PROGRAM_MOST: usize = 20;
 
-/// The title in the border.
-struct Title {
-    words: String,
-    rest: String,
-    paint: Paint,
-    /// How much was judged.
-    facts: String,
-}
-
-/// Draws it.
-pub fn draw(dashboard: &Dashboard, styles: &Styles, area: Rect, buffer: &mut Buffer) {
-    let title = Title::of(dashboard);
-    let line = Line::from_iter([
-        Span::styled(format!(" {} ", title.words), styles.badge(title.paint)),
-        Span::styled(format!(" {} ", title.rest), styles.get(title.paint).bold()),
-    ]);
-    let free = usize::from(area.width).saturating_sub(line.width() + 4);
-    let inner = boxed(line, title.paint, styles, area, buffer);
-    if !title.facts.is_empty() && width(&title.facts) + 2 <= free {
-        let facts = Line::styled(format!(" {} ", title.facts), styles.get(Paint::Faint));
-        let border = Rect { y: area.y, ..inner };
-        put_right(facts, 0, border, buffer);
-    }
+/// Draws them.
+pub fn draw(dashboard: &Dashboard, area: Rect, buffer: &mut Buffer) {
+    let inner = padded(area);
     for (row, line) in lines(dashboard, inner).iter().enumerate() {
         put(line.as_str(), row, inner, buffer);
-    }
-}
-
-impl Title {
-    fn of(dashboard: &Dashboard) -> Title {
-        let run = dashboard.run();
-        match (run.verdict(), run.account()) {
-            (Some(verdict), _) => Title::of_verdict(verdict),
-            (None, Some(account)) => Title {
-                words: "SYSTEM".to_owned(),
-                rest: format!("top growers since {}", since_words(account)),
-                paint: Paint::Accent,
-                facts: String::new(),
-            },
-            (None, None) => Title {
-                words: "WAITING".to_owned(),
-                rest: waiting_for(dashboard).to_owned(),
-                paint: Paint::Unsure,
-                facts: String::new(),
-            },
-        }
-    }
-
-    fn of_verdict(verdict: &RunVerdict) -> Title {
-        let headline = Headline::of(verdict);
-        Title {
-            words: headline.words().to_owned(),
-            rest: headline.rest.trim_start_matches([':', ',', ' ']).to_owned(),
-            paint: Paint::from(verdict.verdict),
-            facts: headline.facts().join(" · "),
-        }
-    }
-}
-
-fn waiting_for(dashboard: &Dashboard) -> &'static str {
-    match dashboard.ended() {
-        None => "for the first sample",
-        Some(_) => "the run ended before the first sample",
     }
 }
 
@@ -107,7 +46,11 @@ fn lines(dashboard: &Dashboard, inner: Rect) -> Vec<String> {
         return vec![format!("{title} has not been measured yet")];
     };
     let (first, second) = match run.verdict() {
-        Some(verdict) => (now(verdict, run, account), later(verdict, account, run)),
+        Some(verdict) => {
+            let mut later = later(verdict, account, run);
+            later.push(Headline::of(verdict).facts().join(" · ").into());
+            (now(verdict, run, account), later)
+        }
         None => (growers(run), of_machine(sample)),
     };
     vec![joined(&first, columns), joined(&second, columns)]

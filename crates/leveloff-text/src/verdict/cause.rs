@@ -112,7 +112,7 @@ pub fn blame_words(blame: &Blame) -> String {
 }
 
 /// `dataloader-worker 2 (rank 1, pid 22180)`
-fn blamed_name(blame: &Blame) -> String {
+pub fn blamed_name(blame: &Blame) -> String {
     let Some(role) = blame.role else {
         return "no process".to_owned();
     };

@@ -5,7 +5,7 @@ use clap::Args;
 use leveloff_model::units::Limit;
 use leveloff_sampler::signalling::StopSignal;
 
-use super::{SamplingArgs, TargetArgs};
+use super::{SamplingArgs, TargetArgs, VoiceArgs};
 use crate::option_values::{parse_duration, parse_number};
 
 pub(super) const LONG_ABOUT: &str = "Stop a run gracefully before it is killed for its memory.\n\n\
@@ -35,6 +35,8 @@ pub(crate) struct GuardCommandArgs {
     #[command(flatten)]
     pub sampling: SamplingArgs,
     #[command(flatten)]
+    pub voice: VoiceArgs,
+    #[command(flatten)]
     pub guard: GuardArgs,
 }
 
@@ -42,6 +44,17 @@ pub(crate) struct GuardCommandArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Guard (with --limit or --stop-before)")]
 pub(crate) struct GuardArgs {
+    /// Stop the run at a limit that leveloff.toml or LEVELOFF_LIMIT states; otherwise it is only compared with
+    #[arg(long)]
+    pub guard: bool,
+    /// Stop the run at this amount, or share of the machine's memory: as --guard --limit
+    #[arg(
+        long,
+        value_name = "SIZE|%",
+        allow_hyphen_values = true,
+        conflicts_with = "limit"
+    )]
+    pub stop_at: Option<Limit>,
     /// Stop the run when its memory will reach the ceiling within this time, at the judged rate
     #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
     pub stop_before: Option<Duration>,

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::{GuardArgs, SamplingArgs, TargetArgs};
+use super::{GuardArgs, SamplingArgs, TargetArgs, VoiceArgs};
 use crate::option_values::parse_duration;
 
 pub(super) const LONG_ABOUT: &str = "Record a run that is already going, without a dashboard.\n\n\
@@ -36,4 +36,6 @@ pub(crate) struct RecordArgs {
     pub sampling: SamplingArgs,
     #[command(flatten)]
     pub guard: GuardArgs,
+    #[command(flatten)]
+    pub voice: VoiceArgs,
 }

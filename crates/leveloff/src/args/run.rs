@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use clap::Args;
 use leveloff_model::units::Limit;
 
-use super::{AppearanceArgs, GuardArgs, RestartArgs, SamplingArgs};
+use super::{AppearanceArgs, GuardArgs, RestartArgs, SamplingArgs, VoiceArgs};
 
 pub(super) const LONG_ABOUT: &str = "Start a command, watch its process tree and record it.\n\n\
     The command behaves as it does without leveloff: same terminal, same exit code, same signals; stdin, stdout \
@@ -52,7 +52,9 @@ pub(crate) struct RunArgs {
     pub guard: GuardArgs,
     #[command(flatten)]
     pub restart: RestartArgs,
-    /// The command to run, after `--`
-    #[arg(last = true, required = true, value_name = "CMD")]
+    #[command(flatten)]
+    pub voice: VoiceArgs,
+    /// The command to run; everything from its name on is its own
+    #[arg(trailing_var_arg = true, required = true, value_name = "CMD")]
     pub command: Vec<OsString>,
 }

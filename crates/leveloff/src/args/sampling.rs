@@ -6,7 +6,7 @@ use leveloff_progress::StepRegex;
 
 use super::{FactArgs, MetricsArgs};
 use crate::option_values::{parse_interval, parse_percent, parse_step_regex, parse_switch};
-use crate::session::WatchOptions;
+use crate::session::{VoiceOptions, WatchOptions};
 
 /// Options of every command that samples a run. A value may begin with a minus, so that the error for `--interval
 /// -1s` says what an interval is, and not "unexpected argument '-1'".
@@ -72,6 +72,7 @@ impl SamplingArgs {
             stated: self.facts.stated(),
             uses_history: self.history && !self.no_history,
             metrics: self.metrics.choice(),
+            voice: VoiceOptions::quiet(),
         }
     }
 }

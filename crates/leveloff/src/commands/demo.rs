@@ -26,7 +26,7 @@ use super::judge::{Case, JudgeOptions};
 use crate::args::DemoArgs;
 use crate::exit_code::Exit;
 use crate::metrics::MetricsChoice;
-use crate::session::{Session, SessionBuilder, WatchOptions};
+use crate::session::{Session, SessionBuilder, VoiceOptions, WatchOptions};
 use crate::stdout::{self, paint, put};
 use crate::summary::Summary;
 use demo_files::DemoFiles;
@@ -146,6 +146,7 @@ fn watch_options(args: &DemoArgs) -> WatchOptions {
         stated: args.facts.stated(),
         uses_history: false,
         metrics: MetricsChoice::default(),
+        voice: VoiceOptions::quiet(),
     }
 }
 

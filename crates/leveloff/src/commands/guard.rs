@@ -17,6 +17,7 @@ pub(crate) fn run(args: &GuardCommandArgs) -> Result<Exit> {
         );
     }
     let mut options = args.sampling.options();
+    options.voice = args.voice.options();
     let Some(guard) = guard_options(options.stated.limit, &args.guard)? else {
         bail!("nothing to guard against; pass --limit 28GiB, --limit 90% or --stop-before 5m");
     };
@@ -24,6 +25,7 @@ pub(crate) fn run(args: &GuardCommandArgs) -> Result<Exit> {
     let memory = target.recall(&mut options)?;
     let builder = target
         .session(&options, memory, Some(guard))?
+        .with_voice()?
         .recording_or_scratch(args.output.as_deref())?;
     notice(&target.picked);
     let stop = TerminationSignals::listen()?;

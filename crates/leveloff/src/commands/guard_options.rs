@@ -6,11 +6,18 @@ use leveloff_supervise::guard::{GuardOptions, StatedLimits};
 
 use crate::args::GuardArgs;
 
-/// The options of a guard; `None` without any limit.
+/// The options of a guard; `None` without any limit. A limit is acted on only if the command line asks for that: one in a
+/// file or in the environment is a fact.
 pub(crate) fn guard_options(
-    limit: Option<Limit>,
+    stated: Option<Limit>,
     args: &GuardArgs,
 ) -> Result<Option<GuardOptions>> {
+    let limit = stated.filter(|_| args.guard);
+    if args.guard && stated.is_none() {
+        bail!(
+            "--guard stops the run at a limit, and there is none; pass --stop-at 28GiB or --stop-at 90%"
+        );
+    }
     if limit.is_none() && args.stop_before.is_none() && args.gpu_limit.is_none() {
         let useless = [
             ("--warn-at", args.warn_at.is_some()),
@@ -19,6 +26,11 @@ pub(crate) fn guard_options(
             ("--bundle", args.bundle.is_some()),
         ];
         if let Some((flag, _)) = useless.iter().find(|(_, given)| *given) {
+            if stated.is_some() {
+                bail!(
+                    "{flag} is of no use without a guard; pass --guard to stop the run at the stated limit"
+                );
+            }
             bail!(
                 "{flag} is of no use without a limit; pass --limit 28GiB, --limit 90% or --stop-before 5m"
             );
@@ -74,6 +86,8 @@ mod tests {
 
     fn args() -> GuardArgs {
         GuardArgs {
+            guard: false,
+            stop_at: None,
             stop_before: None,
             warn_at: None,
             gpu_limit: None,
@@ -98,9 +112,24 @@ mod tests {
     }
 
     #[test]
+    fn a_limit_that_is_only_a_fact_stops_nothing() {
+        let limit: Option<Limit> = Some("28GiB".parse().unwrap());
+        assert!(guard_options(limit, &args()).unwrap().is_none());
+        let guarded = GuardArgs {
+            guard: true,
+            ..args()
+        };
+        let options = guard_options(limit, &guarded).unwrap();
+        assert_eq!(options.unwrap().stated.limit, limit);
+        let error = guard_options(None, &guarded).unwrap_err().to_string();
+        assert!(error.contains("--stop-at"), "{error}");
+    }
+
+    #[test]
     fn a_warning_comes_before_the_limit() {
         let refused = |limit: &str, warn_at: &str| {
             let args = GuardArgs {
+                guard: true,
                 warn_at: Some(warn_at.parse().unwrap()),
                 ..args()
             };

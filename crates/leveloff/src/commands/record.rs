@@ -15,11 +15,13 @@ use crate::summary::TOP_GROWERS;
 /// Records until the run ends, the time is over, or a signal asks to stop.
 pub(crate) fn run(args: &RecordArgs) -> Result<Exit> {
     let mut options = args.sampling.options();
+    options.voice = args.voice.options();
     let target = RunTarget::choose_only(&args.target.choice())?;
     let guard = guard_options(options.stated.limit, &args.guard)?;
     let memory = target.recall(&mut options)?;
     let builder = target
         .session(&options, memory, guard)?
+        .with_voice()?
         .recording_to(args.output.as_deref())?;
     if let Some(recording) = builder.recording() {
         notice(&format!(

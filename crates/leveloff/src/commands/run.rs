@@ -28,7 +28,7 @@ use super::guard_options::guard_options;
 use crate::args::RunArgs;
 use crate::blame::Blame;
 use crate::exit_code::Exit;
-use crate::notice::{notice, say};
+use crate::notice::{note_output, notice, say};
 use crate::screen_thread;
 use crate::session::{Session, SessionBuilder, WatchOptions, own_pid};
 use run_screen::RunScreen;
@@ -58,6 +58,9 @@ fn run(args: &RunArgs) -> Result<RunEnd> {
         .map(|word| printable(word.as_encoded_bytes()))
         .collect();
     let mut options = args.sampling.options();
+    if !(args.checked || args.trial.is_some() || args.dashboard) {
+        options.voice = args.voice.options();
+    }
     if let Some(log) = &options.log {
         check_log(log)?;
     }
@@ -84,6 +87,7 @@ fn run(args: &RunArgs) -> Result<RunEnd> {
     let builder = SessionBuilder::new(&target, &command, &options)
         .remembering(memory)
         .with_metrics()?
+        .with_voice()?
         .recording_to(args.output.as_deref())?
         .without_status_line();
     let recording = builder.recording().unwrap_or(Path::new("")).to_owned();
@@ -241,6 +245,25 @@ fn pass_output(launch: &mut Launch, watched: &mut WatchedCommand) -> bool {
         output.clear();
         any |= launch.take_output(stream, &mut output) > 0;
         watched.feed(stream, &output);
+        if shares_line_with_notices(stream) {
+            note_output(&output);
+        }
     }
     any
+}
+
+/// Whether this stream of the command goes where notices are printed.
+fn shares_line_with_notices(stream: OutputStream) -> bool {
+    use rustix::fs::fstat;
+    let same = |a: rustix::io::Result<rustix::fs::Stat>,
+                b: rustix::io::Result<rustix::fs::Stat>| {
+        matches!((a, b), (Ok(a), Ok(b)) if (a.st_dev, a.st_ino) == (b.st_dev, b.st_ino))
+    };
+    match stream {
+        OutputStream::Stderr => true,
+        OutputStream::Stdout => same(
+            fstat(rustix::stdio::stdout()),
+            fstat(rustix::stdio::stderr()),
+        ),
+    }
 }

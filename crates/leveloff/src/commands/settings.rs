@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 
 use crate::args::{Cli, Command};
@@ -60,7 +61,30 @@ fn parse_with_file(
 }
 
 fn parsed(matches: &ArgMatches) -> Cli {
-    Cli::from_arg_matches(matches).unwrap_or_else(|error| error.exit())
+    let mut cli = Cli::from_arg_matches(matches).unwrap_or_else(|error| error.exit());
+    if let (Some(command), Some((_, matches))) = (&mut cli.command, matches.subcommand()) {
+        guard_by_command_line(command, matches);
+    }
+    cli
+}
+
+/// Only the command line makes a limit one that the run is stopped at. In a file or in the environment it is a fact.
+fn guard_by_command_line(command: &mut Command, matches: &ArgMatches) {
+    let (sampling, guard) = match command {
+        Command::Run(args) => (&mut args.sampling, &mut args.guard),
+        Command::Watch(args) => (&mut args.sampling, &mut args.guard),
+        Command::Record(args) => (&mut args.sampling, &mut args.guard),
+        Command::Guard(args) => {
+            args.guard.guard |= args.sampling.facts.limit.is_some();
+            (&mut args.sampling, &mut args.guard)
+        }
+        _ => return,
+    };
+    guard.guard |= matches.value_source("limit") == Some(ValueSource::CommandLine);
+    if let Some(stop_at) = guard.stop_at {
+        guard.guard = true;
+        sampling.facts.limit = Some(stop_at);
+    }
 }
 
 #[cfg(test)]
@@ -81,7 +105,22 @@ mod tests {
     fn command(text: &str, arguments: &[&str]) -> Command {
         let arguments = [&["leveloff"], arguments].concat();
         let matches = configured(text).try_get_matches_from(arguments).unwrap();
-        Cli::from_arg_matches(&matches).unwrap().command.unwrap()
+        parsed(&matches).command.unwrap()
+    }
+
+    #[test]
+    fn a_limit_in_the_file_is_a_fact_and_only_the_command_line_acts_on_it() {
+        let guards = |arguments: &[&str]| match command(TEXT, arguments) {
+            Command::Record(args) => (args.guard.guard, args.sampling.facts.limit),
+            Command::Guard(args) => (args.guard.guard, args.sampling.facts.limit),
+            _ => panic!("another command"),
+        };
+        let gib = |n: u64| Some(Limit::Size(Bytes(n << 30)));
+        assert_eq!(guards(&["record"]), (false, gib(28)));
+        assert_eq!(guards(&["record", "--guard"]), (true, gib(28)));
+        assert_eq!(guards(&["record", "--limit", "20GiB"]), (true, gib(20)));
+        assert_eq!(guards(&["record", "--stop-at", "20GiB"]), (true, gib(20)));
+        assert_eq!(guards(&["guard"]), (true, gib(28)));
     }
 
     const TEXT: &str = "level_by = 90\nlimit = '28GiB'\ninterval = '2s'\npss_budget = 1\n";

@@ -16,6 +16,7 @@ use leveloff_supervise::guard::{Guard, GuardOptions};
 use leveloff_supervise::oom::OomWatch;
 
 use super::limits::{raise_descriptor_limit, survive_file_size_limit};
+use super::voice::Voice;
 use super::{Session, WatchOptions};
 use crate::blame::Blame;
 use crate::history::JobMemory;
@@ -39,6 +40,7 @@ pub(crate) struct SessionBuilder<'a> {
     oom: Option<OomWatch>,
     blame: Option<Blame>,
     memory: Option<JobMemory>,
+    voice: Option<Voice>,
     has_status_line: bool,
 }
 
@@ -59,6 +61,7 @@ impl<'a> SessionBuilder<'a> {
             oom: None,
             blame: None,
             memory: None,
+            voice: None,
             has_status_line: true,
         }
     }
@@ -68,6 +71,12 @@ impl<'a> SessionBuilder<'a> {
         self.guard = options
             .map(|options| Guard::new(options, self.options.interval, say))
             .transpose()?;
+        Ok(self)
+    }
+
+    /// Says what changes while the run goes on, as the options ask for. Not for the dashboard, which shows it.
+    pub(crate) fn with_voice(mut self) -> Result<SessionBuilder<'a>> {
+        self.voice = self.options.voice.open()?;
         Ok(self)
     }
 
@@ -158,6 +167,7 @@ impl<'a> SessionBuilder<'a> {
             oom: self.oom.unwrap_or_else(OomWatch::begin),
             blame: self.blame,
             memory: self.memory,
+            voice: self.voice,
             status,
             next: Instant::now(),
             next_glance: None,

@@ -37,6 +37,7 @@ mod stories;
 mod traces;
 mod trial;
 mod usage;
+mod voice;
 mod watched_process;
 
 #[path = "../launch_support/terminal.rs"]

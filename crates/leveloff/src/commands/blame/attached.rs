@@ -17,7 +17,7 @@ use crate::exit_code::Exit;
 use crate::metrics::MetricsChoice;
 use crate::notice::notice;
 use crate::run_target::{RunTarget, TargetChoice};
-use crate::session::{Session, SessionBuilder, WatchOptions};
+use crate::session::{Session, SessionBuilder, VoiceOptions, WatchOptions};
 
 /// Time between two samples, and CPU time for reading shared memory in percent of a core: the defaults of `record`.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -89,6 +89,7 @@ fn options(args: &BlameArgs) -> WatchOptions {
         // What is seen is a part of a run, so it is neither compared with earlier runs nor remembered.
         uses_history: false,
         metrics: MetricsChoice::default(),
+        voice: VoiceOptions::quiet(),
     }
 }
 
