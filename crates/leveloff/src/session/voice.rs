@@ -130,9 +130,9 @@ impl VoiceOptions {
             opened.map(|file| (path.clone(), file))
         });
         Ok(Some(Voice {
+            next_line: every.unwrap_or(Seconds(0.0)),
             every,
             file: file.transpose()?,
-            next_line: Seconds(0.0),
             next_look: YOUNG,
             quiet_until: Seconds(0.0),
             said: Said::default(),
