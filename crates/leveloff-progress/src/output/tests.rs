@@ -493,9 +493,10 @@ fn a_long_name_of_the_clock_begins_with_a_whole_word() {
         )
     };
     let log: String = (1..6).map(|n| line(100 * n)).collect();
-    let names: Vec<String> = updates(log.as_bytes())
-        .into_iter()
-        .filter_map(|update| update.new_clock)
-        .collect();
-    assert_eq!(names, ["average positive_sample_loss at step"]);
+    let mut parser = OutputParser::new();
+    parser.feed(log.as_bytes());
+    assert_eq!(
+        parser.clock_name(),
+        Some("average positive_sample_loss at step")
+    );
 }
