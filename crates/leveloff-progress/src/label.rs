@@ -105,6 +105,23 @@ impl Label {
         }
     }
 
+    /// Whether the name of a number is that of a sum of steps: `Total T`, `total numsteps`, `Total steps`. Beside an episode
+    /// these are the steps of all episodes.
+    pub fn is_sum_of_steps(phrase: &[u8]) -> bool {
+        let (mut is_sum, mut names_steps) = (false, false);
+        for word in Words::of(phrase) {
+            let text = phrase[word.start..word.end].to_ascii_lowercase();
+            match &text[..] {
+                b"total" => is_sum = true,
+                b"t" => names_steps = true,
+                b"env" | b"environment" | b"num" | b"time" => {}
+                word if contains(word, b"step") || contains(word, b"frame") => names_steps = true,
+                _ => return false,
+            }
+        }
+        is_sum && names_steps
+    }
+
     /// The label of a number whose name is an initial: `| train | F: 1000 | S: 500 |`. Only in records of a training, where
     /// these letters have one meaning.
     pub fn of_initial(name: &[u8]) -> Option<Label> {
@@ -173,6 +190,10 @@ fn of_words(phrase: &[u8]) -> Label {
         Label::Unknown if is_length => Label::Other,
         label => label,
     }
+}
+
+fn contains(word: &[u8], part: &[u8]) -> bool {
+    memchr::memmem::find(word, part).is_some()
 }
 
 fn known_or_unknown(label: Label, is_pronoun: bool) -> Label {
@@ -299,6 +320,28 @@ mod tests {
             .iter()
             .rfind(|number| number.amount.count().is_some());
         Label::of(line.as_bytes(), number.unwrap())
+    }
+
+    #[test]
+    fn sums_of_steps_are_named_by_total_and_a_word_for_steps() {
+        for name in [
+            "Total T: ",
+            ", total numsteps: ",
+            "| Total steps=",
+            "total_env_steps ",
+        ] {
+            assert!(Label::is_sum_of_steps(name.as_bytes()), "{name}");
+        }
+        for name in [
+            "Total reward: ",
+            "Total: ",
+            "Episode T: ",
+            "total time ",
+            "total wins ",
+            "",
+        ] {
+            assert!(!Label::is_sum_of_steps(name.as_bytes()), "{name}");
+        }
     }
 
     #[test]

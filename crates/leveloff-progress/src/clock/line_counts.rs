@@ -1,5 +1,7 @@
 //! The counts of one line, with what their words say about them.
 
+use leveloff_model::progress::StepUnit;
+
 use super::Clock;
 use super::counter::{Counter, CounterPlace};
 use super::global_count::EpochCount;
@@ -16,7 +18,9 @@ const ROWS_BELOW_HEADER: u64 = 3;
 
 /// Where a number stands.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct Place<'a> {
+    /// The numbers of its line.
+    numbers: &'a [Number],
     /// It is the first count of its line.
     is_first: bool,
     /// Its line has a metric.
@@ -85,6 +89,7 @@ impl Clock {
                 .and_then(|header| header.column(index));
             let key = key ^ u64::from(column.is_some()) << 8;
             let place = Place {
+                numbers: &scanned.numbers,
                 is_first: counts.is_empty(),
                 has_metric: facts.has_metric,
                 has_values: facts.has_values,
@@ -143,7 +148,7 @@ impl Clock {
         line: &[u8],
         number: &Number,
         is_evaluation: bool,
-        place: Place,
+        place: Place<'_>,
     ) -> Option<Label> {
         if let Some(counter) = self.counters.get(key) {
             return Some(counter.label);
@@ -152,6 +157,11 @@ impl Clock {
         let label = match label {
             Label::Unknown if place.is_record => {
                 Label::of_initial(&line[number.phrase_start..number.start]).unwrap_or(label)
+            }
+            Label::Other | Label::Length | Label::Unknown
+                if is_of_all_episodes(line, number, place) =>
+            {
+                Label::Unit(StepUnit::Timesteps)
             }
             label => label,
         };
@@ -202,8 +212,15 @@ impl Clock {
     }
 }
 
+/// `Total T: 2514 Episode Num: 4 Reward: -0.8`: the steps of all episodes.
+fn is_of_all_episodes(line: &[u8], number: &Number, place: Place<'_>) -> bool {
+    let is_episode = |other: &Number| Label::of(line, other) == Label::Unit(StepUnit::Episodes);
+    Label::is_sum_of_steps(&line[number.phrase_start..number.start])
+        && place.numbers.iter().any(is_episode)
+}
+
 /// `10 (0.03%)`, `[#10]`
-fn has_count_form(line: &[u8], number: &Number, place: Place) -> bool {
+fn has_count_form(line: &[u8], number: &Number, place: Place<'_>) -> bool {
     let is_hashed = line[..number.start].ends_with(b"[#");
     is_hashed || place.is_first && has_share(line, number)
 }
@@ -277,10 +294,15 @@ pub fn name_of(line: &[u8], scanned: &ScannedLine, counts: &[LabelledCount], key
     let Some(number) = count.map(|count| &scanned.numbers[count.index]) else {
         return String::new();
     };
-    let from = number
-        .phrase_start
-        .max(number.start.saturating_sub(LONGEST));
-    let text = String::from_utf8_lossy(&line[from..number.start]);
+    let phrase = &line[number.phrase_start..number.start];
+    let cut = phrase.len().saturating_sub(LONGEST);
+    // A name that is too long begins with a whole word.
+    let is_space = |b: &u8| b.is_ascii_whitespace();
+    let word = match phrase[cut..].iter().position(is_space) {
+        Some(space) if cut > 0 && !is_space(&phrase[cut - 1]) => cut + space,
+        _ => cut,
+    };
+    let text = String::from_utf8_lossy(&phrase[word..]);
     let words: String = text
         .chars()
         .map(|c| if c.is_control() { ' ' } else { c })

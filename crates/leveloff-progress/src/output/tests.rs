@@ -449,3 +449,54 @@ fn a_pattern_is_suggested_for_a_number_that_rises_and_for_no_other() {
         assert!(!seen.last_line.is_empty(), "{text}");
     }
 }
+
+#[test]
+fn the_sum_of_all_episodes_steps_is_the_clock_beside_episodes() {
+    let td3 = |n: u64| {
+        format!(
+            "Total T: {} Episode Num: {n} Episode T: {} Reward: -{n}.25\n",
+            190 * n + n % 3,
+            190 + n % 3
+        )
+    };
+    let sac = |n: u64| {
+        format!(
+            "Episode: {n}, total numsteps: {}, episode steps: {}, reward: -{n}.5\n",
+            190 * n + n % 3,
+            190 + n % 3
+        )
+    };
+    for line in [&td3 as &dyn Fn(u64) -> String, &sac] {
+        let log: String = (1..9).map(line).collect();
+        let updates = updates(log.as_bytes());
+        let last = updates.iter().rev().find_map(|update| update.step);
+        assert_eq!(last.map(|step| step.0), Some(190 * 8 + 2), "{log}");
+        assert_eq!(
+            updates.iter().rev().find_map(|update| update.unit),
+            Some(StepUnit::Timesteps),
+            "{log}"
+        );
+    }
+    // Without an episode it is a setting.
+    assert_eq!(
+        steps(b"total steps: 500\nloss 2.5\ntotal steps: 500\nloss 2.4\n"),
+        Vec::<u64>::new()
+    );
+}
+
+#[test]
+fn a_long_name_of_the_clock_begins_with_a_whole_word() {
+    let line = |n: u64| {
+        format!(
+            "Training average positive_sample_loss at step {n}: 0.{}\n",
+            900 - n
+        )
+    };
+    let log: String = (1..6).map(|n| line(100 * n)).collect();
+    let mut parser = OutputParser::new();
+    parser.feed(log.as_bytes());
+    assert_eq!(
+        parser.clock_name(),
+        Some("average positive_sample_loss at step")
+    );
+}

@@ -46,10 +46,7 @@ pub fn sentence(run: &RunVerdict, stated: &StatedFacts) -> String {
         }
         Reason::Falls => "falling".to_owned(),
         Reason::Immaterial => immaterial(run),
-        Reason::Wanders => format!(
-            "fluctuates by ±{} without a trend that stands out from this noise",
-            spread(run, judgement.noise)
-        ),
+        Reason::Wanders => wanders(run),
         Reason::Unexcused => with_share(
             "growth is straight through the newer half of the run, with no known reason to stop",
             judgement,
@@ -62,6 +59,26 @@ pub fn sentence(run: &RunVerdict, stated: &StatedFacts) -> String {
                 .to_owned()
         }
         Reason::LowPower => hidden(run).unwrap_or_else(|| "noise would hide a leak".to_owned()),
+    }
+}
+
+/// Noise moves memory by a few of its standard deviations; what moves it further is no noise.
+const NOISE_MOVES: f64 = 10.0;
+
+/// `fluctuates by ±12 MiB`, or how far it came back where that is no noise: evaluations come and go.
+fn wanders(run: &RunVerdict) -> String {
+    let judgement = &run.judgement;
+    let noise = spread(run, judgement.noise);
+    let far = judgement
+        .extremes
+        .filter(|extremes| extremes.peak.0 - extremes.last.0 > NOISE_MOVES * judgement.noise.0);
+    match far {
+        Some(extremes) => format!(
+            "reached {} and is at {} now: moves by far more than its noise of ±{noise}, but without a steady trend",
+            spread(run, extremes.peak),
+            spread(run, extremes.last)
+        ),
+        None => format!("fluctuates by ±{noise} without a trend that stands out from this noise"),
     }
 }
 

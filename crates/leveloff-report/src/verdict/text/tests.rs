@@ -1,7 +1,7 @@
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::units::{Amount, X};
 use leveloff_classifier::verdict::{
-    Blame, DecideBy, Grade, Kind, LevelGrade, Reason, Shape, Subject, Verdict,
+    Blame, DecideBy, Extremes, Grade, Kind, LevelGrade, Reason, Shape, Subject, Verdict,
 };
 use leveloff_model::process::{Pid, Rank, Role};
 use leveloff_model::recording::StatedFacts;
@@ -199,6 +199,34 @@ fn what_is_open_says_what_would_settle_it() {
         assert!(flat.contains(words), "{words:?} is not in {text}");
         assert!(text.contains("\n  decided    by "), "{text}");
     }
+}
+
+/// Memory that comes and goes with evaluations moves by more than its noise.
+#[test]
+fn what_moves_further_than_noise_is_not_called_noise() {
+    let mut open = undecided(Reason::Wanders);
+    let mib = |mib: f64| Amount(mib * 1048576.0);
+    open.judgement.extremes = Some(Extremes {
+        first: mib(400.0),
+        peak: mib(690.0),
+        last: mib(460.0),
+    });
+    let flat = |run: &RunVerdict| {
+        rendered(run)
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let text = flat(&open);
+    assert!(
+        text.contains("reached 690 MiB and is at 460 MiB now"),
+        "{text}"
+    );
+    assert!(text.contains("its noise of ±12.0 MiB"), "{text}");
+    let noisy = open.judgement.extremes.as_mut().unwrap();
+    noisy.last = mib(600.0);
+    noisy.peak = mib(640.0);
+    assert!(flat(&open).contains("fluctuates by ±12.0 MiB"));
 }
 
 #[test]
