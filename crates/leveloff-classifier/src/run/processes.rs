@@ -37,6 +37,11 @@ impl ProcessTracks {
     /// A newcomer takes a living process's place only if it is so much bigger, else two of the same
     /// size would push each other out at every observation.
     const MUCH_BIGGER: f64 = 2.0;
+    /// A run ends process by process. It went on after one of them if it was observed for this part of that one's life, as one
+    /// in so many,
+    const WENT_ON: u64 = 10;
+    /// and at least so many times.
+    const LEAST_WENT_ON: u64 = 3;
 
     /// Takes the processes of the next observation.
     pub(super) fn observe(&mut self, x: f64, processes: &[ProcessShare]) {
@@ -62,9 +67,13 @@ impl ProcessTracks {
         self.kept.iter().filter(|track| track.seen == self.now)
     }
 
-    /// Those that exited, as far as they are remembered.
+    /// Those that exited while the run went on, as far as they are remembered.
     pub(super) fn exited(&self) -> impl Iterator<Item = &ProcessTrack> {
-        self.kept.iter().filter(|track| track.seen < self.now)
+        let went_on = |track: &&ProcessTrack| {
+            let least = track.memory.points() / ProcessTracks::WENT_ON;
+            self.now - track.seen > least.max(ProcessTracks::LEAST_WENT_ON)
+        };
+        self.kept.iter().filter(went_on)
     }
 
     /// The trainer whose marks are listened to, where there are several: that of the lowest rank.
@@ -156,5 +165,16 @@ mod tests {
         let whole = tracks.living().filter(|t| t.memory.points() == 50).count();
         assert!(whole >= ProcessTracks::KEPT - 1, "{whole}");
         assert!(tracks.living().any(|t| t.memory.newest() == 900.0));
+    }
+
+    #[test]
+    fn a_process_that_exits_with_the_run_did_not_exit_in_it() {
+        let mut tracks = ProcessTracks::default();
+        let both = [process(0, 100), process(1, 100)];
+        (0..100).for_each(|moment| tracks.observe(f64::from(moment), &both));
+        (100..110).for_each(|moment| tracks.observe(f64::from(moment), &both[..1]));
+        assert_eq!(tracks.exited().count(), 0);
+        tracks.observe(110.0, &both[..1]);
+        assert_eq!(tracks.exited().count(), 1);
     }
 }

@@ -88,7 +88,23 @@ pub(crate) fn steady_title(title: &[u8]) -> &[u8] {
 
 /// Whether a new name only shows what a worker of Ray does at the moment.
 pub(crate) fn is_passing_title(before: &[u8], now: &[u8]) -> bool {
-    before.starts_with(TITLE) && (now == IDLE || steady_title(before) == steady_title(now))
+    let (was, is) = (steady_title(before), steady_title(now));
+    before.starts_with(TITLE)
+        && (now == IDLE || was == is || names_class(was) && names_function(is))
+}
+
+/// Whether a title is that of an actor, which is one for life: it begins with its class.
+fn names_class(title: &[u8]) -> bool {
+    let name = title.strip_prefix(TITLE).unwrap_or_default();
+    let first = name.iter().find(|b| **b != b'_');
+    title != IDLE && first.is_some_and(u8::is_ascii_uppercase)
+}
+
+/// Whether a title has a function alone. An actor has it while its method runs that is called so.
+fn names_function(title: &[u8]) -> bool {
+    let name = title.strip_prefix(TITLE).unwrap_or_default();
+    let first = name.iter().find(|b| **b != b'_');
+    first.is_some_and(u8::is_ascii_lowercase)
 }
 
 fn session_in(command: &[Vec<u8>]) -> Option<String> {
@@ -157,6 +173,10 @@ mod tests {
         assert!(is_passing_title(b"ray::load", b"ray::IDLE"));
         assert!(!is_passing_title(b"ray::IDLE", b"ray::Cache"));
         assert!(!is_passing_title(b"ray::Cache", b"ray::Rank"));
+        assert!(is_passing_title(b"ray::RayTrainWo", b"ray::execute"));
+        assert!(is_passing_title(b"ray::_Wrapped", b"ray::train"));
+        assert!(!is_passing_title(b"ray::IDLE", b"ray::execute"));
+        assert!(!is_passing_title(b"ray::load", b"ray::Cache"));
         assert!(!is_passing_title(b"python", b"ray::IDLE"));
     }
 

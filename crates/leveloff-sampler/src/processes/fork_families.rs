@@ -1,15 +1,16 @@
 //! Spreads the pages that forks share over the processes of a run, so that each page counts once.
 //!
 //! A fork shares all pages with its parent until one of them writes. These pages count with the parent, and a fork
-//! counts with what it has for itself. So nothing moves between processes when forks start, are read or exit. Until
-//! the PSS of a fork is read, what it copied is estimated from its faults ([`super::copied_pages`]).
+//! counts with what it has for itself, and with its share of the pages that only forks hold. So nothing moves between
+//! processes when forks start, are read or exit. Until the PSS of a fork is read, what it copied is estimated from its
+//! faults ([`super::copied_pages`]).
 
 use std::collections::BTreeMap;
 
 use leveloff_model::process::{Pid, ProcessIndex};
-use leveloff_model::units::{ByteDelta, Bytes};
+use leveloff_model::units::Bytes;
 
-use super::copied_pages::CopyCurve;
+use super::copied_pages::{CopiedPages, CopyCurve};
 use super::watched_process::WatchedProcess;
 
 /// A process and its living forks, by their places in the list of watched processes.
@@ -50,7 +51,7 @@ pub fn update(families: &[ForkFamily], watched: &mut [WatchedProcess]) {
         own.any(|family| family.forks.iter().any(|&fork| watched[fork].is_read()))
     };
     for place in 0..watched.len() {
-        watched[place].reading.transferred = ByteDelta(0);
+        watched[place].reset_transferred();
         if watched[place].was_read_with_relatives()
             && !watched[place].is_fork_copy()
             && !has_read_forks(place, watched)
@@ -58,9 +59,10 @@ pub fn update(families: &[ForkFamily], watched: &mut [WatchedProcess]) {
             watched[place].settle();
         }
     }
+    let parents: Vec<usize> = families.iter().filter_map(|family| family.parent).collect();
     for family in families {
         family.transfer(watched);
-        family.estimate(watched);
+        family.estimate(watched, &parents);
     }
 }
 
@@ -71,7 +73,9 @@ impl ForkFamily {
     }
 
     /// Estimates what the forks have for themselves, and what only forks hold.
-    fn estimate(&self, watched: &mut [WatchedProcess]) {
+    ///
+    /// A fork that has forks of its own shares its newest pages with them. What it copies is counted in their family.
+    fn estimate(&self, watched: &mut [WatchedProcess], parents: &[usize]) {
         let curve = match self.parent {
             Some(parent) => watched[parent].forks_curve.clone(),
             None => CopyCurve::of_forks(),
@@ -81,7 +85,10 @@ impl ForkFamily {
         let kept = Bytes(left.0 / self.forks.len().max(1) as u64);
         for &place in &self.forks {
             let fork = &mut watched[place];
-            let estimate = fork.copies_since_reading(&curve);
+            let estimate = match parents.contains(&place) {
+                true => CopiedPages::default(),
+                false => fork.copies_since_reading(&curve),
+            };
             if fork.is_read() {
                 fork.set_copied_since_reading(estimate, fork.freed_of_shared() + kept);
             } else {
@@ -118,7 +125,8 @@ impl ForkFamily {
         }
     }
 
-    /// Counts the pages that its members share with the parent.
+    /// Counts the pages that the forks share with the parent where the parent is. Pages that it has copied or freed are
+    /// shared by the forks alone, and stay with them: it takes no more than its own PSS lacks.
     fn transfer(&self, watched: &mut [WatchedProcess]) {
         let Some(parent) = self
             .parent
@@ -126,14 +134,25 @@ impl ForkFamily {
         else {
             return;
         };
-        for &place in &self.forks {
-            if watched[place].was_read_with_relatives() {
-                let shared = watched[place].shared_part().0.cast_signed();
-                watched[place].reading.transferred.0 -= shared;
-                watched[parent].reading.transferred.0 += shared;
-            }
+        let was_read = |&place: &usize| watched[place].was_read_with_relatives();
+        let forks: Vec<usize> = self.forks.iter().copied().filter(was_read).collect();
+        let shared: Bytes = forks
+            .iter()
+            .map(|&place| watched[place].shared_part())
+            .sum();
+        let taken = shared.min(watched[parent].lacking());
+        for place in forks {
+            let moved = part_of(watched[place].shared_part(), taken, shared);
+            watched[place].move_to_parent(moved);
+            watched[parent].reading.transferred.0 += moved.0.cast_signed();
         }
     }
+}
+
+/// `amount` in the proportion of `part` to `whole`.
+fn part_of(amount: Bytes, part: Bytes, whole: Bytes) -> Bytes {
+    let product = u128::from(amount.0) * u128::from(part.0);
+    Bytes((product / u128::from(whole.0.max(1))) as u64)
 }
 
 /// Learns what the process at `place` had copied, for itself or for the other forks of its parent.

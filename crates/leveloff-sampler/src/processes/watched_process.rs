@@ -30,6 +30,8 @@ pub struct WatchedProcess {
     /// Where its stack began; moves when it executes another program.
     stack_start: Option<u64>,
     statm: Statm,
+    /// Its anonymous memory at the read before the last change.
+    anon_before: Bytes,
     /// Whether it used CPU between the last two reads of its `stat`.
     active: bool,
     /// Whether it used CPU since its descriptors were counted.
@@ -40,6 +42,8 @@ pub struct WatchedProcess {
     /// Its lowest anonymous memory since it shares pages with forks or with the process that forked it: it holds at
     /// most this much of the pages that were shared at the fork.
     lowest_anon: Bytes,
+    /// Its lowest anonymous memory since it was forked: it holds at most this much of its parent's pages.
+    lowest_as_fork: Bytes,
     /// Its counters when it began to share pages with forks of its own; those of a fork began at zero.
     at_fork: AtFork,
     /// What it copies itself while it has forks.
@@ -50,6 +54,10 @@ pub struct WatchedProcess {
     recent_copies: RecentCopies,
     /// What exited relatives had shared with it; the estimate of copied pages comes on top in the reading.
     returned: Bytes,
+    /// Of that, what several forks share.
+    left_to_forks: Bytes,
+    /// Of what it shares, what its parent holds as well and counts.
+    with_parent: Bytes,
     first_seen: Seconds,
     pss: PssState,
 }
@@ -82,6 +90,8 @@ pub struct ExitedShare {
     pub is_fork_copy: bool,
     /// Its proportional share of the shared anonymous memory.
     pub shared: Bytes,
+    /// Of it, what its parent holds as well and counted.
+    pub with_parent: Bytes,
 }
 
 /// What is the same for all reads of a tick.
@@ -173,11 +183,14 @@ impl WatchedProcess {
         WatchedProcess {
             is_fork_copy: false,
             lowest_anon: Bytes(u64::MAX),
+            lowest_as_fork: Bytes(u64::MAX),
             at_fork: AtFork::default(),
             own_curve: CopyCurve::of_parent(),
             forks_curve: CopyCurve::of_forks(),
             recent_copies: RecentCopies::default(),
             returned: Bytes::ZERO,
+            left_to_forks: Bytes::ZERO,
+            with_parent: Bytes::ZERO,
             first_seen,
             handle,
             reading: ProcessReading::unread(index),
@@ -185,6 +198,7 @@ impl WatchedProcess {
             comm: Vec::new(),
             stack_start: None,
             statm: Statm::UNREAD,
+            anon_before: Bytes::ZERO,
             active: true,
             may_have_opened: true,
             share_was_taken: false,
@@ -242,6 +256,7 @@ impl WatchedProcess {
     fn follow_lowest(&mut self) {
         let anon = self.reading.anon;
         self.lowest_anon = self.lowest_anon.min(anon);
+        self.lowest_as_fork = self.lowest_as_fork.min(anon);
         self.pss.lowest_anon = self.pss.lowest_anon.min(anon);
         if let Some(sample) = &mut self.pss.sample {
             sample.lowest = sample.lowest.min(anon);
@@ -260,6 +275,7 @@ impl WatchedProcess {
     fn take_statm(&mut self, statm: Statm, context: &FastContext, scratch: &mut Scratch) {
         let shared_moved = statm.shared != self.statm.shared;
         self.statm = statm;
+        self.anon_before = self.reading.anon;
         self.reading.anon = statm.anon;
         self.reading.virtual_size = steady_size(self.reading.virtual_size, statm.virtual_size);
         // `statm` has file and shared memory as one number. Unless that changed, the split holds.

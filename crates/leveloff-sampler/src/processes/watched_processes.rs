@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::io;
 
-use leveloff_model::process::{Pid, ProcessIndex, ProcessInfo, ProcessKey, Role};
+use leveloff_model::process::{Pid, ProcessIndex, ProcessInfo, ProcessKey, ProcessState, Role};
 use leveloff_model::sample::{Gap, ProcessReading, Subject};
 use leveloff_model::units::{Bytes, CpuMillis, Seconds};
 
@@ -160,6 +160,7 @@ impl WatchedProcesses {
                 Ok(true) => self.roles.examine_again(process.index()),
                 Err(ReadError::Exited) => {
                     reads.fork_exited |= process.is_fork_copy();
+                    process.reading.state = ProcessState::Dead;
                     reads.exited.push(process.index());
                 }
                 Err(ReadError::Unreadable(errno)) => reads.gaps.push(Gap {
@@ -169,7 +170,8 @@ impl WatchedProcesses {
                 }),
             }
         }
-        // A zombie has freed all its memory, long before it is collected.
+        // A zombie has freed all its memory, long before it is collected. All that exited are known before one of them
+        // leaves its share to another.
         for place in 0..self.watched.len() {
             if self.watched[place].has_just_ended() {
                 reads.fork_exited |= self.watched[place].is_fork_copy();
@@ -210,8 +212,8 @@ impl WatchedProcesses {
         })
     }
 
-    /// Shared pages stay when one of their processes exits. Until the others are read again, they are counted
-    /// with its parent, else with a process that it forked, else with a sibling fork.
+    /// Shared pages stay when one of their processes exits. Until the others are read again, those that its parent holds
+    /// as well are counted there, the others with a process that it forked, else with a sibling fork.
     fn pass_on_exited_share(&mut self, place: usize) {
         self.families_changed = true;
         let index = self.watched[place].index();
@@ -219,20 +221,25 @@ impl WatchedProcesses {
             self.mark_sharers_uncertain(Some(index));
         }
         let exited = self.watched[place].take_exited_share();
-        let closeness = |process: &WatchedProcess| match process {
-            itself if itself.index() == index => 0,
-            parent if exited.is_fork_copy && parent.pid() == exited.parent => 3,
-            child if child.is_fork_copy() && child.parent == exited.pid => 2,
-            sibling if sibling.is_fork_copy() && sibling.parent == exited.parent => 1,
-            _ => 0,
-        };
-        let nearest = self
-            .watched
-            .iter_mut()
-            .max_by_key(|process| closeness(process));
-        if let Some(relative) = nearest.filter(|process| closeness(process) > 0) {
-            relative.take_returned(exited.shared);
+        let mut left = exited.shared;
+        if let Some(parent) = self.nearest(|process| u8::from(exited.is_of_parent(process))) {
+            parent.take_returned(exited.with_parent);
+            left = left.saturating_sub(exited.with_parent);
         }
+        if let Some(fork) = self.nearest(|process| exited.closeness_of_fork(process)) {
+            fork.take_left_to_forks(left);
+        }
+    }
+
+    /// The living process that is closest, unless all are strangers.
+    fn nearest(
+        &mut self,
+        closeness: impl Fn(&WatchedProcess) -> u8,
+    ) -> Option<&mut WatchedProcess> {
+        let living = self.watched.iter_mut();
+        let living = living.filter(|process| !process.reading.state.is_gone());
+        let nearest = living.max_by_key(|process| closeness(process));
+        nearest.filter(|process| closeness(process) > 0)
     }
 
     /// Examines the processes that are due; returns the roles that changed.
@@ -263,14 +270,28 @@ impl WatchedProcesses {
             .watched
             .iter()
             .any(|process| process.is_fork_copy() && process.parent == parent);
+        let inheritable = self.inheritable(change);
         if let Some(process) = self.find_mut(change.info.index) {
-            process.set_fork_copy(change.fork_copy);
+            process.set_fork_copy(change.fork_copy, inheritable);
         }
         if change.fork_copy
             && !has_forks
             && let Some(parent) = self.watched.iter_mut().find(|one| one.pid() == parent)
         {
             parent.shares_from_now();
+        }
+    }
+
+    /// Most that a fork may have got from its parent.
+    fn inheritable(&self, change: &RoleChange) -> Bytes {
+        let parent = |one: &&WatchedProcess| one.pid() == change.info.parent;
+        let fork = |one: &&WatchedProcess| one.index() == change.info.index;
+        match (
+            self.watched.iter().find(parent),
+            self.watched.iter().find(fork),
+        ) {
+            (Some(parent), Some(fork)) => parent.inheritable(fork.first_seen()),
+            _ => Bytes(u64::MAX),
         }
     }
 

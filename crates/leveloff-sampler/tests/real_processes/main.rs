@@ -6,6 +6,7 @@
 )]
 
 mod filling;
+mod forks;
 mod memory;
 mod python_child;
 mod tree;

@@ -13,7 +13,7 @@ use leveloff_sampler::sampler::Sampler;
 const MIB: u64 = 1 << 20;
 
 /// Ticks until every reading that is worth it has been taken.
-fn settled(sampler: &mut Sampler, clock: &HandClock) -> Sample {
+pub fn settled(sampler: &mut Sampler, clock: &HandClock) -> Sample {
     for _ in 0..3 {
         sampler.tick().unwrap();
         sampler.wait_for_details();
@@ -23,7 +23,7 @@ fn settled(sampler: &mut Sampler, clock: &HandClock) -> Sample {
 }
 
 /// Σ(Pss_Anon + Pss_Shmem + SwapPss − LazyFree), read and parsed without our code.
-fn independent_sum(pids: impl IntoIterator<Item = Pid>) -> u64 {
+pub fn independent_sum(pids: impl IntoIterator<Item = Pid>) -> u64 {
     pids.into_iter()
         .map(|pid| {
             let text = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap();
@@ -36,7 +36,7 @@ fn independent_sum(pids: impl IntoIterator<Item = Pid>) -> u64 {
         .sum()
 }
 
-fn within(a: u64, b: u64, percent: f64) -> bool {
+pub fn within(a: u64, b: u64, percent: f64) -> bool {
     a.abs_diff(b) as f64 <= b as f64 * percent / 100.0
 }
 

@@ -93,6 +93,39 @@ fn huge_lines_and_wrong_types_cost_one_gap_and_no_step() {
 }
 
 #[test]
+fn phases_with_names_of_their_own_are_in_every_output() {
+    let marked = Marked::new();
+    let path = marked.file();
+    append(&path, b"{\"leveloff_marks\":1}\n{\"step\":1}\n");
+    let pid = marked.process.pid().to_string();
+    let arguments = ["record", "--pid", &pid, "-o", "run.jsonl", "-i", "20ms"];
+    let recorder = marked.stage.leveloff(arguments).spawn().unwrap();
+    let written = marked.stage.path("run.jsonl");
+    for phase in ["rollout", "weight sync", "train"] {
+        wait_for_samples(&written, 1);
+        append(&path, format!("{{\"phase\":\"{phase}\"}}\n").as_bytes());
+        wait_until(phase, || {
+            let text = fs::read_to_string(&written).unwrap_or_default();
+            text.contains(&format!("\"phase\":\"{phase}\""))
+        });
+        wait_for_samples(&written, 5);
+    }
+    marked.process.end(0);
+    Ended::of(recorder).well();
+    let stage = marked.stage;
+    let tree = stage.ask(&["export", "run.jsonl", "--scope", "tree", "-o", "-"]);
+    let tree = tree.well().stdout;
+    assert!(
+        tree.contains(",rollout,") && tree.contains(",weight sync,"),
+        "{tree}"
+    );
+    let report = stage.ask(&["report", "run.jsonl", "-o", "run.html"]);
+    report.never_panicked();
+    let page = fs::read_to_string(stage.path("run.html")).unwrap();
+    assert!(page.contains("\"rollout\"") && page.contains("\"weight sync\""));
+}
+
+#[test]
 fn a_link_is_not_followed() {
     let marked = Marked::new();
     let elsewhere = marked.stage.file("elsewhere", "{\"step\":666}\n");

@@ -11,6 +11,8 @@ use crate::units::AmountPerX;
 
 /// Something with this share of the growth explains it.
 pub(super) const EXPLAINS: f64 = 0.5;
+/// Something with a smaller share leaves no doubt that most of the growth is something else.
+const LITTLE: f64 = 0.25;
 /// Counts must cover at least this part of the growth to say anything about it.
 const COVERS: f64 = 0.5;
 
@@ -45,16 +47,28 @@ impl Counts {
         }
     }
 
-    /// Whether the bytes in tensors are known, and too few to explain the growth. Level ones are the same number again and
-    /// again, so there it counts how often tensors were counted.
+    /// Whether the bytes in tensors are known, and too few to explain the growth.
     pub(super) fn tensors_are_small(&self, case: &Case) -> bool {
+        self.tensors_hold(case)
+            .is_some_and(|share| share < EXPLAINS)
+    }
+
+    /// Whether the bytes in tensors are known, and so few that something else must hold most of the growth.
+    pub(super) fn tensors_hold_little(&self, case: &Case) -> bool {
+        self.tensors_hold(case).is_some_and(|share| share < LITTLE)
+    }
+
+    /// The share of the growth that is in tensors. Level bytes are the same number again and again, so there it counts how
+    /// often tensors were counted.
+    fn tensors_hold(&self, case: &Case) -> Option<f64> {
         let track = case.series.counters.track(TrainingCounter::TensorBytes);
         match (self.tensor_bytes, self.tensors) {
-            (Some(bytes), _) => bytes.share() < EXPLAINS,
+            (Some(bytes), _) => Some(bytes.share()),
             (None, Some(tensors)) if track.points() > 0 => {
-                track.growth_since(tensors.from, tensors.to) < EXPLAINS * tensors.memory
+                let grown = track.growth_since(tensors.from, tensors.to);
+                Some(grown / tensors.memory.max(1.0))
             }
-            _ => false,
+            _ => None,
         }
     }
 }

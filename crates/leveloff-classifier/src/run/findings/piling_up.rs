@@ -77,7 +77,7 @@ fn compilation_evidence(
     // Where compilations are less even than the steps, the competition of clocks has decided against them, or for none.
     let counter = TrainingCounter::Compilations;
     let may_be = !is_another_clock(case)
-        && counts.tensors_are_small(case)
+        && counts.tensors_hold_little(case)
         && compiled.by >= LEAST_COMPILATIONS
         && (LEAST_GRAPH..LARGEST_GRAPH).contains(&each)
         && rises_evenly(case.series, counter, compiled.from, compiled.to)

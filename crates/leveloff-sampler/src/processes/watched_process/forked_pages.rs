@@ -1,6 +1,6 @@
 //! Pages that a process shares since a fork, and what it copied of them.
 
-use leveloff_model::units::Bytes;
+use leveloff_model::units::{ByteDelta, Bytes, Seconds};
 
 use super::{AtFork, ExitedShare, PssValues, SharedSample, WatchedProcess};
 use crate::processes::copied_pages::{CopiedPages, CopyCurve};
@@ -10,13 +10,28 @@ use crate::processes::handle::page_size;
 const FILE_PAGES_PER_FAULT: u64 = 16;
 
 impl WatchedProcess {
-    /// Sets whether it is a forked copy that holds its parent's pages.
-    pub fn set_fork_copy(&mut self, fork_copy: bool) {
+    /// Sets whether it is a forked copy that holds its parent's pages, `inheritable` at most.
+    pub fn set_fork_copy(&mut self, fork_copy: bool, inheritable: Bytes) {
         self.is_fork_copy = fork_copy;
-        self.lowest_anon = self.reading.anon;
+        self.lowest_anon = self.reading.anon.min(inheritable);
+        self.lowest_as_fork = self.lowest_anon;
         if !fork_copy {
             self.reading.inherited = Bytes::ZERO;
         }
+    }
+
+    /// Most that a fork which was first seen at `seen` got from it. A fork of a process that was not watched before may have
+    /// got more than its parent has now.
+    pub fn inheritable(&self, seen: Seconds) -> Bytes {
+        match self.first_seen < seen {
+            true => self.reading.anon.max(self.anon_before),
+            false => Bytes(u64::MAX),
+        }
+    }
+
+    /// When it was first seen.
+    pub fn first_seen(&self) -> Seconds {
+        self.first_seen
     }
 
     /// Whether it is a forked copy of its parent.
@@ -36,9 +51,9 @@ impl WatchedProcess {
         self.recent_copies.forked();
     }
 
-    /// Most that it still holds of the pages that were shared at the fork.
+    /// Most that it still holds of its parent's pages.
     pub fn shared_at_most(&self) -> Bytes {
-        self.lowest_anon.min(self.reading.anon)
+        self.lowest_as_fork.min(self.reading.anon)
     }
 
     /// Memory that it faulted in since the fork and that its counters do not explain: copies of shared pages, and
@@ -91,6 +106,27 @@ impl WatchedProcess {
         self.reading.pss.map_or(Bytes::ZERO, |pss| {
             pss.anon.saturating_sub(self.pss.private_anon)
         })
+    }
+
+    /// What its PSS lacks of the pages that it shares, and what no exited relative has left to it: its relatives' shares of
+    /// these pages are this much.
+    pub fn lacking(&self) -> Bytes {
+        self.reading.pss.map_or(Bytes::ZERO, |pss| {
+            let shared = pss.base.anon.saturating_sub(pss.anon);
+            shared.saturating_sub(self.returned)
+        })
+    }
+
+    /// Before the pages that forks share are spread again.
+    pub fn reset_transferred(&mut self) {
+        self.reading.transferred = ByteDelta(0);
+        self.with_parent = Bytes::ZERO;
+    }
+
+    /// Counts `shared` of its pages with its parent.
+    pub fn move_to_parent(&mut self, shared: Bytes) {
+        self.with_parent = shared;
+        self.reading.transferred.0 -= shared.0.cast_signed();
     }
 
     /// Shared pages that it has freed since it was read, by estimate. Its relatives hold them still.
@@ -196,24 +232,48 @@ impl WatchedProcess {
         self.pss.copy_error = estimate.error;
     }
 
-    /// Counts what an exited relative had shared.
+    /// Counts what an exited fork had shared with it.
     pub fn take_returned(&mut self, exited: Bytes) {
         self.returned += exited;
         self.reading.returned += exited;
     }
 
+    /// Counts what an exited relative had shared with several forks, of which it is one.
+    pub fn take_left_to_forks(&mut self, exited: Bytes) {
+        self.left_to_forks += exited;
+        self.take_returned(exited);
+    }
+
     /// What it shared, for its relatives; zero when it was taken before.
     pub fn take_exited_share(&mut self) -> ExitedShare {
-        let shared = if std::mem::replace(&mut self.share_was_taken, true) {
-            Bytes::ZERO
-        } else {
-            self.shared_part()
+        let was_taken = std::mem::replace(&mut self.share_was_taken, true);
+        let (shared, with_parent) = match was_taken {
+            true => (Bytes::ZERO, Bytes::ZERO),
+            false => (self.shared_part() + self.left_to_forks, self.with_parent),
         };
         ExitedShare {
             pid: self.pid(),
             parent: self.parent,
             is_fork_copy: self.is_fork_copy(),
             shared,
+            with_parent,
+        }
+    }
+}
+
+impl ExitedShare {
+    /// Whether this is the process that forked it.
+    pub fn is_of_parent(&self, process: &WatchedProcess) -> bool {
+        self.is_fork_copy && process.pid() == self.parent
+    }
+
+    /// How likely this one holds what it shared with other forks: its own forks are closer than its siblings.
+    pub fn closeness_of_fork(&self, process: &WatchedProcess) -> u8 {
+        let is_read_fork = process.is_fork_copy() && process.is_read() && process.pid() != self.pid;
+        match is_read_fork {
+            true if process.parent == self.pid => 2,
+            true if self.is_fork_copy && process.parent == self.parent => 1,
+            _ => 0,
         }
     }
 }

@@ -126,6 +126,7 @@ impl WatchedProcess {
         self.reading.pss = Some(reading);
         self.reading.returned = Bytes::ZERO;
         self.returned = Bytes::ZERO;
+        self.left_to_forks = Bytes::ZERO;
         self.pss.lowest_anon = base.anon.min(self.reading.anon);
         self.pss.copy_error = Bytes::ZERO;
         self.pss.sample = None;
