@@ -12,7 +12,7 @@ PACKAGE = os.path.normpath(os.path.join(SCRIPTS, "..", "python"))
 TORCH = "torch==2.8.*"
 # Runs of one suite are no history of another, and none of the user's.
 os.environ.setdefault("LEVELOFF_HISTORY", "0")
-NEEDED = ["numpy", "setproctitle", "tqdm", "transformers", "accelerate", "lightning"]
+NEEDED = ["numpy", "setproctitle", "tqdm", "transformers", "accelerate", "lightning", "matplotlib"]
 
 
 def torch_binaries():
