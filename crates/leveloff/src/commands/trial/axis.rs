@@ -6,7 +6,7 @@ use std::time::Duration;
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::run_curves::Series;
 use leveloff_classifier::stats::median;
-use leveloff_classifier::trial::{ArmResult, RunOver, Stretch};
+use leveloff_classifier::trial::{ArmResult, RunOver, Stretch, is_long_enough};
 use leveloff_classifier::units::X;
 use leveloff_classifier::verdict::Verdict;
 use leveloff_model::folded::Reach;
@@ -65,6 +65,18 @@ impl Axis {
             .filter_map(|span| span.place(self.unit));
         let samples = places.filter(|place| (from.0..=to.0).contains(&place.middle()));
         samples.count() >= FEWEST_SAMPLES
+    }
+
+    /// Whether the control run is long enough to tell effects apart. Slow growth in much memory is a leak before it is, and a
+    /// longer run says more than a repeated one.
+    pub(super) fn is_telling(&self, control: &RunReport, comparisons: u32) -> bool {
+        let over = RunOver::of(&control.curves, self.unit, self.common(&[control]));
+        over.is_some_and(|over| is_long_enough(over, comparisons))
+    }
+
+    /// How far the control run went.
+    pub(super) fn end(&self) -> X {
+        self.end
     }
 
     /// How far a run has come, as a share of the control run.
