@@ -9,7 +9,6 @@ use leveloff_classifier::stats::median;
 use leveloff_classifier::trial::{ArmResult, RunOver, Stretch, is_long_enough};
 use leveloff_classifier::units::X;
 use leveloff_classifier::verdict::Verdict;
-use leveloff_model::folded::Reach;
 use leveloff_report::run_report::RunReport;
 
 /// Where runs are compared.
@@ -106,17 +105,20 @@ impl Axis {
         }
     }
 
-    /// Memory of a run around a position.
+    /// Memory of a run around a position: of its last steps before it, because samples of the runs lie at different ones.
     pub(super) fn memory_at(&self, report: &RunReport, end: X) -> Option<f64> {
-        // The last steps before it, because samples of the runs lie at different ones.
-        let from = 0.95 * end.0;
-        let spans = report.curves.spans().filter(|span| {
-            let place = span.place(self.unit);
-            place.is_some_and(|place| place.low >= from && place.low <= end.0)
+        let known = report.curves.spans().filter_map(|span| {
+            let place = span.place(self.unit)?;
+            let memory = span.value(Series::Memory)?;
+            (place.low <= end.0).then_some((place.low, memory.middle()))
         });
-        let memory = spans.filter_map(|span| span.value(Series::Memory));
-        let mut memory: Vec<f64> = memory.map(Reach::middle).collect();
-        (!memory.is_empty()).then(|| median(&mut memory))
+        let known: Vec<(f64, f64)> = known.collect();
+        let (newest, _) = *known.last()?;
+        // A fast run may have no sample in them.
+        let from = (0.95 * end.0).min(newest);
+        let near = known.iter().filter(|(place, _)| *place >= from);
+        let mut memory: Vec<f64> = near.map(|(_, memory)| *memory).collect();
+        Some(median(&mut memory))
     }
 
     /// The runs with a change beside the control runs.
