@@ -136,6 +136,21 @@ impl ArmResult {
     }
 }
 
+/// Whether a control run like this is long enough: one run of a change that ends the growth is told from the control run, and so
+/// are two runs of a change that does nothing from two of the control.
+pub fn is_long_enough(control: RunOver, comparisons: u32) -> bool {
+    let growth = Estimate {
+        value: 0.0,
+        ..control.growth
+    };
+    let cured = RunOver { growth, ..control };
+    let effect = |control: &[RunOver], arm: &[RunOver]| {
+        ArmResult::of(control, arm, comparisons).map(|result| result.effect)
+    };
+    effect(&[control], &[cured]) == Some(Effect::Stops)
+        && effect(&[control; 2], &[control; 2]) == Some(Effect::None)
+}
+
 fn effect(control: Rate, growth: Rate, change: Rate) -> Effect {
     let AmountPerX(all) = control.value;
     let (stopped, matters) = (STOPPED * all, MATTERS * all);

@@ -38,8 +38,8 @@ impl StatusLine {
         self.due = Instant::now() + EVERY;
         let width = rustix::termios::tcgetwinsize(std::io::stderr());
         let width = width.map_or(80, |size| usize::from(size.ws_col).max(20));
-        // A line that wraps could not be cleared.
-        let text: String = text().chars().take(width - 1).collect();
+        // A line that wraps could not be cleared. The terminal adds `^C` when the user ends leveloff.
+        let text: String = text().chars().take(width - 1 - "^C".len()).collect();
         say(&format!("\r\x1b[K{text}"));
         self.drawn = true;
     }

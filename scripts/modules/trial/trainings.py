@@ -4,9 +4,13 @@ Each prints `step N` and takes about 1/20 s for a step. None of them reads the c
 the change itself.
 """
 
+import ctypes
 import gc
+import mmap
 import os
+import queue
 import sys
+import threading
 import time
 
 PACE_S = 0.02
@@ -69,8 +73,6 @@ def kept_references():
 
 def native_leak():
     """malloc without free, below the reach of any setting."""
-    import ctypes
-
     torch, model, optimizer = small_model()
     libc = ctypes.CDLL(None)
     libc.malloc.restype = ctypes.c_void_p
@@ -104,26 +106,32 @@ def worker_leak():
 
 
 def heap_holes():
-    """Large blocks are freed between small ones that stay: the heap grows by holes that the next, larger block does not fit."""
-    import ctypes
-
+    """Each step fills five buffers of 256 KiB, one behind the other, and shrinks each to the 64 bytes that it keeps. glibc cuts the
+    buffers from the heap: what a buffer gives back lies between two blocks that are kept, and is 64 bytes too small for the next
+    buffer."""
     torch, model, optimizer = small_model()
-    libc = ctypes.CDLL(None)
-    libc.malloc.restype = ctypes.c_void_p
-    libc.free.argtypes = [ctypes.c_void_p]
-    # After this, glibc cuts blocks of up to 30 MiB from the heap, unless its threshold is set from outside.
-    libc.free(libc.malloc(30 << 20))
+    libc = heap_of_large_blocks()
     size = 256 << 10
     for _ in steps():
         train(torch, model, optimizer)
-        blocks = []
-        for _ in range(4):
-            size += 64
-            blocks.append(libc.malloc(size))
-            ctypes.memset(blocks[-1], 1, size)
-            libc.malloc(24)
-        for block in blocks:
-            libc.free(block)
+        buffers = [libc.malloc(size) for _ in range(5)]
+        for buffer in buffers:
+            ctypes.memset(buffer, 1, size)
+            libc.realloc(buffer, 64)
+
+
+def heap_of_large_blocks():
+    """The C library. glibc now cuts blocks of up to 30 MiB from the heap, unless a threshold is set from outside: it takes the size
+    of a mapped block that is freed for the usual one."""
+    libc = ctypes.CDLL(None)
+    libc.malloc.restype = ctypes.c_void_p
+    libc.realloc.restype = ctypes.c_void_p
+    libc.realloc.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+    libc.free.argtypes = [ctypes.c_void_p]
+    libc.free(libc.malloc(30 << 20))
+    # What the imports have freed would be used first, and memory would be level until it is.
+    libc.malloc_trim(0)
+    return libc
 
 
 def recompiled():
@@ -150,8 +158,6 @@ def recompiled():
 
 def wandb_like():
     """A logger that keeps what it is given unless WANDB_MODE says disabled."""
-    import os
-
     torch, model, optimizer = small_model()
     sys.modules.setdefault("wandb", sys)
     queue = []
@@ -162,15 +168,23 @@ def wandb_like():
 
 
 def two_causes():
-    """Half of the growth is garbage, half is kept."""
+    """Half of the growth is garbage, half is reachable from a gradient that is never cleared. Both are mapped: in the heap, what a
+    collection frees would be holes between what is kept, and the heap would grow as fast as without it."""
     torch, model, optimizer = small_model()
     gc.disable()
-    kept = []
     for _ in steps():
-        train(torch, model, optimizer)
-        cycle = [torch.ones(MIB // 8)]
+        model(torch.randn(16, 64)).square().mean().backward()
+        gradient = model.weight.grad
+        gradient.history = [getattr(gradient, "history", None), mapped(MIB // 2)]
+        optimizer.step()
+        cycle = [mapped(MIB // 2)]
         cycle.append(cycle)
-        kept.append(torch.ones(MIB // 8))
+
+
+def mapped(size):
+    memory = mmap.mmap(-1, size)
+    memory.write(b"x" * size)
+    return memory
 
 
 def healthy():
@@ -186,10 +200,6 @@ def healthy():
 def arena_per_thread():
     """One thread after another needs more and more memory and frees all but a little. glibc gives each thread an arena, and
     keeps what each has freed, because the last block of an arena is used."""
-    import ctypes
-    import queue
-    import threading
-
     torch, model, optimizer = small_model()
     libc = ctypes.CDLL(None)
     libc.malloc.restype = ctypes.c_void_p
@@ -220,25 +230,34 @@ def arena_per_thread():
 
 
 def kept_at_the_top():
-    """Blocks at the top of the heap are freed, more of them with each step. glibc keeps up to twice the largest mapped block
-    that was ever freed."""
-    import ctypes
-
+    """One thread after another needs more and more memory and frees all of it. glibc gives each thread an arena, and keeps what is
+    free at the top of an arena, up to twice the largest mapped block that was ever freed."""
     torch, model, optimizer = small_model()
-    libc = ctypes.CDLL(None)
-    libc.malloc.restype = ctypes.c_void_p
-    libc.free.argtypes = [ctypes.c_void_p]
-    libc.free(libc.malloc(31 << 20))
-    size = 60 << 10
+    libc = heap_of_large_blocks()
+    orders, done = queue.Queue(), queue.Queue()
+    size, per_mib, rounds = 128 << 10, 8, 40
+
+    def work():
+        # Made before the blocks: a list that grows behind them would hold the top of the arena.
+        blocks = [0] * (rounds * per_mib)
+        for mib in range(1, rounds + 1):
+            orders.get()
+            places = range(mib * per_mib)
+            for place in places:
+                blocks[place] = libc.malloc(size)
+                ctypes.memset(blocks[place], 1, size)
+            for place in places:
+                libc.free(blocks[place])
+            done.put(mib)
+        # Its arena stays its own.
+        threading.Event().wait()
+
     for step in steps():
         train(torch, model, optimizer)
-        blocks = [libc.malloc(size) for _ in range(4 * step)]
-        for block in blocks:
-            ctypes.memset(block, 1, size)
-        for block in reversed(blocks):
-            libc.free(block)
-        # A step is mostly other work, in which the blocks are free.
-        time.sleep(0.06)
+        if step % rounds == 1:
+            threading.Thread(target=work, daemon=True).start()
+        orders.put(step)
+        done.get()
 
 
 def loader_copies():

@@ -78,6 +78,12 @@ fn slow_growth_in_much_memory_is_undecided() {
 }
 
 #[test]
+fn a_control_run_is_long_enough_when_effects_can_be_told_apart() {
+    assert!(is_long_enough(growing(1.0), 30));
+    assert!(!is_long_enough(run_with(|x| 8000.0 + 0.02 * x, 0.05), 30));
+}
+
+#[test]
 fn repeats_that_differ_widen_the_interval() {
     let alike = ArmResult::of(&[growing(1.0); 2], &[growing(0.5); 2], 30).unwrap();
     let apart = [growing(0.1), growing(0.9)];

@@ -1,6 +1,6 @@
 //! The rows of a trial, as text, Markdown and HTML show them.
 
-use leveloff_classifier::trial::{ArmResult, ArmState, ArmSummary};
+use leveloff_classifier::trial::{ArmResult, ArmState, ArmSummary, TrialOutcome};
 use leveloff_classifier::units::Amount;
 use leveloff_classifier::verdict::Rate;
 use leveloff_text::rate::{amount, change_with_interval};
@@ -74,14 +74,29 @@ fn growth(rate: Rate) -> String {
     change_with_interval(rate.value.0, rate.low.0, rate.high.0)
 }
 
-/// What was not measured, with the reason.
+/// What was not measured, with the reason; changes with the same reason together. Nothing where nothing was to be tried.
 pub(super) fn unmeasured(trial: &TrialReport) -> Vec<String> {
-    let arms = trial.summary.arms.iter();
-    arms.filter_map(|arm| match &arm.state {
-        ArmState::Measured { .. } => None,
-        ArmState::Failed(why) => Some(format!("{}: not measured: {why}", arm.name)),
-        ArmState::NotApplicable(why) => Some(format!("{}: not tried: {why}", arm.name)),
-        ArmState::NotRun => Some(format!("{}: not tried: the trial ended before", arm.name)),
-    })
-    .collect()
+    if matches!(
+        trial.summary.outcome(),
+        TrialOutcome::NothingToCure | TrialOutcome::ControlUndecided
+    ) {
+        return Vec::new();
+    }
+    let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
+    for arm in &trial.summary.arms {
+        let why = match &arm.state {
+            ArmState::Measured { .. } => continue,
+            ArmState::Failed(why) => format!("not measured: {why}"),
+            ArmState::NotApplicable(why) => format!("not tried: {why}"),
+            ArmState::NotRun => "not tried: the trial ended before".to_owned(),
+        };
+        match reasons.iter_mut().find(|(other, _)| *other == why) {
+            Some((_, names)) => names.push(&arm.name),
+            None => reasons.push((why, vec![&arm.name])),
+        }
+    }
+    let reasons = reasons.into_iter();
+    reasons
+        .map(|(why, names)| format!("{}: {why}", names.join(", ")))
+        .collect()
 }

@@ -73,7 +73,7 @@ pub fn answer(trial: &TrialSummary, job: &TrialJob) -> Answer {
                      hour and more of --max-time"
                 }
                 _ => {
-                    "let the command run for longer: more --max-time, or --level-by with the step by which memory must be level"
+                    "let the command run for longer: more --max-time or --limit, or --level-by with the step by which memory must be level"
                 }
             },
             None,

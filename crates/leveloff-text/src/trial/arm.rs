@@ -31,11 +31,12 @@ pub fn arm_words(arm: BuiltInArm) -> ArmWords {
             "malloc keeps freed memory. The variable is a cure, and so is malloc_trim(0) now and then",
         ),
         BuiltInArm::CollectGarbage => (
-            "Python collects garbage after each step",
-            "reference cycles hold the memory until a collection runs: break them, or call gc.collect() every few hundred steps",
+            "Python collects garbage after each step; what exists at the first step is frozen (gc.freeze), so that it takes little time",
+            "reference cycles hold the memory until a collection runs: break them, or call gc.freeze() after the first step and \
+             gc.collect() every few hundred steps",
         ),
         BuiltInArm::CollectGarbage10 => (
-            "Python collects garbage after every tenth step",
+            "Python collects garbage after every tenth step, among all objects",
             "reference cycles hold the memory until a collection runs, and a collection now and then is enough",
         ),
         BuiltInArm::NoEvaluation => (

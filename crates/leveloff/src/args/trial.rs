@@ -16,7 +16,7 @@ pub(super) const LONG_ABOUT: &str = "Change one thing, and see what stops the gr
     Runs a job that leaks as it is (the control run), then again with one thing changed at a time: settings of the \
     allocator and of compilers, garbage collection, loader workers, loggers, and changes of your own. Says which change \
     stops the growth, what it costs in speed, and what the others rule out. The control run ends as soon as leveloff is \
-    certain that it leaks; every other run ends as soon as its growth can be distinguished from the control's. A change is credited \
+    certain that it leaks, and long enough to be compared; every other run ends as soon as its growth can be distinguished from the control's. A change is credited \
     only if a second run agrees. The runs follow each other (unless --jobs says otherwise); nothing else of the job is changed.\n\n\
     The job is started from its beginning each time, so it must be one that can be: it should not overwrite what you need.";
 

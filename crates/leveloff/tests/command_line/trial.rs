@@ -147,6 +147,7 @@ fn a_job_that_does_not_leak_has_nothing_to_cure() {
     let ended = crate::stage::ended(command.env("CURED", "1"));
     assert_eq!(ended.status.code(), Some(3), "{ended:?}");
     assert!(!ended.stdout.contains("stops with"), "{}", ended.stdout);
+    assert!(!ended.stdout.contains("not tried"), "{}", ended.stdout);
     assert!(!stage.path("trial/A_1-1.jsonl").exists());
 }
 
@@ -175,6 +176,8 @@ fn what_cannot_be_tried_is_refused_before_anything_runs() {
     };
     refused(&["--arms", "no-compiler"], &["did you mean 'no-compile'?"]);
     refused(&["--arms", "none"], &["nothing to try"]);
+    refused(&["--arms", "all,one-arena"], &["--arms all stands alone"]);
+    refused(&["--arms", "one-arena,one-arena"], &["'one-arena' twice"]);
     refused(&["--arm", "nameless"], &["--arm wants a name"]);
     refused(
         &["--env", "A=1", "--env", "A=1"],

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::trial::Effect;
+use leveloff_classifier::units::X;
 use leveloff_classifier::verdict::{LevelGrade, Verdict};
 use leveloff_report::run_report::RunReport;
 
@@ -23,6 +24,8 @@ pub(super) struct ActiveTask {
     /// How far it is, as a share of the control run.
     pub share: Option<f64>,
     has_warned: bool,
+    /// Where the control run was first known to leak, and could be measured.
+    leaked_at: Option<X>,
 }
 
 /// What a run is looked at with.
@@ -37,6 +40,9 @@ pub(super) struct Known<'a> {
 /// A control run that has counted no step by then may never do so.
 const STEPS_ARE_LATE: Duration = Duration::from_secs(60);
 
+/// A control run goes at most so many times as far as where it was known to leak, because each change takes as long.
+const LONGEST_CONTROL: f64 = 4.0;
+
 const NO_STEPS: &str = "control: no step is counted yet; if the output has steps, --step-regex names them. Without steps, memory \
                         is judged over time, which takes half an hour";
 
@@ -48,6 +54,7 @@ impl ActiveTask {
             looked: 0,
             share: None,
             has_warned: false,
+            leaked_at: None,
         }
     }
 
@@ -68,13 +75,31 @@ impl ActiveTask {
     }
 
     /// Whether the first control run has shown enough.
-    fn first_control(&self, report: Option<&RunReport>, known: &Known) -> Option<Ending> {
-        let steps = known.args.steps.map(|steps| steps as f64);
-        let is_decided = |report: &RunReport| is_control_decided(report, steps);
-        if report.is_some_and(is_decided) {
+    fn first_control(&mut self, report: Option<&RunReport>, known: &Known) -> Option<Ending> {
+        if report.is_some_and(|report| self.is_control_decided(report, known)) {
             return Some(Ending::Enough);
         }
         known.is_over.then_some(Ending::OutOfTime)
+    }
+
+    /// The control run has shown enough: a leak, a level, or the steps that the user wants.
+    fn is_control_decided(&mut self, report: &RunReport, known: &Known) -> bool {
+        let verdict = &report.verdict;
+        if let Some(steps) = known.args.steps {
+            let last = verdict.span.map_or(0.0, |(_, last)| last.0);
+            return last >= steps as f64;
+        }
+        let Some(axis) = Axis::of(report) else {
+            // Over time alone, a job that still loads is level.
+            let is_level = verdict.verdict == Verdict::Level(LevelGrade::Confirmed);
+            return verdict.verdict.is_alarm() || (is_level && verdict.x_unit != XUnit::Second);
+        };
+        if !verdict.verdict.is_alarm() || !axis.is_measurable(report) {
+            return false;
+        }
+        let leaked_at = *self.leaked_at.get_or_insert(axis.end());
+        axis.end().0 >= LONGEST_CONTROL * leaked_at.0
+            || axis.is_telling(report, known.runs.comparisons())
     }
 
     /// Whether another run has shown enough: a control run when it has come as far as the first, a run with a change also if
@@ -117,22 +142,5 @@ impl ActiveTask {
         }
         self.has_warned = true;
         Some(NO_STEPS)
-    }
-}
-
-/// The control run has shown enough: a leak, a level, or the steps that the user wants.
-fn is_control_decided(report: &RunReport, steps: Option<f64>) -> bool {
-    let verdict = &report.verdict;
-    if let Some(steps) = steps {
-        let last = verdict.span.map_or(0.0, |(_, last)| last.0);
-        return last >= steps;
-    }
-    match Axis::of(report) {
-        Some(axis) => verdict.verdict.is_alarm() && axis.is_measurable(report),
-        None => {
-            // Over time alone, a job that still loads is level.
-            let is_level = verdict.verdict == Verdict::Level(LevelGrade::Confirmed);
-            verdict.verdict.is_alarm() || (is_level && verdict.x_unit != XUnit::Second)
-        }
     }
 }

@@ -66,6 +66,12 @@ impl Arm {
         }
     }
 
+    /// Why it changes nothing for a job that uses no more than this.
+    pub(super) fn is_left_out(&self, facts: &JobFacts, is_auto: bool) -> Option<String> {
+        self.is_set_already()
+            .or_else(|| self.is_without_object(facts, is_auto).map(str::to_owned))
+    }
+
     /// Why it changes nothing for this job, as far as that is known before the job runs.
     pub(super) fn is_set_already(&self) -> Option<String> {
         let built_in = self.built_in?;
@@ -84,11 +90,7 @@ impl Arm {
 
     /// Why it changes nothing for a job that uses no more than this. A variable that is named is tried all the same, because
     /// it may reach what was not noted; a change that Python makes does nothing where Python notes nothing.
-    pub(super) fn is_without_object(
-        &self,
-        facts: &JobFacts,
-        is_auto: bool,
-    ) -> Option<&'static str> {
+    fn is_without_object(&self, facts: &JobFacts, is_auto: bool) -> Option<&'static str> {
         let built_in = self.built_in?;
         let is_asked = is_auto || matches!(built_in.change(), Change::Python(_));
         facts.rules_out(built_in).filter(|_| is_asked)

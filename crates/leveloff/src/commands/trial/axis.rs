@@ -6,10 +6,9 @@ use std::time::Duration;
 use leveloff_classifier::observation::XUnit;
 use leveloff_classifier::run_curves::Series;
 use leveloff_classifier::stats::median;
-use leveloff_classifier::trial::{ArmResult, RunOver, Stretch};
+use leveloff_classifier::trial::{ArmResult, RunOver, Stretch, is_long_enough};
 use leveloff_classifier::units::X;
 use leveloff_classifier::verdict::Verdict;
-use leveloff_model::folded::Reach;
 use leveloff_report::run_report::RunReport;
 
 /// Where runs are compared.
@@ -67,6 +66,18 @@ impl Axis {
         samples.count() >= FEWEST_SAMPLES
     }
 
+    /// Whether the control run is long enough to tell effects apart. Slow growth in much memory is a leak before it is, and a
+    /// longer run says more than a repeated one.
+    pub(super) fn is_telling(&self, control: &RunReport, comparisons: u32) -> bool {
+        let over = RunOver::of(&control.curves, self.unit, self.common(&[control]));
+        over.is_some_and(|over| is_long_enough(over, comparisons))
+    }
+
+    /// How far the control run went.
+    pub(super) fn end(&self) -> X {
+        self.end
+    }
+
     /// How far a run has come, as a share of the control run.
     pub(super) fn share(&self, report: &RunReport) -> f64 {
         reached(report, self.unit) / self.end.0.max(f64::MIN_POSITIVE)
@@ -94,17 +105,20 @@ impl Axis {
         }
     }
 
-    /// Memory of a run around a position.
+    /// Memory of a run around a position: of its last steps before it, because samples of the runs lie at different ones.
     pub(super) fn memory_at(&self, report: &RunReport, end: X) -> Option<f64> {
-        // The last steps before it, because samples of the runs lie at different ones.
-        let from = 0.95 * end.0;
-        let spans = report.curves.spans().filter(|span| {
-            let place = span.place(self.unit);
-            place.is_some_and(|place| place.low >= from && place.low <= end.0)
+        let known = report.curves.spans().filter_map(|span| {
+            let place = span.place(self.unit)?;
+            let memory = span.value(Series::Memory)?;
+            (place.low <= end.0).then_some((place.low, memory.middle()))
         });
-        let memory = spans.filter_map(|span| span.value(Series::Memory));
-        let mut memory: Vec<f64> = memory.map(Reach::middle).collect();
-        (!memory.is_empty()).then(|| median(&mut memory))
+        let known: Vec<(f64, f64)> = known.collect();
+        let (newest, _) = *known.last()?;
+        // A fast run may have no sample in them.
+        let from = (0.95 * end.0).min(newest);
+        let near = known.iter().filter(|(place, _)| *place >= from);
+        let mut memory: Vec<f64> = near.map(|(_, memory)| *memory).collect();
+        Some(median(&mut memory))
     }
 
     /// The runs with a change beside the control runs.

@@ -13,7 +13,10 @@ const TAIL: u64 = 8192;
 /// Longer lines are cut.
 const LONGEST: usize = 120;
 
-/// The last line that the job itself printed.
+/// What leveloff prints if it cannot start the job, which then prints nothing.
+const NOT_STARTED: &str = "leveloff: cannot ";
+
+/// The last line that the job itself printed, or why it was not started.
 pub(super) fn last_line(log: &Path) -> Option<String> {
     let mut file = File::open(log).ok()?;
     let length = file.metadata().ok()?.len();
@@ -22,8 +25,11 @@ pub(super) fn last_line(log: &Path) -> Option<String> {
     let mut bytes = Vec::new();
     file.take(TAIL).read_to_end(&mut bytes).ok()?;
     let text = String::from_utf8_lossy(&bytes);
-    let mut lines = text.lines().rev().map(str::trim);
-    let line = lines.find(|line| !line.is_empty() && !line.starts_with("leveloff: "))?;
+    let lines = || text.lines().rev().map(str::trim);
+    let own = lines().find(|line| !line.is_empty() && !line.starts_with("leveloff: "));
+    let not_started = || lines().find(|line| line.starts_with(NOT_STARTED));
+    let line = own.or_else(not_started)?;
+    let line = line.strip_prefix("leveloff: ").unwrap_or(line);
     let line: String = printable(line.as_bytes()).chars().take(LONGEST).collect();
     Some(masked_text(&line))
 }
@@ -40,5 +46,14 @@ mod tests {
         let line = last_line(file.path());
         assert_eq!(line.as_deref(), Some("ImportError: no torch"));
         assert_eq!(last_line(Path::new("/nothing/here")), None);
+    }
+
+    #[test]
+    fn a_job_that_was_not_started_says_why() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let log = "leveloff: cannot start 'x': No such file\nleveloff: run ended\n";
+        std::fs::write(file.path(), log).unwrap();
+        let line = last_line(file.path());
+        assert_eq!(line.as_deref(), Some("cannot start 'x': No such file"));
     }
 }

@@ -39,7 +39,6 @@ pub(super) struct ActiveRun {
     recording: PathBuf,
     ending: Option<Ending>,
     started: Instant,
-    between_looks: Duration,
     next_look: Instant,
 }
 
@@ -101,10 +100,10 @@ impl Ending {
     }
 }
 
-/// The first look at a run; later ones are further apart, because each reads the whole recording.
-const FIRST_LOOK: Duration = Duration::from_millis(500);
+/// A look reads the whole recording. At most a twentieth of the time goes into looks, which take it from the job.
+const BETWEEN_LOOKS: u32 = 20;
+const SHORTEST_BETWEEN_LOOKS: Duration = Duration::from_millis(500);
 const LONGEST_BETWEEN_LOOKS: Duration = Duration::from_secs(5);
-const LOOKS_SPREAD: f64 = 1.2;
 
 /// Time for each stage of the end of a run.
 const GRACE: Duration = Duration::from_secs(10);
@@ -147,8 +146,7 @@ impl RunPlan<'_> {
             recording,
             ending: None,
             started,
-            between_looks: FIRST_LOOK,
-            next_look: started + FIRST_LOOK,
+            next_look: started + SHORTEST_BETWEEN_LOOKS,
         })
     }
 
@@ -218,10 +216,12 @@ impl ActiveRun {
 
     /// What it has recorded so far; `None` while there is nothing to judge.
     pub(super) fn look(&mut self) -> Option<RunReport> {
-        let between = self.between_looks.mul_f64(LOOKS_SPREAD);
-        self.between_looks = between.min(LONGEST_BETWEEN_LOOKS);
-        self.next_look = Instant::now() + self.between_looks;
-        read(&self.recording)
+        let begun = Instant::now();
+        let report = read(&self.recording);
+        let between = begun.elapsed() * BETWEEN_LOOKS;
+        let between = between.clamp(SHORTEST_BETWEEN_LOOKS, LONGEST_BETWEEN_LOOKS);
+        self.next_look = Instant::now() + between;
+        report
     }
 
     pub(super) fn spent(&self) -> Duration {

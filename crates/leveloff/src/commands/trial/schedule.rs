@@ -206,8 +206,17 @@ impl<'a> Schedule<'a> {
         }
     }
 
+    fn is_auto(&self) -> bool {
+        matches!(self.args.arms.as_slice(), [only] if only == AUTO)
+    }
+
     fn look(&mut self) {
         let is_over = self.is_over();
+        if self.runs.control.is_empty() {
+            // How many changes there are to compare says how far the control run has to go.
+            let facts = JobFacts::read(&self.directory.facts());
+            self.runs.leave_out(&facts, self.is_auto());
+        }
         let warnings = self.active.iter_mut().filter_map(|active| {
             let known = Known {
                 runs: &self.runs,
@@ -269,7 +278,7 @@ impl<'a> Schedule<'a> {
     /// Orders the changes by what the control run showed, and leaves out what cannot matter.
     fn order_and_leave_out(&mut self) {
         let names = self.args.arms.as_slice();
-        let is_auto = matches!(names, [only] if only == AUTO);
+        let is_auto = self.is_auto();
         let is_open = is_auto || matches!(names, [only] if only == ALL);
         if is_open && !self.is_ordered {
             let order = BuiltInArm::ordered_by(self.runs.findings());
@@ -278,13 +287,7 @@ impl<'a> Schedule<'a> {
                 .sort_by_key(|tried| arms::place_of(&tried.arm, &order));
         }
         let facts = JobFacts::read(&self.directory.facts());
-        for tried in &mut self.runs.arms {
-            let why = tried.arm.is_set_already().or_else(|| {
-                let why = tried.arm.is_without_object(&facts, is_auto);
-                why.map(str::to_owned)
-            });
-            tried.state = why.map(ArmState::NotApplicable);
-        }
+        self.runs.leave_out(&facts, is_auto);
     }
 
     fn say_result(&mut self, place: usize, result: Option<ArmResult>) {

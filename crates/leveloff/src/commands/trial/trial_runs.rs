@@ -16,6 +16,7 @@ use leveloff_report::trial::{TrialReport, TrialRun};
 
 use super::arm::Arm;
 use super::axis::{Axis, LOOKS};
+use super::job_facts::JobFacts;
 use super::job_log::last_line;
 use super::next_run::ArmProgress;
 use super::resume_command::resume_command;
@@ -48,6 +49,13 @@ pub(super) struct TriedArm {
 }
 
 impl TriedArm {
+    /// Whether the newest run counted steps.
+    fn has_steps(&self) -> bool {
+        let report = self.runs.last().and_then(|run| run.report.as_ref());
+        let progress = report.and_then(|report| report.progress.as_ref());
+        progress.is_some_and(|progress| progress.step.is_some())
+    }
+
     /// The newest run cannot be compared. What earlier runs showed still counts.
     fn leave_out(&mut self, ending: Ending, is_recorded: bool, log: &Path) {
         let why = match ending {
@@ -68,6 +76,9 @@ impl TriedArm {
                     log.display()
                 )
             }
+            Ending::TooSlow if !self.has_steps() => {
+                format!("{NO_STEPS}; its output is in {}", log.display())
+            }
             _ => ending_words(ending, log),
         };
         if self.runs.len() > 1 {
@@ -78,6 +89,8 @@ impl TriedArm {
         }
     }
 }
+
+const NO_STEPS: &str = "no step of it was counted: it hung, or the lines that hold its steps have to be named by --step-regex";
 
 fn why_not(ending: Ending, is_recorded: bool) -> &'static str {
     match is_recorded {
@@ -161,6 +174,14 @@ impl TrialRuns {
         }
         let why = ending_words(ending, &log);
         (ending != Ending::Interrupted).then(|| format!("control run {number} is left out: {why}"))
+    }
+
+    /// Leaves out what changes nothing for a job that uses no more than this.
+    pub(super) fn leave_out(&mut self, facts: &JobFacts, is_auto: bool) {
+        for tried in &mut self.arms {
+            let why = tried.arm.is_left_out(facts, is_auto);
+            tried.state = why.map(ArmState::NotApplicable);
+        }
     }
 
     /// How often the trial asks whether a change helps.

@@ -132,7 +132,8 @@ impl VenvStore {
             "{requirement}: making a venv in {}",
             venv.display()
         ));
-        let log = venv.with_extension("log");
+        // The name has dots of its own.
+        let log = PathBuf::from(format!("{}.log", venv.display()));
         let begun = Instant::now();
         let file = File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
         for mut step in steps(venv, interpreter, &requirement) {

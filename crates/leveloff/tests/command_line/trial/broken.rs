@@ -47,8 +47,20 @@ fn a_change_that_hangs_is_ended() {
     let (ended, answer) = answer(&stage, &options, &[python(), "leak.py"]);
     assert_eq!(ended.status.code(), Some(3), "{ended:?}");
     let why = arm(&answer, "hangs")["why"].as_str().unwrap();
-    assert!(why.contains("too little progress"), "{why}");
+    assert!(why.contains("no step of it was counted"), "{why}");
     assert!(!is_running("613.25"));
+}
+
+#[test]
+fn a_change_that_stops_after_a_step_is_ended() {
+    let stage = stage();
+    let stuck = "stuck=echo step 1 loss 0.5; echo step 2 loss 0.5; exec sleep 615.25";
+    let options = [&SHORT[..], &["--arm", stuck, "--patience", "1s"]].concat();
+    let (ended, answer) = answer(&stage, &options, &[python(), "leak.py"]);
+    assert_eq!(ended.status.code(), Some(3), "{ended:?}");
+    let state = arm(&answer, "stuck");
+    assert_eq!(state["state"], "failed", "{answer:#}");
+    assert!(!is_running("615.25"));
 }
 
 #[test]
@@ -74,7 +86,7 @@ fn a_job_that_is_killed_is_no_answer() {
 fn a_command_that_does_not_exist_is_no_answer() {
     let stage = Stage::new();
     let ended = stage.ask(&["try", "-o", "trial", "--", "no-such-command"]);
-    ended.refused(&["the control run"]);
+    ended.refused(&["the control run failed", "cannot start 'no-such-command'"]);
 }
 
 #[test]

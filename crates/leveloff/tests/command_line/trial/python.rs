@@ -108,3 +108,47 @@ fn evaluations_are_left_out_and_what_cannot_apply_says_why() {
         why("no-workers")
     );
 }
+
+/// Leaves 256 KiB in a reference cycle at each step, and has switched collections off.
+const CYCLES: &str = "\
+import gc, time
+import torch
+from torch.optim.optimizer import Optimizer
+gc.disable()
+optimizer = Optimizer()
+for step in range(1, 2000):
+    optimizer.step()
+    cycle = [bytearray(b'x' * (1 << 18))]
+    cycle.append(cycle)
+    print(f'step {step} loss 0.5', flush=True)
+    time.sleep(0.005)
+";
+
+#[test]
+fn a_collection_after_each_step_frees_reference_cycles() {
+    let stage = stage();
+    stage.file("train.py", CYCLES);
+    let ended = stage.ask(&[
+        "try",
+        "-o",
+        "trial",
+        "--arms",
+        "collect-garbage",
+        "--level-by",
+        "40",
+        "--interval",
+        "50ms",
+        "--format",
+        "json",
+        "--",
+        python(),
+        "train.py",
+    ]);
+    let answer: Value = serde_json::from_str(&ended.stdout).unwrap_or_default();
+    assert_eq!(ended.status.code(), Some(0), "{ended:?}");
+    assert_eq!(
+        arm(&answer, "collect-garbage")["effect"],
+        "stops",
+        "{answer:#}"
+    );
+}
