@@ -9,17 +9,21 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use leveloff_model::allocation::{MissedBlocks, StackFrame};
+use leveloff_model::allocation::MissedBlocks;
+use leveloff_model::recording::AllocationEncoder;
 use leveloff_model::sample::{Event, Gap, Subject};
 use leveloff_model::units::Seconds;
 
 use crate::site_table::Site;
 use follower::Follower;
 use reading_schedule::ReadingSchedule;
-use recorded_sites::RecordedSites;
+use recorded_sites::{Extent, RecordedSites};
 
 /// Segments are read this often.
 const PACE: Duration = Duration::from_secs(1);
+/// At the end of a run, the line that grew most gets its stack, if it takes no more bytes than this: a flame graph of lines
+/// alone says little.
+const LONGEST_LAST_STACK: usize = 150;
 /// What the newest readings held; the last of a run is chosen among them.
 const READINGS_KEPT: usize = 5;
 
@@ -33,6 +37,8 @@ pub struct Collector {
     /// Time of the last reading.
     last_t: f64,
     sites: RecordedSites,
+    /// To know how long what is recorded is.
+    encoder: AllocationEncoder,
 }
 
 /// What the thread found.
@@ -85,6 +91,7 @@ impl Collector {
             schedule: ReadingSchedule::default(),
             last_t: 0.0,
             sites: RecordedSites::default(),
+            encoder: AllocationEncoder::default(),
         }
     }
 
@@ -93,16 +100,30 @@ impl Collector {
         if !self.schedule.is_due(t) {
             return Vec::new();
         }
-        let events = self.read(t, false, <[Reading]>::last);
-        self.schedule.took(t, events.iter().map(length).sum());
+        let mut events = self.read(t, false, <[Reading]>::last);
+        events.extend(self.whole_stack(self.schedule.room()));
+        let lengths = events.iter().map(|event| self.encoder.length(event));
+        self.schedule.took(t, lengths.sum());
         events
     }
 
     /// The last reading of a run that has ended: before processes left and freed what they held.
     pub fn last_events(&mut self, t: Seconds) -> Vec<Event> {
-        self.read(t, true, |readings| {
+        let mut events = self.read(t, true, |readings| {
             readings.iter().max_by_key(|reading| reading.live_bytes())
-        })
+        });
+        events.extend(self.whole_stack(LONGEST_LAST_STACK));
+        events
+    }
+
+    /// More of the stack of a line that has only its own frame yet, if its length is at most this.
+    fn whole_stack(&mut self, room: usize) -> Option<Event> {
+        let site = self.sites.without_stack()?;
+        let ways = self.sites.with_stack(site);
+        let mut events = ways.into_iter().map(Event::Site);
+        let event = events.find(|event| self.encoder.clone().length(event) <= room)?;
+        self.sites.stack_is_written(site);
+        Some(event)
     }
 
     fn read(
@@ -113,16 +134,19 @@ impl Collector {
     ) -> Vec<Event> {
         let shared = Arc::clone(&self.shared);
         let mut shared = lock(&shared);
+        let amount = match is_last {
+            true => Extent::Exact,
+            false => Extent::Changes {
+                room: self.schedule.room(),
+            },
+        };
         let mut events: Vec<Event> = shared.gaps.drain(..).map(Event::Gap).collect();
         if let Some(reading) = choose(&shared.readings) {
             // Names are looked up after a reading, so it may be some seconds old.
             let t = Seconds((t.0 - reading.at.elapsed().as_secs_f64()).max(self.last_t));
-            let t = Seconds((t.0 * 100.0).round() / 100.0);
+            let t = Seconds((t.0 * 10.0).round() / 10.0);
             self.last_t = t.0;
-            events.extend(
-                self.sites
-                    .record(t, &reading.sites, reading.missed, is_last),
-            );
+            events.extend(self.sites.record(t, &reading.sites, reading.missed, amount));
         }
         shared.wanted = self.sites.wanted();
         events
@@ -149,19 +173,6 @@ impl Shared {
 
 fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// About how long an event is in the recording.
-fn length(event: &Event) -> usize {
-    match event {
-        Event::Site(site) => {
-            let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-            let frame = |frame: &StackFrame| frame.function.len() + text(&frame.file) + 16;
-            64 + text(&site.source) + site.stack.iter().map(frame).sum::<usize>()
-        }
-        Event::Allocations(reading) => 36 + 24 * reading.sites.len(),
-        _ => 0,
-    }
 }
 
 /// A gap of this subject.

@@ -54,15 +54,23 @@ impl AllocationHistory {
     pub fn learn(&mut self, events: &[Event]) {
         for event in events {
             match event {
-                Event::Site(site) => {
-                    let history = SiteHistory {
-                        site: site.clone(),
-                        points: Vec::new(),
-                    };
-                    self.sites.insert(site.id, history);
-                }
+                Event::Site(site) => self.define(site),
                 Event::Allocations(reading) => self.push(reading),
                 _ => {}
+            }
+        }
+    }
+
+    /// A site comes again when more of its stack is known.
+    fn define(&mut self, site: &AllocationSite) {
+        match self.sites.get_mut(&site.id) {
+            Some(history) => history.site = site.clone(),
+            None => {
+                let history = SiteHistory {
+                    site: site.clone(),
+                    points: Vec::new(),
+                };
+                self.sites.insert(site.id, history);
             }
         }
     }

@@ -2,6 +2,8 @@
 //!
 //! `leveloff run --blame` samples the heap, so every amount is an estimate with a standard error.
 
+mod proportion;
+
 use crate::process::Pid;
 use crate::units::{Bytes, Seconds};
 
