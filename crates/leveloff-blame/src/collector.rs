@@ -2,14 +2,17 @@
 
 mod follower;
 mod reading_schedule;
+mod recorded_holders;
 mod recorded_sites;
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use leveloff_model::allocation::MissedBlocks;
+use leveloff_model::allocation::{MissedBlocks, ReportedHolder};
+use leveloff_model::process::Pid;
 use leveloff_model::recording::AllocationEncoder;
 use leveloff_model::sample::{Event, Gap, Subject};
 use leveloff_model::units::Seconds;
@@ -17,6 +20,7 @@ use leveloff_model::units::Seconds;
 use crate::site_table::Site;
 use follower::Follower;
 use reading_schedule::ReadingSchedule;
+use recorded_holders::RecordedHolders;
 use recorded_sites::{Extent, RecordedSites};
 
 /// Segments are read this often.
@@ -39,6 +43,7 @@ pub struct Collector {
     sites: RecordedSites,
     /// To know how long what is recorded is.
     encoder: AllocationEncoder,
+    holders: RecordedHolders,
 }
 
 /// What the thread found.
@@ -49,6 +54,9 @@ struct Shared {
     gaps: Vec<Gap>,
     /// Sites whose names are wanted. Few are: looking them up is expensive.
     wanted: Vec<usize>,
+    /// Stacks of processes whose sites are wanted, and those that were found.
+    wanted_stacks: Vec<(Pid, u32)>,
+    sites_of_stacks: HashMap<(Pid, u32), usize>,
 }
 
 /// What the sites held at a moment.
@@ -92,7 +100,14 @@ impl Collector {
             last_t: 0.0,
             sites: RecordedSites::default(),
             encoder: AllocationEncoder::default(),
+            holders: RecordedHolders::default(),
         }
+    }
+
+    /// Takes what the training reports of holders. They are recorded as soon as their lines are.
+    pub fn report(&mut self, holders: &[ReportedHolder]) {
+        let mut shared = lock(&self.shared);
+        shared.wanted_stacks = self.holders.report(holders);
     }
 
     /// What is to be recorded at `t`: nothing most of the time.
@@ -101,9 +116,16 @@ impl Collector {
             return Vec::new();
         }
         let mut events = self.read(t, false, <[Reading]>::last);
-        events.extend(self.whole_stack(self.schedule.room()));
         let lengths = events.iter().map(|event| self.encoder.length(event));
-        self.schedule.took(t, lengths.sum());
+        self.schedule.wrote(lengths.sum());
+        if let Some(site) = self.sites.without_stack() {
+            let stack = self.stack_of(site, self.schedule.room());
+            let lengths = stack.iter().map(|event| self.encoder.length(event));
+            self.schedule.wrote(lengths.sum());
+            events.extend(stack);
+        }
+        self.schedule.plan(t);
+        events.extend(self.new_holders(false));
         events
     }
 
@@ -112,13 +134,25 @@ impl Collector {
         let mut events = self.read(t, true, |readings| {
             readings.iter().max_by_key(|reading| reading.live_bytes())
         });
-        events.extend(self.whole_stack(LONGEST_LAST_STACK));
+        if let Some(site) = self.sites.grown_most() {
+            events.extend(self.stack_of(site, LONGEST_LAST_STACK));
+        }
+        events.extend(self.new_holders(true));
         events
     }
 
-    /// More of the stack of a line that has only its own frame yet, if its length is at most this.
-    fn whole_stack(&mut self, room: usize) -> Option<Event> {
-        let site = self.sites.without_stack()?;
+    fn new_holders(&mut self, is_last: bool) -> Vec<Event> {
+        let shared = lock(&self.shared);
+        let site_of = |stack: (Pid, u32)| {
+            let site = shared.sites_of_stacks.get(&stack)?;
+            self.sites.recorded_as(*site)
+        };
+        let found = self.holders.found(site_of, is_last);
+        found.into_iter().map(Event::Holder).collect()
+    }
+
+    /// The stack of a line that has only its own frame yet, if its length is at most this.
+    fn stack_of(&mut self, site: usize, room: usize) -> Option<Event> {
         let ways = self.sites.with_stack(site);
         let mut events = ways.into_iter().map(Event::Site);
         let event = events.find(|event| self.encoder.clone().length(event) <= room)?;
@@ -157,6 +191,11 @@ impl Shared {
     /// Takes what a poll found.
     fn take(&mut self, polled: Option<Instant>, follower: &mut Follower) {
         self.gaps.append(&mut follower.gaps);
+        for stack in self.wanted_stacks.drain(..) {
+            if let Some(site) = follower.site_of_stack(stack) {
+                self.sites_of_stacks.insert(stack, site);
+            }
+        }
         if let Some(at) = polled {
             if self.readings.len() == READINGS_KEPT {
                 self.readings.remove(0);

@@ -10,7 +10,7 @@ pub use line_growth::{Certainty, LineGrowth, LineWindow};
 use std::collections::{BTreeMap, VecDeque};
 
 use leveloff_model::allocation::{
-    AllocationReading, AllocationSite, MissedBlocks, SiteId, SiteReading,
+    AllocationReading, AllocationSite, Holder, MissedBlocks, SiteId, SiteReading,
 };
 use leveloff_model::sample::Event;
 use leveloff_model::units::Bytes;
@@ -47,6 +47,8 @@ struct SiteHistory {
     site: AllocationSite,
     /// The number of a reading, and what the site held from then on.
     points: Vec<(usize, SiteReading)>,
+    /// What keeps it, where that was looked for.
+    holder: Option<Holder>,
 }
 
 impl AllocationHistory {
@@ -56,6 +58,11 @@ impl AllocationHistory {
             match event {
                 Event::Site(site) => self.define(site),
                 Event::Allocations(reading) => self.push(reading),
+                Event::Holder(found) => {
+                    if let Some(history) = self.sites.get_mut(&found.site) {
+                        history.holder = Some(found.holder.clone());
+                    }
+                }
                 _ => {}
             }
         }
@@ -69,6 +76,7 @@ impl AllocationHistory {
                 let history = SiteHistory {
                     site: site.clone(),
                     points: Vec::new(),
+                    holder: None,
                 };
                 self.sites.insert(site.id, history);
             }
@@ -153,6 +161,7 @@ impl AllocationHistory {
                 }
             };
             line.add(&history.site, &history.points);
+            line.add_holder(history.holder.as_ref());
         }
         lines
     }

@@ -84,6 +84,13 @@ impl Follower {
         (!self.processes.is_empty()).then_some(at)
     }
 
+    /// The site of a process's stack, if it held anything.
+    pub fn site_of_stack(&self, (pid, stack): (Pid, u32)) -> Option<usize> {
+        let mut processes = self.processes.iter();
+        let process = processes.find(|process| process.pid == pid)?;
+        process.sites.get(&(stack as usize)).copied()
+    }
+
     /// Names the heaviest stacks of these sites.
     pub fn name(&mut self, wanted: &[usize]) {
         for site in wanted {

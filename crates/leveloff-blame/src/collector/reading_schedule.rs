@@ -36,9 +36,13 @@ impl ReadingSchedule {
         (CREDIT + BYTES_PER_SAMPLE * self.samples - self.written).max(0.0) as usize
     }
 
-    /// A reading at `t` took this many bytes: sets when the next one is due.
-    pub fn took(&mut self, t: Seconds, bytes: usize) {
+    /// This many bytes were written.
+    pub fn wrote(&mut self, bytes: usize) {
         self.written += bytes as f64;
+    }
+
+    /// There was a reading at `t`: sets when the next one is due.
+    pub fn plan(&mut self, t: Seconds) {
         let samples = ((self.written - CREDIT) / BYTES_PER_SAMPLE - self.samples).max(0.0);
         let affordable = t.0 + samples * t.0 / self.samples.max(1.0);
         let latest = t.0 + (t.0 / FEWEST_READINGS_PER_AGE).max(LONGEST_AT_START);
@@ -58,7 +62,8 @@ mod tests {
         for t in 0..3600 {
             let at = Seconds(f64::from(t));
             if schedule.is_due(at) {
-                schedule.took(at, bytes);
+                schedule.wrote(bytes);
+                schedule.plan(at);
                 due.push(t);
             }
         }

@@ -238,13 +238,30 @@ impl RecordedSites {
         Some((lowest, site))
     }
 
+    /// The number of a site in the recording.
+    pub fn recorded_as(&self, site: usize) -> Option<SiteId> {
+        let recorded = self.sites.get(&site)?.recorded?;
+        Some(recorded.id)
+    }
+
     /// The site that gained most of those that have only their own frame in the recording.
     pub fn without_stack(&self) -> Option<usize> {
+        self.most_grown(|recorded| !recorded.has_stack)
+    }
+
+    /// The recorded site that gained most, if it has only its own frame in the recording.
+    pub fn grown_most(&self) -> Option<usize> {
+        let most = self.most_grown(|_| true);
+        most.filter(|_| most == self.without_stack())
+    }
+
+    fn most_grown(&self, is_wanted: impl Fn(&Recorded) -> bool) -> Option<usize> {
         let gained = |(n, known): (&usize, &Known)| {
-            let recorded = known.recorded.filter(|recorded| !recorded.has_stack)?;
+            let recorded = known.recorded.as_ref().filter(|it| is_wanted(it))?;
             Some((recorded.last.live.0.saturating_sub(known.lowest.bytes), *n))
         };
-        self.sites.iter().filter_map(gained).max().map(|(_, n)| n)
+        let most = self.sites.iter().filter_map(gained).max();
+        most.map(|(_, n)| n)
     }
 
     /// A recorded site with its stack; with Python's frames alone, if it has any, as the shorter way to write it.

@@ -119,6 +119,7 @@ impl<R: BufRead> RecordingReader<R> {
                 let reading = self.allocations.reading(&row);
                 self.events.push(Event::Allocations(reading));
             }
+            Row::Holder(row) => self.events.push(Event::Holder(rows::holder(row))),
             Row::Site(row) => self.events.push(Event::Site(rows::site(row))),
             Row::Alloc(row) => self
                 .events

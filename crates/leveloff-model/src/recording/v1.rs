@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::training_counters::TrainingCounter;
 
-pub use allocations::{AllocRow, FrameRow, HeldAmount, HeldRow, LineRow, SiteRow};
+pub use allocations::{AllocRow, FrameRow, HeldAmount, HeldRow, HolderRow, LineRow, SiteRow};
 pub use changes::{CgroupChange, MachineChange, ProcessChange};
 pub use names::{CeilingName, EndName, RoleName, SourceName, SubjectName};
 
@@ -41,6 +41,8 @@ pub enum Row {
     Line(LineRow),
     /// What such lines hold.
     Held(HeldRow),
+    /// What keeps what such a line allocated.
+    Holder(HolderRow),
     /// A line that allocates, as it was written before there was `line`.
     Site(SiteRow),
     /// What such lines hold, as it was written before there was `held`.
@@ -56,9 +58,9 @@ pub enum Row {
 }
 
 /// The key of every line that this version reads.
-const KINDS: [&str; 15] = [
-    "header", "process", "changed", "exit", "mark", "software", "gap", "line", "held", "site",
-    "alloc", "pss", "maps", "s", "end",
+const KINDS: [&str; 16] = [
+    "header", "process", "changed", "exit", "mark", "software", "gap", "line", "held", "holder",
+    "site", "alloc", "pss", "maps", "s", "end",
 ];
 
 /// Whether a line that is no [`Row`] is a whole line of a kind that a later leveloff added.

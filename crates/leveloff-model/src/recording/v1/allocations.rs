@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::is_zero;
+
 /// The first row of an id defines the line by the frame that stands for it. A later one has more of its stack.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct LineRow {
@@ -60,6 +62,24 @@ pub enum HeldAmount {
     Freed(u64, u64),
     /// And KiB alive, and the standard error in KiB.
     All(u64, u64, u64, u64),
+}
+
+/// The container that keeps what a line allocated.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct HolderRow {
+    /// The line.
+    pub of: u32,
+    pub class: String,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub length: u64,
+    /// What has its name: `global`, `attribute`, …
+    pub kind: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub place: String,
+    /// Sampled blocks that it keeps, and that were looked at.
+    pub kept: [u64; 2],
 }
 
 #[derive(Debug, Serialize, Deserialize)]

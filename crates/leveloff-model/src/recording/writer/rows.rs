@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use crate::allocation::SiteHolder;
 use crate::environment::Software;
 use crate::process::{ProcessIndex, ProcessInfo};
 use crate::progress::{Mark, MarkKind, StepSource};
 use crate::recording::allocations::AllocationEncoder;
 use crate::recording::v1::{
-    EarlierRunsRow, EndName, EndRow, ExitRow, FillingRow, GapRow, HeaderRow, MapsRow, MarkRow,
-    ProcessChange, ProcessRow, PssRow, RoleName, Row, SharedRow, SoftwareRow, StepSourceRow,
+    EarlierRunsRow, EndName, EndRow, ExitRow, FillingRow, GapRow, HeaderRow, HolderRow, MapsRow,
+    MarkRow, ProcessChange, ProcessRow, PssRow, RoleName, Row, SharedRow, SoftwareRow,
+    StepSourceRow,
 };
 use crate::recording::{End, EndReason, FORMAT_VERSION, Header, Target, limit_to_text};
 use crate::sample::{Event, Gap, MappingReading, ProcessReading, PssReading};
@@ -56,6 +58,20 @@ pub(super) fn event_row(event: &Event, allocations: &mut AllocationEncoder) -> R
         Event::Gap(gap) => Row::Gap(gap_row(gap)),
         Event::Site(site) => allocations.line(site),
         Event::Allocations(reading) => allocations.held(reading),
+        Event::Holder(holder) => Row::Holder(holder_row(holder)),
+    }
+}
+
+fn holder_row(found: &SiteHolder) -> HolderRow {
+    let holder = &found.holder;
+    HolderRow {
+        of: found.site.0,
+        class: holder.class.clone(),
+        length: holder.length,
+        kind: holder.kind.name().to_owned(),
+        name: holder.name.clone(),
+        place: holder.place.clone(),
+        kept: [holder.kept, holder.looked_at],
     }
 }
 
