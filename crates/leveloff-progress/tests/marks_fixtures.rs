@@ -81,7 +81,15 @@ fn of_mark(mark: ProgressUpdate, bad: Option<BadMark>) -> Value {
         let row = holders.iter().map(|one| {
             let it = &one.holder;
             json!([
-                one.pid.0, one.stack, it.class, it.length, it.kind.name(), it.name, it.place, it.kept, it.looked_at
+                one.pid.0,
+                one.stack,
+                it.class,
+                it.length,
+                it.kind.name(),
+                it.name,
+                it.place,
+                it.kept,
+                it.looked_at
             ])
         });
         row.collect::<Vec<_>>()
