@@ -245,10 +245,11 @@ class _Search:
             if names:
                 return min(names, key=lambda name: KINDS.index(name.kind))
             seen.update(map(id, above))
+            above = [it for it in above if type(it) is not types.FrameType]
             if not above:
-                return _local(thing) or UNNAMED
+                break
             within, thing = thing, above[0]
-        return UNNAMED
+        return _local(holder) or _local(thing) or UNNAMED
 
     def _named(self, above: Any, thing: Any, within: Any) -> Optional[Name]:
         """The name that `above` has for `thing`, or, where that is its dictionary, for what was within it."""
@@ -320,23 +321,37 @@ def _attribute(above: Any, thing: Any, within: Any) -> Optional[Name]:
 
 
 def _local(thing: Any) -> Optional[Name]:
-    """The variable of a function that runs. Up to Python 3.12 a frame keeps the dictionary that it is asked for, and with it all
-    values: it is emptied."""
-    for innermost in list(sys._current_frames().values()):
-        frame: Optional[types.FrameType] = innermost
-        while frame is not None:
-            code = frame.f_code
-            if code.co_flags & OPTIMIZED and not code.co_filename.startswith(OWN_DIRECTORY):
-                variables = frame.f_locals
-                try:
-                    for name, value in variables.items():
-                        if value is thing:
-                            return Name("local", name, f"{code.co_name}, {os.path.basename(code.co_filename)}")
-                finally:
-                    if type(variables) is dict:
-                        variables.clear()
-            frame = frame.f_back
-    return None
+    """The variable of a function that runs: of the outermost one, since inner ones were handed it."""
+    frame: Optional[types.FrameType] = None
+    found: Optional[Name] = None
+    frames = list(sys._current_frames().values())
+    try:
+        while frames:
+            frame = frames.pop()
+            while frame is not None:
+                found = _variable(frame, thing) or found
+                frame = frame.f_back
+        return found
+    finally:
+        # This function's own frame is among them: it would keep itself, and all that called it, until the collector comes.
+        frame = None
+        frames.clear()
+
+
+def _variable(frame: types.FrameType, thing: Any) -> Optional[Name]:
+    """Up to Python 3.12 a frame keeps the dictionary that it is asked for, and with it all values: it is emptied."""
+    code = frame.f_code
+    if not code.co_flags & OPTIMIZED or code.co_filename.startswith(OWN_DIRECTORY):
+        return None
+    variables = frame.f_locals
+    try:
+        for name, value in variables.items():
+            if value is thing:
+                return Name("local", name, f"{code.co_name}, {os.path.basename(code.co_filename)}")
+        return None
+    finally:
+        if type(variables) is dict:
+            variables.clear()
 
 
 OWN_DIRECTORY = os.path.dirname(_local.__code__.co_filename) + os.sep

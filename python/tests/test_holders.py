@@ -100,6 +100,18 @@ def test_what_is_kept_by_nothing_in_common_has_no_holder():
     assert rows == []
 
 
+def test_a_variable_of_a_running_function_is_named_and_nothing_of_the_search_stays():
+    here = [Trainer() for _ in range(20)]
+    gc.collect()
+    gc.disable()
+    try:
+        before = sys.getrefcount(here)
+        assert search(here)[2:4] == ("local", "here")
+        assert sys.getrefcount(here) == before
+    finally:
+        gc.enable()
+
+
 def test_nothing_is_looked_for_before_a_stack_grew(monkeypatch):
     library = StandIn([])
     counts = iter([{5: 3}, {5: 9}])
