@@ -4,10 +4,12 @@ import gc
 import os
 import sys
 import time
+import traceback
 from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 from . import _compilers, _cuda, _objects, _tensors
 from ._guard import switch
+from ._holders import Holders
 from ._inputs import InputShapes
 from ._malloc import Malloc, anonymous_bytes
 from ._pace import LONGEST_GAP, EarlyPace, Pace
@@ -50,6 +52,12 @@ TENSORS_SHARE = 1 - ALLOCATORS_SHARE - BOUNDARIES_SHARE - COMPILERS_SHARE
 TENSORS_CREDIT = 0.3
 """Seconds of CPU time that the first counts of tensors may take beside their share of the budget: three or four counts."""
 
+HOLDERS_SHARE = 0.001
+"""Share of the time that the search for holders may take, beside the budget: it is asked for (`--blame=holders`)."""
+
+HOLDERS_CREDIT = 0.5
+"""Seconds of CPU time that its first searches may take beside that."""
+
 MATERIAL_SHARE, MATERIAL_BYTES = 0.02, 16 << 20
 """Tensors are counted when memory has risen by this share of itself, and by this much, since the last count."""
 
@@ -65,6 +73,9 @@ class Counters:
         self._memory_at_count: Optional[int] = None
         longest = min(options.every * SECONDS_FOR_A_STEP, LONGEST_GAP)
         self._allocators_pace = Pace(options.every, options.budget * ALLOCATORS_SHARE, longest)
+        self._holders_pace = EarlyPace(HOLDERS_SHARE, HOLDERS_CREDIT)
+        self._holders: Optional[Holders] = None
+        self._may_search = _counts_here(is_fork_child)
         self._boundaries_pace = Pace(1, options.budget * BOUNDARIES_SHARE)
         self._compilers_pace = Pace(1, options.budget * COMPILERS_SHARE)
         self._compilers = _compilers.Compilers()
@@ -86,8 +97,11 @@ class Counters:
             self._allocators_pace.done(calls, now, _timed(self._ask_allocators, found))
         if self._compilers_pace.is_due(calls, now):
             self._compilers_pace.done(calls, now, _timed(self._ask_compilers, found))
+        steps = calls - self._calls_before
         if self._walks and now >= self._tensors_pace.quiet_until:
-            self._look_at_tensors(calls - self._calls_before, now, found)
+            self._look_at_tensors(steps, now, found)
+        if self._holders is not None and self._holders_pace.is_due(steps, now, False):
+            self._holders_pace.done(steps, now, _timed(self._look_for_holders, found))
         return found
 
     def at_boundary(self, now: float) -> Dict[str, Any]:
@@ -106,8 +120,10 @@ class Counters:
     @property
     def quiet_until(self) -> float:
         """No reading is due before this."""
-        allocators = min(self._allocators_pace.quiet_until, self._compilers_pace.quiet_until)
-        return min(allocators, self._tensors_pace.quiet_until) if self._walks else allocators
+        earliest = min(self._allocators_pace.quiet_until, self._compilers_pace.quiet_until)
+        if self._walks:
+            earliest = min(earliest, self._tensors_pace.quiet_until)
+        return earliest if self._holders is None else min(earliest, self._holders_pace.quiet_until)
 
     @property
     def _walks(self) -> bool:
@@ -122,6 +138,9 @@ class Counters:
         self._boundaries_pace.begin(0, now, 0.0)
         self._tensors_pace.begin(now, _tensors.expected_seconds())
         self._calls_before = calls - 1
+        if self._may_search:
+            self._holders = Holders.find()
+            self._holders_pace.begin(now, _tensors.expected_seconds())
 
     def _ask_allocators(self, found: Dict[str, Any]) -> None:
         found["python_blocks"] = sys.getallocatedblocks()
@@ -134,6 +153,16 @@ class Counters:
     def _ask_malloc(self, found: Dict[str, Any]) -> None:
         if self._malloc is not None:
             found.update(self._malloc.facts())
+
+    def _look_for_holders(self, found: Dict[str, Any]) -> None:
+        try:
+            rows = self._holders.look() if self._holders is not None else None
+        except Exception:
+            self._holders = None  # All else goes on without it.
+            switch.warn_once("holders", "leveloff: what keeps the memory is not looked for any more: " + traceback.format_exc(limit=-1))
+            return
+        if rows is not None:
+            found["holders"] = rows
 
     def _ask_compilers(self, found: Dict[str, Any]) -> None:
         _compilers.listen_to_jax()

@@ -63,6 +63,23 @@ def count(objects: List[Any], with_shapes: bool) -> Count:
         return _measure(tensors, gc_objects, with_shapes, _plain(torch))
 
 
+def by_storage(objects: List[Any]) -> Dict[int, List[int]]:
+    """The addresses of tensors in host memory by the address of their storage's structure. The data's own address is not asked for: a
+    copy-on-write tensor would copy."""
+    torch = sys.modules["torch"]
+    kinds = _kinds(torch.Tensor)
+    found: Dict[int, List[int]] = {}
+    without_hooks = getattr(torch._C, "DisableTorchFunctionSubclass", contextlib.nullcontext)
+    with without_hooks():
+        for tensor in compress(objects, map(kinds.__contains__, map(type, objects))):
+            try:
+                if tensor.is_cpu:
+                    found.setdefault(tensor.untyped_storage()._cdata, []).append(id(tensor))
+            except Exception:
+                continue  # A tensor half made, or a subclass of odd habits.
+    return found
+
+
 def grown(first: Shapes, now: Shapes) -> List[Tuple[str, int, int]]:
     """What became more since the first count, most bytes first."""
     more = []

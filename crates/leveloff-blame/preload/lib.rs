@@ -22,6 +22,7 @@ mod interpose;
 mod layout;
 mod linkage;
 mod live_table;
+mod objects;
 mod private_memory;
 mod python;
 mod real;

@@ -76,6 +76,32 @@ pub fn insert(address: usize, block: Block) -> bool {
     false
 }
 
+/// A block that is alive, without removing it. Another thread may free it meanwhile, so the answer may be outdated.
+pub fn find(address: usize) -> Option<Block> {
+    let tables = private();
+    for (bucket, place) in places(address) {
+        let key = &tables.buckets[bucket].keys[place];
+        if key.load(Acquire) == address as u64 {
+            // SAFETY: the place is within the table. A block that is replaced while it is read is thrown away, because
+            // the key has changed then.
+            let block = unsafe { tables.blocks[bucket * 8 + place].get().read_volatile() };
+            return (key.load(Acquire) == address as u64).then_some(block);
+        }
+    }
+    None
+}
+
+/// Calls a function with the stack of each block that is alive.
+pub fn for_each_stack(mut take: impl FnMut(u32)) {
+    let tables = private();
+    for (n, key) in tables.buckets.iter().flat_map(|it| &it.keys).enumerate() {
+        if key.load(Acquire) > WRITING {
+            // SAFETY: as in `find`; a stack that is outdated is only counted at the wrong place.
+            take(unsafe { tables.blocks[n].get().read_volatile() }.stack);
+        }
+    }
+}
+
 /// Removes a block. Only the thread that frees a block, or has just obtained it, asks for it.
 pub fn remove(address: usize) -> Option<Block> {
     let tables = private();

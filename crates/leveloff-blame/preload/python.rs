@@ -75,6 +75,12 @@ pub fn prepare() {
     }
 }
 
+/// Whether there is an interpreter whose objects are laid out as expected.
+pub fn is_known() -> bool {
+    // SAFETY: set before sampling is enabled.
+    unsafe { (*(&raw const PYTHON)).is_some() }
+}
+
 /// Takes the wrappers of the allocator out. False if someone else has wrapped them.
 ///
 /// # Safety

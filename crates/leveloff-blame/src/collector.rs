@@ -2,24 +2,32 @@
 
 mod follower;
 mod reading_schedule;
+mod recorded_holders;
 mod recorded_sites;
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use leveloff_model::allocation::{MissedBlocks, StackFrame};
+use leveloff_model::allocation::{MissedBlocks, ReportedHolder};
+use leveloff_model::process::Pid;
+use leveloff_model::recording::AllocationEncoder;
 use leveloff_model::sample::{Event, Gap, Subject};
 use leveloff_model::units::Seconds;
 
 use crate::site_table::Site;
 use follower::Follower;
 use reading_schedule::ReadingSchedule;
-use recorded_sites::RecordedSites;
+use recorded_holders::RecordedHolders;
+use recorded_sites::{Extent, RecordedSites};
 
 /// Segments are read this often.
 const PACE: Duration = Duration::from_secs(1);
+/// At the end of a run, the line that grew most gets its stack, if it takes no more bytes than this: a flame graph of lines
+/// alone says little.
+const LONGEST_LAST_STACK: usize = 150;
 /// What the newest readings held; the last of a run is chosen among them.
 const READINGS_KEPT: usize = 5;
 
@@ -33,6 +41,9 @@ pub struct Collector {
     /// Time of the last reading.
     last_t: f64,
     sites: RecordedSites,
+    /// To know how long what is recorded is.
+    encoder: AllocationEncoder,
+    holders: RecordedHolders,
 }
 
 /// What the thread found.
@@ -43,6 +54,9 @@ struct Shared {
     gaps: Vec<Gap>,
     /// Sites whose names are wanted. Few are: looking them up is expensive.
     wanted: Vec<usize>,
+    /// Stacks of processes whose sites are wanted, and those that were found.
+    wanted_stacks: Vec<(Pid, u32)>,
+    sites_of_stacks: HashMap<(Pid, u32), usize>,
 }
 
 /// What the sites held at a moment.
@@ -85,7 +99,15 @@ impl Collector {
             schedule: ReadingSchedule::default(),
             last_t: 0.0,
             sites: RecordedSites::default(),
+            encoder: AllocationEncoder::default(),
+            holders: RecordedHolders::default(),
         }
+    }
+
+    /// Takes what the training reports of holders. They are recorded as soon as their lines are.
+    pub fn report(&mut self, holders: &[ReportedHolder]) {
+        let mut shared = lock(&self.shared);
+        shared.wanted_stacks = self.holders.report(holders);
     }
 
     /// What is to be recorded at `t`: nothing most of the time.
@@ -93,16 +115,49 @@ impl Collector {
         if !self.schedule.is_due(t) {
             return Vec::new();
         }
-        let events = self.read(t, false, <[Reading]>::last);
-        self.schedule.took(t, events.iter().map(length).sum());
+        let mut events = self.read(t, false, <[Reading]>::last);
+        let lengths = events.iter().map(|event| self.encoder.length(event));
+        self.schedule.wrote(lengths.sum());
+        if let Some(site) = self.sites.without_stack() {
+            let stack = self.stack_of(site, self.schedule.room());
+            let lengths = stack.iter().map(|event| self.encoder.length(event));
+            self.schedule.wrote(lengths.sum());
+            events.extend(stack);
+        }
+        self.schedule.plan(t);
+        events.extend(self.new_holders(false));
         events
     }
 
     /// The last reading of a run that has ended: before processes left and freed what they held.
     pub fn last_events(&mut self, t: Seconds) -> Vec<Event> {
-        self.read(t, true, |readings| {
+        let mut events = self.read(t, true, |readings| {
             readings.iter().max_by_key(|reading| reading.live_bytes())
-        })
+        });
+        if let Some(site) = self.sites.grown_most() {
+            events.extend(self.stack_of(site, LONGEST_LAST_STACK));
+        }
+        events.extend(self.new_holders(true));
+        events
+    }
+
+    fn new_holders(&mut self, is_last: bool) -> Vec<Event> {
+        let shared = lock(&self.shared);
+        let site_of = |stack: (Pid, u32)| {
+            let site = shared.sites_of_stacks.get(&stack)?;
+            self.sites.recorded_as(*site)
+        };
+        let found = self.holders.found(site_of, is_last);
+        found.into_iter().map(Event::Holder).collect()
+    }
+
+    /// The stack of a line that has only its own frame yet, if its length is at most this.
+    fn stack_of(&mut self, site: usize, room: usize) -> Option<Event> {
+        let ways = self.sites.with_stack(site);
+        let mut events = ways.into_iter().map(Event::Site);
+        let event = events.find(|event| self.encoder.clone().length(event) <= room)?;
+        self.sites.stack_is_written(site);
+        Some(event)
     }
 
     fn read(
@@ -113,16 +168,19 @@ impl Collector {
     ) -> Vec<Event> {
         let shared = Arc::clone(&self.shared);
         let mut shared = lock(&shared);
+        let amount = match is_last {
+            true => Extent::Exact,
+            false => Extent::Changes {
+                room: self.schedule.room(),
+            },
+        };
         let mut events: Vec<Event> = shared.gaps.drain(..).map(Event::Gap).collect();
         if let Some(reading) = choose(&shared.readings) {
             // Names are looked up after a reading, so it may be some seconds old.
             let t = Seconds((t.0 - reading.at.elapsed().as_secs_f64()).max(self.last_t));
-            let t = Seconds((t.0 * 100.0).round() / 100.0);
+            let t = Seconds((t.0 * 10.0).round() / 10.0);
             self.last_t = t.0;
-            events.extend(
-                self.sites
-                    .record(t, &reading.sites, reading.missed, is_last),
-            );
+            events.extend(self.sites.record(t, &reading.sites, reading.missed, amount));
         }
         shared.wanted = self.sites.wanted();
         events
@@ -133,6 +191,11 @@ impl Shared {
     /// Takes what a poll found.
     fn take(&mut self, polled: Option<Instant>, follower: &mut Follower) {
         self.gaps.append(&mut follower.gaps);
+        for stack in self.wanted_stacks.drain(..) {
+            if let Some(site) = follower.site_of_stack(stack) {
+                self.sites_of_stacks.insert(stack, site);
+            }
+        }
         if let Some(at) = polled {
             if self.readings.len() == READINGS_KEPT {
                 self.readings.remove(0);
@@ -149,19 +212,6 @@ impl Shared {
 
 fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// About how long an event is in the recording.
-fn length(event: &Event) -> usize {
-    match event {
-        Event::Site(site) => {
-            let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-            let frame = |frame: &StackFrame| frame.function.len() + text(&frame.file) + 16;
-            64 + text(&site.source) + site.stack.iter().map(frame).sum::<usize>()
-        }
-        Event::Allocations(reading) => 36 + 24 * reading.sites.len(),
-        _ => 0,
-    }
 }
 
 /// A gap of this subject.

@@ -58,6 +58,8 @@ pub struct NamedSite {
     pub kind: BlockKind,
     /// Its heaviest stack, shortened.
     pub stack: Vec<StackFrame>,
+    /// Whether it is an `import`, which loads code and keeps it.
+    pub is_import: bool,
 }
 
 /// Sums over the stacks of a site.
@@ -83,13 +85,6 @@ impl Site {
             heaviest: 0,
             place: None,
         }
-    }
-}
-
-impl NamedSite {
-    /// Whether it is an `import`, which loads code and keeps it.
-    pub fn is_import(&self) -> bool {
-        self.stack.iter().any(is_import_machinery)
     }
 }
 
@@ -161,7 +156,8 @@ pub fn frames_kept(stack: &[StackFrame]) -> Vec<usize> {
     (0..stack.len()).filter(is_kept).take(FRAMES_KEPT).collect()
 }
 
-fn is_import_machinery(frame: &StackFrame) -> bool {
+/// Whether a frame is Python's own, for an `import`.
+pub fn is_import_machinery(frame: &StackFrame) -> bool {
     let file = frame.file.as_deref().unwrap_or_default();
     frame.is_python && file.starts_with("<frozen importlib")
 }

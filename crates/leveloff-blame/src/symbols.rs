@@ -13,12 +13,30 @@ use leveloff_model::allocation::StackFrame;
 
 /// The functions at these return addresses of a process, inlined ones first; an address that is not found is left out.
 pub fn look_up(pid: u32, addresses: &[u64]) -> HashMap<u64, Vec<StackFrame>> {
-    let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+    let maps = maps(pid);
     let by_library = by_library(&maps, addresses);
     let found = by_library
         .values()
         .flat_map(|addresses| look_up_in_one(pid, addresses));
     found.collect()
+}
+
+/// What is mapped in a process; empty if it is gone.
+pub fn maps(pid: u32) -> String {
+    fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default()
+}
+
+/// Whether two addresses of a process are in the same file.
+pub fn same_file<'a>(maps: &'a str) -> impl Fn(u64, u64) -> bool + 'a {
+    let mappings: Vec<(u64, u64, &str)> = maps.lines().filter_map(mapping).collect();
+    let file = move |address: u64| {
+        let next = mappings.partition_point(|(start, _, _)| *start < address);
+        let before = next.checked_sub(1).and_then(|at| mappings.get(at));
+        before
+            .filter(|(_, end, path)| address <= *end && !path.is_empty())
+            .map(|(_, _, path)| *path)
+    };
+    move |one, other| file(one).is_some_and(|path| Some(path) == file(other))
 }
 
 fn look_up_in_one(pid: u32, addresses: &[u64]) -> HashMap<u64, Vec<StackFrame>> {
@@ -95,6 +113,18 @@ mod tests {
         assert_eq!(groups["/usr/bin/python"], [0x1800, 0x2500]);
         assert_eq!(groups["/lib/a b.so"], [0x9001]);
         assert_eq!(groups[""], [0x7001, 0xfff0, 0x500]);
+    }
+
+    #[test]
+    fn addresses_of_one_file_are_known() {
+        let maps = "1000-2000 r-xp 00000000 fe:00 12   /usr/bin/python\n\
+            2000-3000 r--p 00001000 fe:00 12   /usr/bin/python\n\
+            7000-8000 rw-p 00000000 00:00 0 \n\
+            9000-a000 r-xp 00000000 fe:00 14   /lib/a b.so\n";
+        let same_file = same_file(maps);
+        assert!(same_file(0x1800, 0x2500));
+        assert!(!same_file(0x1800, 0x9001));
+        assert!(!same_file(0x7001, 0x7002), "in no file");
     }
 
     #[inline(never)]

@@ -10,7 +10,7 @@ pub use line_growth::{Certainty, LineGrowth, LineWindow};
 use std::collections::{BTreeMap, VecDeque};
 
 use leveloff_model::allocation::{
-    AllocationReading, AllocationSite, MissedBlocks, SiteId, SiteReading,
+    AllocationReading, AllocationSite, Holder, MissedBlocks, SiteId, SiteReading,
 };
 use leveloff_model::sample::Event;
 use leveloff_model::units::Bytes;
@@ -47,6 +47,8 @@ struct SiteHistory {
     site: AllocationSite,
     /// The number of a reading, and what the site held from then on.
     points: Vec<(usize, SiteReading)>,
+    /// What keeps it, where that was looked for.
+    holder: Option<Holder>,
 }
 
 impl AllocationHistory {
@@ -54,15 +56,29 @@ impl AllocationHistory {
     pub fn learn(&mut self, events: &[Event]) {
         for event in events {
             match event {
-                Event::Site(site) => {
-                    let history = SiteHistory {
-                        site: site.clone(),
-                        points: Vec::new(),
-                    };
-                    self.sites.insert(site.id, history);
-                }
+                Event::Site(site) => self.define(site),
                 Event::Allocations(reading) => self.push(reading),
+                Event::Holder(found) => {
+                    if let Some(history) = self.sites.get_mut(&found.site) {
+                        history.holder = Some(found.holder.clone());
+                    }
+                }
                 _ => {}
+            }
+        }
+    }
+
+    /// A site comes again when more of its stack is known.
+    fn define(&mut self, site: &AllocationSite) {
+        match self.sites.get_mut(&site.id) {
+            Some(history) => history.site = site.clone(),
+            None => {
+                let history = SiteHistory {
+                    site: site.clone(),
+                    points: Vec::new(),
+                    holder: None,
+                };
+                self.sites.insert(site.id, history);
             }
         }
     }
@@ -145,6 +161,7 @@ impl AllocationHistory {
                 }
             };
             line.add(&history.site, &history.points);
+            line.add_holder(history.holder.as_ref());
         }
         lines
     }

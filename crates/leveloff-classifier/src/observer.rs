@@ -127,7 +127,7 @@ impl Observer {
                 self.observation.packages =
                     packages.map(Arc::new).or(self.observation.packages.take());
             }
-            Event::Gap(_) | Event::Site(_) | Event::Allocations(_) => {}
+            Event::Gap(_) | Event::Site(_) | Event::Allocations(_) | Event::Holder(_) => {}
         }
     }
 

@@ -140,7 +140,8 @@ impl RunAnalysis {
                 | Event::Software(_)
                 | Event::Gap(_)
                 | Event::Site(_)
-                | Event::Allocations(_) => {}
+                | Event::Allocations(_)
+                | Event::Holder(_) => {}
             }
         }
     }

@@ -2,6 +2,11 @@
 //!
 //! `leveloff run --blame` samples the heap, so every amount is an estimate with a standard error.
 
+mod holder;
+mod proportion;
+
+pub use holder::{Holder, HolderKind, ReportedHolder, SiteHolder};
+
 use crate::process::Pid;
 use crate::units::{Bytes, Seconds};
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::allocation::ReportedHolder;
 use crate::process::ProcessIndex;
 use crate::training_counters::{GrownObjects, GrownTensors, RecompileReason, TrainingCounters};
 use crate::units::{Bytes, Seconds, Step};
@@ -27,6 +28,8 @@ pub struct Progress {
     pub recompile_reasons: Vec<RecompileReason>,
     /// Python objects that became more, if the training reports them.
     pub grown_objects: Vec<GrownObjects>,
+    /// What keeps memory, by the stack that allocated it, if the training looks for it.
+    pub holders: Vec<ReportedHolder>,
     /// Where the step comes from.
     pub source: Option<StepSource>,
     /// What the step counts; `None` stands for steps.

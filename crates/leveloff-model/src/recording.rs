@@ -5,10 +5,12 @@
 //! lines; `v1` holds them as types of their own, so that renaming a field of the program cannot
 //! break an old recording.
 
+mod allocations;
 mod reader;
 mod v1;
 mod writer;
 
+pub use allocations::AllocationEncoder;
 pub use reader::RecordingReader;
 pub use writer::RecordingWriter;
 

@@ -3,7 +3,7 @@
 //! A [`Tick`] is what flows through the whole program. The sampler makes it from /proc, the recording's reader from a
 //! file; the code that takes it does not depend on which.
 
-use crate::allocation::{AllocationReading, AllocationSite};
+use crate::allocation::{AllocationReading, AllocationSite, SiteHolder};
 use crate::environment::Software;
 use crate::process::{ProcessIndex, ProcessInfo, ProcessState};
 use crate::progress::{Mark, Progress};
@@ -37,6 +37,8 @@ pub enum Event {
     Site(AllocationSite),
     /// What such lines hold was read.
     Allocations(AllocationReading),
+    /// What keeps the memory of such a line was found.
+    Holder(SiteHolder),
 }
 
 /// Something that could not be measured, and why. Unreadable is not zero.

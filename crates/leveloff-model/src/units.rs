@@ -98,6 +98,12 @@ impl Bytes {
         Bytes(kib.saturating_mul(1024))
     }
 
+    /// Rounded up to whole KiB.
+    #[must_use]
+    pub fn in_kib(self) -> Bytes {
+        Bytes::from_kib(self.0.div_ceil(1024))
+    }
+
     /// This share of the amount; 1.0 is all of it.
     pub fn share(self, share: f64) -> Bytes {
         Bytes((self.0 as f64 * share) as u64)

@@ -1,5 +1,6 @@
 //! Parses one line of a marks file.
 
+use leveloff_model::allocation::{Holder, HolderKind, ReportedHolder};
 use leveloff_model::process::Pid;
 use leveloff_model::process::StartTicks;
 use leveloff_model::progress::Phase;
@@ -116,6 +117,7 @@ fn take(mark: &mut ProgressUpdate, name: &str, value: &Value) -> Result<(), BadM
         "obeys_stop" => mark.obeys_stop = Some(yes_or_no(value, "obeys_stop")?),
         "tensors_grown" => mark.grown = Some(grown_tensors(value)?),
         "objects_grown" => mark.grown_objects = Some(grown_objects(value)?),
+        "holders" => mark.holders = Some(holders(value)?),
         "recompile_reasons" => mark.recompile_reasons = Some(recompile_reasons(value)?),
         _ => {
             if let Some(fact) = TrainingCounter::from_name(name) {
@@ -160,6 +162,49 @@ fn grown_objects(value: &Value) -> Result<Vec<GrownObjects>, BadMark> {
         Some(GrownObjects {
             what: plain_word(what, NAME)?,
             more: whole(more)?,
+        })
+    };
+    rows(value, one).ok_or(wrong)
+}
+
+/// `[[4312, 54, "list", 300, "global", "outs", "train.py", 52, 52], …]`
+fn holders(value: &Value) -> Result<Vec<ReportedHolder>, BadMark> {
+    const NAME: &str = "holders";
+    let wrong = BadMark::WrongField(
+        NAME,
+        "a list of [pid, stack, class, length, kind, name, place, kept, looked at]",
+    );
+    let text = |value: &Value| match value.as_str() {
+        Some("") => Some(String::new()),
+        _ => plain_word(value, NAME),
+    };
+    let one = |row: &[Value]| {
+        let [
+            pid,
+            stack,
+            class,
+            length,
+            kind,
+            name,
+            place,
+            kept,
+            looked_at,
+        ] = row
+        else {
+            return None;
+        };
+        Some(ReportedHolder {
+            pid: Pid(i32::try_from(whole(pid)?).ok()?),
+            stack: u32::try_from(whole(stack)?).ok()?,
+            holder: Holder {
+                class: text(class)?,
+                length: whole(length)?,
+                kind: HolderKind::from_name(kind.as_str()?),
+                name: text(name)?,
+                place: text(place)?,
+                kept: whole(kept)?,
+                looked_at: whole(looked_at)?,
+            },
         })
     };
     rows(value, one).ok_or(wrong)

@@ -304,6 +304,7 @@ impl RunProgress {
             self.progress.grown.clear();
             self.progress.recompile_reasons.clear();
             self.progress.grown_objects.clear();
+            self.progress.holders.clear();
         } else if arrival.is_new_clock && outranks_plan {
             // The plan counted what the earlier counter counts.
             self.forget_plan();
@@ -354,6 +355,9 @@ impl RunProgress {
         }
         if let Some(grown) = &update.grown_objects {
             progress.grown_objects.clone_from(grown);
+        }
+        if let Some(holders) = &update.holders {
+            progress.holders.clone_from(holders);
         }
         if update.phase.is_some() {
             progress.phase.clone_from(&update.phase);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use leveloff_model::allocation::ReportedHolder;
 use leveloff_model::progress::{Phase, StepUnit};
 use leveloff_model::training_counters::{
     GrownObjects, GrownTensors, RecompileReason, TrainingCounters,
@@ -43,6 +44,8 @@ pub struct ProgressUpdate {
     pub recompile_reasons: Option<Vec<RecompileReason>>,
     /// The classes of Python objects that grew in number.
     pub grown_objects: Option<Vec<GrownObjects>>,
+    /// What keeps memory.
+    pub holders: Option<Vec<ReportedHolder>>,
     /// A named event, such as `checkpoint`.
     pub event: Option<String>,
     /// The path of that event, such as the checkpoint that was saved.
@@ -90,6 +93,7 @@ impl ProgressUpdate {
         self.grown = self.grown.take().or(before.grown);
         self.recompile_reasons = self.recompile_reasons.take().or(before.recompile_reasons);
         self.grown_objects = self.grown_objects.take().or(before.grown_objects);
+        self.holders = self.holders.take().or(before.holders);
         self.obeys_stop = self.obeys_stop.or(before.obeys_stop);
     }
 }

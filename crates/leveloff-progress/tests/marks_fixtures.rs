@@ -77,6 +77,23 @@ fn of_mark(mark: ProgressUpdate, bad: Option<BadMark>) -> Value {
         let row = grown.iter().map(|one| json!([one.what, one.more]));
         row.collect::<Vec<_>>()
     });
+    let holders = mark.holders.map(|holders| {
+        let row = holders.iter().map(|one| {
+            let it = &one.holder;
+            json!([
+                one.pid.0,
+                one.stack,
+                it.class,
+                it.length,
+                it.kind.name(),
+                it.name,
+                it.place,
+                it.kept,
+                it.looked_at
+            ])
+        });
+        row.collect::<Vec<_>>()
+    });
     let bad = bad.map(|bad| match bad {
         BadMark::WrongField(field, _) => field,
         BadMark::NotJson | BadMark::TooLong => "line",
@@ -95,6 +112,7 @@ fn of_mark(mark: ProgressUpdate, bad: Option<BadMark>) -> Value {
         "tensors_grown": grown,
         "recompile_reasons": reasons,
         "objects_grown": objects,
+        "holders": holders,
         "facts": (!mark.facts.is_empty()).then_some(mark.facts),
         "bad": bad,
     });

@@ -2,7 +2,7 @@
 
 use leveloff_classifier::allocation_history::{Certainty, LineGrowth};
 use leveloff_classifier::observation::XUnit;
-use leveloff_model::allocation::AllocationSite;
+use leveloff_model::allocation::{AllocationSite, Holder, HolderKind};
 use leveloff_model::process::printable;
 
 use crate::rate::MemoryRate;
@@ -70,12 +70,39 @@ pub fn source(line: &LineGrowth) -> Option<String> {
     Some(printable(source.as_bytes()))
 }
 
+/// "kept by the list `outs` in train.py: 790 of 812 sampled blocks"
+pub fn holder_words(holder: &Holder) -> String {
+    let (name, place) = (&holder.name, &holder.place);
+    let which = match holder.kind {
+        HolderKind::Global => format!("`{name}`, a global of {place}"),
+        HolderKind::Class => format!("`{name}` of the class {place}"),
+        HolderKind::Attribute => format!("`{name}` of a {place}"),
+        HolderKind::Cache => format!("that functools.lru_cache keeps for `{name}` in {place}"),
+        HolderKind::Closure => format!("`{name}` in the closure of {place}"),
+        HolderKind::Local if name.is_empty() => format!("in a variable of {place}"),
+        HolderKind::Local => format!("`{name}`, a variable of {place}"),
+        HolderKind::Unnamed => "without a name that was found".to_owned(),
+    };
+    let items = match holder.length {
+        0 => String::new(),
+        items => format!(" ({items} items)"),
+    };
+    let words = format!(
+        "kept by the {} {which}{items}: {} of {} sampled blocks that were looked at",
+        holder.class, holder.kept, holder.looked_at
+    );
+    printable(words.as_bytes())
+}
+
 /// What this does not show.
 pub fn caution(line: &LineGrowth) -> &'static str {
     match line.is_recycled {
         true => {
             "these are small Python objects, whose memory Python hands from one line to another: the line is uncertain, \
              and another line that creates the same type may be the one"
+        }
+        false if line.holder.is_some() => {
+            "the memory is allocated there, and the container keeps a reference to it"
         }
         false => "the memory is allocated there; the reference that keeps it may be elsewhere",
     }

@@ -109,7 +109,8 @@ fn write_csv(
                 | Event::Software(_)
                 | Event::Gap(_)
                 | Event::Site(_)
-                | Event::Allocations(_) => {}
+                | Event::Allocations(_)
+                | Event::Holder(_) => {}
             }
         }
         if scope == ExportScope::Process {

@@ -115,6 +115,7 @@ impl RunReader {
                             | Event::Changed(_)
                             | Event::Site(_)
                             | Event::Allocations(_)
+                            | Event::Holder(_)
                     )
                 };
                 let events = tick.events.iter().filter(is_learned).cloned();

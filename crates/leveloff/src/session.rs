@@ -166,6 +166,7 @@ impl Session {
         self.report_missing_steps(&mut tick);
         report_new_clock(&tick);
         if let Some(blame) = &mut self.blame {
+            blame.report(&tick.sample.progress.holders);
             tick.events
                 .extend(blame.events(tick.sample.t, self.sampler.is_over()));
         }

@@ -12,8 +12,8 @@ use leveloff_model::sample::Gap;
 use super::gap;
 use crate::line_table::line;
 use crate::segment::{RawFrame, Segment, SegmentInfo, StackCounts};
-use crate::site_table::{NamedSite, SiteTable, StackPlace, frames_kept};
-use crate::symbols::look_up;
+use crate::site_table::{NamedSite, SiteTable, StackPlace, frames_kept, is_import_machinery};
+use crate::symbols::{look_up, maps, same_file};
 
 /// Frames that the interpreter puts between others.
 const SHIM: &str = "<shim>";
@@ -84,6 +84,13 @@ impl Follower {
         (!self.processes.is_empty()).then_some(at)
     }
 
+    /// The site of a process's stack, if it held anything.
+    pub fn site_of_stack(&self, (pid, stack): (Pid, u32)) -> Option<usize> {
+        let mut processes = self.processes.iter();
+        let process = processes.find(|process| process.pid == pid)?;
+        process.sites.get(&(stack as usize)).copied()
+    }
+
     /// Names the heaviest stacks of these sites.
     pub fn name(&mut self, wanted: &[usize]) {
         for site in wanted {
@@ -100,12 +107,7 @@ impl Follower {
     fn named(&mut self, place: StackPlace) -> Option<NamedSite> {
         let mut processes = self.processes.iter_mut();
         let process = processes.find(|process| process.pid == place.pid)?;
-        let (kind, stack) = process.named_stack(place.index);
-        Some(NamedSite {
-            pid: place.pid,
-            kind,
-            stack,
-        })
+        Some(process.named_site(place.index))
     }
 
     /// Opens new segments, and removes their names: a file without a name cannot be truncated under the program.
@@ -230,9 +232,10 @@ impl Followed {
         (kind, frames.collect())
     }
 
-    /// The frames that a recording keeps of a stack, with names.
-    fn named_stack(&mut self, index: usize) -> (BlockKind, Vec<StackFrame>) {
-        let (kind, raw) = self.segment.frames(index);
+    /// What a recording keeps of a stack, with names.
+    fn named_site(&mut self, index: usize) -> NamedSite {
+        let (kind, mut raw) = self.segment.frames(index);
+        self.remove_interpreter(&mut raw);
         let known: Vec<(RawFrame, StackFrame)> = raw
             .into_iter()
             .flat_map(|frame| self.frames(frame).into_iter().map(move |it| (frame, it)))
@@ -249,7 +252,30 @@ impl Followed {
             RawFrame::Native(_) => self.frames(raw[at]),
             RawFrame::Python { .. } => vec![frames[at].clone()],
         });
-        (kind, named.collect())
+        let stack = named.collect();
+        NamedSite {
+            pid: self.pid,
+            kind,
+            stack,
+            is_import: frames.iter().any(is_import_machinery),
+        }
+    }
+
+    /// Leaves out the interpreter's own functions between Python and what it calls: they are in the file of the native frame
+    /// that is next to Python's.
+    fn remove_interpreter(&self, raw: &mut Vec<RawFrame>) {
+        let Some(python) = raw.iter().position(is_python) else {
+            return;
+        };
+        let next = python.checked_sub(1).and_then(|at| raw.get(at));
+        if let Some(RawFrame::Native(interpreter)) = next.copied() {
+            let maps = maps(self.info.pid);
+            let same_file = same_file(&maps);
+            raw.retain(|frame| match frame {
+                RawFrame::Native(address) => !same_file(*address, interpreter),
+                RawFrame::Python { .. } => true,
+            });
+        }
     }
 
     /// The functions of a frame: none for one of the interpreter's own, several where some are inlined.

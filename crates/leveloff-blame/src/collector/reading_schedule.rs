@@ -11,28 +11,40 @@ const READINGS_PER_AGE: f64 = 24.0;
 const FEWEST_READINGS_PER_AGE: f64 = 10.0;
 /// The same at the start, in seconds.
 const LONGEST_AT_START: f64 = 5.0;
-/// Bytes that may be written at once: a site with its stack, and some readings of it.
-const CREDIT: f64 = 700.0;
-/// Bytes that may be written in a second: 4 % of what a recording of one process at the default interval takes.
-const BYTES_PER_SECOND: f64 = 10.0;
+/// Bytes that may be written at once: a line, and some readings of it.
+const CREDIT: f64 = 250.0;
+/// Bytes that may be written for each sample: 4 % of what a sample of one process takes with all that belongs to it.
+const BYTES_PER_SAMPLE: f64 = 8.0;
 
 /// Readings at growing distances.
 #[derive(Debug, Default)]
 pub struct ReadingSchedule {
     next: f64,
     written: f64,
+    samples: f64,
 }
 
 impl ReadingSchedule {
-    /// Whether a reading is due at `t`.
-    pub fn is_due(&self, t: Seconds) -> bool {
+    /// Whether a reading is due at the sample of `t`. Asked once for each sample.
+    pub fn is_due(&mut self, t: Seconds) -> bool {
+        self.samples += 1.0;
         t.0 >= self.next
     }
 
-    /// A reading at `t` took this many bytes: sets when the next one is due.
-    pub fn took(&mut self, t: Seconds, bytes: usize) {
+    /// Bytes that may be written without delaying the next reading.
+    pub fn room(&self) -> usize {
+        (CREDIT + BYTES_PER_SAMPLE * self.samples - self.written).max(0.0) as usize
+    }
+
+    /// This many bytes were written.
+    pub fn wrote(&mut self, bytes: usize) {
         self.written += bytes as f64;
-        let affordable = (self.written - CREDIT) / BYTES_PER_SECOND;
+    }
+
+    /// There was a reading at `t`: sets when the next one is due.
+    pub fn plan(&mut self, t: Seconds) {
+        let samples = ((self.written - CREDIT) / BYTES_PER_SAMPLE - self.samples).max(0.0);
+        let affordable = t.0 + samples * t.0 / self.samples.max(1.0);
         let latest = t.0 + (t.0 / FEWEST_READINGS_PER_AGE).max(LONGEST_AT_START);
         let usual = t.0 + (t.0 / READINGS_PER_AGE).max(SHORTEST);
         self.next = usual.max(affordable.min(latest));
@@ -50,7 +62,8 @@ mod tests {
         for t in 0..3600 {
             let at = Seconds(f64::from(t));
             if schedule.is_due(at) {
-                schedule.took(at, bytes);
+                schedule.wrote(bytes);
+                schedule.plan(at);
                 due.push(t);
             }
         }

@@ -28,8 +28,17 @@ const START_UP: f64 = 8.0;
 const IMPORTING: f64 = 60.0;
 /// Sites of a recording, at most.
 const MOST_SITES: usize = 32;
+/// Sites that are recorded whatever they cost: as many lines are shown.
+const FIRST_SITES: u32 = 3;
+/// Bytes that there has to be room for before a further site is recorded: about what its line takes.
+const ROOM_FOR_SITE: usize = 150;
 /// A smaller change of what a site holds is not written, in percent.
 const LEAST_CHANGE_PERCENT: u64 = 2;
+/// A site that holds less than half of what the first one does is written when it moved by more standard errors than this.
+const LEAST_CHANGE_ERRORS: u64 = 2;
+/// What a sampled block stands for at least. What is in no recorded site is not written while it moved by less than the
+/// standard error that follows from this.
+const USUAL_WEIGHT: u64 = 512 << 10;
 /// A source file beyond this size is generated; its lines say nothing.
 const LARGEST_SOURCE: u64 = 4 << 20;
 /// Characters of a source line that are kept.
@@ -46,6 +55,20 @@ pub struct RecordedSites {
     first_t: Option<Seconds>,
     /// Time and total of the last reading, recorded or not.
     last: Option<(Seconds, Bytes)>,
+    /// What was in no recorded site when that was last written.
+    rest: Option<Bytes>,
+}
+
+/// How much of a reading is recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// What changed by more than a little.
+    Changes {
+        /// Bytes of the recording that new sites may take.
+        room: usize,
+    },
+    /// All that changed: the last reading of a run.
+    Exact,
 }
 
 #[derive(Debug)]
@@ -54,47 +77,95 @@ struct Known {
     lowest: Held,
     /// What it held at the last readings, oldest first.
     recent: VecDeque<Held>,
+    /// It with its whole stack, if it is recorded.
+    whole: Option<AllocationSite>,
     /// Readings at which it had gained blocks.
     rises: u32,
     /// Of these, readings after the start.
     late_rises: u32,
-    /// Its number in the recording, and what was written last.
-    recorded: Option<(SiteId, Held)>,
+    recorded: Option<Recorded>,
+}
+
+/// What the recording has of a site.
+#[derive(Debug, Clone, Copy)]
+struct Recorded {
+    id: SiteId,
+    /// The last reading with bytes and error of its own; later ones follow from it by their blocks.
+    base: SiteReading,
+    last: SiteReading,
+    has_stack: bool,
+}
+
+impl Recorded {
+    /// A reading to write, which is shorter if it can follow from the base.
+    fn write(&mut self, exact: SiteReading) -> SiteReading {
+        let exact = exact.in_kib();
+        let short = self.base.in_proportion(exact.blocks, exact.freed);
+        self.last = match short.is_as_good_as(&exact) {
+            true => short,
+            false => {
+                self.base = exact;
+                exact
+            }
+        };
+        self.last
+    }
 }
 
 impl RecordedSites {
-    /// Makes events of a reading. The last one of a run is written exactly.
+    /// Makes events of a reading.
     pub fn record(
         &mut self,
         t: Seconds,
         sites: &[Site],
         missed: Option<MissedBlocks>,
-        is_last: bool,
+        extent: Extent,
     ) -> Vec<Event> {
-        let live = Bytes(sites.iter().map(|site| site.held.bytes).sum());
+        let all = |sites: &[Site]| Bytes(sites.iter().map(|site| site.held.bytes).sum());
+        let live = all(sites);
         let before = self.last.replace((t, live)).unwrap_or((t, live));
         let first_t = *self.first_t.get_or_insert(t);
         let age = t.0 - first_t.0;
         let gains = self.look_at(sites, age >= START_UP);
         let mut events = Vec::new();
         let mut lowest = Vec::new();
-        for (id, held, site) in self.begin(sites, gains, age >= IMPORTING) {
+        for (held, site) in self.begin(sites, gains, age >= IMPORTING, extent) {
             events.push(Event::Site(site));
-            lowest.push(reading(id, &held));
+            lowest.push(held);
         }
-        let changed = self.changed(sites, is_last);
         // What a new site held before it grew is its first point.
-        for ((t, live), sites) in [(before, lowest), ((t, live), changed)] {
-            if !sites.is_empty() {
-                events.push(Event::Allocations(AllocationReading {
-                    t,
-                    live,
-                    missed,
-                    sites,
-                }));
-            }
-        }
+        events.extend(self.reading(before.0, before.1, missed, lowest, extent));
+        let changed = self.changed(sites, extent);
+        events.extend(self.reading(t, live, missed, changed, extent));
         events
+    }
+
+    fn reading(
+        &mut self,
+        t: Seconds,
+        live: Bytes,
+        missed: Option<MissedBlocks>,
+        sites: Vec<SiteReading>,
+        extent: Extent,
+    ) -> Option<Event> {
+        if sites.is_empty() {
+            return None;
+        }
+        let recorded = self.sites.values().filter_map(|known| known.recorded);
+        let in_sites: u64 = recorded.map(|recorded| recorded.last.live.0).sum();
+        let rest = Bytes(live.0.saturating_sub(in_sites)).in_kib();
+        let error = rest.0.saturating_mul(USUAL_WEIGHT).isqrt();
+        let before = self.rest.filter(|_| extent != Extent::Exact);
+        let rest = before
+            .filter(|before| before.0.abs_diff(rest.0) < error)
+            .unwrap_or(rest);
+        self.rest = Some(rest);
+        Some(Event::Allocations(AllocationReading {
+            t,
+            live: Bytes(in_sites + rest.0),
+            missed,
+            sites,
+        }))
     }
 
     /// Sites that are to be named until the next reading.
@@ -118,16 +189,16 @@ impl RecordedSites {
         sites: &[Site],
         mut gains: Vec<(usize, u64)>,
         takes_imports: bool,
-    ) -> Vec<(SiteId, Held, AllocationSite)> {
+        extent: Extent,
+    ) -> Vec<(SiteReading, AllocationSite)> {
         let total: u64 = gains.iter().map(|(_, gain)| gain).sum();
         gains.retain(|(n, gain)| self.sites[n].is_growing() && gain * LEAST_PART >= total);
         gains.sort_by_key(|(_, gain)| Reverse(*gain));
-        gains.truncate(MOST_SITES.saturating_sub(self.recorded as usize));
         self.wanted.clear();
         let mut began = Vec::new();
-        for (n, _) in gains {
+        for (n, _) in gains.into_iter().take(self.further_sites(extent)) {
             match &sites[n].named {
-                Some(named) if named.is_import() && !takes_imports => {}
+                Some(named) if named.is_import && !takes_imports => {}
                 Some(named) => began.extend(self.define(n, named)),
                 None => self.wanted.push(n),
             }
@@ -135,24 +206,100 @@ impl RecordedSites {
         began
     }
 
-    fn define(&mut self, n: usize, named: &NamedSite) -> Option<(SiteId, Held, AllocationSite)> {
+    /// How many more sites may be recorded now.
+    fn further_sites(&self, extent: Extent) -> usize {
+        let affordable = match extent {
+            Extent::Changes { room } => room / ROOM_FOR_SITE,
+            Extent::Exact => 0,
+        };
+        let first = FIRST_SITES.saturating_sub(self.recorded) as usize;
+        first
+            .max(affordable)
+            .min(MOST_SITES.saturating_sub(self.recorded as usize))
+    }
+
+    fn define(&mut self, n: usize, named: &NamedSite) -> Option<(SiteReading, AllocationSite)> {
         let known = self.sites.get_mut(&n)?;
         let id = SiteId(self.recorded);
         self.recorded += 1;
-        known.recorded = Some((id, known.lowest));
-        Some((id, known.lowest, definition(id, named)))
+        let lowest = reading(id, &known.lowest).in_kib();
+        known.recorded = Some(Recorded {
+            id,
+            base: lowest,
+            last: lowest,
+            has_stack: named.stack.len() == 1,
+        });
+        let whole = definition(id, named);
+        let site = AllocationSite {
+            stack: whole.own_frame().cloned().into_iter().collect(),
+            ..whole.clone()
+        };
+        known.whole = Some(whole);
+        Some((lowest, site))
+    }
+
+    /// The number of a site in the recording.
+    pub fn recorded_as(&self, site: usize) -> Option<SiteId> {
+        let recorded = self.sites.get(&site)?.recorded?;
+        Some(recorded.id)
+    }
+
+    /// The site that gained most of those that have only their own frame in the recording.
+    pub fn without_stack(&self) -> Option<usize> {
+        self.most_grown(|recorded| !recorded.has_stack)
+    }
+
+    /// The recorded site that gained most, if it has only its own frame in the recording.
+    pub fn grown_most(&self) -> Option<usize> {
+        let most = self.most_grown(|_| true);
+        most.filter(|_| most == self.without_stack())
+    }
+
+    fn most_grown(&self, is_wanted: impl Fn(&Recorded) -> bool) -> Option<usize> {
+        let gained = |(n, known): (&usize, &Known)| {
+            let recorded = known.recorded.as_ref().filter(|it| is_wanted(it))?;
+            Some((recorded.last.live.0.saturating_sub(known.lowest.bytes), *n))
+        };
+        let most = self.sites.iter().filter_map(gained).max();
+        most.map(|(_, n)| n)
+    }
+
+    /// A recorded site with its stack; with Python's frames alone, if it has any, as the shorter way to write it.
+    pub fn with_stack(&self, site: usize) -> Vec<AllocationSite> {
+        let whole = self.sites.get(&site).and_then(|known| known.whole.clone());
+        let short = whole.clone().map(|mut site| {
+            if site.stack.iter().any(|frame| frame.is_python) {
+                site.stack.retain(|frame| frame.is_python);
+            }
+            site
+        });
+        whole.into_iter().chain(short).collect()
+    }
+
+    /// The recording has the stack of this site.
+    pub fn stack_is_written(&mut self, site: usize) {
+        if let Some(recorded) = self
+            .sites
+            .get_mut(&site)
+            .and_then(|it| it.recorded.as_mut())
+        {
+            recorded.has_stack = true;
+        }
     }
 
     /// What recorded sites hold, if that is worth writing.
-    fn changed(&mut self, sites: &[Site], is_last: bool) -> Vec<SiteReading> {
+    fn changed(&mut self, sites: &[Site], extent: Extent) -> Vec<SiteReading> {
+        let is_recorded = |n: &usize| self.sites.get(n).is_some_and(|it| it.recorded.is_some());
+        let recorded = (0..sites.len()).filter(is_recorded);
+        let most = recorded.map(|n| sites[n].held.bytes).max().unwrap_or(0);
         let mut changed = Vec::new();
         for (n, site) in sites.iter().enumerate() {
             let known = self.sites.get_mut(&n);
-            if let Some((id, written)) = known.and_then(|known| known.recorded.as_mut())
-                && is_worth_writing(written, &site.held, is_last)
-            {
-                *written = site.held;
-                changed.push(reading(*id, &site.held));
+            if let Some(recorded) = known.and_then(|known| known.recorded.as_mut()) {
+                let exact = reading(recorded.id, &site.held);
+                if is_worth_writing(&recorded.last, &exact, most, extent) {
+                    changed.push(recorded.write(exact));
+                }
             }
         }
         changed
@@ -164,6 +311,7 @@ impl Known {
     fn new(held: Held) -> Known {
         Known {
             lowest: held,
+            whole: None,
             recent: VecDeque::new(),
             rises: 0,
             late_rises: 0,
@@ -200,9 +348,18 @@ impl Known {
     }
 }
 
-fn is_worth_writing(written: &Held, held: &Held, is_last: bool) -> bool {
-    let change = held.bytes.abs_diff(written.bytes);
-    change >> 10 > 0 && (is_last || change * 100 >= written.bytes * LEAST_CHANGE_PERCENT)
+/// Whether a change is written, where the largest site holds `most`. A small site moves at random by as much as its error.
+fn is_worth_writing(last: &SiteReading, now: &SiteReading, most: u64, extent: Extent) -> bool {
+    if extent == Extent::Exact {
+        return !last.is_as_good_as(&now.in_kib());
+    }
+    let change = now.live.0.abs_diff(last.live.0);
+    let is_minor = now.live.0 * 2 < most;
+    let least = match is_minor {
+        true => LEAST_CHANGE_ERRORS * now.error.0,
+        false => last.live.0 * LEAST_CHANGE_PERCENT / 100,
+    };
+    change >> 10 > 0 && change >= least
 }
 
 fn definition(id: SiteId, site: &NamedSite) -> AllocationSite {
@@ -251,6 +408,8 @@ mod tests {
 
     use super::*;
 
+    const CHANGES: Extent = Extent::Changes { room: 0 };
+
     /// A site that holds this many blocks of half a MiB.
     fn site(blocks: u64, is_named: bool) -> Site {
         let frame = StackFrame {
@@ -263,6 +422,7 @@ mod tests {
             pid: Pid(1),
             kind: BlockKind::Heap,
             stack: vec![frame],
+            is_import: false,
         };
         let held = Held {
             bytes: blocks << 19,
@@ -279,7 +439,7 @@ mod tests {
         let mut events = Vec::new();
         for (n, blocks) in (0_u32..).zip(readings) {
             let sites: Vec<Site> = blocks.iter().map(|blocks| site(*blocks, true)).collect();
-            events.extend(recorded.record(Seconds(f64::from(3 * n)), &sites, None, false));
+            events.extend(recorded.record(Seconds(f64::from(3 * n)), &sites, None, CHANGES));
         }
         events
     }
@@ -313,11 +473,11 @@ mod tests {
         let mut recorded = RecordedSites::default();
         for n in 0..5_u32 {
             let sites = [site(u64::from(10 * n), false)];
-            let events = recorded.record(Seconds(f64::from(3 * n)), &sites, None, false);
+            let events = recorded.record(Seconds(f64::from(3 * n)), &sites, None, CHANGES);
             assert_eq!(events, []);
         }
         assert_eq!(recorded.wanted(), [0]);
-        let events = recorded.record(Seconds(15.0), &[site(50, true)], None, false);
+        let events = recorded.record(Seconds(15.0), &[site(50, true)], None, CHANGES);
         assert!(matches!(events[0], Event::Site(_)));
         assert_eq!(recorded.wanted(), [0_usize; 0]);
     }

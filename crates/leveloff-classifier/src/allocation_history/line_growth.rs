@@ -1,6 +1,6 @@
 //! How much a line grew, and whether it is the culprit.
 
-use leveloff_model::allocation::{AllocationSite, BlockKind, MissedBlocks, SiteReading};
+use leveloff_model::allocation::{AllocationSite, BlockKind, Holder, MissedBlocks, SiteReading};
 
 use crate::curve::Curve;
 use crate::judge::{Facts, Quantity, judge};
@@ -28,6 +28,8 @@ pub struct LineGrowth {
     pub certainty: Certainty,
     /// Whether most of it is small Python objects, which Python recycles between lines.
     pub is_recycled: bool,
+    /// What keeps the memory, where that was looked for and found.
+    pub holder: Option<Holder>,
 }
 
 /// The part of a run over which growth is counted.
@@ -86,6 +88,7 @@ pub(super) struct Line {
     freed: Vec<u64>,
     /// What its small Python objects hold at the end, and all.
     objects: f64,
+    holder: Option<Holder>,
 }
 
 impl Line {
@@ -97,6 +100,7 @@ impl Line {
             variance: vec![0.0; readings],
             freed: vec![0; readings],
             objects: 0.0,
+            holder: None,
         }
     }
 
@@ -124,6 +128,14 @@ impl Line {
         }
         if last * 2.0 > self.bytes.last().copied().unwrap_or(0.0) {
             self.site = site.clone();
+        }
+    }
+
+    /// Of several holders, the one that keeps most stands for the line.
+    pub(super) fn add_holder(&mut self, holder: Option<&Holder>) {
+        let kept = |holder: &Holder| holder.kept;
+        if holder.map(kept) > self.holder.as_ref().map(kept) {
+            self.holder = holder.cloned();
         }
     }
 
@@ -294,6 +306,7 @@ impl Totals {
             }),
             certainty: Certainty::Unclear,
             is_recycled: line.objects * 2.0 > line.bytes[to],
+            holder: line.holder.clone(),
         }
     }
 }

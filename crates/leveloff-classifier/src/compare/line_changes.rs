@@ -171,6 +171,7 @@ mod tests {
             }),
             certainty: Certainty::Confirmed,
             is_recycled: false,
+            holder: None,
         }
     }
 

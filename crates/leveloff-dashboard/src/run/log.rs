@@ -65,8 +65,11 @@ impl EventLog {
             match event {
                 Event::Appeared(info) => started.push(info.role),
                 Event::Exited(index) => ended.extend(role(run, *index)),
-                Event::Changed(_) | Event::Software(_) | Event::Site(_) | Event::Allocations(_) => {
-                }
+                Event::Changed(_)
+                | Event::Software(_)
+                | Event::Site(_)
+                | Event::Allocations(_)
+                | Event::Holder(_) => {}
                 Event::Mark(mark) => {
                     let text = mark_text(&mark.kind, &tick.sample.progress.counters);
                     let entry = text.map(|text| LogEntry {

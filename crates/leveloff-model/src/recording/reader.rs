@@ -5,6 +5,7 @@ mod state;
 
 use std::io::{self, BufRead};
 
+use super::allocations::AllocationDecoder;
 use super::v1::{Row, is_of_unknown_kind};
 use super::{End, Header, RecordingError};
 use crate::process::ProcessIndex;
@@ -21,6 +22,7 @@ pub struct RecordingReader<R> {
     line: Vec<u8>,
     line_number: u64,
     state: State,
+    allocations: AllocationDecoder,
     events: Vec<Event>,
     end: Option<End>,
 }
@@ -47,6 +49,7 @@ impl<R: BufRead> RecordingReader<R> {
             line,
             line_number: 1,
             state: State::default(),
+            allocations: AllocationDecoder::default(),
             events: Vec::new(),
             end: None,
         })
@@ -108,6 +111,15 @@ impl<R: BufRead> RecordingReader<R> {
                 process: row.n.map(ProcessIndex),
                 text: row.text,
             })),
+            Row::Line(row) => {
+                let site = self.allocations.site(row);
+                self.events.push(Event::Site(site));
+            }
+            Row::Held(row) => {
+                let reading = self.allocations.reading(&row);
+                self.events.push(Event::Allocations(reading));
+            }
+            Row::Holder(row) => self.events.push(Event::Holder(rows::holder(row))),
             Row::Site(row) => self.events.push(Event::Site(rows::site(row))),
             Row::Alloc(row) => self
                 .events

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+mod allocations;
 mod changes;
 mod names;
 
@@ -10,6 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::training_counters::TrainingCounter;
 
+pub use allocations::{AllocRow, FrameRow, HeldAmount, HeldRow, HolderRow, LineRow, SiteRow};
 pub use changes::{CgroupChange, MachineChange, ProcessChange};
 pub use names::{CeilingName, EndName, RoleName, SourceName, SubjectName};
 
@@ -35,9 +37,15 @@ pub enum Row {
     Software(SoftwareRow),
     /// Something could not be measured.
     Gap(GapRow),
-    /// A line that allocates.
-    Site(SiteRow),
+    /// A line that allocates, or more of its stack.
+    Line(LineRow),
     /// What such lines hold.
+    Held(HeldRow),
+    /// What keeps what such a line allocated.
+    Holder(HolderRow),
+    /// A line that allocates, as it was written before there was `line`.
+    Site(SiteRow),
+    /// What such lines hold, as it was written before there was `held`.
     Alloc(AllocRow),
     /// A PSS reading.
     Pss(PssRow),
@@ -50,9 +58,9 @@ pub enum Row {
 }
 
 /// The key of every line that this version reads.
-const KINDS: [&str; 13] = [
-    "header", "process", "changed", "exit", "mark", "software", "gap", "site", "alloc", "pss",
-    "maps", "s", "end",
+const KINDS: [&str; 16] = [
+    "header", "process", "changed", "exit", "mark", "software", "gap", "line", "held", "holder",
+    "site", "alloc", "pss", "maps", "s", "end",
 ];
 
 /// Whether a line that is no [`Row`] is a whole line of a kind that a later leveloff added.
@@ -163,29 +171,6 @@ pub struct GapRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub n: Option<u32>,
     pub text: String,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-pub struct SiteRow {
-    pub id: u32,
-    pub pid: i32,
-    pub kind: String,
-    /// Innermost first: function, file, line, 1 for Python.
-    pub stack: Vec<(String, Option<String>, Option<u32>, u8)>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub source: Option<String>,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-pub struct AllocRow {
-    pub t: f64,
-    /// KiB that are alive in all.
-    pub live: u64,
-    /// Sites that changed: id, KiB alive, sampled blocks alive, standard error in KiB, sampled blocks freed.
-    pub of: Vec<[u64; 5]>,
-    /// Sampled blocks that found no room so far, and all sampled blocks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub missed: Option<[u64; 2]>,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]

@@ -5,6 +5,7 @@ mod rows;
 use std::collections::HashMap;
 use std::io::{self, Write};
 
+use super::allocations::AllocationEncoder;
 use super::v1::{
     CeilingRow, CgroupChange, Change, MachineChange, ProcessChange, Row, SampleRow, SourceName,
 };
@@ -30,6 +31,7 @@ pub struct RecordingWriter<W> {
     /// A failed write may have left half a line behind.
     torn: bool,
     written: Written,
+    allocations: AllocationEncoder,
     bytes_written: u64,
 }
 
@@ -57,6 +59,7 @@ impl<W: Write> RecordingWriter<W> {
             unwritten: Vec::new(),
             torn: false,
             written: Written::default(),
+            allocations: AllocationEncoder::default(),
             bytes_written: 0,
         };
         push(&mut writer.buffer, &Row::Header(header_row(header)));
@@ -74,7 +77,7 @@ impl<W: Write> RecordingWriter<W> {
         self.buffer.extend_from_slice(&self.unwritten);
         let events_from = self.buffer.len();
         for event in &tick.events {
-            push(&mut self.buffer, &event_row(event));
+            push(&mut self.buffer, &event_row(event, &mut self.allocations));
         }
         let events_to = self.buffer.len();
         self.push_sample(&tick.sample);
@@ -94,6 +97,9 @@ impl<W: Write> RecordingWriter<W> {
                 if self.unwritten.len() + (events_to - events_from) <= UNWRITTEN_LIMIT {
                     self.unwritten
                         .extend_from_slice(&self.buffer[events_from..events_to]);
+                } else {
+                    // Later lines must not rest on lines that are lost.
+                    self.allocations.write_in_full();
                 }
             }
         }

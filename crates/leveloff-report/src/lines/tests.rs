@@ -37,6 +37,7 @@ fn report() -> RunReport {
         rate: None,
         certainty: Certainty::Confirmed,
         is_recycled: false,
+        holder: None,
     }];
     report
 }

@@ -26,6 +26,9 @@ pub fn text(report: &RunReport) -> String {
         if let Some(source) = allocation::source(line) {
             page.hanging("", &source, 2);
         }
+        if let Some(holder) = &line.holder {
+            page.hanging("", &allocation::holder_words(holder), 2);
+        }
         for frame in &line.site.stack {
             page.hanging("", &format!("{} {}", frame.place(), frame.function), 4);
         }

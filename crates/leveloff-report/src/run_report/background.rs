@@ -121,7 +121,8 @@ impl BackgroundCheck {
             | Event::Exited(_)
             | Event::Mark(_)
             | Event::Site(_)
-            | Event::Allocations(_) => {}
+            | Event::Allocations(_)
+            | Event::Holder(_) => {}
         }
     }
 

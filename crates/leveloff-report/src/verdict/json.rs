@@ -7,7 +7,7 @@ use leveloff_classifier::finding::Finding;
 use leveloff_classifier::known_bugs::SuspectedBug;
 use leveloff_classifier::speed::Speed;
 use leveloff_classifier::verdict::{Blame, Clock, HistoryCheck, Kind, Reason, RunVerdict};
-use leveloff_model::allocation::StackFrame;
+use leveloff_model::allocation::{Holder, StackFrame};
 use leveloff_model::process::Role;
 use leveloff_model::progress::{Progress, StepSource, StepUnit};
 use leveloff_model::training_counters::TrainingCounter;
@@ -223,8 +223,21 @@ fn line_row(line: &LineGrowth) -> Value {
         rate_high_bytes: line.rate.map(|rate| rate.high),
         kind: line.site.kind.name(),
         is_recycled: line.is_recycled,
+        holder: line.holder.as_ref().map(holder_row),
         pid: line.site.pid.0,
         stack: list(&line.site.stack, frame_row),
+    }
+}
+
+fn holder_row(holder: &Holder) -> Value {
+    object! {
+        class: holder.class,
+        length: holder.length,
+        kind: holder.kind.name(),
+        name: holder.name,
+        place: holder.place,
+        blocks_kept: holder.kept,
+        blocks_looked_at: holder.looked_at,
     }
 }
 

@@ -5,6 +5,7 @@ use clap::Args;
 use leveloff_model::units::Limit;
 
 use super::{AppearanceArgs, GuardArgs, RestartArgs, SamplingArgs, VoiceArgs};
+use crate::blame::BlameExtent;
 
 pub(super) const LONG_ABOUT: &str = "Start a command, watch its process tree and record it.\n\n\
     The command behaves as it does without leveloff: same terminal, same exit code, same signals; stdin, stdout \
@@ -39,8 +40,11 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "SIZE|%", num_args = 0..=1)]
     pub isolate: Option<Option<Limit>>,
     /// Sample the heap of the command and of what it starts, and name the lines whose memory is not freed (docs/BLAME.md)
-    #[arg(long)]
-    pub blame: bool,
+    ///
+    /// --blame=holders also looks for the container that keeps the memory: a global, an attribute, a closure. It takes the Python package
+    /// in the training (`import leveloff`), and up to a tenth of a second a few times
+    #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "lines")]
+    pub blame: Option<BlameExtent>,
     /// Show the dashboard; the output of the command goes to a .log file beside the recording
     #[arg(long = "watch")]
     pub dashboard: bool,

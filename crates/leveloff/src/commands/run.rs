@@ -79,7 +79,7 @@ fn run(args: &RunArgs) -> Result<RunEnd> {
     let guard = guard(args, &options, isolation)?;
     let trial = args.trial.as_deref().map(TrialEnd::open).transpose()?;
     let restarts = restarts(args, guard.is_some())?;
-    let blame = args.blame.then(Blame::prepare).transpose()?;
+    let blame = args.blame.map(Blame::prepare).transpose()?;
     let variables = blame.as_ref().map_or_else(Vec::new, Blame::variables);
     let started = started(args, restarts.as_ref(), isolation)?;
     let target = Target::Command(command.clone());

@@ -121,7 +121,7 @@ fn the_line_that_keeps_is_named_and_the_segment_has_no_name_meanwhile() {
     let recording = stage.path("run.jsonl");
     wait_until("a reading of what is kept", || {
         let text = std::fs::read_to_string(&recording).unwrap_or_default();
-        text.lines().any(|line| line.starts_with("{\"alloc\""))
+        text.lines().any(|line| line.starts_with("{\"held\""))
     });
     drop(child.stdin.take());
     let ended = Ended::of(child);
@@ -131,19 +131,18 @@ fn the_line_that_keeps_is_named_and_the_segment_has_no_name_meanwhile() {
     let rows = text
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let sites: Vec<Value> = rows.filter(|row| row.get("site").is_some()).collect();
-    let is_keeping = |frame: &Value| {
-        frame[1]
-            .as_str()
-            .is_some_and(|file| file.ends_with("keeps.py"))
-            && frame[2].as_u64() == Some(KEEPING_LINE)
+    let lines: Vec<Value> = rows.filter_map(|row| row.get("line").cloned()).collect();
+    let files = lines.iter().filter_map(|line| line["files"].as_object());
+    let mut files = files.flatten();
+    let number = files.find(|(_, file)| file.as_str().unwrap().ends_with("keeps.py"));
+    let number: u64 = number.unwrap().0.parse().unwrap();
+    let is_keeping = |line: &&Value| {
+        line["stack"][0][1].as_u64() == Some(number)
+            && line["stack"][0][2].as_u64() == Some(KEEPING_LINE)
     };
-    let keeping = sites.iter().find(|row| {
-        let stack = row["site"]["stack"].as_array();
-        stack.is_some_and(|stack| stack.iter().any(is_keeping))
-    });
-    let keeping = keeping.unwrap_or_else(|| panic!("{sites:?}"));
-    assert_eq!(keeping["site"]["source"], "kept.append(bytearray(100_000))");
+    let keeping = lines.iter().find(is_keeping);
+    let keeping = keeping.unwrap_or_else(|| panic!("{lines:?}"));
+    assert_eq!(keeping["source"], "kept.append(bytearray(100_000))");
 }
 
 #[test]

@@ -6,6 +6,7 @@
 
 mod blame;
 mod blame_attach;
+mod blame_holders;
 mod blame_safety;
 mod check;
 mod compare;

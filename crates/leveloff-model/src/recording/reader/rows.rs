@@ -1,14 +1,15 @@
 //! Lines of format version 1 as values of the program.
 
 use crate::allocation::{
-    AllocationReading, AllocationSite, BlockKind, MissedBlocks, SiteId, SiteReading, StackFrame,
+    AllocationReading, AllocationSite, BlockKind, Holder, HolderKind, MissedBlocks, SiteHolder,
+    SiteId, SiteReading, StackFrame,
 };
 use crate::environment::Software;
 use crate::process::{Pid, ProcessIndex, ProcessInfo, ProcessKey, Rank, StartTicks};
 use crate::progress::{Mark, MarkKind};
 use crate::recording::v1::{
-    AllocRow, EarlierRunsRow, EndName, EndRow, FillingRow, HeaderRow, MapsRow, MarkRow, ProcessRow,
-    PssRow, RoleName, SiteRow, SoftwareRow,
+    AllocRow, EarlierRunsRow, EndName, EndRow, FillingRow, HeaderRow, HolderRow, MapsRow, MarkRow,
+    ProcessRow, PssRow, RoleName, SiteRow, SoftwareRow,
 };
 use crate::recording::{
     EarlierRuns, End, EndReason, FORMAT_VERSION, Header, RecordingError, RunAxis, StatedFacts,
@@ -194,6 +195,22 @@ pub fn site(row: SiteRow) -> AllocationSite {
         kind: BlockKind::from_name(&row.kind),
         stack: row.stack.into_iter().map(frame).collect(),
         source: row.source,
+    }
+}
+
+pub fn holder(row: HolderRow) -> SiteHolder {
+    let [kept, looked_at] = row.kept;
+    SiteHolder {
+        site: SiteId(row.of),
+        holder: Holder {
+            class: row.class,
+            length: row.length,
+            kind: HolderKind::from_name(&row.kind),
+            name: row.name,
+            place: row.place,
+            kept,
+            looked_at,
+        },
     }
 }
 

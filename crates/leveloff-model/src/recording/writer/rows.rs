@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::allocation::{AllocationReading, AllocationSite, StackFrame};
+use crate::allocation::SiteHolder;
 use crate::environment::Software;
 use crate::process::{ProcessIndex, ProcessInfo};
 use crate::progress::{Mark, MarkKind, StepSource};
+use crate::recording::allocations::AllocationEncoder;
 use crate::recording::v1::{
-    AllocRow, EarlierRunsRow, EndName, EndRow, ExitRow, FillingRow, GapRow, HeaderRow, MapsRow,
-    MarkRow, ProcessChange, ProcessRow, PssRow, RoleName, Row, SharedRow, SiteRow, SoftwareRow,
+    EarlierRunsRow, EndName, EndRow, ExitRow, FillingRow, GapRow, HeaderRow, HolderRow, MapsRow,
+    MarkRow, ProcessChange, ProcessRow, PssRow, RoleName, Row, SharedRow, SoftwareRow,
     StepSourceRow,
 };
 use crate::recording::{End, EndReason, FORMAT_VERSION, Header, Target, limit_to_text};
@@ -47,7 +48,7 @@ pub(super) fn header_row(header: &Header) -> HeaderRow {
     }
 }
 
-pub(super) fn event_row(event: &Event) -> Row {
+pub(super) fn event_row(event: &Event, allocations: &mut AllocationEncoder) -> Row {
     match event {
         Event::Appeared(info) => Row::Process(process_row(info)),
         Event::Changed(info) => Row::Changed(process_row(info)),
@@ -55,41 +56,22 @@ pub(super) fn event_row(event: &Event) -> Row {
         Event::Mark(mark) => Row::Mark(mark_row(mark)),
         Event::Software(software) => Row::Software(software_row(software)),
         Event::Gap(gap) => Row::Gap(gap_row(gap)),
-        Event::Site(site) => Row::Site(site_row(site)),
-        Event::Allocations(reading) => Row::Alloc(alloc_row(reading)),
+        Event::Site(site) => allocations.line(site),
+        Event::Allocations(reading) => allocations.held(reading),
+        Event::Holder(holder) => Row::Holder(holder_row(holder)),
     }
 }
 
-fn site_row(site: &AllocationSite) -> SiteRow {
-    let frame = |frame: &StackFrame| {
-        let (function, file) = (frame.function.clone(), frame.file.clone());
-        (function, file, frame.line, u8::from(frame.is_python))
-    };
-    SiteRow {
-        id: site.id.0,
-        pid: site.pid.0,
-        kind: site.kind.name().to_owned(),
-        stack: site.stack.iter().map(frame).collect(),
-        source: site.source.clone(),
-    }
-}
-
-fn alloc_row(reading: &AllocationReading) -> AllocRow {
-    let kib = |amount: Bytes| amount.0.div_ceil(1024);
-    let of = reading.sites.iter().map(|site| {
-        [
-            u64::from(site.site.0),
-            kib(site.live),
-            site.blocks,
-            kib(site.error),
-            site.freed,
-        ]
-    });
-    AllocRow {
-        t: reading.t.0,
-        live: kib(reading.live),
-        missed: reading.missed.map(|it| [it.missed, it.sampled]),
-        of: of.collect(),
+fn holder_row(found: &SiteHolder) -> HolderRow {
+    let holder = &found.holder;
+    HolderRow {
+        of: found.site.0,
+        class: holder.class.clone(),
+        length: holder.length,
+        kind: holder.kind.name().to_owned(),
+        name: holder.name.clone(),
+        place: holder.place.clone(),
+        kept: [holder.kept, holder.looked_at],
     }
 }
 

@@ -46,6 +46,9 @@ pub fn write_lines(lines: &[LineGrowth], run: &RunVerdict, page: &mut Page) {
         if let Some(source) = allocation::source(line) {
             page.hanging("", &source, 2);
         }
+        if let Some(holder) = &line.holder {
+            page.hanging("", &allocation::holder_words(holder), 2);
+        }
         page.hanging("", &format!("({})", allocation::caution(line)), 2);
         label = "";
     }

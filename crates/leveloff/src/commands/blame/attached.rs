@@ -12,7 +12,7 @@ use leveloff_sampler::progress::LogFollower;
 use leveloff_supervise::termination_signals::TerminationSignals;
 
 use crate::args::{AttachArgs, BlameArgs};
-use crate::blame::Blame;
+use crate::blame::{Blame, BlameExtent};
 use crate::exit_code::Exit;
 use crate::metrics::MetricsChoice;
 use crate::notice::notice;
@@ -35,7 +35,7 @@ pub(super) fn run(pid: i32, args: &BlameArgs) -> Result<Exit> {
     if let Some(log) = &options.log {
         LogFollower::open(log)?;
     }
-    let blame = Blame::prepare()?;
+    let blame = Blame::prepare(BlameExtent::Lines)?;
     let place = blame.directory().to_owned();
     if !is_wanted(&plan, pid, &args.attach, &place)? {
         notice("nothing was done");
