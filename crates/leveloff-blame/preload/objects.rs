@@ -214,9 +214,7 @@ unsafe fn is_untracked(object: Object) -> bool {
     // SAFETY: the caller's; what is no type has the collector's head in front of it.
     unsafe {
         let flags = word(word(object + OBJECT_TYPE) + TYPE_FLAGS);
-        flags & IS_COLLECTED != 0
-            && flags & IS_TYPE == 0
-            && word(object - BEFORE_OBJECT_NEXT) == 0
+        flags & IS_COLLECTED != 0 && flags & IS_TYPE == 0 && word(object - BEFORE_OBJECT_NEXT) == 0
     }
 }
 

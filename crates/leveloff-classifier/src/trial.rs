@@ -136,7 +136,7 @@ impl ArmResult {
     }
 }
 
-/// Whether a control run like this is long enough: one run of a change that ends the growth is told from the control run, and so
+/// Whether a control run like this is long enough: one run of a change that ends the growth is distinguished from the control run, and so
 /// are two runs of a change that does nothing from two of the control.
 pub fn is_long_enough(control: RunOver, comparisons: u32) -> bool {
     let growth = Estimate {
