@@ -106,9 +106,16 @@ fn print(text: &str) {
     }
 }
 
+/// Of so much output at once, the rest may have been dropped: it comes through a pipe that the command does not wait for.
+const MAY_LACK_REST: usize = 48 << 10;
+
 /// Takes output of the command that goes where notices go, so that none is printed inside a line of it.
 pub(crate) fn note_output(bytes: &[u8]) {
-    unfinished_line().feed(bytes);
+    let mut line = unfinished_line();
+    match bytes.len() < MAY_LACK_REST {
+        true => line.feed(bytes),
+        false => *line = UnfinishedLine::new(),
+    }
 }
 
 /// Whether the command draws the whole screen, which a notice would damage.

@@ -103,7 +103,7 @@ fn all_bytes_pass_in_both_directions_and_the_streams_stay_apart() {
 data = sys.stdin.buffer.read()
 sys.stdout.buffer.write(data)
 sys.stdout.buffer.flush()
-sys.stderr.buffer.write(bytes(range(256)) + data[::-1])",
+sys.stderr.buffer.write(bytes(range(256)) + data[::-1] + b'\\n')",
     ));
     let mut stdin = child.stdin.take().unwrap();
     let to_send = input.clone();
@@ -112,7 +112,9 @@ sys.stderr.buffer.write(bytes(range(256)) + data[::-1])",
     sender.join().unwrap();
     assert!(output.status.success());
     assert!(output.stdout == input, "{} bytes", output.stdout.len());
-    let reversed: Vec<u8> = (0..=255).chain(input.iter().rev().copied()).collect();
+    // Our own message behind an unfinished line would begin another one.
+    let reversed = (0..=255).chain(input.iter().rev().copied()).chain(*b"\n");
+    let reversed: Vec<u8> = reversed.collect();
     let stderr = written_by_command(&output.stderr);
     assert!(stderr == reversed, "{} bytes", stderr.len());
 }
