@@ -372,23 +372,31 @@ mod tests {
 
     #[test]
     fn files_in_dev_shm_are_read_between_two_reads_of_the_machine() {
-        const SIZE: u64 = 32 << 20;
+        // Another program may remove as much at the same moment, but not each time.
+        assert!(
+            (0..5).any(|_| grows_by_a_file(32 << 20)),
+            "a file in /dev/shm was never seen"
+        );
+    }
+
+    /// Whether the readers see a file of this size that is written between two reads.
+    fn grows_by_a_file(size: u64) -> bool {
         let mut readers = SystemReaders::new(&ProcRoot::live(), None, None);
         let first = readers.read(Seconds(0.0), Bytes::ZERO).machine;
         let Some(before) = first.devshm_used else {
             leveloff_testkit::cannot_run_here("/dev/shm is not a tmpfs with a size");
-            return;
+            return true;
         };
         let file = tempfile::Builder::new()
             .prefix("leveloff-test-")
             .tempfile_in("/dev/shm")
             .unwrap();
-        std::fs::write(file.path(), vec![1u8; SIZE as usize]).unwrap();
+        std::fs::write(file.path(), vec![1u8; size as usize]).unwrap();
         let second = readers.read(Seconds(0.1), Bytes::ZERO).machine;
         // Others use /dev/shm as well while tests run, so this is a lower bound with slack.
         let grown = second.devshm_used.unwrap().0.saturating_sub(before.0);
-        assert!(grown >= SIZE / 2, "grew by {grown} of {SIZE}");
         assert_eq!(second.available, first.available, "the rest waits");
+        grown >= size / 2
     }
 
     #[test]
